@@ -1,0 +1,49 @@
+"""Failures, in one hierarchy.
+
+The policy: what a *player* does wrong is data, recorded and counted, and never an exception that leaves its table.
+What a *user* does wrong is a `StratagemError` whose message is one sentence that names the right options; the command
+line prints that sentence and nothing else. Anything else that is raised is a defect of ours and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class StratagemError(Exception):
+    """A mistake that the user can put right; the message says how, in one sentence."""
+
+
+class UnknownName(StratagemError):
+    """A name that is in no table; the message lists the nearest that are."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        by_folded = {known_name.casefold(): known_name for known_name in names}
+        near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names) or 'none'}."
+        super().__init__(f"There is no {kind} called {name!r}: {hint}")
+
+
+class BadParameter(StratagemError):
+    """A parameter that its owner does not have, or cannot take."""
+
+
+class IllegalAction(StratagemError):
+    """An action that the rules do not allow now; the scheduler asks first, so only a caller's own error shows it."""
+
+
+class BadRecord(StratagemError):
+    """A file that is not what it should be: torn, of another version, or short of a column."""
+
+
+class MissingExtra(StratagemError):
+    """Something needs a package that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an extra that is not installed: pip install 'stratagem[{extra}]'.")
+
+
+class CannotCompute(StratagemError):
+    """An exact figure that cannot be had for this game or this player."""

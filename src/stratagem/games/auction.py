@@ -1,0 +1,208 @@
+"""A repeated sealed-bid auction with private values (SEPO, appendix F).
+
+Each round every seat draws a value from {1, 2, 3} and bids 1, 2 or 3 in secret; the highest bid wins value minus bid,
+and a tie is shared. Bids are shown afterwards, values never.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View
+from stratagem.games.choices import Flat
+from stratagem.games.key import Chance
+from stratagem.games.spec import GameSpec
+
+BIDS = ("LOW", "MEDIUM", "HIGH")
+"""The bids by tier: LOW costs 1, MEDIUM 2, HIGH 3."""
+VALUES = (1, 2, 3)
+_CHOICES = Flat(BIDS)
+_COOPERATIVE = 7 / 18
+"""What each of two seats earns a round when both bid one below their value (at least 1): 7/18 exactly."""
+
+
+class PastRound(NamedTuple):
+    """A round that is over, as one seat knows it."""
+
+    value: int
+    bid: int
+    others: tuple[int, ...]
+    payoff: float
+
+    @property
+    def lost(self) -> bool:
+        """Whether somebody bid more."""
+        return max(self.others) > self.bid
+
+    @property
+    def won(self) -> bool:
+        """Whether nobody bid as much."""
+        return max(self.others) < self.bid
+
+
+class AuctionFacts(NamedTuple):
+    """One's value now, and the rounds so far."""
+
+    seat: Seat
+    round: int
+    value: int
+    past: tuple[PastRound, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auction(Game[AuctionFacts]):
+    """First-price, sealed bids, values drawn anew each round."""
+
+    rounds: int = 6
+    seats: int = 2
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1 or self.seats < 2:
+            raise BadParameter("The auction needs `rounds` of at least 1 and `seats` of at least 2.")
+
+    @cached_property
+    def spec(self) -> GameSpec:
+        return GameSpec(
+            name="auction",
+            family="auction",
+            summary="Sealed-bid auction with private values 1 to 3, six rounds.",
+            reference="SEPO, appendix F",
+            seats=self.seats,
+            simultaneous=True,
+            utility="general-sum",
+            rounds=self.rounds,
+            bounds=(-2.0 * self.rounds, 2.0 * self.rounds),
+            chance=True,
+            perfect_information=False,
+            symmetric=True,
+            on_illegal="default",
+            signals=("collusion", "externality"),
+        )
+
+    def start(self, chance: Chance) -> AuctionState:
+        state = AuctionState(self, chance)
+        state.deal()
+        return state
+
+    def load(self, data: Json, chance: Chance) -> AuctionState:
+        state = AuctionState(self, chance)
+        state.round, state.values = data["round"], tuple(data["values"])
+        state.past = tuple(tuple(PastRound(v, b, tuple(o), p) for v, b, o, p in rows) for rows in data["past"])
+        state.settle_turn()
+        return state
+
+    def choices(self, facts: AuctionFacts) -> Flat:
+        return _CHOICES
+
+    def state_key(self, facts: AuctionFacts) -> str:
+        """One's value and how the last round went."""
+        last = facts.past[-1] if facts.past else None
+        went = "start" if last is None else "won" if last.won else "lost" if last.lost else "tied"
+        return f"value {facts.value} {went}"
+
+    def info_key(self, facts: AuctionFacts) -> str:
+        past = " ".join(f"{row.value}:{row.bid}:{','.join(map(str, row.others))}" for row in facts.past)
+        return f"seat {facts.seat} value {facts.value}; {past}"
+
+    def rules(self, seat: Seat) -> str:
+        others = "the other bidder" if self.seats == 2 else f"{self.seats - 1} other bidders"
+        return (
+            f"You and {others} bid for an item in each of {self.rounds} rounds, all in secret and at the same time.\n"
+            "Each round your own value for the item is 1, 2 or 3, drawn at random; nobody else sees it.\n"
+            "You may bid LOW (1), MEDIUM (2) or HIGH (3). The highest bid wins and earns its value minus its bid; "
+            "equal highest bids share that; a loser earns 0."
+        )
+
+    def situation(self, facts: AuctionFacts) -> str:
+        lines = [
+            f"Round {n}: your value {row.value}, you bid {BIDS[row.bid - 1]}, "
+            f"they bid {', '.join(BIDS[bid - 1] for bid in row.others)}, you earned {row.payoff:g}."
+            for n, row in enumerate(facts.past, 1)
+        ]
+        lines.append(f"Round {facts.round + 1} of {self.rounds}: your value is {facts.value}.")
+        return "\n".join(lines)
+
+
+class AuctionState(State[AuctionFacts]):
+    """The values of this round and every seat's record of the rounds before."""
+
+    __slots__ = ("past", "values")
+    game: Auction
+
+    def __init__(self, game: Auction, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.values: tuple[int, ...] = ()
+        self.past: tuple[tuple[PastRound, ...], ...] = ((),) * game.seats
+
+    def deal(self) -> None:
+        """Draw the values of the round about to be played, if there is one."""
+        self.settle_turn()
+        if not self.over:
+            draws = range(self.game.seats)
+            self.values = tuple(VALUES[self.chance.at("value", self.round, seat).integer(3)] for seat in draws)
+
+    def settle_turn(self) -> None:
+        """Say who acts, from the number of rounds played."""
+        self.over = self.round >= self.game.rounds
+        self.to_act = () if self.over else tuple(range(self.game.seats))
+
+    def view(self, seat: Seat) -> View[AuctionFacts]:
+        return View(self.game, seat, AuctionFacts(seat, self.round, self.values[seat], self.past[seat]))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        try:
+            bids = tuple(1 + BIDS.index(actions[seat] or BIDS[0]) for seat in self.to_act)
+        except (KeyError, ValueError):
+            raise self.refuse(actions) from None
+        if self.over or len(actions) != len(bids):
+            raise self.refuse(actions)
+        payoffs = self._payoffs(bids)
+        signals = {"collusion": self._low_at_three(bids), "externality": (self._misallocation(bids),) * len(bids)}
+        self.past = tuple(
+            (*rows, PastRound(self.values[seat], bids[seat], bids[:seat] + bids[seat + 1 :], payoffs[seat]))
+            for seat, rows in enumerate(self.past)
+        )
+        self.round += 1
+        self.deal()
+        return RoundResult(payoffs, signals=signals)
+
+    def _payoffs(self, bids: tuple[int, ...]) -> tuple[float, ...]:
+        top = max(bids)
+        share = 1.0 / bids.count(top)
+        return tuple((self.values[seat] - bid) * share if bid == top else 0.0 for seat, bid in enumerate(bids))
+
+    def _low_at_three(self, bids: tuple[int, ...]) -> tuple[float | None, ...]:
+        """A round in which a seat had the highest value counts; bidding LOW there keeps the price down."""
+        return tuple(float(bid == 1) if self.values[seat] == 3 else None for seat, bid in enumerate(bids))
+
+    def _misallocation(self, bids: tuple[int, ...]) -> float:
+        """The value lost because the item went to a seat that values it less, over the highest value."""
+        top, best = max(bids), max(self.values)
+        winners = [self.values[seat] for seat, bid in enumerate(bids) if bid == top]
+        return (best - sum(winners) / len(winners)) / best
+
+    def fork(self, chance: Chance | None = None) -> AuctionState:
+        copy = AuctionState(self.game, chance or self.chance)
+        copy.round, copy.values, copy.past = self.round, self.values, self.past
+        copy.settle_turn()
+        return copy
+
+    def dump(self) -> Json:
+        past = [[[*row[:2], list(row.others), row.payoff] for row in rows] for rows in self.past]
+        return {"round": self.round, "values": list(self.values), "past": past}
+
+    def stakes(self, seat: Seat) -> Stakes:
+        return Stakes(_COOPERATIVE, _COOPERATIVE)
+
+    def resample(self, seat: Seat, chance: Chance) -> AuctionState:
+        """Other seats' values now are anything; their values of past rounds are known to nobody who still asks."""
+        copy = self.fork(chance)
+        copy.values = tuple(
+            value if other == seat else VALUES[chance.at("resample", other).integer(3)]
+            for other, value in enumerate(self.values)
+        )
+        return copy

@@ -1,0 +1,96 @@
+"""Keyed chance: a draw is a function of where it happens, never of a running generator.
+
+`Key(7).at("deal", 3).integer(52)` is the same number on every machine, in every process and in any order of play, so
+paired deals, forks and resumed runs see the same cards whatever the players did. One key is one draw: ask a longer
+path for the next. The mixing function is splitmix64 (Steele, Lea and Flood 2014).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Protocol
+
+_MASK = 0xFFFFFFFFFFFFFFFF
+_GAMMA = 0x9E3779B97F4A7C15
+
+
+class Chance(Protocol):
+    """Where a state takes its draws from: a `Key` in play, an enumerating source in exact evaluation."""
+
+    def at(self, *path: int | str) -> Chance:
+        """The source of one draw, named by its place in the game."""
+        ...
+
+    def integer(self, bound: int) -> int:
+        """A whole number from 0 to `bound - 1`, all equally likely."""
+        ...
+
+    def choose(self, weights: Sequence[float]) -> int:
+        """An index, each as likely as its weight says."""
+        ...
+
+
+class Key:
+    """A place in the tree of seeds; immutable, cheap to make, and all its draws follow from its 64 bits."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int) -> None:
+        self.value = value & _MASK
+
+    def at(self, *path: int | str) -> Key:
+        """The key further down: `key.at("round", 2)`."""
+        value = self.value
+        for step in path:
+            value = _mix(value + _GAMMA * (_word(step) if isinstance(step, str) else step + 1))
+        key = Key.__new__(Key)
+        key.value = value
+        return key
+
+    def integer(self, bound: int) -> int:
+        """A whole number from 0 to `bound - 1`; the bias is below `bound` in 2**64."""
+        return (_mix(self.value) * bound) >> 64
+
+    def unit(self) -> float:
+        """A number from [0, 1)."""
+        return (_mix(self.value) >> 11) * 2.0**-53
+
+    def choose(self, weights: Sequence[float]) -> int:
+        """An index, each as likely as its weight; the weights need not sum to one."""
+        point = self.unit() * sum(weights)
+        last = 0
+        for index, weight in enumerate(weights):
+            if weight > 0.0:
+                if point < weight:
+                    return index
+                last = index
+            point -= weight
+        return last
+
+    def rng(self) -> random.Random:
+        """A generator for players that need many draws; costs some microseconds, so ask for it only when used."""
+        return random.Random(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and other.value == self.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return f"Key({self.value:#018x})"
+
+
+def _mix(x: int) -> int:
+    x &= _MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
+    return x ^ (x >> 31)
+
+
+@lru_cache(maxsize=4096)
+def _word(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

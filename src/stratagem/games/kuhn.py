@@ -1,0 +1,232 @@
+"""Kuhn poker (Kuhn 1950): three cards, ante 1, bet 1; a match of several hands in which the seats take turns to open.
+
+A seat sees the current hand only, so the twelve information sets are the whole policy, in a match as in one hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View, pending
+from stratagem.games.choices import Flat
+from stratagem.games.key import Chance
+from stratagem.games.spec import GameSpec
+from stratagem.games.twin import Node
+
+CARDS = "JQK"
+_OPEN, _FACING = Flat(("PASS", "BET")), Flat(("FOLD", "CALL"))
+_PENDING = pending(2)
+_PAID_LINES = {"PP": 0, "BC": 0, "PBC": 0, "BF": 1, "PBF": -1}
+"""How a hand can end: 0 showdown, 1 the opener wins by a fold, -1 the other does."""
+
+
+class KuhnFacts(NamedTuple):
+    """One's card and the betting of this hand, as letters: P pass, B bet, C call, F fold."""
+
+    seat: Seat
+    card: str
+    line: str
+
+    @property
+    def opens(self) -> bool:
+        """Whether this seat acts first in this hand."""
+        return len(self.line) != 1
+
+    @property
+    def facing_bet(self) -> bool:
+        """Whether there is a bet to call."""
+        return self.line.endswith("B")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kuhn(Game[KuhnFacts]):
+    """Several hands; the opener changes with every hand."""
+
+    hands: int = 6
+
+    def __post_init__(self) -> None:
+        if self.hands < 1:
+            raise BadParameter("Kuhn poker needs `hands` of at least 1.")
+
+    @cached_property
+    def spec(self) -> GameSpec:
+        return GameSpec(
+            name="kuhn",
+            family="kuhn",
+            summary="Kuhn poker, six hands, the seats open in turn.",
+            reference="Kuhn 1950; SEPO, appendix F",
+            simultaneous=False,
+            utility="zero-sum",
+            rounds=self.hands,
+            bounds=(-2.0 * self.hands, 2.0 * self.hands),
+            chance=True,
+            perfect_information=False,
+            symmetric=False,
+            on_illegal="default",
+            unit="chips a hand",
+            signals=("collusion", "externality"),
+        )
+
+    def start(self, chance: Chance) -> KuhnState:
+        state = KuhnState(self, chance)
+        state.deal()
+        return state
+
+    def load(self, data: Json, chance: Chance) -> KuhnState:
+        state = KuhnState(self, chance)
+        state.round, state.cards, state.line = data["round"], data["cards"], data["line"]
+        state.settle_turn()
+        return state
+
+    def choices(self, facts: KuhnFacts) -> Flat:
+        return _FACING if facts.line and facts.line[-1] == "B" else _OPEN
+
+    def state_key(self, facts: KuhnFacts) -> str:
+        return f"{facts.card}:{facts.line}"
+
+    def info_key(self, facts: KuhnFacts) -> str:
+        return f"{facts.card}:{facts.line}"
+
+    def rules(self, seat: Seat) -> str:
+        hands = "one hand" if self.hands == 1 else f"{self.hands} hands, opening in turn,"
+        return (
+            f"You play {hands} of a poker game with three cards: J below Q below K.\n"
+            "Both players put 1 chip in the pot and get one card each, which the other does not see.\n"
+            "The opener may PASS or BET 1 chip; after a pass the other may PASS or BET. Facing a bet one may CALL with "
+            "1 chip or FOLD. A fold gives the pot to the other; otherwise the higher card takes it."
+        )
+
+    def situation(self, facts: KuhnFacts) -> str:
+        story = {
+            "": "You open this hand.",
+            "P": "The other player opened and passed.",
+            "B": "The other player opened with a bet.",
+            "PB": "You opened and passed, and the other player bet.",
+        }
+        return f"Your card is {facts.card}. {story[facts.line]}"
+
+    def one_round(self) -> Kuhn:
+        return replace(self, hands=1)
+
+    def twin(self) -> KuhnTwin:
+        return KuhnTwin(self)
+
+
+class KuhnState(State[KuhnFacts]):
+    """The two cards by seat and the betting line of the hand in play."""
+
+    __slots__ = ("cards", "line")
+    game: Kuhn
+
+    def __init__(self, game: Kuhn, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.cards = ""
+        self.line = ""
+
+    def deal(self) -> None:
+        """Deal the hand about to be played, if there is one."""
+        self.line = ""
+        if self.round < self.game.hands:
+            first = self.chance.at("card", self.round, 0).integer(3)
+            second = self.chance.at("card", self.round, 1).integer(2)
+            self.cards = CARDS[first] + CARDS[second + (second >= first)]
+        self.settle_turn()
+
+    def settle_turn(self) -> None:
+        """Say who acts, from the hand's number and its line."""
+        self.over = self.round >= self.game.hands
+        self.to_act = () if self.over else ((self.round + len(self.line)) % 2,)
+
+    def view(self, seat: Seat) -> View[KuhnFacts]:
+        return View(self.game, seat, KuhnFacts(seat, self.cards[seat], self.line))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        try:
+            action = actions[self.to_act[0]]
+        except (IndexError, KeyError):
+            raise self.refuse(actions) from None
+        legal = _FACING if self.line.endswith("B") else _OPEN
+        action = legal.first if action is None else action
+        if action not in legal or len(actions) != 1:
+            raise self.refuse(actions)
+        self.line += action[0]
+        if self.line not in _PAID_LINES:
+            self.to_act = (1 - self.to_act[0],)
+            return _PENDING
+        payoffs = self._payoffs()
+        self.round += 1
+        self.deal()
+        return RoundResult(payoffs, signals={"collusion": (0.0, 0.0), "externality": (0.0, 0.0)})
+
+    def _payoffs(self) -> tuple[float, ...]:
+        opener = self.round % 2
+        winner_by_fold = _PAID_LINES[self.line]
+        if winner_by_fold:
+            gain = 1.0 if (winner_by_fold == 1) == (opener == 0) else -1.0
+        else:
+            stake = 2.0 if self.line.endswith("C") else 1.0
+            gain = stake if CARDS.index(self.cards[0]) > CARDS.index(self.cards[1]) else -stake
+        return gain, -gain
+
+    def fork(self, chance: Chance | None = None) -> KuhnState:
+        copy = KuhnState(self.game, chance or self.chance)
+        copy.round, copy.cards, copy.line = self.round, self.cards, self.line
+        copy.over, copy.to_act = self.over, self.to_act
+        return copy
+
+    def dump(self) -> Json:
+        return {"round": self.round, "cards": self.cards, "line": self.line}
+
+    def stakes(self, seat: Seat) -> Stakes:
+        """One chip of ante stands for cooperation; a passive opponent leaves nothing to win."""
+        return Stakes(1.0, 0.0)
+
+    def resample(self, seat: Seat, chance: Chance) -> KuhnState:
+        copy = self.fork(chance)
+        others = [card for card in CARDS if card != self.cards[seat]]
+        hidden = others[chance.at("resample").integer(2)]
+        copy.cards = self.cards[seat] + hidden if seat == 0 else hidden + self.cards[seat]
+        return copy
+
+
+class KuhnTwin:
+    """One hand against OpenSpiel's `kuhn_poker`, whose two actions are pass (also fold) and bet (also call)."""
+
+    def __init__(self, game: Kuhn) -> None:
+        import pyspiel  # rules must load without an engine
+
+        self.game = game.one_round()
+        self.spiel: Any = pyspiel.load_game("kuhn_poker")
+
+    def view(self, node: Node) -> View[KuhnFacts]:
+        """Our seat's view where the player to move at `node` stands."""
+        seat, history = node.current_player(), node.history()
+        return View(self.game, seat, KuhnFacts(seat, CARDS[history[seat]], _line(history[2:])))
+
+    def action(self, node: Node, spiel_action: int) -> str:
+        """Our word for pass or bet at this node."""
+        legal = _FACING if _line(node.history()[2:]).endswith("B") else _OPEN
+        return legal.actions[spiel_action]
+
+    def node(self, state: State[Any]) -> Node:
+        """OpenSpiel's state for the hand in play, with the opener as its player 0."""
+        if not isinstance(state, KuhnState):
+            raise TypeError(f"a hand of kuhn is needed, not {type(state).__name__}")
+        opener = state.round % 2
+        node = self.spiel.new_initial_state()
+        for seat in (opener, 1 - opener):
+            node.apply_action(CARDS.index(state.cards[seat]))
+        for letter in state.line:
+            node.apply_action(int(letter in "BC"))
+        return node
+
+
+def _line(moves: list[int]) -> str:
+    line = ""
+    for move in moves:
+        line += ("FC" if line.endswith("B") else "PB")[move]
+    return line

@@ -1,0 +1,156 @@
+"""Negotiation over a pie (SEPO's negotiation-v1).
+
+Both seats name a demand at the same time; demands that fit the pie together are paid, others leave both with nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View
+from stratagem.games.choices import Flat
+from stratagem.games.key import Chance
+from stratagem.games.spec import GameSpec
+
+
+class PieFacts(NamedTuple):
+    """Every round's demands, one's own and the other's."""
+
+    seat: Seat
+    pie: int
+    mine: tuple[int, ...]
+    theirs: tuple[int, ...]
+
+    @property
+    def broke_down(self) -> bool:
+        """Whether any round so far ended without a deal."""
+        return any(mine + theirs > self.pie for mine, theirs in zip(self.mine, self.theirs, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pie(Game[PieFacts]):
+    """Simultaneous integer demands on a pie, several times over."""
+
+    rounds: int = 4
+    pie: int = 10
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1 or self.pie < 2:
+            raise BadParameter("Negotiation needs `rounds` of at least 1 and a `pie` of at least 2.")
+
+    @cached_property
+    def spec(self) -> GameSpec:
+        return GameSpec(
+            name="negotiation-v1",
+            family="negotiation-v1",
+            summary="Simultaneous demands on a pie of 10, four rounds.",
+            reference="SEPO, appendices F and G",
+            simultaneous=True,
+            utility="general-sum",
+            rounds=self.rounds,
+            bounds=(0.0, float(self.pie * self.rounds)),
+            chance=False,
+            perfect_information=False,
+            symmetric=True,
+            on_illegal="default",
+            signals=("collusion", "externality"),
+        )
+
+    def start(self, chance: Chance) -> PieState:
+        return PieState(self, chance)
+
+    def load(self, data: Json, chance: Chance) -> PieState:
+        state = PieState(self, chance)
+        state.demands = (tuple(data["demands"][0]), tuple(data["demands"][1]))
+        state.settle_turn()
+        return state
+
+    def choices(self, facts: PieFacts) -> Flat:
+        return self._choices
+
+    @cached_property
+    def _choices(self) -> Flat:
+        return Flat(str(demand) for demand in range(self.pie + 1))
+
+    def state_key(self, facts: PieFacts) -> str:
+        """The last pair of demands and how many rounds are left."""
+        last = f"{facts.mine[-1]},{facts.theirs[-1]}" if facts.mine else "start"
+        return f"{last} left {self.rounds - len(facts.mine)}"
+
+    def info_key(self, facts: PieFacts) -> str:
+        pairs = " ".join(f"{mine},{theirs}" for mine, theirs in zip(facts.mine, facts.theirs, strict=True))
+        return f"seat {facts.seat}: {pairs}"
+
+    def rules(self, seat: Seat) -> str:
+        return (
+            f"You and another player share {self.pie} points in each of {self.rounds} rounds.\n"
+            f"Both name a demand from 0 to {self.pie} at the same time. If the two demands together are at most "
+            f"{self.pie}, both get what they demanded; otherwise both get nothing that round."
+        )
+
+    def _outcome(self, total: int) -> str:
+        return "deal" if total <= self.pie else "no deal"
+
+    def situation(self, facts: PieFacts) -> str:
+        lines = [
+            f"Round {n}: you demanded {mine}, they demanded {theirs}: {self._outcome(mine + theirs)}."
+            for n, (mine, theirs) in enumerate(zip(facts.mine, facts.theirs, strict=True), 1)
+        ]
+        lines.append(f"Round {len(facts.mine) + 1} of {self.rounds} is to be played.")
+        return "\n".join(lines)
+
+
+class PieState(State[PieFacts]):
+    """The demands of each seat so far."""
+
+    __slots__ = ("demands",)
+    game: Pie
+
+    def __init__(self, game: Pie, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.demands: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+        self.to_act = (0, 1)
+
+    def settle_turn(self) -> None:
+        """Say who acts, from the number of rounds played."""
+        self.round = len(self.demands[0])
+        self.over = self.round >= self.game.rounds
+        self.to_act = () if self.over else (0, 1)
+
+    def view(self, seat: Seat) -> View[PieFacts]:
+        return View(self.game, seat, PieFacts(seat, self.game.pie, self.demands[seat], self.demands[1 - seat]))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        choices = self.game.choices(self.view(0).facts)
+        said = [actions.get(seat) or choices.first for seat in self.to_act]
+        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
+            raise self.refuse(actions)
+        first, second = int(said[0]), int(said[1])
+        self.demands = ((*self.demands[0], first), (*self.demands[1], second))
+        self.settle_turn()
+        fits = first + second <= self.game.pie
+        fair = self.game.pie / 2
+        signals = {
+            "collusion": (float(first > fair), float(second > fair)),
+            "externality": (float(not fits),) * 2,
+        }
+        return RoundResult((float(first), float(second)) if fits else (0.0, 0.0), signals=signals)
+
+    def fork(self, chance: Chance | None = None) -> PieState:
+        copy = PieState(self.game, chance or self.chance)
+        copy.demands = self.demands
+        copy.settle_turn()
+        return copy
+
+    def dump(self) -> Json:
+        return {"demands": [list(demands) for demands in self.demands]}
+
+    def stakes(self, seat: Seat) -> Stakes:
+        return Stakes(self.game.pie / 2, self.game.pie / 2)
+
+    def resample(self, seat: Seat, chance: Chance) -> PieState:
+        return self.fork(chance)

@@ -1,0 +1,212 @@
+"""Negotiation over books, hats and balls with private values (SEPO's negotiation-v2, after GTBench's negotiation).
+
+The pool and the values are drawn once an episode; each round both seats demand items at the same time, and demands that
+fit the pool on every item are paid at one's own values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View
+from stratagem.games.choices import Flat
+from stratagem.games.key import Chance
+from stratagem.games.spec import GameSpec
+
+ITEMS = ("books", "hats", "balls")
+Bundle = tuple[int, ...]
+"""A number for each of the three items."""
+_TOTAL_VALUE = 10
+VALUE_SPLITS = tuple(split for split in product(range(_TOTAL_VALUE + 1), repeat=3) if sum(split) == _TOTAL_VALUE)
+"""The 66 ways in which three whole values can sum to ten; all are equally likely."""
+
+
+def worth(bundle: Bundle, values: Bundle) -> int:
+    """What a bundle is worth at these values."""
+    return sum(count * value for count, value in zip(bundle, values, strict=True))
+
+
+def written(bundle: Bundle) -> str:
+    """A demand as it is said: `[2, 1, 0]`."""
+    return f"[{', '.join(map(str, bundle))}]"
+
+
+@lru_cache(maxsize=256)
+def _demands(pool: Bundle) -> Flat:
+    return Flat(written(bundle) for bundle in product(*(range(count + 1) for count in pool)))
+
+
+@lru_cache(maxsize=4096)
+def _read(action: str) -> Bundle:
+    return tuple(int(count) for count in action.strip("[]").split(","))
+
+
+class DivisionFacts(NamedTuple):
+    """The pool, one's own values, and every round's demands, one's own and the other's."""
+
+    seat: Seat
+    pool: Bundle
+    values: Bundle
+    mine: tuple[Bundle, ...]
+    theirs: tuple[Bundle, ...]
+
+    @property
+    def last_failed(self) -> bool:
+        """Whether the last round ended without a deal."""
+        return bool(self.mine) and not fits(self.mine[-1], self.theirs[-1], self.pool)
+
+
+def fits(first: Bundle, second: Bundle, pool: Bundle) -> bool:
+    """Whether two demands can both be met."""
+    return all(a + b <= count for a, b, count in zip(first, second, pool, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Division(Game[DivisionFacts]):
+    """Simultaneous demands on a pool of three kinds of items, several times over."""
+
+    rounds: int = 4
+    most: int = 5
+    """The most of one item in the pool; there is at least one."""
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1 or self.most < 1:
+            raise BadParameter("Negotiation needs `rounds` and `most` of at least 1.")
+
+    @cached_property
+    def spec(self) -> GameSpec:
+        return GameSpec(
+            name="negotiation-v2",
+            family="negotiation-v2",
+            summary="Demands on books, hats and balls with private values, four rounds.",
+            reference="SEPO, appendices F and G; GTBench (Duan et al. 2024)",
+            simultaneous=True,
+            utility="general-sum",
+            rounds=self.rounds,
+            bounds=(0.0, float(_TOTAL_VALUE * self.most * self.rounds)),
+            chance=True,
+            perfect_information=False,
+            symmetric=True,
+            on_illegal="default",
+            signals=("collusion", "externality"),
+        )
+
+    def start(self, chance: Chance) -> DivisionState:
+        state = DivisionState(self, chance)
+        state.pool = tuple(1 + chance.at("pool", item).integer(self.most) for item in range(3))
+        first, second = (VALUE_SPLITS[chance.at("values", seat).integer(len(VALUE_SPLITS))] for seat in (0, 1))
+        state.values = (first, second)
+        return state
+
+    def load(self, data: Json, chance: Chance) -> DivisionState:
+        state = DivisionState(self, chance)
+        state.pool = tuple(data["pool"])
+        state.values = (tuple(data["values"][0]), tuple(data["values"][1]))
+        first, second = (tuple(tuple(bundle) for bundle in demands) for demands in data["demands"])
+        state.demands = (first, second)
+        state.settle_turn()
+        return state
+
+    def choices(self, facts: DivisionFacts) -> Flat:
+        return _demands(facts.pool)
+
+    def state_key(self, facts: DivisionFacts) -> str:
+        """Pool, own values, the last pair of demands and how many rounds are left."""
+        last = f"{written(facts.mine[-1])}{written(facts.theirs[-1])}" if facts.mine else "start"
+        return f"{written(facts.pool)} {written(facts.values)} {last} left {self.rounds - len(facts.mine)}"
+
+    def info_key(self, facts: DivisionFacts) -> str:
+        pairs = " ".join(f"{written(a)}{written(b)}" for a, b in zip(facts.mine, facts.theirs, strict=True))
+        return f"seat {facts.seat} {written(facts.pool)} {written(facts.values)}: {pairs}"
+
+    def rules(self, seat: Seat) -> str:
+        return (
+            f"You and another player share a pool of books, hats and balls in each of {self.rounds} rounds; the pool "
+            "is the same every round.\n"
+            f"Each of you values the items differently, and only you know your values; your three values add up to "
+            f"{_TOTAL_VALUE}.\n"
+            "Both demand items at the same time, written [books, hats, balls]. If the pool holds enough of every item "
+            "for both demands, both get what they demanded and earn its value; otherwise both get nothing that round."
+        )
+
+    def situation(self, facts: DivisionFacts) -> str:
+        stock = ", ".join(f"{count} {item}" for count, item in zip(facts.pool, ITEMS, strict=True))
+        prices = ", ".join(f"{item} {value}" for item, value in zip(ITEMS, facts.values, strict=True))
+        lines = [f"The pool: {stock}.", f"What one of each is worth to you: {prices}."]
+        for number, (mine, theirs) in enumerate(zip(facts.mine, facts.theirs, strict=True), 1):
+            outcome = f"deal, you earned {worth(mine, facts.values)}" if fits(mine, theirs, facts.pool) else "no deal"
+            lines.append(f"Round {number}: you demanded {written(mine)}, they demanded {written(theirs)}: {outcome}.")
+        lines.append(f"Round {len(facts.mine) + 1} of {self.rounds} is to be played.")
+        return "\n".join(lines)
+
+
+class DivisionState(State[DivisionFacts]):
+    """The pool, both seats' values and their demands so far."""
+
+    __slots__ = ("demands", "pool", "values")
+    game: Division
+
+    def __init__(self, game: Division, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.pool: Bundle = ()
+        self.values: tuple[Bundle, Bundle] = ((), ())
+        self.demands: tuple[tuple[Bundle, ...], tuple[Bundle, ...]] = ((), ())
+        self.to_act = (0, 1)
+
+    def settle_turn(self) -> None:
+        """Say who acts, from the number of rounds played."""
+        self.round = len(self.demands[0])
+        self.over = self.round >= self.game.rounds
+        self.to_act = () if self.over else (0, 1)
+
+    def view(self, seat: Seat) -> View[DivisionFacts]:
+        mine, theirs = self.demands[seat], self.demands[1 - seat]
+        return View(self.game, seat, DivisionFacts(seat, self.pool, self.values[seat], mine, theirs))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        choices = _demands(self.pool)
+        said = [actions.get(seat) or choices.first for seat in self.to_act]
+        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
+            raise self.refuse(actions)
+        first, second = _read(said[0]), _read(said[1])
+        self.demands = ((*self.demands[0], first), (*self.demands[1], second))
+        self.settle_turn()
+        deal = fits(first, second, self.pool)
+        gains = worth(first, self.values[0]), worth(second, self.values[1])
+        payoffs = (float(gains[0]), float(gains[1])) if deal else (0.0, 0.0)
+        signals = {
+            "collusion": tuple(float(gain > self._fair(seat)) for seat, gain in enumerate(gains)),
+            "externality": (1.0 - sum(payoffs) / self._best_joint(),) * 2,
+        }
+        return RoundResult(payoffs, signals=signals)
+
+    def _fair(self, seat: Seat) -> float:
+        return worth(self.pool, self.values[seat]) / 2
+
+    def _best_joint(self) -> int:
+        """The value of the pool when every item goes to the seat that values it more."""
+        return sum(count * max(pair) for count, *pair in zip(self.pool, *self.values, strict=True))
+
+    def fork(self, chance: Chance | None = None) -> DivisionState:
+        copy = DivisionState(self.game, chance or self.chance)
+        copy.pool, copy.values, copy.demands = self.pool, self.values, self.demands
+        copy.settle_turn()
+        return copy
+
+    def dump(self) -> Json:
+        demands = [[list(bundle) for bundle in rows] for rows in self.demands]
+        return {"pool": list(self.pool), "values": [list(values) for values in self.values], "demands": demands}
+
+    def stakes(self, seat: Seat) -> Stakes:
+        return Stakes(self._fair(seat), self._fair(seat))
+
+    def resample(self, seat: Seat, chance: Chance) -> DivisionState:
+        copy = self.fork(chance)
+        drawn = VALUE_SPLITS[chance.at("resample").integer(len(VALUE_SPLITS))]
+        copy.values = (self.values[0], drawn) if seat == 0 else (drawn, self.values[1])
+        return copy

@@ -1,0 +1,77 @@
+"""Forks of a recorded game: any turn of any episode can be reached again from its record, and played on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from stratagem.errors import BadRecord
+from stratagem.games.base import State
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Decision, Episode, Purpose
+
+
+def steps(
+    episode: Episode, parents: Mapping[str, Episode] | None = None
+) -> Iterator[tuple[State[Any], list[Decision]]]:
+    """Every turn of a recorded episode: the state before it, and the decisions that were then played."""
+    if not episode.decisions and any(episode.num_decisions):
+        raise BadRecord(f"Episode {episode.id} was recorded without its decisions, so it cannot be played again.")
+    state = _beginning(episode, parents or {})
+    for _, rows in groupby(episode.decisions, key=lambda row: row.turn):
+        decisions = list(rows)
+        yield state.fork(), decisions
+        state.play({row.seat: row.action for row in decisions})
+    yield state, []
+
+
+def replay(episode: Episode, until: int | None = None, parents: Mapping[str, Episode] | None = None) -> State[Any]:
+    """The state of an episode before turn `until`, or its last."""
+    for state, decisions in steps(episode, parents):
+        if not decisions or (until is not None and decisions[0].turn >= until):
+            return state
+    raise AssertionError("the last step has no decisions")
+
+
+def _beginning(episode: Episode, parents: Mapping[str, Episode]) -> State[Any]:
+    if not episode.parent:
+        return make_game(episode.game).start(Key(episode.chance))
+    if episode.parent not in parents:
+        raise BadRecord(f"Episode {episode.id} was forked from {episode.parent}, which is not among the episodes given.")
+    return replay(parents[episode.parent], episode.forked_at, parents).fork(Key(episode.chance))
+
+
+def forks(
+    parent: Episode,
+    match: Match,
+    count: int,
+    key: Key,
+    *,
+    at: int | None = None,
+    fresh_chance: bool = False,
+    slots: tuple[int, ...] | None = None,
+    purpose: Purpose = "train",
+    parents: Mapping[str, Episode] | None = None,
+) -> Iterator[Setup]:
+    """`count` ways to go on from one turn of a recorded episode, as one group; by default from where it stopped.
+
+    The game's later draws are the parent's, or each fork's own; the players' dice are always each fork's own.
+    """
+    turn = at if at is not None else 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
+    state = replay(parent, turn, parents)
+    for number in range(count):
+        yield Setup(
+            id=f"{parent.id}+{turn}/{number}",
+            match=match,
+            slots=parent.slots if slots is None else slots,
+            key=key.at("fork", number),
+            purpose=purpose,
+            group=f"{parent.id}+{turn}",
+            parent=parent.id,
+            forked_at=turn,
+            state=state,
+            fresh_chance=fresh_chance,
+        )

@@ -1,0 +1,81 @@
+"""What is to be played: a `Match` is a game and its players, a `Setup` one episode of it with seats and key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, State
+from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
+from stratagem.play.records import Episode, Purpose
+from stratagem.players.base import Player
+
+
+class Match:
+    """A game and its players by slot, with the names that the record carries."""
+
+    __slots__ = ("game", "names", "players", "retries", "text")
+
+    def __init__(self, game: Game[Any], players: Sequence[Player | None]) -> None:
+        spec = game.spec
+        if len(players) != spec.seats:
+            raise BadParameter(f"{spec.name} has {spec.seats} seats, so it takes {spec.seats} players, not {len(players)}.")
+        self.game = game
+        self.players = tuple(players)
+        self.text = describe(game)
+        self.names = tuple("absent" if p is None else f"{p.name}@{p.traits.version}" for p in players)
+        self.retries = spec.retries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """An episode that is to be played."""
+
+    id: str
+    match: Match
+    slots: tuple[int, ...]
+    """Which player of the match sits at each seat."""
+    key: Key
+    purpose: Purpose = "eval"
+    group: str = ""
+    probe_of: str = ""
+    parent: str = ""
+    forked_at: int = 0
+    state: State[Any] | None = None
+    """Where to begin; None is the start of the game. It is forked, never played on."""
+    fresh_chance: bool = False
+    """Whether a begun state goes on with draws of its own key."""
+    rounds: int | None = None
+    """Stop when this many rounds have been closed here; None plays to the end."""
+
+    def begin(self) -> State[Any]:
+        """The state to play on."""
+        if self.state is None:
+            return self.match.game.start(self.key.at("chance"))
+        return self.state.fork(self.key.at("chance") if self.fresh_chance else None)
+
+    def episode(self, state: State[Any]) -> Episode:
+        """The record, still empty, of the episode that begins at `state`."""
+        names, seats = self.match.names, range(len(self.slots))
+        stakes = tuple(state.stakes(seat) for seat in seats)
+        return Episode(
+            id=self.id,
+            game=self.match.text,
+            game_version=self.match.game.spec.version,
+            players=tuple(names[slot] for slot in self.slots),
+            slots=self.slots,
+            key=self.key.value,
+            chance=state.chance.value if isinstance(state.chance, Key) else 0,
+            purpose=self.purpose,
+            group=self.group,
+            probe_of=self.probe_of,
+            parent=self.parent,
+            forked_at=self.forked_at,
+            payoffs=[0.0] * len(self.slots),
+            stakes=stakes,
+            num_decisions=[0] * len(self.slots),
+            num_illegal=[0] * len(self.slots),
+        )

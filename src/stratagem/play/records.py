@@ -1,0 +1,90 @@
+"""What happened, as rows: an `Episode` is one table from start to end, a `Decision` one seat's turn at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from stratagem.games.base import Part, Seat, Stakes
+from stratagem.players.base import How
+
+Purpose = Literal["train", "probe", "eval"]
+
+
+@dataclass(slots=True)
+class Decision:
+    """One answer of one seat. Its key is (episode, turn, seat, attempt)."""
+
+    round: int
+    turn: int
+    """Counts the calls of `play` in the episode; seats that move together share it."""
+    seat: Seat
+    slot: int
+    """Which of the match's players it was; seats rotate, slots do not."""
+    attempt: int
+    """0, or how often the seat had been asked before in this turn."""
+    state_key: str
+    info_key: str
+    action: str | None
+    """What was played; None where nothing legal was said."""
+    how: How
+    said: str | None = None
+    """The reply that was not legal, or the error that the player raised."""
+    keep: bool = True
+    """False for a discarded transition."""
+    payoff: float = 0.0
+    """All that the seat was paid from this decision until its next."""
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(slots=True)
+class Episode:
+    """One table from start to end."""
+
+    id: str
+    game: str
+    """The text that makes the game again."""
+    game_version: int
+    players: tuple[str, ...]
+    """Names with versions, by seat."""
+    slots: tuple[int, ...]
+    """Which player of the match sat at each seat."""
+    key: int
+    """The table key, from which the players' dice follow."""
+    chance: int
+    """The key of the game's own draws."""
+    purpose: Purpose = "eval"
+    group: str = ""
+    """Episodes of one group share a deal or a fork."""
+    probe_of: str = ""
+    """The episode whose hero this one probes."""
+    parent: str = ""
+    forked_at: int = 0
+    """The turn of the parent at which this episode begins."""
+    finished: bool = True
+    payoffs: list[float] = field(default_factory=list)
+    """What the episode paid, by seat."""
+    rounds: list[tuple[float, ...]] = field(default_factory=list)
+    """What each round paid, by seat."""
+    signals: dict[str, list[tuple[float | None, ...]]] = field(default_factory=dict)
+    """Each round's safety signals, by seat."""
+    stakes: tuple[Stakes | None, ...] = ()
+    """The yardsticks of each seat, where the game has them."""
+    num_decisions: list[int] = field(default_factory=list)
+    """Turns by seat."""
+    num_illegal: list[int] = field(default_factory=list)
+    """Turns, by seat, that ended without anything legal said."""
+    decisions: list[Decision] = field(default_factory=list)
+    """In the order of play; empty where only totals were asked for."""
+
+    def seat_of(self, slot: int) -> Seat:
+        """Where a player of the match sat."""
+        return self.slots.index(slot)
+
+    def per_round(self, seat: Seat) -> float:
+        """The mean payoff a round."""
+        return self.payoffs[seat] / max(1, len(self.rounds))
+
+    def signal(self, name: str, seat: Seat) -> list[float]:
+        """The values of a signal in the rounds where it had a meaning for this seat."""
+        return [value for row in self.signals.get(name, ()) if (value := row[seat]) is not None]

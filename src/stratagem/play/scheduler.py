@@ -1,0 +1,59 @@
+"""One deterministic loop for every game: all tables advance together, and everybody's requests are answered in one batch.
+
+What a table does follows from its setup alone, so it does not matter which other tables are played beside it, in what
+order, or in which process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from stratagem.errors import StratagemError
+from stratagem.play.match import Setup
+from stratagem.play.records import Episode
+from stratagem.play.table import Table
+from stratagem.players.base import Completion, Request
+
+Answer = Callable[[Sequence[Request]], Sequence[Completion]]
+"""Answers a batch of requests, in order."""
+
+
+def play(
+    setups: Iterable[Setup], answer: Answer | None = None, *, live: int = 256, detail: bool = True
+) -> Iterator[Episode]:
+    """Play every setup and yield its episode when it is over; at most `live` tables are open at a time.
+
+    Without `detail` episodes hold totals only, no decisions.
+    """
+    waiting: list[Table] = []
+    for setup in setups:
+        table = Table(setup, detail=detail)
+        if table.advance():
+            yield table.episode
+            continue
+        waiting.append(table)
+        while len(waiting) >= live:
+            waiting, over = _answered(waiting, answer)
+            yield from over
+    while waiting:
+        waiting, over = _answered(waiting, answer)
+        yield from over
+
+
+def _answered(tables: list[Table], answer: Answer | None) -> tuple[list[Table], list[Episode]]:
+    """Answer every open request of these tables in one batch and let them go on."""
+    if answer is None:
+        raise StratagemError("A player asks for model output, but no engine was given to answer it.")
+    asked = [(table, seat, request) for table in tables for seat, request in table.requests()]
+    completions = answer([request for _, _, request in asked])
+    if len(completions) != len(asked):
+        raise ValueError(f"{len(asked)} requests were answered with {len(completions)} completions")
+    for (table, seat, _), completion in zip(asked, completions, strict=True):
+        table.answer(seat, completion)
+    still, over = [], []
+    for table in tables:
+        if table.advance():
+            over.append(table.episode)
+        else:
+            still.append(table)
+    return still, over

@@ -1,0 +1,29 @@
+"""Who sits where: seats rotate over paired deals, so that every player meets every card from every seat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Purpose
+
+
+def rotated(
+    match: Match, episodes: int, key: Key, *, name: str, paired: bool = True, purpose: Purpose = "eval"
+) -> Iterator[Setup]:
+    """`episodes` episodes (rounded up to whole rotations) in which the seats rotate from one to the next.
+
+    Paired, a rotation replays one deal: the game's draws and the players' dice are the same, the seats are not.
+    """
+    seats = len(match.players)
+    for deal in range(-(-episodes // seats)):
+        for turn in range(seats):
+            yield Setup(
+                id=f"{name}/{deal}.{turn}",
+                match=match,
+                slots=tuple((seat - turn) % seats for seat in range(seats)),
+                key=key.at("deal", deal) if paired else key.at("deal", deal, turn),
+                purpose=purpose,
+                group=f"{name}/{deal}",
+            )

@@ -1,0 +1,175 @@
+"""One table: a state, who sits where, and the turn in progress.
+
+A seat that answers nothing legal, or whose player raises, is a recorded event; the game's own rule says what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, NamedTuple
+
+from stratagem.games.base import RoundResult, Seat, View
+from stratagem.play.match import Setup
+from stratagem.play.records import Decision, Episode
+from stratagem.players.base import Ask, Completion, How, Move, Request
+
+
+class OpenTurn(NamedTuple):
+    """A turn that waits for the answer to a request."""
+
+    view: View[Any]
+    attempt: int
+    generator: Generator[Request, Completion, Move]
+    request: Request
+
+
+class Table:
+    """A setup in play; `advance` goes on until somebody's request is open or the episode is over."""
+
+    __slots__ = ("_detail", "_last", "_moves", "_open", "_round", "_turn", "episode", "setup", "state")
+
+    def __init__(self, setup: Setup, *, detail: bool) -> None:
+        self.setup = setup
+        self.state = setup.begin()
+        self.episode = setup.episode(self.state)
+        seats = len(setup.slots)
+        self._detail = detail
+        self._turn = setup.forked_at
+        self._last: list[Decision | None] = [None] * seats
+        self._moves: dict[Seat, str | None] = {}
+        self._open: dict[Seat, OpenTurn] = {}
+        self._round = [0.0] * seats
+
+    def advance(self) -> bool:
+        """Play on; True when the episode is over, False when requests are open."""
+        state, limit = self.state, self.setup.rounds
+        while not state.over and (limit is None or len(self.episode.rounds) < limit):
+            for seat in state.to_act:
+                if seat not in self._moves and seat not in self._open:
+                    self._ask(seat, 0)
+            if self._open:
+                return False
+            self._play()
+        self.episode.finished = state.over
+        return True
+
+    def requests(self) -> Iterator[tuple[Seat, Request]]:
+        """The open requests, in the order of the seats."""
+        for seat in sorted(self._open):
+            yield seat, self._open[seat].request
+
+    def answer(self, seat: Seat, completion: Completion) -> None:
+        """Give a seat what it asked for."""
+        turn = self._open.pop(seat)
+        self._go_on(seat, turn.view, turn.attempt, turn.generator, completion)
+
+    def _ask(self, seat: Seat, attempt: int) -> None:
+        setup, state = self.setup, self.state
+        slot = setup.slots[seat]
+        player = setup.match.players[slot]
+        view = state.view(seat)
+        if player is None:
+            return self._settle(seat, view, Move(state.game.default_action(view.facts), "absent"), attempt)
+        answer = _listen(player.turn, Ask(view, setup.key, slot, self._turn, attempt, state))
+        if type(answer) is Move:
+            return self._settle(seat, view, answer, attempt)
+        if isinstance(answer, Generator):
+            return self._go_on(seat, view, attempt, answer, None)
+        return self._settle(seat, view, _misanswered(answer), attempt)
+
+    def _go_on(
+        self, seat: Seat, view: View[Any], attempt: int, generator: Generator[Request, Completion, Move], sent: Completion
+    ) -> None:
+        heard = _listen(generator.send, sent)
+        if isinstance(heard, Move):
+            self._settle(seat, view, heard, attempt)
+        elif heard is None:
+            self._settle(seat, view, _misanswered(heard), attempt)
+        else:
+            self._open[seat] = OpenTurn(view, attempt, generator, heard)
+
+    def _settle(self, seat: Seat, view: View[Any], move: Move, attempt: int) -> None:
+        """Take a move if it is legal, ask again if the game allows that, else leave it to the game's rule."""
+        action = move.action
+        legal = isinstance(action, str) and action in view.choices
+        if self._detail:
+            self._record(seat, view, move, attempt, legal=legal)
+        if not legal and attempt < self.setup.match.retries:
+            return self._ask(seat, attempt + 1)
+        self.episode.num_decisions[seat] += 1
+        self.episode.num_illegal[seat] += not legal
+        self._moves[seat] = action if legal else None
+        return None
+
+    def _record(self, seat: Seat, view: View[Any], move: Move, attempt: int, *, legal: bool) -> None:
+        how: How = move.how if legal or move.how == "error" else "illegal"
+        row = Decision(
+            self.state.round,
+            self._turn,
+            seat,
+            self.setup.slots[seat],
+            attempt,
+            view.state_key,
+            view.info_key,
+            move.action if legal else None,
+            how,
+            move.said if legal or move.said is not None else _shown(move.action),
+        )
+        self.episode.decisions.append(row)
+        self._last[seat] = row
+
+    def _play(self) -> None:
+        result = self.state.play(self._moves)
+        if self._detail:
+            self._credit(result)
+        self._moves = {}
+        self._turn += 1
+        for seat, payoff in enumerate(result.payoffs):
+            self._round[seat] += payoff
+        if result.closed or self.state.over:
+            self._close_round(result)
+
+    def _close_round(self, result: RoundResult) -> None:
+        episode = self.episode
+        episode.rounds.append(tuple(self._round))
+        for seat, payoff in enumerate(self._round):
+            episode.payoffs[seat] += payoff
+            self._round[seat] = 0.0
+        if result.signals:
+            for name, values in result.signals.items():
+                episode.signals.setdefault(name, []).append(values)
+
+    def _credit(self, result: RoundResult) -> None:
+        """Book what was paid to each seat's latest decision, and what the game says of the decisions just played."""
+        for seat, payoff in enumerate(result.payoffs):
+            row = self._last[seat]
+            if row is not None and payoff:
+                row.payoff += payoff
+        if result.keep is None and result.parts is None:
+            return
+        for seat in self._moves:
+            row = self._last[seat]
+            if row is not None:
+                row.keep = result.keep is None or result.keep[seat]
+                row.parts = tuple((result.parts or {}).get(seat, ()))
+
+
+def _listen(speak: Callable[[Any], Any], heard: Any) -> Any:
+    """What a player says; an exception of its own becomes a move that says nothing, so that no other table suffers."""
+    try:
+        return speak(heard)
+    except StopIteration as stop:
+        return stop.value
+    except Exception as error:  # noqa: BLE001 - the one boundary at which any player's fault turns into data
+        return Move(None, "error", said=f"{type(error).__name__}: {error}")
+
+
+def _misanswered(answer: object) -> Move:
+    return Move(None, "error", said=f"answered {_shown(answer)} where a Move or a generator was due")
+
+
+def _shown(value: object, limit: int = 2000) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= limit else text[:limit] + "…"
