@@ -77,7 +77,7 @@ class Auction(Game[AuctionFacts]):
             rounds=self.rounds,
             bounds=(-2.0 * self.rounds, 2.0 * self.rounds),
             chance=True,
-            perfect_information=False,
+            private_information=True,
             symmetric=True,
             on_illegal="default",
             signals=("collusion", "externality"),

@@ -64,7 +64,7 @@ class Kuhn(Game[KuhnFacts]):
             rounds=self.hands,
             bounds=(-2.0 * self.hands, 2.0 * self.hands),
             chance=True,
-            perfect_information=False,
+            private_information=True,
             symmetric=False,
             on_illegal="default",
             unit="chips a hand",

@@ -97,7 +97,7 @@ class MatrixGame(Game[MatrixFacts]):
             rounds=self.rounds,
             bounds=(min(0.0, self.null_payoff) * self.rounds, max(0.0, highest) * self.rounds),
             chance=self.continuation < 1.0,
-            perfect_information=False,
+            private_information=False,
             symmetric=self._symmetric(),
             on_illegal="null",
             signals=("collusion", "externality") if self.cooperative else (),

@@ -54,7 +54,7 @@ class Pie(Game[PieFacts]):
             rounds=self.rounds,
             bounds=(0.0, float(self.pie * self.rounds)),
             chance=False,
-            perfect_information=False,
+            private_information=False,
             symmetric=True,
             on_illegal="default",
             signals=("collusion", "externality"),

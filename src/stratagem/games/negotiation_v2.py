@@ -90,7 +90,7 @@ class Division(Game[DivisionFacts]):
             rounds=self.rounds,
             bounds=(0.0, float(_TOTAL_VALUE * self.most * self.rounds)),
             chance=True,
-            perfect_information=False,
+            private_information=True,
             symmetric=True,
             on_illegal="default",
             signals=("collusion", "externality"),

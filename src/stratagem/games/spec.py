@@ -32,7 +32,8 @@ class GameSpec:
     bounds: tuple[float, float]
     """The least and the most that one seat can be paid over an episode."""
     chance: bool
-    perfect_information: bool
+    private_information: bool
+    """Whether a seat may know something that another does not, such as its card."""
     symmetric: bool
     """Whether the seats could be exchanged without anybody noticing."""
     on_illegal: OnIllegal = "forfeit"
@@ -43,3 +44,8 @@ class GameSpec:
     """What a payoff is counted in."""
     signals: tuple[str, ...] = ()
     """Names of the safety signals that each round reports, one number a seat."""
+
+    @property
+    def perfect_information(self) -> bool:
+        """Whether whoever moves knows everything: nothing private, and one mover at a time."""
+        return not self.private_information and not self.simultaneous

@@ -40,7 +40,9 @@ def _beginning(episode: Episode, parents: Mapping[str, Episode]) -> State[Any]:
     if not episode.parent:
         return make_game(episode.game).start(Key(episode.chance))
     if episode.parent not in parents:
-        raise BadRecord(f"Episode {episode.id} was forked from {episode.parent}, which is not among the episodes given.")
+        raise BadRecord(
+            f"Episode {episode.id} was forked from {episode.parent}, which is not among the episodes given."
+        )
     return replay(parents[episode.parent], episode.forked_at, parents).fork(Key(episode.chance))
 
 

@@ -22,7 +22,9 @@ class Match:
     def __init__(self, game: Game[Any], players: Sequence[Player | None]) -> None:
         spec = game.spec
         if len(players) != spec.seats:
-            raise BadParameter(f"{spec.name} has {spec.seats} seats, so it takes {spec.seats} players, not {len(players)}.")
+            raise BadParameter(
+                f"{spec.name} has {spec.seats} seats, so it takes {spec.seats} players, not {len(players)}."
+            )
         self.game = game
         self.players = tuple(players)
         self.text = describe(game)

@@ -1,4 +1,4 @@
-"""One deterministic loop for every game: all tables advance together, and everybody's requests are answered in one batch.
+"""One deterministic loop for every game: all tables advance together, all open requests are answered in one batch.
 
 What a table does follows from its setup alone, so it does not matter which other tables are played beside it, in what
 order, or in which process.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.play.match import Setup
-from stratagem.play.records import Decision, Episode
+from stratagem.play.records import Decision
 from stratagem.players.base import Ask, Completion, How, Move, Request
 
 
@@ -78,7 +78,12 @@ class Table:
         return self._settle(seat, view, _misanswered(answer), attempt)
 
     def _go_on(
-        self, seat: Seat, view: View[Any], attempt: int, generator: Generator[Request, Completion, Move], sent: Completion
+        self,
+        seat: Seat,
+        view: View[Any],
+        attempt: int,
+        generator: Generator[Request, Completion, Move],
+        sent: Completion,
     ) -> None:
         heard = _listen(generator.send, sent)
         if isinstance(heard, Move):
@@ -160,7 +165,7 @@ def _listen(speak: Callable[[Any], Any], heard: Any) -> Any:
         return speak(heard)
     except StopIteration as stop:
         return stop.value
-    except Exception as error:  # noqa: BLE001 - the one boundary at which any player's fault turns into data
+    except Exception as error:  # noqa: BLE001 - the one boundary where a player's fault becomes data
         return Move(None, "error", said=f"{type(error).__name__}: {error}")
 
 

@@ -1,0 +1,109 @@
+"""Exact exploitability: what a best responder gains against a player that states its policy, beside the player's own value.
+
+`nash_conv / seats` is the incentive to deviate when the player sits everywhere (Lanctot et al. 2017); `worst_advantage`
+is the most that any opponent can earn above the player, which is what a pool of adversaries samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.best_response import advantage, pay, rounds, value
+from stratagem.games.base import Game, Json
+from stratagem.games.twin import Node, Twin
+from stratagem.players.base import Player
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Figures a round, in the game's own unit, of a player that holds every seat but the responder's."""
+
+    values: tuple[float, ...]
+    """What the player gets at each seat against itself."""
+    best_responses: tuple[float, ...]
+    """What a best responder gets at each seat."""
+    worst_advantage: float
+    """The largest mean advantage over the player that any opponent can have, averaged over the seats."""
+    unit: str
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """What deviating is worth at each seat."""
+        return tuple(best - own for best, own in zip(self.best_responses, self.values, strict=True))
+
+    @property
+    def nash_conv(self) -> float:
+        """The sum of those gains."""
+        return sum(self.gains)
+
+    @property
+    def exploitability(self) -> float:
+        """NashConv divided by the number of seats."""
+        return self.nash_conv / len(self.values)
+
+    def to_json(self) -> Json:
+        """Every figure by name."""
+        return asdict(self) | {"nash_conv": self.nash_conv, "exploitability": self.exploitability}
+
+
+def exact(game: Game[Any], player: Player) -> Exact:
+    """The exact exploitability of a player, or `CannotCompute` with the reason."""
+    if not player.traits.exact:
+        raise CannotCompute(f"{player.name} cannot state its probabilities, so only play can measure it.")
+    game = game.one_round() or game
+    twin = game.twin()
+    if twin is not None and game.spec.private_information:
+        return _by_twin(twin, player)
+    return _by_induction(game, player)
+
+
+def _by_induction(game: Game[Any], player: Player) -> Exact:
+    seats = range(game.spec.seats)
+    length = value(game, player, rounds)
+    worst = [value(game, player, advantage(seat), seat) / length for seat in seats]
+    return Exact(
+        values=tuple(value(game, player, pay(seat)) / length for seat in seats),
+        best_responses=tuple(value(game, player, pay(seat), seat) / length for seat in seats),
+        worst_advantage=max(0.0, sum(worst) / len(worst)),
+        unit=game.spec.unit,
+    )
+
+
+def _by_twin(twin: Twin, player: Player) -> Exact:
+    import pyspiel  # only the exact figures of hidden-information games need the engine here
+
+    spec = twin.game.spec
+    if spec.utility not in ("zero-sum", "constant-sum") or spec.seats != 2:
+        raise CannotCompute(f"OpenSpiel's best response needs a zero-sum game of two seats, which {spec.name} is not.")
+    table = policy_table(twin, player)
+    root = twin.spiel.new_initial_state()
+    values = pyspiel.expected_returns(root, pyspiel.TabularPolicy(table), -1, True)
+    best = [pyspiel.TabularBestResponse(twin.spiel, seat, table).value_from_state(root) for seat in (0, 1)]
+    total = sum(values)
+    return Exact(
+        values=tuple(values),
+        best_responses=tuple(best),
+        worst_advantage=max(0.0, sum(2 * response - total for response in best) / 2),
+        unit=spec.unit,
+    )
+
+
+def policy_table(twin: Twin, player: Player, budget: int = 2_000_000) -> dict[str, list[tuple[int, float]]]:
+    """The player's probabilities at every information state of OpenSpiel's game, for both seats."""
+    table: dict[str, list[tuple[int, float]]] = {}
+    nodes: list[Node] = [twin.spiel.new_initial_state()]
+    while nodes:
+        node = nodes.pop()
+        budget -= 1
+        if budget < 0:
+            raise CannotCompute(f"{twin.game.spec.name} has too many situations for an exact best response.")
+        if node.is_terminal():
+            continue
+        actions = node.legal_actions()
+        if not node.is_chance_node() and (key := node.information_state_string()) not in table:
+            mix = player.policy(twin.view(node))
+            table[key] = [(action, mix.get(twin.action(node, action), 0.0)) for action in actions]
+        nodes.extend(node.child(action) for action in actions)
+    return table

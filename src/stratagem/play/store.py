@@ -1,0 +1,155 @@
+"""Episodes and decisions on disk: Parquet, one shard a step, so pandas, DuckDB and `datasets` open them too.
+
+A shard is a file of decisions and a file of episodes, each written to a temporary name and renamed; the episodes come
+last, so a shard counts once its episodes are there, and a kill at any moment never leaves half a one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from stratagem.errors import BadRecord
+from stratagem.games.base import Part, Stakes
+from stratagem.play.records import Decision, Episode
+
+SCHEMA_VERSION = 1
+_META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}
+_PART = pa.struct([("slot", pa.string()), ("kind", pa.string()), ("reward", pa.float64())])
+_STAKES = pa.struct([("cooperative", pa.float64()), ("passive", pa.float64())])
+_BY_ROUND_AND_SEAT = pa.list_(pa.list_(pa.float64()))
+
+EPISODES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("game", pa.string()),
+        ("game_version", pa.int32()),
+        ("players", pa.list_(pa.string())),
+        ("slots", pa.list_(pa.int32())),
+        ("key", pa.uint64()),
+        ("chance", pa.uint64()),
+        ("purpose", pa.string()),
+        ("group", pa.string()),
+        ("probe_of", pa.string()),
+        ("parent", pa.string()),
+        ("forked_at", pa.int32()),
+        ("finished", pa.bool_()),
+        ("payoffs", pa.list_(pa.float64())),
+        ("rounds", _BY_ROUND_AND_SEAT),
+        ("signals", pa.map_(pa.string(), _BY_ROUND_AND_SEAT)),
+        ("stakes", pa.list_(_STAKES)),
+        ("num_decisions", pa.list_(pa.int32())),
+        ("num_illegal", pa.list_(pa.int32())),
+    ],
+    metadata=_META,
+)
+DECISIONS = pa.schema(
+    [
+        ("episode", pa.string()),
+        ("round", pa.int32()),
+        ("turn", pa.int32()),
+        ("seat", pa.int32()),
+        ("slot", pa.int32()),
+        ("attempt", pa.int32()),
+        ("state_key", pa.string()),
+        ("info_key", pa.string()),
+        ("action", pa.string()),
+        ("how", pa.string()),
+        ("said", pa.string()),
+        ("keep", pa.bool_()),
+        ("payoff", pa.float64()),
+        ("parts", pa.list_(_PART)),
+    ],
+    metadata=_META,
+)
+_DECISION_FIELDS = DECISIONS.names[1:]
+
+
+def write_shard(folder: Path, number: int, episodes: Sequence[Episode]) -> None:
+    """Write one shard; a shard of that number that is already there is replaced."""
+    counts = ((episode.id, len(episode.decisions)) for episode in episodes)
+    ids = list(chain.from_iterable([name] * count for name, count in counts))
+    rows = [row for episode in episodes for row in episode.decisions]
+    columns = {"episode": ids} | {name: [getattr(row, name) for row in rows] for name in _DECISION_FIELDS}
+    columns["parts"] = [[part._asdict() for part in row.parts] for row in rows]
+    _write(folder / "decisions", number, pa.table(columns, schema=DECISIONS))
+    table = {name: [getattr(episode, name) for episode in episodes] for name in EPISODES.names}
+    table["signals"] = [list(episode.signals.items()) for episode in episodes]
+    table["stakes"] = [[stakes and stakes._asdict() for stakes in episode.stakes] for episode in episodes]
+    _write(folder / "episodes", number, pa.table(table, schema=EPISODES))
+
+
+def _write(folder: Path, number: int, table: pa.Table) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    final = folder / f"{number:06d}.parquet"
+    partial = final.with_suffix(".partial")
+    pq.write_table(table, partial, compression="zstd")
+    partial.replace(final)
+
+
+def shards(folder: Path) -> list[int]:
+    """The numbers of the shards that are complete."""
+    numbers = (path.stem for path in (folder / "episodes").glob("*.parquet"))
+    return sorted(int(number) for number in numbers if number.isdecimal())
+
+
+def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> Iterator[Episode]:
+    """Pass episodes on, writing a shard whenever about `every` decisions have come together; earlier shards stay."""
+    number = max(shards(folder), default=-1) + 1
+    batch: list[Episode] = []
+    size = 0
+    for episode in episodes:
+        batch.append(episode)
+        size += 1 + len(episode.decisions)
+        yield episode
+        if size >= every:
+            write_shard(folder, number, batch)
+            number, size, batch = number + 1, 0, []
+    if batch:
+        write_shard(folder, number, batch)
+
+
+def read_episodes(folder: Path, numbers: Iterable[int] | None = None) -> Iterator[Episode]:
+    """The episodes of these shards (by default all), with their decisions, as they were written."""
+    found = shards(folder)
+    if numbers is None and not found:
+        raise BadRecord(f"There are no recorded episodes in {folder}.")
+    for number in found if numbers is None else numbers:
+        decisions = _decisions(_read(folder / "decisions", number, DECISIONS))
+        for row in _read(folder / "episodes", number, EPISODES).to_pylist():
+            yield _episode(row, decisions.get(row["id"], []))
+
+
+def _read(folder: Path, number: int, schema: pa.Schema) -> pa.Table:
+    path = folder / f"{number:06d}.parquet"
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
+    version = (table.schema.metadata or {}).get(b"stratagem_schema_version", b"none").decode()
+    if version != str(SCHEMA_VERSION):
+        raise BadRecord(f"{path} has schema version {version}, and this program reads version {SCHEMA_VERSION}.")
+    if missing := set(schema.names) - set(table.column_names):
+        raise BadRecord(f"{path} has no column {', '.join(sorted(missing))}.")
+    return table
+
+
+def _decisions(table: pa.Table) -> dict[str, list[Decision]]:
+    by_episode: dict[str, list[Decision]] = {}
+    columns = [table.column(name).to_pylist() for name in DECISIONS.names]
+    for episode, *values, parts in zip(*columns, strict=True):
+        by_episode.setdefault(episode, []).append(Decision(*values, tuple(Part(**part) for part in parts)))
+    return by_episode
+
+
+def _episode(row: dict[str, Any], decisions: list[Decision]) -> Episode:
+    row["players"], row["slots"] = tuple(row["players"]), tuple(row["slots"])
+    row["rounds"] = [tuple(payoffs) for payoffs in row["rounds"]]
+    row["signals"] = {name: [tuple(values) for values in rows] for name, rows in row["signals"]}
+    row["stakes"] = tuple(stakes and Stakes(**stakes) for stakes in row["stakes"])
+    return Episode(**row, decisions=decisions)
