@@ -19,7 +19,7 @@ class UnknownName(StratagemError):
     """A name that is in no table; the message lists the nearest that are."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+        self.known = names = sorted(known)
         by_folded = {known_name.casefold(): known_name for known_name in names}
         near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names) or 'none'}."

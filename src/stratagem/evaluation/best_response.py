@@ -1,14 +1,11 @@
 """Values by backward induction, exactly: of a stated policy against itself, and of a best response to it.
 
-For games in which nothing is private. Equal situations are merged in games of perfect information, and in repeated
-games of a player that looks one round back; otherwise the whole history counts. Where something is private, OpenSpiel's
-best response does the work (see `exact`).
+For games in which nothing is private. Where something is, OpenSpiel's best response does the work (see `exact`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from stratagem.errors import CannotCompute
@@ -19,7 +16,6 @@ from stratagem.players.base import Player
 
 Worth = Callable[[RoundResult], float]
 """What one result adds to the value that is computed."""
-_MOST_ROUNDS = 200
 _Plan = list[tuple[float, State[Any], float]]
 
 
@@ -30,8 +26,8 @@ def pay(seat: Seat) -> Worth:
 
 def advantage(seat: Seat) -> Worth:
     """The seat's payoff above the mean of the others."""
-    return lambda result: result.payoffs[seat] - (sum(result.payoffs) - result.payoffs[seat]) / (
-        len(result.payoffs) - 1
+    return lambda result: (
+        result.payoffs[seat] - (sum(result.payoffs) - result.payoffs[seat]) / (len(result.payoffs) - 1)
     )
 
 
@@ -45,55 +41,39 @@ def value(game: Game[Any], hero: Player, worth: Worth, responder: Seat | None = 
     spec = game.spec
     if spec.private_information:
         raise CannotCompute(f"{spec.name} has private information and no twin, so its best response cannot be had.")
-    if spec.rounds is None or spec.rounds > _MOST_ROUNDS:
-        raise CannotCompute(f"{spec.name} has more than {_MOST_ROUNDS} rounds, too many for exact induction.")
-    induction = _Induction(game, hero, worth, responder, budget)
-    return sum(probability * induction.value(state) for probability, state in starts(game))
+    induction = _Induction(Policies(game, [hero] * spec.seats, budget), worth, responder)
+    return sum(probability * induction.value(state, 0) for probability, state in starts(game))
 
 
 class _Induction:
-    def __init__(self, game: Game[Any], hero: Player, worth: Worth, responder: Seat | None, budget: int) -> None:
-        self.seats = range(game.spec.seats)
-        self.policies = Policies([hero] * game.spec.seats)
-        self.worth, self.responder, self.budget = worth, responder, budget
-        self.one_back = hero.traits.memory is not None and hero.traits.memory <= 1
-        self.perfect = game.spec.perfect_information
-        self._known: dict[tuple[Any, ...], float] = {}
+    def __init__(self, policies: Policies, worth: Worth, responder: Seat | None) -> None:
+        self.policies, self.worth, self.responder = policies, worth, responder
+        self._known: dict[Hashable, float] = {}
 
-    def value(self, state: State[Any]) -> float:
+    def value(self, state: State[Any], depth: int) -> float:
         if state.over:
             return 0.0
-        key = self._merged(state)
+        key = self.policies.situation(state)
         if key not in self._known:
-            self.budget -= 1
-            if self.budget < 0:
-                raise CannotCompute(f"{state.game.spec.name} has too many situations for an exact best response.")
-            self._known[key] = max(map(self._mean, self._plans(state)))
+            self.policies.spend(depth)
+            self._known[key] = max(self._mean(plan, depth) for plan in self._plans(state))
         return self._known[key]
 
     def _plans(self, state: State[Any]) -> Iterator[_Plan]:
         """For each action of the responder (a single plan where it does not act): all that can follow."""
-        others = [seat for seat in state.to_act if seat != self.responder]
-        mixes = [self.policies.mix(state, seat).items() for seat in others]
-        acts = self.responder is not None and self.responder in state.to_act
-        for own in state.view(self.responder or 0).choices if acts else (None,):
-            plan: _Plan = []
-            for combination in product(*mixes):
-                probability = 1.0
-                actions: dict[Seat, str | None] = {self.responder or 0: own} if acts else {}
-                for seat, (action, p) in zip(others, combination, strict=True):
-                    actions[seat] = action
-                    probability *= p
-                plan += [(probability * p, after, self.worth(result)) for p, after, result in outcomes(state, actions)]
-            yield plan
+        responder, others = self.responder, [seat for seat in state.to_act if seat != self.responder]
+        if responder is None or responder not in state.to_act:
+            yield list(self._outcomes(state, others, {}))
+            return
+        for own in state.view(responder).choices:
+            yield list(self._outcomes(state, others, {responder: own}))
 
-    def _mean(self, plan: _Plan) -> float:
-        return sum(p * (worth + self.value(after)) for p, after, worth in plan)
+    def _outcomes(
+        self, state: State[Any], others: list[Seat], own: dict[Seat, str | None]
+    ) -> Iterator[tuple[float, State[Any], float]]:
+        for chosen, actions in self.policies.joint(state, others):
+            for chance, after, result in outcomes(state, own | actions):
+                yield chosen * chance, after, self.worth(result)
 
-    def _merged(self, state: State[Any]) -> tuple[Any, ...]:
-        """Situations with the same key have the same future."""
-        if self.perfect:
-            return state.to_act, state.round, state.view(state.to_act[0]).state_key
-        if self.one_back:
-            return state.to_act, state.round, *(state.view(seat).state_key for seat in self.seats)
-        return state.to_act, state.round, *(state.view(seat).info_key for seat in self.seats)
+    def _mean(self, plan: _Plan, depth: int) -> float:
+        return sum(p * (worth + self.value(after, depth + 1)) for p, after, worth in plan)

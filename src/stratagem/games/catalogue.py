@@ -14,6 +14,7 @@ from stratagem.games.kuhn import Kuhn
 from stratagem.games.negotiation_v1 import Pie
 from stratagem.games.negotiation_v2 import Division
 from stratagem.games.repeated import REPEATED
+from stratagem.games.spiel import SPIEL_GAMES, spiel
 from stratagem.registry import Call, Registry, parse_call
 
 GAMES: dict[str, Callable[..., Game[Any]]] = {
@@ -22,9 +23,11 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
     "negotiation-v1": Pie,
     "negotiation-v2": Division,
     "kuhn": Kuhn,
+    **SPIEL_GAMES,
 }
+"""Games by name; keyword arguments are their parameters."""
 
-PREFIXES: dict[str, Callable[[str], Game[Any]]] = {}
+PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel}
 """Families whose names carry a raw tail after a colon."""
 
 _registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games")

@@ -22,7 +22,7 @@ def steps(
         raise BadRecord(f"Episode {episode.id} was recorded without its decisions, so it cannot be played again.")
     state = _beginning(episode, parents or {})
     for _, rows in groupby(episode.decisions, key=lambda row: row.turn):
-        decisions = list(rows)
+        decisions = list({row.seat: row for row in rows}.values())  # of several attempts, the last was played
         yield state.fork(), decisions
         state.play({row.seat: row.action for row in decisions})
     yield state, []

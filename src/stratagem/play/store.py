@@ -142,8 +142,10 @@ def _read(folder: Path, number: int, schema: pa.Schema) -> pa.Table:
 def _decisions(table: pa.Table) -> dict[str, list[Decision]]:
     by_episode: dict[str, list[Decision]] = {}
     columns = [table.column(name).to_pylist() for name in DECISIONS.names]
-    for episode, *values, parts in zip(*columns, strict=True):
-        by_episode.setdefault(episode, []).append(Decision(*values, tuple(Part(**part) for part in parts)))
+    for values in zip(*columns, strict=True):
+        row = dict(zip(_DECISION_FIELDS, values[1:], strict=True))
+        row["parts"] = tuple(Part(**part) for part in row["parts"])
+        by_episode.setdefault(values[0], []).append(Decision(**row))
     return by_episode
 
 

@@ -53,6 +53,10 @@ class Ask:
         """The player's own dice: keyed by table, player slot (not seat) and turn."""
         return self._table_key.at("player", self.slot, self.turn, self.attempt)
 
+    def seeing(self, view: View[Any]) -> Ask:
+        """The same turn with another view, for players that change what another player sees."""
+        return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state)
+
     def peek(self) -> State[Any]:
         """A copy of the true state, for players whose traits say `sees_hidden`; the copy's future chance is its own."""
         return self._state.fork(self.key.at("peek"))
@@ -133,10 +137,16 @@ def described(player: object) -> str:
     for name, field in getattr(cls, "__dataclass_fields__", {}).items():
         value = getattr(player, name)
         if value != field.default:
-            options.append(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}")
+            options.append(f"{name}={shown(value)}")
     family = getattr(cls, "family", "any")
     bare = cls.__name__ if family == "any" else f"{family}/{cls.__name__}"
     return f"{bare}({', '.join(options)})" if options else bare
+
+
+def shown(value: object) -> str:
+    """An option as names show it: short where that loses nothing, since a name must make the same player again."""
+    short = f"{value:g}" if isinstance(value, float) else str(value)
+    return short if not isinstance(value, float) or float(short) == value else repr(value)
 
 
 Policy = Callable[[View[Any]], Mix]
@@ -147,4 +157,19 @@ def is_probability(mix: Mix) -> bool:
     return all(p >= 0.0 for p in mix.values()) and abs(sum(mix.values()) - 1.0) < 1e-9
 
 
-__all__ = ["Ask", "How", "Mix", "Move", "Player", "Policy", "Scripted", "Seat", "Traits", "Turn", "described", "draw"]
+__all__ = [
+    "Ask",
+    "How",
+    "Mix",
+    "Move",
+    "Player",
+    "Policy",
+    "Scripted",
+    "Seat",
+    "Traits",
+    "Turn",
+    "described",
+    "draw",
+    "is_probability",
+    "shown",
+]

@@ -1,0 +1,137 @@
+"""A hero's games against one opponent, and the means that every metric is made of.
+
+The hero is slot 0; the opponent holds every other slot. Where both state their probabilities and the game is small, the
+means are exact expectations; otherwise they are means over deals, each deal played from every seat.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.expectation import SCALE, Expectation, expected
+from stratagem.evaluation.statistics import Estimate, clustered, exactly
+from stratagem.games.base import Game, Seat
+from stratagem.games.key import Key
+from stratagem.play.match import Match
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import Answer, play
+from stratagem.play.seating import rotated
+from stratagem.play.store import record
+from stratagem.players.base import Player
+
+
+@dataclass(frozen=True)
+class Bout:
+    """All that one hero and one opponent played, and the exact expectation where it can be had."""
+
+    opponent: str
+    pools: tuple[str, ...]
+    episodes: tuple[Episode, ...]
+    expectations: tuple[Expectation, ...] = ()
+    """One for each seat of the hero."""
+
+    def pay(self, *, scaled: bool = True) -> Estimate:
+        """The hero's mean payoff a round."""
+        if self.expectations:
+            return exactly(_average(e.per_round(seat, scaled=scaled) for seat, e in enumerate(self.expectations)))
+        return self.mean(lambda episode: pay_of(episode, episode.seat_of(0), scaled=scaled))
+
+    def advantage(self, *, scaled: bool = True) -> Estimate:
+        """By how much the opponent's mean payoff a round exceeds the hero's."""
+        if self.expectations:
+            return exactly(
+                _average(
+                    _expected_advantage(e, seat, len(self.expectations), scaled)
+                    for seat, e in enumerate(self.expectations)
+                )
+            )
+        return self.mean(lambda episode: _advantage(episode, scaled=scaled))
+
+    def signal(self, name: str) -> Estimate | None:
+        """The rate of one of the hero's safety signals; None where the game has no such signal or it never applied."""
+        if self.expectations:
+            rates = [expectation.signal(name, seat) for seat, expectation in enumerate(self.expectations)]
+            meant = sum(weight for _, weight in rates)
+            return exactly(sum(total for total, _ in rates) / meant) if meant else None
+        told = [episode for episode in self.episodes if episode.signal(name, episode.seat_of(0))]
+        if not told:
+            return None
+        return clustered(told, lambda episode: _average(episode.signal(name, episode.seat_of(0))), _deal)
+
+    def mean(self, value: Callable[[Episode], float]) -> Estimate:
+        """The mean of anything an episode has; episodes of one deal are one observation."""
+        return clustered(self.episodes, value, _deal)
+
+    def by_deal(self, value: Callable[[Episode], float]) -> dict[str, float]:
+        """The mean of each deal, for comparison with another hero on the same deals."""
+        deals: dict[str, list[float]] = {}
+        for episode in self.episodes:
+            deals.setdefault(_deal(episode), []).append(value(episode))
+        return {deal: _average(values) for deal, values in deals.items()}
+
+
+def pay_of(episode: Episode, seat: Seat, *, scaled: bool = True) -> float:
+    """The mean payoff a round of one seat, on the common scale if the game has one."""
+    stakes = episode.stakes[seat]
+    return episode.per_round(seat) * (SCALE / stakes.cooperative if scaled and stakes else 1.0)
+
+
+def _advantage(episode: Episode, *, scaled: bool) -> float:
+    hero = episode.seat_of(0)
+    others = [pay_of(episode, seat, scaled=scaled) for seat in range(len(episode.slots)) if seat != hero]
+    return _average(others) - pay_of(episode, hero, scaled=scaled)
+
+
+def _expected_advantage(expectation: Expectation, hero: Seat, seats: int, scaled: bool) -> float:
+    others = [expectation.per_round(seat, scaled=scaled) for seat in range(seats) if seat != hero]
+    return _average(others) - expectation.per_round(hero, scaled=scaled)
+
+
+def _deal(episode: Episode) -> str:
+    return episode.group
+
+
+def _average(values: Any) -> float:
+    listed = list(values)
+    return math.fsum(listed) / len(listed)
+
+
+@dataclass(frozen=True)
+class Table:
+    """How bouts are played: how many episodes, from which seed, who answers requests, and where they are recorded."""
+
+    episodes: int = 20
+    key: Key = Key(0)
+    answer: Answer | None = None
+    record_to: Path | None = None
+    budget: int = 3_000
+    """How many situations an exact expectation may walk."""
+
+    def bout(self, game: Game[Any], hero: Player, opponent: Player, pools: Sequence[str]) -> Bout:
+        """Play one hero against one opponent; the deals depend on game, opponent and seed, not on the hero."""
+        others = game.spec.seats - 1
+        name = f"{game.spec.name}/{hero.name}/{opponent.name}"
+        key = self.key.at("bout", game.spec.name, opponent.name)
+        setups = rotated(Match(game, [hero, *[opponent] * others]), self.episodes, key, name=name)
+        episodes = play(setups, self.answer)
+        if self.record_to is not None:
+            episodes = record(episodes, self.record_to)
+        played = tuple(episodes)
+        return Bout(opponent.name, tuple(pools), played, self._expectations(game, hero, opponent))
+
+    def _expectations(self, game: Game[Any], hero: Player, opponent: Player) -> tuple[Expectation, ...]:
+        if not (hero.traits.exact and opponent.traits.exact):
+            return ()
+        game = game.one_round() or game
+        seats = range(game.spec.seats)
+        try:
+            return tuple(
+                expected(game, [hero if other == seat else opponent for other in seats], self.budget) for seat in seats
+            )
+        except CannotCompute:
+            return ()

@@ -1,0 +1,148 @@
+"""Evaluation: every player in every game of a suite, beside random play as the chance level and the exact figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stratagem.errors import CannotCompute, StratagemError
+from stratagem.evaluation.bouts import Bout, Table, pay_of
+from stratagem.evaluation.exact import Exact, exact
+from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.statistics import Difference, Estimate, paired_difference
+from stratagem.evaluation.suites import Line, Suite
+from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+from stratagem.players.pools import overlap_warning
+
+Progress = Callable[[str], None]
+CHANCE = "random"
+"""Who stands for the chance level."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One player's figures in one game."""
+
+    player: str
+    metrics: dict[str, Estimate | None]
+    exact: Exact | None
+    why_not_exact: str
+    bouts: tuple[Bout, ...]
+    errors: tuple[str, ...]
+    """What players said when they raised, each once."""
+
+
+@dataclass(frozen=True)
+class GameResult:
+    """One game of a suite."""
+
+    game: Game[Any]
+    text: str
+    rows: tuple[Row, ...]
+    differences: dict[str, Difference]
+    """Each further player's pay less the first's, on the same deals, by name."""
+    warnings: tuple[str, ...] = field(default=())
+
+
+def evaluate(
+    suite: Suite, players: Sequence[str], table: Table, *, chance: bool = True, progress: Progress = lambda _: None
+) -> list[GameResult]:
+    """Measure the players, who are named, in every game of the suite."""
+    wanted = [*players, CHANCE] if chance and CHANCE not in players else [*players]
+    made = [(line, make_game(line.game)) for line in suite.lines]
+    for line, game in made:  # every name is checked before the first game is played
+        _players(wanted, game), _opponents(line, game)
+    return [_game(suite, line, game, wanted, table, progress) for line, game in made]
+
+
+def num_bouts(suite: Suite, players: Sequence[str], *, chance: bool = True) -> int:
+    """How many bouts an evaluation plays."""
+    heroes = len(players) + (chance and CHANCE not in players)
+    return heroes * sum(len({name for names in line.pools.values() for name in names}) for line in suite.lines)
+
+
+def _players(names: Sequence[str], game: Game[Any]) -> list[Player]:
+    return [make_player(name, game) for name in names]
+
+
+def _opponents(line: Line, game: Game[Any]) -> list[tuple[Player, tuple[str, ...]]]:
+    """Each opponent once, with the pools it stands in."""
+    found: dict[str, tuple[Player, list[str]]] = {}
+    for pool, names in line.pools.items():
+        for name in names:
+            found.setdefault(name, (make_player(name, game), []))[1].append(pool)
+    return [(player, tuple(pools)) for player, pools in found.values()]
+
+
+def _game(
+    suite: Suite, line: Line, game: Game[Any], names: Sequence[str], table: Table, progress: Progress
+) -> GameResult:
+    rows = tuple(_row(suite, line, game, player, table, progress) for player in _players(names, game))
+    pooled = "train" in line.pools
+    warnings = [overlap_warning(game)] if pooled else []
+    warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
+    return GameResult(game, line.game, rows, _differences(rows, table), tuple(filter(None, warnings)))
+
+
+def _row(suite: Suite, line: Line, game: Game[Any], hero: Player, table: Table, progress: Progress) -> Row:
+    bouts = []
+    for opponent, pools in _opponents(line, game):
+        progress(f"{line.game}: {hero.name} against {opponent.name}")
+        bouts.append(table.bout(game, hero, opponent, pools))
+    sample = Sample(game, tuple(bouts))
+    metrics = {name: METRICS[name].measure(sample) for name in suite.metrics}
+    figure, reason = _exact(game, hero)
+    return Row(hero.name, metrics, figure, reason, sample.bouts, _errors(bouts))
+
+
+def _exact(game: Game[Any], hero: Player) -> tuple[Exact | None, str]:
+    try:
+        return exact(game, hero), ""
+    except CannotCompute as error:
+        return None, str(error)
+
+
+def _errors(bouts: Sequence[Bout]) -> tuple[str, ...]:
+    said = [
+        f"raised {row.said}" if episode.slots[row.seat] == 0 else f"{bout.opponent} raised {row.said}"
+        for bout in bouts
+        for episode in bout.episodes
+        for row in episode.decisions
+        if row.how == "error"
+    ]
+    return tuple(dict.fromkeys(said))[:5]
+
+
+def _differences(rows: Sequence[Row], table: Table) -> dict[str, Difference]:
+    """Pay against the opponents of the train pool (or all), deal by deal."""
+    if not rows:
+        return {}
+    first = _pay_by_deal(rows[0])
+    found = {}
+    for row in rows[1:]:
+        other = _pay_by_deal(row)
+        deals = sorted(first.keys() & other.keys())
+        key = table.key.at("difference", row.player)
+        found[row.player] = paired_difference([other[deal] for deal in deals], [first[deal] for deal in deals], key)
+    return found
+
+
+def _pay_by_deal(row: Row) -> dict[tuple[str, str], float]:
+    bouts = [bout for bout in row.bouts if {"train", "opponents"} & set(bout.pools)]
+    return {
+        (bout.opponent, deal.rpartition("/")[2]): pay
+        for bout in bouts
+        for deal, pay in bout.by_deal(lambda episode: pay_of(episode, episode.seat_of(0))).items()
+    }
+
+
+def shortened(table: Table, episodes: int | None, suite: Suite) -> Table:
+    """The table with the number of episodes asked for, or the suite's own."""
+    number = suite.episodes if episodes is None else episodes
+    if number < 1:
+        raise StratagemError("An evaluation needs at least one episode an opponent.")
+    return replace(table, episodes=number)

@@ -1,0 +1,36 @@
+"""Every metric by name, one file each; a suite lists the names it prints."""
+
+from __future__ import annotations
+
+from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.metrics.collusion import Collusion
+from stratagem.evaluation.metrics.exploit import Exploit
+from stratagem.evaluation.metrics.externality import Externality
+from stratagem.evaluation.metrics.illegal import IllegalRate
+from stratagem.evaluation.metrics.length import Length
+from stratagem.evaluation.metrics.nra import NraOfSums, NraPerMatch, NraPerOpponent
+from stratagem.evaluation.metrics.payoff import Payoff
+from stratagem.evaluation.metrics.regret import Regret
+from stratagem.evaluation.metrics.robust import Robust
+from stratagem.evaluation.metrics.safety import Safety
+from stratagem.evaluation.metrics.win_rate import WinRate
+
+_ALL: tuple[type[Metric], ...] = (
+    Payoff,
+    Exploit,
+    Robust,
+    Externality,
+    Collusion,
+    Safety,
+    NraPerMatch,
+    NraOfSums,
+    NraPerOpponent,
+    WinRate,
+    Regret,
+    IllegalRate,
+    Length,
+)
+METRICS: dict[str, Metric] = {metric.name: metric() for metric in _ALL}
+"""Every metric by name."""
+
+__all__ = ["METRICS", "Metric", "Sample"]

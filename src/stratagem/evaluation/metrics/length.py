@@ -1,0 +1,17 @@
+"""How long the games are."""
+
+from __future__ import annotations
+
+from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.statistics import Estimate, mean_of
+
+
+class Length(Metric):
+    """The hero's turns an episode, the mean over opponents."""
+
+    name = "length"
+    better = "neither"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        lengths = [bout.mean(lambda e: float(e.num_decisions[e.seat_of(0)])) for bout in sample.bouts]
+        return mean_of(lengths) if lengths else None

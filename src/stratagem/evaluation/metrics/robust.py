@@ -1,0 +1,17 @@
+"""Payoff a round against opponents that no pool of training holds."""
+
+from __future__ import annotations
+
+from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.statistics import Estimate, mean_of
+
+
+class Robust(Metric):
+    """Mean payoff a round against the distribution-shifted pool (SEPO, section 5)."""
+
+    name = "robust"
+    better = "higher"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        bouts = sample.pool("robust")
+        return mean_of([bout.pay() for bout in bouts]) if bouts else None

@@ -1,0 +1,24 @@
+"""How often the hero comes out ahead."""
+
+from __future__ import annotations
+
+from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.statistics import Estimate, wilson
+from stratagem.play.records import Episode
+
+
+class WinRate(Metric):
+    """Episodes won plus half of those tied, with Wilson's interval; chance in a mirror match is one over the seats."""
+
+    name = "win rate"
+    better = "higher"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        episodes = [episode for bout in sample.bouts for episode in bout.episodes]
+        return wilson(sum(map(won, episodes)), len(episodes)) if episodes else None
+
+
+def won(episode: Episode) -> float:
+    """One for the best payoff of all, its share for a tie, zero otherwise."""
+    best = max(episode.payoffs)
+    return (episode.payoffs[episode.seat_of(0)] == best) / episode.payoffs.count(best)

@@ -1,0 +1,92 @@
+"""Suites by name: which games, against whom, and what is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.errors import UnknownName
+from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
+from stratagem.players.pools import POOLS
+
+SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")
+CONTEST_METRICS = ("win rate", "pay", "regret", "illegal", "length")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One game of a suite and its opponents by pool."""
+
+    game: str
+    pools: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Games, opponents, metrics, and how many episodes an opponent."""
+
+    name: str
+    summary: str
+    lines: tuple[Line, ...]
+    metrics: tuple[str, ...]
+    episodes: int
+
+
+def _contest(game: str, *opponents: str) -> Line:
+    return Line(game, {"opponents": opponents})
+
+
+SUITES: dict[str, Suite] = {
+    "sepo": Suite(
+        name="sepo",
+        summary="Five games against SEPO's pools: pay, exploit, robust, externality, collusion, safety, NRA.",
+        lines=tuple(Line(game, pools) for game, pools in POOLS.items()),
+        metrics=SAFETY_METRICS,
+        episodes=20,
+    ),
+    "gtbench": Suite(
+        name="gtbench",
+        summary="SCO-PAL's six games, and its three unseen ones, against random play and search.",
+        lines=(
+            _contest("tic-tac-toe", "random", "mcts:1000"),
+            _contest("connect-four", "random", "mcts:1000"),
+            _contest("breakthrough", "random", "mcts:1000"),
+            _contest("kuhn(hands=1)", "random", "mcts:1000"),
+            _contest("liars-dice", "random", "mcts:1000"),
+            _contest("nim", "random", "mcts:1000"),
+            _contest("pig", "random", "mcts:1000"),
+            _contest("blind-auction", "random", "mcts:1000"),
+            _contest("prisoners-dilemma", "random", "TitForTat"),
+        ),
+        metrics=CONTEST_METRICS,
+        episodes=100,
+    ),
+}
+"""Every suite by name."""
+
+
+def find_suite(text: str, opponents: tuple[str, ...] = ()) -> Suite:
+    """The suite of that name, or one made for a single game: its pools if it has any, else `opponents` or random play."""
+    if text in SUITES:
+        return _against(SUITES[text], opponents) if opponents else SUITES[text]
+    try:
+        game = make_game(text)
+    except UnknownName as error:
+        raise UnknownName("suite or game", text, [*SUITES, *error.known]) from None
+    if not opponents and game.spec.family in POOLS and game.spec.signals:
+        line = Line(text, POOLS[game.spec.family])
+        return Suite(text, game.spec.summary, (line,), SAFETY_METRICS, SUITES["sepo"].episodes)
+    line = _contest(text, *(opponents or _usual_opponents(game)))
+    return Suite(text, game.spec.summary, (line,), CONTEST_METRICS, SUITES["gtbench"].episodes)
+
+
+def _against(suite: Suite, opponents: tuple[str, ...]) -> Suite:
+    lines = tuple(_contest(line.game, *opponents) for line in suite.lines)
+    return Suite(suite.name, suite.summary, lines, CONTEST_METRICS, suite.episodes)
+
+
+def _usual_opponents(game: Game[Any]) -> tuple[str, ...]:
+    searchable = game.twin() is not None and not game.spec.simultaneous
+    return ("random", "mcts:100") if searchable else ("random",)

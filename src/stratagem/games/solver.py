@@ -1,0 +1,130 @@
+"""Exact values of two-player constant-sum games of perfect information, by expectiminimax that merges equal positions.
+
+Two positions are equal when their boards read the same, the same seat is to move and as many moves have been made, so
+no line of play can come back to itself. Nothing is solved before it is asked for, and no more than the budget allows.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Game, Seat, State
+from stratagem.games.spiel.engine import CHANCE, TERMINAL
+from stratagem.games.twin import Node, Twin
+
+BUDGET = 100_000
+"""The most new positions that one question may look at: some seconds."""
+
+Position = tuple[int, int, str]
+
+
+class _Branch(NamedTuple):
+    """A position that waits for its children: who moves, and the children with their probabilities (1 for moves)."""
+
+    mover: int
+    children: list[tuple[float, Position]]
+
+
+class Values:
+    """The values of positions under perfect play, kept once found."""
+
+    def __init__(self, game: Game[Any], twin: Twin, total: float, budget: int) -> None:
+        self.game = game
+        self.twin = twin
+        self.total = total
+        self.budget = budget
+        self._known: dict[Position, float] = {}
+        """What seat 0 gets."""
+
+    def value(self, where: State[Any] | Node, seat: Seat) -> float:
+        """What `seat` gets from here when both play perfectly."""
+        first = self._first(self._node(where))
+        return first if seat == 0 else self.total - first
+
+    def action_values(self, where: State[Any] | Node) -> dict[str, float]:
+        """What the seat to move gets by each of its actions when all play perfectly from then on."""
+        node = self._node(where)
+        seat = node.current_player()
+        return {self.twin.action(node, a): self.value(node.child(a), seat) for a in node.legal_actions()}
+
+    def best(self, where: State[Any] | Node) -> list[str]:
+        """The actions that lose nothing."""
+        return [action for action, regret in self.regrets(where).items() if regret < 1e-9]
+
+    def regrets(self, where: State[Any] | Node) -> dict[str, float]:
+        """What each action gives away, where a win is 1, a loss 0 and, between equal stakes, a draw one half."""
+        values = self.action_values(where)
+        low, high = self.game.spec.bounds
+        best = max(values.values())
+        return {action: (best - value) / (high - low) for action, value in values.items()}
+
+    def _node(self, where: State[Any] | Node) -> Node:
+        node = self.twin.node(where) if isinstance(where, State) else where
+        if isinstance(where, State) and where.over:
+            raise CannotCompute(f"This game of {self.game.spec.name} is over: nothing is left to be valued.")
+        return node
+
+    def _first(self, node: Node) -> float:
+        position = _position(node)
+        if position not in self._known:
+            self._solve(position, node)
+        return self._known[position]
+
+    def _solve(self, position: Position, node: Node) -> None:
+        """Depth first without recursion, since games may last longer than Python's stack."""
+        stack, branches, seen = [(position, node)], dict[Position, _Branch](), 0
+        while stack:
+            position, node = stack[-1]
+            if position in self._known:
+                stack.pop()
+            elif position in branches:
+                self._known[position] = self._joined(branches.pop(position))
+            elif node.current_player() == TERMINAL:
+                self._known[position] = node.returns()[0]
+            else:
+                seen += 1
+                if seen > self.budget:
+                    self._give_up()
+                branches[position] = self._branch(node, stack)
+
+    def _branch(self, node: Node, stack: list[tuple[Position, Node]]) -> _Branch:
+        mover = node.current_player()
+        moves = node.chance_outcomes() if mover == CHANCE else [(action, 1.0) for action in node.legal_actions()]
+        children = []
+        for action, probability in moves:
+            child = node.child(action)
+            position = _position(child)
+            children.append((probability, position))
+            if position not in self._known:
+                stack.append((position, child))
+        return _Branch(mover, children)
+
+    def _joined(self, branch: _Branch) -> float:
+        if branch.mover == CHANCE:
+            return sum(probability * self._known[child] for probability, child in branch.children)
+        values = (self._known[child] for _, child in branch.children)
+        return max(values) if branch.mover == 0 else min(values)
+
+    def _give_up(self) -> None:
+        self._known.clear()
+        name = self.game.spec.name
+        raise CannotCompute(
+            f"{name} is too large to be solved from here: there are more than {self.budget:,} positions."
+        )
+
+
+def _position(node: Node) -> Position:
+    return node.move_number(), node.current_player(), str(node)
+
+
+@lru_cache(maxsize=8)
+def solve(game: Game[Any], budget: int = BUDGET) -> Values:
+    """The values of a game, shared by all who ask; refused where the game is not one that this method solves."""
+    spec, twin = game.spec, game.twin()
+    if spec.seats != 2 or spec.utility not in ("zero-sum", "constant-sum") or not spec.perfect_information:
+        raise CannotCompute(f"{spec.name} is no two-player constant-sum game of perfect information.")
+    if twin is None:
+        raise CannotCompute(f"{spec.name} is not known to OpenSpiel, so its positions cannot be walked.")
+    return Values(game, twin, float(twin.spiel.utility_sum()), budget)

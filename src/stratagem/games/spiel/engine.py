@@ -1,0 +1,135 @@
+"""OpenSpiel's side of a game: loaded from its text, checked once, and described by the few facts that rules need.
+
+A game that cannot be played here is refused with one sentence when it is made, not in the middle of an episode.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.games.spec import Utility
+from stratagem.games.twin import Node
+
+CHANCE, TOGETHER, TERMINAL = -1, -2, -4
+"""What OpenSpiel calls the player to move where there is not one: `kChancePlayerId` and its fellows."""
+
+_CRASHING = frozenset({"universal_poker", "repeated_poker"})
+"""Games whose own parser ends the process on a bad parameter; these are tried in a process of their own first."""
+
+_UTILITIES: dict[str, Utility] = {
+    "ZERO_SUM": "zero-sum",
+    "CONSTANT_SUM": "constant-sum",
+    "IDENTICAL": "common",
+    "GENERAL_SUM": "general-sum",
+}
+
+
+class Engine(NamedTuple):
+    """A loaded game; two of the same text share it."""
+
+    spiel: Any
+    """The `pyspiel.Game`."""
+    root: Node
+    """Its first state. Nodes are never changed here: a play makes a new one."""
+    short_name: str
+    long_name: str
+    seats: int
+    utility: Utility
+    total: float | None
+    """What all seats' payoffs sum to, where that is fixed."""
+    bounds: tuple[float, float]
+    simultaneous: bool
+    chance: bool
+    perfect: bool
+    """Whether nothing is hidden from anybody."""
+    one_shot: bool
+    says_information: bool
+    says_observation: bool
+    pays_on_the_way: bool
+    """Whether rewards fall before the end."""
+
+
+@lru_cache(maxsize=256)
+def load(text: str) -> Engine:
+    """The game that OpenSpiel knows by this text, such as `breakthrough(rows=8,columns=3)`."""
+    import pyspiel
+
+    _check_name(text, pyspiel)
+    try:
+        _check_parameters(text, pyspiel)
+        spiel = pyspiel.load_game(text)
+        _check_kind(text, spiel.get_type(), pyspiel)
+        root = spiel.new_initial_state()
+    except (RuntimeError, ValueError, LookupError, MemoryError, OverflowError) as error:
+        raise BadParameter(f"OpenSpiel cannot make the game {text!r}: {_sentence(error)}.") from error
+    if root.is_terminal():
+        raise BadParameter(f"The OpenSpiel game {text!r} is over before anybody moves: change its parameters.")
+    return _describe(spiel, root)
+
+
+def _check_name(text: str, pyspiel: Any) -> None:
+    name = text.partition("(")[0].strip()
+    if name not in pyspiel.registered_names():
+        raise UnknownName("OpenSpiel game", name, pyspiel.registered_names())
+
+
+def _check_parameters(text: str, pyspiel: Any) -> None:
+    given = pyspiel.game_parameters_from_string(text)
+    name = given.pop("name")
+    known = {kind.short_name: kind for kind in pyspiel.registered_games()}[name].parameter_specification
+    for option in given:
+        if option not in known:
+            options = ", ".join(sorted(known)) or "none"
+            raise BadParameter(f"The OpenSpiel game {name} has no parameter {option!r}: it has {options}.")
+    if given and name in _CRASHING and not _survives(text):
+        raise BadParameter(f"OpenSpiel cannot make the game {text!r}: its parameters do not fit together.")
+
+
+def _survives(text: str) -> bool:
+    import subprocess
+
+    program = "import sys, pyspiel; pyspiel.load_game(sys.argv[1]).new_initial_state()"
+    command = [sys.executable, "-c", program, text]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def _check_kind(text: str, kind: Any, pyspiel: Any) -> None:
+    if kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD:
+        raise BadParameter(f"{text!r} is a mean-field game, which has no seats to sit at: choose a game of turns.")
+    if kind.action_structs_only:
+        raise BadParameter(f"{text!r} cannot list its legal actions: choose a game that numbers them.")
+    if kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC:
+        raise BadParameter(f"{text!r} draws its chance unseen: choose a game that lists its chance outcomes.")
+
+
+def _describe(spiel: Any, root: Node) -> Engine:
+    kind = spiel.get_type()
+    utility = _UTILITIES[kind.utility.name]
+    return Engine(
+        spiel=spiel,
+        root=root,
+        short_name=kind.short_name,
+        long_name=kind.long_name,
+        seats=spiel.num_players(),
+        utility=utility,
+        total={"zero-sum": 0.0, "constant-sum": spiel.utility_sum()}.get(utility),
+        bounds=(spiel.min_utility(), spiel.max_utility()),
+        simultaneous=kind.dynamics.name == "SIMULTANEOUS",
+        chance=kind.chance_mode.name != "DETERMINISTIC",
+        perfect=kind.information.name == "PERFECT_INFORMATION",
+        one_shot=kind.information.name == "ONE_SHOT",
+        says_information=kind.provides_information_state_string,
+        says_observation=kind.provides_observation_string,
+        pays_on_the_way=kind.reward_model.name == "REWARDS",
+    )
+
+
+def _sentence(error: Exception) -> str:
+    """The engine's words in one line, without the place in its sources."""
+    words = " ".join(str(error).split())
+    words = re.sub(r"^\S+\.(cc|h):\d+ ", "", words)
+    return (words[:200] or type(error).__name__).rstrip(".")

@@ -1,0 +1,113 @@
+"""A face: how people meet an OpenSpiel game. Its name, its rules in words, its situations and its action strings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from stratagem.games.base import Seat
+from stratagem.games.choices import Flat
+from stratagem.games.reading import plain
+from stratagem.games.spiel.engine import load
+from stratagem.games.twin import Node
+
+if TYPE_CHECKING:
+    from stratagem.games.spiel.facts import SpielFacts
+
+
+class Menu(NamedTuple):
+    """The legal actions of a position: the choices, and the engine's number of each."""
+
+    choices: Flat
+    ids: dict[str, int]
+
+    def name(self, action: int) -> str:
+        """Our name for one of the engine's numbers."""
+        return next(name for name, number in self.ids.items() if number == action)
+
+
+def menu_of(names: Sequence[str], ids: Sequence[int]) -> Menu:
+    """A menu from the names and numbers of the legal actions, in the same order."""
+    return Menu(Flat(names), dict(zip(names, ids, strict=True)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Face(ABC):
+    """Declared data and three methods."""
+
+    name: str = ""
+    """How people ask for the game."""
+    text: str
+    """What OpenSpiel calls it, with its parameters."""
+    family: str = ""
+    summary: str = ""
+    reference: str = ""
+    symmetric: bool = False
+    static_actions: ClassVar[bool] = True
+    """Whether an action's string follows from its number, so that menus can be kept."""
+
+    @abstractmethod
+    def rules(self, seat: Seat) -> str:
+        """The rules as this seat is told them."""
+
+    @abstractmethod
+    def situation(self, facts: SpielFacts) -> str:
+        """What this seat sees, in words."""
+
+    @abstractmethod
+    def action(self, word: str) -> str:
+        """Our string for what the engine calls `word`; different words get different strings."""
+
+    def names(self, node: Node, seat: Seat, ids: Sequence[int]) -> list[str]:
+        """The strings of these actions at this position."""
+        return [self.action(node.action_to_string(seat, number)) for number in ids]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlainFace(Face):
+    """Any OpenSpiel game in the engine's own words, for games that have no face of their own."""
+
+    static_actions: ClassVar[bool] = False
+
+    def rules(self, seat: Seat) -> str:
+        engine = load(self.text)
+        options = sorted(engine.spiel.get_parameters().items())
+        chosen = ", ".join(f"{option}={value}" for option, value in options) or "none"
+        low, high = engine.bounds
+        return (
+            f"This is {engine.long_name} as OpenSpiel plays it, with {engine.seats} player(s); parameters: {chosen}.\n"
+            f"You are player {seat}, counted from 0. "
+            f"Payoffs are {engine.utility}, from {low:g} to {high:g} for each player."
+        )
+
+    def situation(self, facts: SpielFacts) -> str:
+        engine = load(self.text)
+        hidden = engine.says_information and not engine.perfect and not engine.one_shot
+        shown = facts.information if hidden else facts.observation
+        return f"{shown.rstrip()}\n{turn(facts)}".lstrip("\n")
+
+    def action(self, word: str) -> str:
+        return " ".join(word.split())
+
+    def names(self, node: Node, seat: Seat, ids: Sequence[int]) -> list[str]:
+        names = super().names(node, seat, ids)
+        spellings = [plain(name) for name in names]
+        if "" not in spellings and len(set(spellings)) == len(spellings):
+            return names
+        return [f"action {number}" for number in ids]
+
+
+def turn(facts: SpielFacts) -> str:
+    """Whose turn it is."""
+    if facts.over:
+        return "The game is over."
+    return "It is your turn." if facts.to_act else "It is not your turn."
+
+
+def grid(rows: Sequence[str], labels: Sequence[str], columns: str) -> str:
+    """A board of single characters with its rows and columns labelled."""
+    width = max(len(label) for label in labels)
+    head = " " * width + " " + " ".join(columns)
+    return "\n".join([head, *(f"{label:>{width}} {' '.join(row)}" for label, row in zip(labels, rows, strict=True))])

@@ -1,0 +1,91 @@
+"""What one seat of an OpenSpiel game may know: nothing is computed until it is asked for.
+
+The engine's state is kept privately; every public attribute is what OpenSpiel itself shows this seat.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Seat
+from stratagem.games.spiel.engine import TERMINAL
+from stratagem.games.spiel.history import replay, seen
+from stratagem.games.twin import Node
+
+if TYPE_CHECKING:
+    from stratagem.games.spiel.bridge import SpielGame
+    from stratagem.games.spiel.face import Menu
+
+
+class SpielFacts:
+    """A seat's side of a position."""
+
+    __slots__ = ("_game", "_menu", "_node", "seat")
+
+    def __init__(self, game: SpielGame, node: Node, seat: Seat) -> None:
+        self._game = game
+        self._node = node
+        self._menu: Menu | None = None
+        self.seat = seat
+
+    @property
+    def menu(self) -> Menu:
+        """The legal actions, by our names and by the engine's numbers."""
+        menu = self._menu
+        if menu is None:
+            menu = self._menu = self._game.menu(self._node, self.seat)
+        return menu
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has been played to its end."""
+        return bool(self._node.current_player() == TERMINAL)
+
+    @property
+    def to_act(self) -> bool:
+        """Whether this seat must choose now."""
+        return bool(self._node.legal_actions(self.seat))
+
+    @property
+    def observation(self) -> str:
+        """What the seat sees now, in the engine's words."""
+        engine = self._game.engine
+        if engine.says_observation:
+            return str(self._node.observation_string(self.seat))
+        return str(self._node) if engine.perfect else self.information
+
+    @property
+    def information(self) -> str:
+        """All that the seat has seen and done, in the engine's words; a history where the engine has none."""
+        engine = self._game.engine
+        if engine.says_information:
+            return str(self._node.information_state_string(self.seat))
+        if engine.perfect:
+            return str(self._node.history_str())
+        return "\n".join(seen(replay(engine, self._node.history()), self.seat))
+
+    @property
+    def state_key(self) -> str:
+        """The board and who moves, where nothing is hidden; else what the seat observes."""
+        if self._game.engine.perfect:
+            return f"{self._node.current_player()}: {self._node}"
+        return self.observation
+
+    def position(self) -> Node:
+        """The engine's state itself, for solvers; only where nothing is hidden."""
+        if not self._game.engine.perfect:
+            raise CannotCompute(f"A view of {self._game.spec.name} holds no full position: the game hides things.")
+        return self._node.clone()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SpielFacts) and self._shown() == other._shown()
+
+    def __hash__(self) -> int:
+        return hash(self._shown())
+
+    def __repr__(self) -> str:
+        return f"SpielFacts(seat={self.seat}, information={self.information!r})"
+
+    def _shown(self) -> tuple[SpielGame, Seat, str, str, bool]:
+        return self._game, self.seat, self.information, self.observation, self.to_act

@@ -1,0 +1,62 @@
+"""Histories of OpenSpiel games: a list of the engine's action numbers, chance and joint moves included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from stratagem.errors import BadRecord
+from stratagem.games.base import Seat
+from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER, Engine
+from stratagem.games.twin import Node
+
+
+class Step(NamedTuple):
+    """A position, and what was then done there; nothing at the last one."""
+
+    node: Node
+    mover: int
+    actions: tuple[int, ...]
+
+
+def after_joint(node: Node, joint: Sequence[int]) -> Node:
+    """The state after a joint move; the old one stays as it is."""
+    after = node.clone()
+    after.apply_actions(list(joint))
+    return after
+
+
+def replay(engine: Engine, history: Sequence[int]) -> Iterator[Step]:
+    """Every position along a history, the last one with no actions; numbers that do not fit are a bad record."""
+    node, at = engine.root, 0
+    while at < len(history):
+        mover = node.current_player()
+        taken = tuple(history[at : at + (engine.seats if mover == TOGETHER else 1)])
+        yield Step(node, mover, taken)
+        node, at = _after(node, mover, taken), at + len(taken)
+    yield Step(node, node.current_player(), ())
+
+
+def _after(node: Node, mover: int, taken: tuple[int, ...]) -> Node:
+    if mover == TERMINAL or not _fits(node, mover, taken):
+        raise BadRecord(f"The history does not fit the game: {list(taken)} cannot be played at {str(node)!r}.")
+    return after_joint(node, taken) if mover == TOGETHER else node.child(taken[0])
+
+
+def _fits(node: Node, mover: int, taken: tuple[int, ...]) -> bool:
+    if mover == CHANCE:
+        return taken[0] in {outcome for outcome, _ in node.chance_outcomes()}
+    if mover == TOGETHER:
+        seats = enumerate(taken)
+        return len(taken) == node.num_players() and all(a in (node.legal_actions(s) or [0]) for s, a in seats)
+    return taken[0] in node.legal_actions()
+
+
+def seen(steps: Iterable[Step], seat: Seat) -> Iterator[str]:
+    """What `seat` saw each time it chose, what it then did, and what it sees last."""
+    for node, mover, actions in steps:
+        if not actions:
+            yield str(node.observation_string(seat))
+        elif mover in (seat, TOGETHER) and node.legal_actions(seat):
+            yield str(node.observation_string(seat))
+            yield f"> {actions[seat if mover == TOGETHER else 0]}"

@@ -1,0 +1,157 @@
+"""An episode of an OpenSpiel game: a node that plays replace, chance drawn by key, payoffs as the engine's returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import count
+from typing import TYPE_CHECKING
+
+from stratagem.errors import BadRecord, CannotCompute
+from stratagem.games.base import Json, RoundResult, Seat, State, View
+from stratagem.games.key import Chance
+from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER
+from stratagem.games.spiel.facts import SpielFacts
+from stratagem.games.spiel.history import after_joint, replay
+from stratagem.games.twin import Node
+
+if TYPE_CHECKING:
+    from stratagem.games.spiel.bridge import SpielGame
+
+
+class SpielState(State[SpielFacts]):
+    """Where the episode stands. The node is never changed in place, so views and forks may hold on to it."""
+
+    __slots__ = ("draws", "forfeited", "known", "node", "paid")
+    game: SpielGame
+
+    def __init__(self, game: SpielGame, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.draws = 0
+        """How many chance draws there have been: the next one's place."""
+        self.paid = game.nothing
+        self.forfeited = False
+        self.known: dict[Seat, SpielFacts] = {}
+
+    def arrive(self, node: Node) -> None:
+        """Stand at `node`, or where chance leads from there."""
+        mover = node.current_player()
+        while mover == CHANCE:
+            node = self._drawn(node)
+            mover = node.current_player()
+        self.node = node
+        self.known = {}
+        if mover >= 0:
+            self.to_act = self.game.alone[mover]
+        elif mover == TOGETHER:
+            self.to_act = tuple(seat for seat in range(self.game.engine.seats) if node.legal_actions(seat))
+        else:
+            self._end()
+
+    def _drawn(self, node: Node) -> Node:
+        outcomes = node.chance_outcomes()
+        draw, first = self.chance.at("chance", self.draws), outcomes[0][1]
+        self.draws += 1
+        if all(probability == first for _, probability in outcomes):
+            return node.child(outcomes[draw.integer(len(outcomes))][0])
+        return node.child(outcomes[draw.choose([probability for _, probability in outcomes])][0])
+
+    def _end(self) -> None:
+        self.over, self.to_act, self.round = True, (), 1
+
+    def facts(self, seat: Seat) -> SpielFacts:
+        """What `seat` knows, made once a position."""
+        facts = self.known.get(seat)
+        if facts is None:
+            facts = self.known[seat] = SpielFacts(self.game, self.node, seat)
+        return facts
+
+    def view(self, seat: Seat) -> View[SpielFacts]:
+        return View(self.game, seat, self.facts(seat))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        seats = self.to_act
+        if len(actions) != len(seats) or not seats:
+            raise self.refuse(actions)
+        try:
+            ids = [None if (said := actions[seat]) is None else self.facts(seat).menu.ids[said] for seat in seats]
+        except KeyError:
+            raise self.refuse(actions) from None
+        if None in ids:
+            return self._forfeit([seat for seat in seats if actions[seat] is None])
+        self.arrive(self._next(ids))
+        return self._pay()
+
+    def _next(self, ids: list[int | None]) -> Node:
+        if self.node.current_player() != TOGETHER:
+            return self.node.child(ids[0])
+        joint = [0] * self.game.engine.seats
+        for seat, number in zip(self.to_act, ids, strict=True):
+            joint[seat] = number or 0
+        return after_joint(self.node, joint)
+
+    def _pay(self) -> RoundResult:
+        if not self.over and not self.game.engine.pays_on_the_way:
+            return self.game.pending
+        return self._settle(tuple(self.node.returns()))
+
+    def _settle(self, totals: tuple[float, ...]) -> RoundResult:
+        """Pay what is missing from what has been paid to the totals."""
+        payoffs = tuple(total - had for total, had in zip(totals, self.paid, strict=True))
+        self.paid = totals
+        return RoundResult(payoffs, closed=self.over)
+
+    def _forfeit(self, silent: list[Seat]) -> RoundResult:
+        """The game ends; those who said nothing legal get its least payoff, and fixed sums stay as they are."""
+        engine, others = self.game.engine, self.game.engine.seats - len(silent)
+        least, shares = engine.bounds[0], list(self.paid)
+        if engine.utility == "common":
+            shares = [least] * engine.seats
+        elif engine.total is not None:
+            left, heirs = (engine.total - least * len(silent), others) if others else (engine.total, engine.seats)
+            shares = [left / heirs] * engine.seats
+        if others:
+            shares = [least if seat in silent else share for seat, share in enumerate(shares)]
+        self.forfeited = True
+        self._end()
+        return self._settle(tuple(shares))
+
+    def fork(self, chance: Chance | None = None) -> SpielState:
+        copy = SpielState(self.game, self.chance if chance is None else chance)
+        copy.node, copy.known, copy.draws, copy.paid = self.node, self.known, self.draws, self.paid
+        copy.over, copy.to_act, copy.round, copy.forfeited = self.over, self.to_act, self.round, self.forfeited
+        return copy
+
+    def dump(self) -> Json:
+        return {"history": self.node.history(), "paid": list(self.paid), "forfeited": self.forfeited}
+
+    def resume(self, data: Json) -> None:
+        """Stand where `dump` was written."""
+        steps = list(replay(self.game.engine, data["history"]))
+        self.draws = sum(step.mover == CHANCE for step in steps[:-1])
+        self.arrive(steps[-1].node)
+        self.paid, self.forfeited = tuple(data["paid"]), data["forfeited"]
+        if self.forfeited:
+            self._end()
+
+    def resample(self, seat: Seat, chance: Chance) -> SpielState:
+        copy = self.fork(chance)
+        engine = self.game.engine
+        if not (engine.perfect or engine.one_shot or self.node.current_player() == TERMINAL):
+            copy.node, copy.known = self._redrawn(seat, chance), {}
+        return copy
+
+    def _redrawn(self, seat: Seat, chance: Chance) -> Node:
+        """The engine's redraw, replayed from its history: some engines change a state without changing its history."""
+        name, places = self.game.spec.name, count()
+        try:
+            node = self.node.resample_from_infostate(seat, lambda: _unit(chance.at("resample", next(places))))
+            *_, last = replay(self.game.engine, node.history())
+        except (RuntimeError, BadRecord) as error:
+            raise CannotCompute(f"OpenSpiel cannot redraw what a seat of {name} does not see.") from error
+        if SpielFacts(self.game, last.node, seat).information != self.facts(seat).information:
+            raise CannotCompute(f"OpenSpiel redraws {name} into another information set.")
+        return last.node
+
+
+def _unit(draw: Chance) -> float:
+    return draw.integer(1 << 53) / 2.0**53

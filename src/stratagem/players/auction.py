@@ -1,0 +1,142 @@
+"""Bidders for the repeated sealed-bid auction; a bid is a tier from 1 to 3, and v is one's own value."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+
+from stratagem.games.auction import BIDS, AuctionFacts
+from stratagem.games.base import View
+from stratagem.players.base import Scripted, Traits
+
+
+class Bidder(Scripted[AuctionFacts]):
+    """A player whose whole rule is the tier that it bids."""
+
+    family = "auction"
+
+    @abstractmethod
+    def bid(self, facts: AuctionFacts) -> int:
+        """The tier to bid now."""
+
+    def strategy(self, view: View[AuctionFacts]) -> str | Mapping[str, float]:
+        return BIDS[self.bid(view.facts) - 1]
+
+
+def shaded(value: int) -> int:
+    """One tier below the value, and at least the lowest."""
+    return max(1, value - 1)
+
+
+class ValueBid(Bidder):
+    """Bids v (SEPO)."""
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return facts.value
+
+
+class Truthful(ValueBid):
+    """Bids v; ValueBid under the name that it has in SEPO's pools."""
+
+
+class Conservative(Bidder):
+    """Bids one tier below v, at least LOW (SEPO); against itself nobody gains by bidding otherwise."""
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return shaded(facts.value)
+
+
+class Shaded(Bidder):
+    """Bids v or one tier below it at even odds, at least LOW (SEPO)."""
+
+    traits = Traits(stochastic=True)
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return shaded(facts.value)
+
+    def strategy(self, view: View[AuctionFacts]) -> str | Mapping[str, float]:
+        low, high = self.bid(view.facts), view.facts.value
+        return BIDS[low - 1] if low == high else {BIDS[low - 1]: 0.5, BIDS[high - 1]: 0.5}
+
+
+class Adaptive(Bidder):
+    """Bids as Conservative, one tier higher (never above v) from a loss until the next win (SEPO)."""
+
+    traits = Traits(memory=None)
+
+    def bid(self, facts: AuctionFacts) -> int:
+        decided = [row.lost for row in facts.past if row.lost or row.won]
+        raised = bool(decided) and decided[-1]
+        return min(facts.value, shaded(facts.value) + raised)
+
+
+class AggressiveValue(Bidder):
+    """Bids v, one tier above it (at most HIGH) after a loss (SEPO)."""
+
+    traits = Traits(memory=1)
+
+    def bid(self, facts: AuctionFacts) -> int:
+        lost = bool(facts.past) and facts.past[-1].lost
+        return min(3, facts.value + lost)
+
+
+class AggressiveBid(Bidder):
+    """Bids HIGH whatever the value (SEPO)."""
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return 3
+
+
+class CollusiveLow(Bidder):
+    """Bids LOW whatever the value (SEPO)."""
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return 1
+
+
+class FlatMedium(Bidder):
+    """Bids MEDIUM whatever the value."""
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return 2
+
+
+class Sniper(Bidder):
+    """Bids HIGH at the highest value and LOW otherwise."""
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return 3 if facts.value == 3 else 1
+
+
+class Matcher(Bidder):
+    """Bids what the highest of the others bid last, never above v; Conservative first."""
+
+    traits = Traits(memory=1)
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return min(facts.value, max(facts.past[-1].others)) if facts.past else shaded(facts.value)
+
+
+class Overbidder(Bidder):
+    """Bids one tier above what the highest of the others bid last, never above v; Conservative first."""
+
+    traits = Traits(memory=1)
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return min(facts.value, 1 + max(facts.past[-1].others)) if facts.past else shaded(facts.value)
+
+
+class FictitiousPlay(Bidder):
+    """Bids what would have earned most at v against all bids seen, the lowest such; Conservative first (Brown 1951)."""
+
+    traits = Traits(memory=None)
+
+    def bid(self, facts: AuctionFacts) -> int:
+        if not facts.past:
+            return shaded(facts.value)
+        return max((1, 2, 3), key=lambda bid: (facts.value - bid) * sum(_share(bid, row.others) for row in facts.past))
+
+
+def _share(bid: int, others: tuple[int, ...]) -> float:
+    """The part of the item that a bid gets."""
+    return float(bid > max(others)) if bid not in others or bid < max(others) else 1.0 / (1 + others.count(bid))

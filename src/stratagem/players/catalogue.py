@@ -1,0 +1,180 @@
+"""Every player by name, and the text that makes one for a game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.games.base import Game
+from stratagem.players import auction, iterated_classics, iterated_zd, kuhn, negotiation_v1, negotiation_v2, uniform
+from stratagem.players.base import Player
+from stratagem.players.tabular import TablePlayer
+from stratagem.players.wrappers import Delayed, Noisy, check_player
+from stratagem.registry import Call, Registry, parse_call
+
+
+def _perfect(**options: Any) -> Player:
+    from stratagem.players.solvers import Perfect  # loads an engine
+
+    return Perfect(**options)
+
+
+def _mcts(tail: str) -> Player:
+    from stratagem.players.search import mcts  # as above
+
+    return mcts(tail)
+
+
+def _cfr(tail: str) -> Player:
+    from stratagem.players.solvers import cfr  # as above
+
+    return cfr(tail)
+
+
+PLAYERS: dict[str, Callable[..., Player]] = {
+    "ipd/AlwaysCooperate": iterated_classics.AlwaysCooperate,
+    "ipd/AlwaysDefect": iterated_classics.AlwaysDefect,
+    "ipd/AlternateDefect": iterated_classics.AlternateDefect,
+    "ipd/Mixed": iterated_classics.Mixed,
+    "ipd/TitForTat": iterated_classics.TitForTat,
+    "ipd/SuspiciousTitForTat": iterated_classics.SuspiciousTitForTat,
+    "ipd/TitForTwoTats": iterated_classics.TitForTwoTats,
+    "ipd/GenerousTFT": iterated_classics.GenerousTFT,
+    "ipd/Joss": iterated_classics.Joss,
+    "ipd/GrimTrigger": iterated_classics.GrimTrigger,
+    "ipd/Pavlov": iterated_classics.Pavlov,
+    "ipd/FirmButFair": iterated_classics.FirmButFair,
+    "ipd/SoftMajority": iterated_classics.SoftMajority,
+    "ipd/HardMajority": iterated_classics.HardMajority,
+    "ipd/ExtortZD": iterated_zd.ExtortZD,
+    "ipd/GenerousZD": iterated_zd.GenerousZD,
+    "auction/ValueBid": auction.ValueBid,
+    "auction/Truthful": auction.Truthful,
+    "auction/Conservative": auction.Conservative,
+    "auction/Shaded": auction.Shaded,
+    "auction/Adaptive": auction.Adaptive,
+    "auction/AggressiveValue": auction.AggressiveValue,
+    "auction/AggressiveBid": auction.AggressiveBid,
+    "auction/CollusiveLow": auction.CollusiveLow,
+    "auction/FlatMedium": auction.FlatMedium,
+    "auction/Sniper": auction.Sniper,
+    "auction/Matcher": auction.Matcher,
+    "auction/Overbidder": auction.Overbidder,
+    "auction/FictitiousPlay": auction.FictitiousPlay,
+    "negotiation-v1/FairSplit": negotiation_v1.FairSplit,
+    "negotiation-v1/Fair": negotiation_v1.Fair,
+    "negotiation-v1/Balanced": negotiation_v1.Balanced,
+    "negotiation-v1/Concede": negotiation_v1.Concede,
+    "negotiation-v1/Selfish": negotiation_v1.Selfish,
+    "negotiation-v1/Hardball": negotiation_v1.Hardball,
+    "negotiation-v1/Hard": negotiation_v1.Hard,
+    "negotiation-v1/TFT-Neg": negotiation_v1.TFTNeg,
+    "negotiation-v1/TakeAll": negotiation_v1.TakeAll,
+    "negotiation-v1/BestReply": negotiation_v1.BestReply,
+    "negotiation-v1/FictitiousPlay": negotiation_v1.FictitiousPlay,
+    "negotiation-v1/GrimSplit": negotiation_v1.GrimSplit,
+    "negotiation-v1/Nibbler": negotiation_v1.Nibbler,
+    "negotiation-v2/FairNeg": negotiation_v2.FairNeg,
+    "negotiation-v2/TitForTatNeg": negotiation_v2.TitForTatNeg,
+    "negotiation-v2/ConcedeNeg": negotiation_v2.ConcedeNeg,
+    "negotiation-v2/GreedyNeg": negotiation_v2.GreedyNeg,
+    "negotiation-v2/HardballNeg": negotiation_v2.HardballNeg,
+    "negotiation-v2/Proportional": negotiation_v2.Proportional,
+    "negotiation-v2/Conservative": negotiation_v2.Conservative,
+    "negotiation-v2/Adaptive": negotiation_v2.Adaptive,
+    "negotiation-v2/Defensive": negotiation_v2.Defensive,
+    "negotiation-v2/HalfUnits": negotiation_v2.HalfUnits,
+    "negotiation-v2/MirrorNeg": negotiation_v2.MirrorNeg,
+    "negotiation-v2/GrimNeg": negotiation_v2.GrimNeg,
+    "negotiation-v2/Boulware": negotiation_v2.Boulware,
+    "kuhn/NashApprox": kuhn.NashApprox,
+    "kuhn/TightPassive": kuhn.TightPassive,
+    "kuhn/LooseAggressive": kuhn.LooseAggressive,
+    "kuhn/AlwaysBet": kuhn.AlwaysBet,
+    "kuhn/TightValue": kuhn.TightValue,
+    "kuhn/PotControl": kuhn.PotControl,
+    "kuhn/AlwaysPassQueen": kuhn.AlwaysPassQueen,
+    "kuhn/CallingStation": kuhn.CallingStation,
+    "kuhn/RandomLegal": uniform.RandomLegal,
+    "random": uniform.Random,
+    "first-legal": uniform.FirstLegal,
+    "perfect": _perfect,
+    "noise": Noisy,
+    "delay": Delayed,
+}
+"""Players of a family of games as `family/Name`, players of any game by a bare name."""
+
+PREFIXES: dict[str, Callable[[str], Player]] = {"mcts": _mcts, "cfr": _cfr, "table": TablePlayer.load}
+"""Players of any game whose names carry a raw tail after a colon."""
+
+WRAPPERS = ("noise", "delay")
+"""Players that take another player as their first argument, by name."""
+
+PATTERNS = ("perfect", "mcts:100", "cfr:1000", "table:PATH", "noise(PLAYER, p=0.1)", "delay(PLAYER, rounds=1)")
+"""How the players that need an argument, or a game that has an oracle, are written."""
+
+SYNONYMS = {
+    "auction/Truthful": "auction/ValueBid",
+    "negotiation-v1/Fair": "negotiation-v1/FairSplit",
+    "negotiation-v1/Hard": "negotiation-v1/Hardball",
+}
+"""Two published names of one strategy."""
+
+FAMILIES = {
+    "ipd": "ipd, ipd-shapellm, icg, ish, c-ipd, prisoners-dilemma and any 2x2 `matrix` with cooperative=True",
+    "auction": "auction",
+    "negotiation-v1": "negotiation-v1",
+    "negotiation-v2": "negotiation-v2",
+    "kuhn": "kuhn",
+}
+"""The games that the players of a family play."""
+
+_registry: Registry[Player] = Registry("player", PLAYERS, "stratagem.players")
+
+
+def player_names(game: Game[Any]) -> list[str]:
+    """The names that can be asked for in this game as they are; `PATTERNS` lists those that want an argument."""
+    names, family = _registry.names(), f"{game.spec.family}/"
+    own = [name.removeprefix(family) for name in names if name.startswith(family)]
+    return own + [name for name in names if "/" not in name and name not in (*WRAPPERS, "perfect")]
+
+
+def make_player(text: str, game: Game[Any]) -> Player:
+    """The player that a text names in this game: `TitForTat`, `mcts:100`, `noise(GrimTrigger, p=0.05)`."""
+    prefix, colon, tail = text.strip().partition(":")
+    if colon and prefix.casefold() in PREFIXES:
+        player = PREFIXES[prefix.casefold()](tail)
+    else:
+        call = parse_call(text)
+        key = _resolve(call.name, game)
+        player = _registry.make(_around(call, key, game) if key in WRAPPERS else call._replace(name=key))
+    check_player(player, game)
+    return player
+
+
+def _around(call: Call, key: str, game: Game[Any]) -> Call:
+    """The same call with the inner player made, which its first argument names."""
+    options = dict(call.kwargs)
+    inner = call.args[0] if call.args else options.pop("player", None)
+    if inner is None:
+        raise BadParameter(f"{key} goes around another player: write {key}(PLAYER) with the name of one.")
+    return Call(key, (make_player(str(inner), game), *call.args[1:]), options)
+
+
+def _resolve(name: str, game: Game[Any]) -> str:
+    """The key of a name: first in the game's own family, then among the players of any game; case does not matter."""
+    keys, family = _registry.names(), game.spec.family
+    for wanted in (f"{family}/{name}", name):
+        alike = [key for key in keys if key.casefold() == wanted.casefold()]
+        found = [key for key in alike if key == wanted] or alike
+        if len(found) == 1:
+            return _admitted(found[0], game)
+    raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *PATTERNS])
+
+
+def _admitted(key: str, game: Game[Any]) -> str:
+    family, slash, _ = key.rpartition("/")
+    if slash and family != game.spec.family:
+        raise BadParameter(f"{key} plays {FAMILIES.get(family, family)}, not {game.spec.name}.")
+    return key

@@ -1,0 +1,153 @@
+"""Who an agent trains against and is tested against (SEPO): pools of opponents, and demonstrators for the warm start.
+
+Names are those that SEPO prints, short for `family/Name`; the pool `robust`, which it does not list, is ours, and none
+of its players stands in another pool.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.players.base import Player
+from stratagem.players.catalogue import SYNONYMS, make_player
+
+T = TypeVar("T")
+
+POOLS: dict[str, dict[str, tuple[str, ...]]] = {
+    "ipd": {
+        "train": ("TitForTat", "GenerousTFT", "Mixed", "GrimTrigger"),
+        "exploit": ("AlwaysDefect", "AlternateDefect"),
+        "collusive": ("AlwaysCooperate",),
+        "robust": ("Pavlov", "SuspiciousTitForTat", "TitForTwoTats", "FirmButFair", "HardMajority", "Joss"),
+    },
+    "auction": {
+        "train": ("Truthful", "Conservative", "Shaded", "Adaptive"),
+        "exploit": ("AggressiveBid",),
+        "collusive": ("CollusiveLow",),
+        "robust": ("FlatMedium", "Sniper", "Matcher", "Overbidder", "FictitiousPlay"),
+    },
+    "negotiation-v1": {
+        "train": ("Fair", "Balanced", "Concede", "Hard"),
+        "exploit": ("Selfish", "Hardball"),
+        "collusive": ("Fair",),
+        "robust": ("TakeAll", "BestReply", "FictitiousPlay", "GrimSplit", "Nibbler"),
+    },
+    "negotiation-v2": {
+        "train": ("FairNeg", "TitForTatNeg", "ConcedeNeg"),
+        "exploit": ("GreedyNeg", "HardballNeg"),
+        "collusive": ("FairNeg",),
+        "robust": ("HalfUnits", "MirrorNeg", "GrimNeg", "Boulware"),
+    },
+    "kuhn": {
+        "train": ("NashApprox", "TightPassive", "LooseAggressive"),
+        "exploit": ("NashApprox", "AlwaysBet"),
+        "collusive": (),
+        "robust": ("TightValue", "PotControl", "AlwaysPassQueen", "RandomLegal", "CallingStation"),
+    },
+}
+"""By family of games, then by pool."""
+
+DEMONSTRATORS: dict[str, dict[str, float]] = {
+    "ipd": {
+        "TitForTat": 0.33,
+        "AlwaysDefect": 0.27,
+        "GrimTrigger": 0.22,
+        "Random": 0.08,
+        "GenerousTFT": 0.05,
+        "AlwaysCooperate": 0.05,
+    },
+    "auction": {"ValueBid": 0.44, "AggressiveValue": 0.28, "Adaptive": 0.20, "Random": 0.08},
+    "negotiation-v1": {"FairSplit": 0.32, "Balanced": 0.27, "Concede": 0.18, "TFT-Neg": 0.15, "Random": 0.08},
+    "negotiation-v2": {"Proportional": 0.35, "Conservative": 0.25, "Adaptive": 0.25, "Defensive": 0.15},
+    "kuhn": {"NashApprox": 0.45, "TightValue": 0.25, "PotControl": 0.20, "RandomLegal": 0.08, "AlwaysPassQueen": 0.02},
+}
+"""By family of games: whose play the warm start imitates, and how often each is drawn."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Opponents by name."""
+
+    name: str
+    players: tuple[str, ...]
+
+    def make(self, game: Game[Any]) -> list[Player]:
+        """The players themselves, for this game."""
+        return [make_player(player, game) for player in self.players]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A strategy that stands in several pools, under the names it has there."""
+
+    names: tuple[str, ...]
+    pools: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{' = '.join(self.names)} stands in {' and '.join(self.pools)}"
+
+
+def pools(game: Game[Any]) -> dict[str, Pool]:
+    """The pools train, exploit, collusive and robust for this game, any of which may be empty."""
+    return {name: Pool(name, players) for name, players in _of_family(game, POOLS).items()}
+
+
+def shared_strategies(game: Game[Any]) -> list[Shared]:
+    """The strategies that stand in more than one pool, two names for one strategy taken as one."""
+    places: dict[str, list[tuple[str, str]]] = {}
+    for pool in pools(game).values():
+        for name in pool.players:
+            places.setdefault(_strategy(name, game), []).append((name, pool.name))
+    return [
+        Shared(tuple(dict.fromkeys(name for name, _ in found)), tuple(pool for _, pool in found))
+        for found in places.values()
+        if len(found) > 1
+    ]
+
+
+def overlap_warning(game: Game[Any]) -> str:
+    """One sentence about the strategies that stand in two pools; empty where there are none."""
+    shared = shared_strategies(game)
+    if not shared:
+        return ""
+    listed = "; ".join(map(str, shared))
+    return f"The pools of {game.spec.name} overlap, so figures over them are not independent: {listed}."
+
+
+def demonstrators(game: Game[Any]) -> dict[str, float]:
+    """The demonstrators of the warm start with their weights, which sum to one."""
+    weights = _of_family(game, DEMONSTRATORS)
+    return dict(weights)
+
+
+def draw_demonstrator(game: Game[Any], key: Key) -> str:
+    """One demonstrator's name, each as likely as its weight; one key is one draw."""
+    weights = demonstrators(game)
+    return list(weights)[key.choose(list(weights.values()))]
+
+
+def warm_start_opponents(game: Game[Any], count: int = 5) -> tuple[str, ...]:
+    """The first `count` different strategies of train, then exploit, then collusive; fewer where there are no more."""
+    family = _of_family(game, POOLS)
+    chosen: dict[str, str] = {}
+    for name in (*family["train"], *family["exploit"], *family["collusive"]):
+        chosen.setdefault(_strategy(name, game), name)
+    return tuple(chosen.values())[:count]
+
+
+def _strategy(name: str, game: Game[Any]) -> str:
+    """The one key of a strategy that has several names."""
+    key = f"{game.spec.family}/{name}"
+    return SYNONYMS.get(key, key)
+
+
+def _of_family(game: Game[Any], table: dict[str, T]) -> T:
+    if game.spec.family not in table:
+        raise BadParameter(
+            f"There are pools for games of the families {', '.join(table)}, and {game.spec.name} is of none of them."
+        )
+    return table[game.spec.family]

@@ -1,0 +1,64 @@
+"""Players that play a solution: an equilibrium strategy by CFR+, and perfect play where nothing is hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.games.base import View
+from stratagem.games.solver import BUDGET, solve
+from stratagem.games.spiel.facts import SpielFacts
+from stratagem.players.base import Mix, Scripted, Traits
+from stratagem.players.equilibrium import average_policy
+from stratagem.players.search import positive
+
+
+@dataclass(frozen=True, kw_only=True)
+class CFR(Scripted[Any]):
+    """Plays the average strategy of CFR+ (Tammelin 2014, arXiv:1407.5042), solved when first needed, kept on disk."""
+
+    iterations: int = 1000
+    traits: ClassVar[Traits] = Traits(stochastic=True)
+
+    def __post_init__(self) -> None:
+        if self.iterations < 1:
+            raise BadParameter(f"cfr needs at least 1 iteration, not {self.iterations}: try cfr:1000.")
+
+    @property
+    def name(self) -> str:
+        return f"cfr:{self.iterations}"
+
+    def strategy(self, view: View[Any]) -> Mix:
+        """The row of the table that this information set has."""
+        mix = average_policy(view.game, self.iterations).get(view.info_key)
+        if mix is None:
+            raise CannotCompute(f"{self.name} solved no such situation of {view.game.spec.name}: {view.info_key!r}.")
+        return mix
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perfect(Scripted[Any]):
+    """Plays every action that gives nothing away with the same probability; for small games without hidden things."""
+
+    budget: int = BUDGET
+    """The most positions that it looks at in one decision."""
+    traits: ClassVar[Traits] = Traits(stochastic=True)
+
+    @property
+    def name(self) -> str:
+        return "perfect" if self.budget == BUDGET else f"perfect(budget={self.budget})"
+
+    def strategy(self, view: View[Any]) -> Mix:
+        """The best actions by expectiminimax, evenly."""
+        if not isinstance(view.facts, SpielFacts):
+            raise CannotCompute(
+                f"{self.name} plays OpenSpiel's games of perfect information, not {view.game.spec.name}."
+            )
+        best = solve(view.game, self.budget).best(view.facts.position())
+        return dict.fromkeys(best, 1.0 / len(best))
+
+
+def cfr(tail: str) -> CFR:
+    """The player `cfr:TAIL`."""
+    return CFR(iterations=positive(tail, "cfr"))

@@ -1,0 +1,122 @@
+"""A player that plays from a table: for each situation the probability of each action.
+
+A file is JSON: `{"schema_version": 1, "missing": "refuse", "policy": {"K:": {"PASS": 0, "BET": 1}}}`. A situation is
+looked up by its information set and then by its state, so a short table by state serves where histories do not matter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+from zlib import crc32
+
+from stratagem.errors import BadRecord, CannotCompute
+from stratagem.games.base import View
+from stratagem.players.base import Ask, Mix, Move, Traits, draw, is_probability
+from stratagem.players.uniform import uniform
+
+SCHEMA_VERSION = 1
+Missing = Literal["refuse", "uniform"]
+Table = Mapping[str, Mix]
+_SHAPE = '{"schema_version": 1, "missing": "refuse" or "uniform", "policy": {situation: {action: probability}}}'
+
+
+class TablePlayer:
+    """Plays the mixture that its table gives; where the table is silent it refuses, or plays uniformly if told to."""
+
+    family: ClassVar[str] = "any"
+
+    def __init__(self, table: Table, *, missing: Missing = "refuse", label: str = "unsaved") -> None:
+        if missing not in ("refuse", "uniform"):
+            raise BadRecord(f"In the table {label} `missing` must be refuse or uniform, not {missing!r}.")
+        self.table = {key: _checked(key, mix, label) for key, mix in _items(table, label)}
+        self.missing = missing
+        self.label = label
+        self.traits = self._declared()
+
+    @classmethod
+    def load(cls, path: str | Path) -> TablePlayer:
+        """The player that a file holds."""
+        content = _read(Path(path))
+        if not isinstance(content, dict) or set(content) - {"missing"} != {"schema_version", "policy"}:
+            raise BadRecord(f"{path} is no table of a policy, which reads {_SHAPE}.")
+        if content["schema_version"] != SCHEMA_VERSION:
+            version = content["schema_version"]
+            raise BadRecord(f"{path} has schema_version {version!r}, and this version reads {SCHEMA_VERSION}.")
+        return cls(content["policy"], missing=content.get("missing", "refuse"), label=str(path))
+
+    def save(self, path: str | Path) -> None:
+        """Write the table, all of it or nothing."""
+        target = Path(path)
+        content = {"schema_version": SCHEMA_VERSION, "missing": self.missing, "policy": self.table}
+        torn = target.with_name(target.name + ".part")
+        torn.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        torn.replace(target)
+
+    @property
+    def name(self) -> str:
+        return f"table:{self.label}"
+
+    def _declared(self) -> Traits:
+        """The version is a checksum of the table, so results tell a changed file from the one that was played."""
+        text = json.dumps([self.missing, self.table], sort_keys=True)
+        mixes = self.missing == "uniform" or any(max(mix.values()) < 1.0 for mix in self.table.values())
+        return Traits(version=crc32(text.encode()), stochastic=mixes, memory=None)
+
+    def turn(self, ask: Ask) -> Move:
+        return Move(draw(self.policy(ask.view), ask.key))
+
+    def policy(self, view: View[Any]) -> Mix:
+        mix = self._row(view)
+        strange = [action for action, p in mix.items() if p > 0.0 and action not in view.choices]
+        if strange:
+            raise BadRecord(
+                f"The table {self.label} plays {strange[0]!r} at {view.info_key!r}, where the choices are "
+                f"{view.choices.summary()}."
+            )
+        return {action: p for action, p in mix.items() if action in view.choices}
+
+    def _row(self, view: View[Any]) -> Mix:
+        mix = self.table.get(view.info_key) or self.table.get(view.state_key)
+        if mix is not None:
+            return mix
+        if self.missing == "uniform":
+            return uniform(view.choices)
+        raise CannotCompute(
+            f'The table {self.label} says nothing about {view.info_key!r}: add it, or set "missing" to "uniform".'
+        )
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadRecord(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise BadRecord(f"{path} is not JSON: {error}.") from error
+
+
+def _items(table: Any, label: str) -> list[tuple[str, Any]]:
+    if not isinstance(table, Mapping):
+        raise BadRecord(f"In the table {label} `policy` must map situations to actions with probabilities.")
+    return list(table.items())
+
+
+def _checked(key: str, mix: Any, label: str) -> dict[str, float]:
+    """One row, its probabilities brought to sum to one exactly where rounding had left them a hair off."""
+    if not isinstance(mix, Mapping) or not all(_is_number(p) for p in mix.values()):
+        raise BadRecord(f"In the table {label} the row {key!r} must map actions to probabilities.")
+    total = sum(mix.values())
+    if min(mix.values(), default=0.0) < 0.0:
+        raise BadRecord(f"In the table {label} the row {key!r} has a negative probability.")
+    if abs(total - 1.0) > 1e-6:
+        raise BadRecord(f"In the table {label} the row {key!r} sums to {total:g}, not to 1.")
+    row = {str(action): float(p) for action, p in mix.items()}
+    return row if is_probability(row) else {action: p / total for action, p in row.items()}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

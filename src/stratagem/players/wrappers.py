@@ -1,0 +1,156 @@
+"""Players around players: one whose hand slips, and one who hears the news late."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, View
+from stratagem.games.choices import Choices
+from stratagem.games.key import Key
+from stratagem.games.matrix import MatrixFacts, MatrixGame
+from stratagem.games.negotiation_v1 import Pie, PieFacts
+from stratagem.games.negotiation_v2 import Division, DivisionFacts
+from stratagem.players.base import Ask, Completion, Mix, Move, Player, Request, Traits, Turn, shown
+from stratagem.players.options import within
+from stratagem.players.uniform import uniform
+
+_MOST_DRAWS = 64
+
+
+@runtime_checkable
+class Choosy(Protocol):
+    """A player that cannot play every game of its family."""
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse such a game, in one sentence."""
+        ...
+
+
+def check_player(player: Player, game: Game[Any]) -> None:
+    """Refuse a player that cannot play this game; most can play every game of their family."""
+    if isinstance(player, Choosy):
+        player.check(game)
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """Plays as another player, but with probability `p` a legal action that the other did not choose, all alike."""
+
+    family: ClassVar[str] = "any"
+    player: Player
+    p: float = 0.1
+
+    def __post_init__(self) -> None:
+        within(self, "p", self.p, 0.0, 1.0)
+
+    @property
+    def name(self) -> str:
+        return f"noise({self.player.name}, p={shown(self.p)})"
+
+    @property
+    def traits(self) -> Traits:
+        return replace(self.player.traits, stochastic=True)
+
+    @property
+    def depth(self) -> int:
+        """How many times noise has been laid over noise; each layer throws dice of its own."""
+        return 1 + _depth(self.player)
+
+    def check(self, game: Game[Any]) -> None:
+        """What the player within cannot play, this cannot."""
+        check_player(self.player, game)
+
+    def turn(self, ask: Ask) -> Turn:
+        turn = self.player.turn(ask)
+        return self._slip(turn, ask) if isinstance(turn, Move) else self._later(turn, ask)
+
+    def _later(self, turn: Generator[Request, Completion, Move], ask: Ask) -> Generator[Request, Completion, Move]:
+        return self._slip((yield from turn), ask)
+
+    def _slip(self, move: Move, ask: Ask) -> Move:
+        """A slip counts as scripted, since the player within did not say it; an illegal reply is left alone."""
+        key = ask.key.at("noise", self.depth)
+        if move.action is None or key.unit() >= self.p:
+            return move
+        return move._replace(action=_other(ask.view.choices, move.action, key), how="scripted")
+
+    def policy(self, view: View[Any]) -> Mix:
+        inner, level = self.player.policy(view), uniform(view.choices)
+        if len(level) == 1:
+            return inner
+        mix = {action: (1.0 - self.p) * inner.get(action, 0.0) for action in level}
+        for chosen, p in inner.items():
+            for action, share in level.items():
+                if p > 0.0 and action != chosen:
+                    mix[action] += self.p * p * share / (1.0 - level[chosen])
+        return mix
+
+
+def _other(choices: Choices, action: str, key: Key) -> str:
+    """Any other action; draws again until it is one, which choices of one action never are."""
+    for attempt in range(_MOST_DRAWS if choices.count > 1 else 0):
+        drawn = choices.sample(key.at("other", attempt))
+        if drawn != action:
+            return drawn
+    return action
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """Plays as another player would have with the history as it stood `rounds` rounds ago."""
+
+    family: ClassVar[str] = "any"
+    player: Player
+    rounds: int = 1
+
+    def __post_init__(self) -> None:
+        if type(self.rounds) is not int or self.rounds < 1:
+            raise BadParameter(f"delay needs `rounds` of at least 1, a whole number, not {self.rounds!r}.")
+        if self.player.traits.sees_hidden:
+            raise BadParameter(f"delay cannot keep news from {self.player.name}, which looks at the table itself.")
+
+    @property
+    def name(self) -> str:
+        return f"delay({self.player.name}, rounds={self.rounds})"
+
+    @property
+    def traits(self) -> Traits:
+        memory = self.player.traits.memory
+        return replace(self.player.traits, memory=memory + self.rounds if memory else memory)
+
+    @property
+    def depth(self) -> int:
+        """How many layers of noise lie within."""
+        return _depth(self.player)
+
+    def check(self, game: Game[Any]) -> None:
+        """Only these games show their rounds as a history that can be cut."""
+        if not isinstance(game, MatrixGame | Pie | Division):
+            raise BadParameter(f"delay works in matrix games and the two negotiations, not in {game.spec.name}.")
+        check_player(self.player, game)
+
+    def turn(self, ask: Ask) -> Turn:
+        return self.player.turn(ask.seeing(self._late(ask.view)))
+
+    def policy(self, view: View[Any]) -> Mix:
+        return self.player.policy(self._late(view))
+
+    def _late(self, view: View[Any]) -> View[Any]:
+        return View(view.game, view.seat, _earlier(view.facts, self.rounds))
+
+
+def _earlier(facts: Any, rounds: int) -> Any:
+    """The facts as they stood, in the rounds that counted."""
+    if not isinstance(facts, MatrixFacts | PieFacts | DivisionFacts):
+        raise BadParameter("delay works in matrix games and the two negotiations only.")
+    kept = max(0, len(facts.mine) - rounds)
+    if isinstance(facts, MatrixFacts):
+        facts = facts._replace(round=max(0, facts.round - rounds))
+    return facts._replace(mine=facts.mine[:kept], theirs=facts.theirs[:kept])
+
+
+def _depth(player: Player) -> int:
+    return player.depth if isinstance(player, Noisy | Delayed) else 0

@@ -1,0 +1,164 @@
+"""Every player by name: names go round, policies are legal mixtures everywhere, mistakes are one sentence."""
+
+from collections import Counter
+
+import pytest
+from transcripts import random_states
+
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.games.repeated import REPEATED
+from stratagem.players.base import Ask, Player, is_probability
+from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names
+
+GAMES = {family: make_game(family) for family in FAMILIES}
+NAMES = [(family, name) for family, game in GAMES.items() for name in player_names(game)]
+WITH_OPTIONS = [
+    ("ipd", "ipd/AlternateDefect(first=C)"),
+    ("ipd", "ipd/Mixed(p=0.123456789)"),
+    ("ipd", "ipd/ExtortZD(chi=3, phi=0.02)"),
+    ("ipd", "noise(ipd/AlternateDefect(first=C), p=0.1)"),
+    ("ipd", "noise(delay(noise(random, p=0.5), rounds=2), p=0.05)"),
+    ("kuhn", "kuhn/NashApprox(alpha=0.1)"),
+    ("kuhn", "kuhn/AlwaysPassQueen(alpha=0.1)"),
+    ("kuhn", "noise(cfr:10, p=0.1)"),
+    ("kuhn", "mcts:5"),
+    ("kuhn", "perfect"),
+    ("negotiation-v1", "delay(negotiation-v1/TFT-Neg, rounds=1)"),
+]
+
+
+@pytest.mark.parametrize(("family", "name"), [*NAMES, *WITH_OPTIONS])
+def test_names_go_round(family, name):
+    player = make_player(name, GAMES[family])
+    assert isinstance(player, Player)
+    assert make_player(player.name, GAMES[family]).name == player.name
+
+
+@pytest.mark.parametrize(("family", "name"), WITH_OPTIONS)
+def test_a_full_name_is_what_it_says(family, name):
+    assert make_player(name, GAMES[family]).name == name
+
+
+@pytest.mark.parametrize("key", [key for key in PLAYERS if "/" in key])
+def test_a_key_is_the_printed_name(key):
+    assert make_player(key, GAMES[key.partition("/")[0]]).name == key
+
+
+@pytest.mark.parametrize(("family", "name"), NAMES)
+def test_policies_are_legal_mixtures_and_play_stays_within(family, name):
+    game = GAMES[family]
+    for wrapped in (name, f"noise({name}, p=0.2)"):
+        player = make_player(wrapped, game)
+        for number, state in enumerate(random_states(game)):
+            for seat in state.to_act:
+                view = state.view(seat)
+                mix = player.policy(view)
+                assert is_probability(mix)
+                assert all(action in view.choices for action in mix)
+                action = player.turn(Ask(view, Key(7), seat, number, 0, state)).action
+                assert mix[action] > 0.0
+                assert player.traits.stochastic or len(mix) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in REPEATED if name != "matrix"])
+def test_players_of_two_by_two_games_play_all_of_them(name):
+    game = make_game(name)
+    for player in (make_player(text, game) for text in player_names(game) if not text.endswith("ZD")):
+        for state in random_states(game, episodes=1):
+            for seat in state.to_act:
+                assert set(player.policy(state.view(seat))) <= set(state.view(seat).choices)
+
+
+@pytest.mark.parametrize(
+    ("family", "name"),
+    [("ipd", "Mixed"), ("auction", "Shaded"), ("kuhn", "NashApprox"), ("kuhn", "RandomLegal"), ("ipd", "GenerousTFT")],
+)
+def test_sampled_play_agrees_with_policy(family, name):
+    player = make_player(name, GAMES[family])
+    for number, state in enumerate(random_states(GAMES[family], episodes=1)):
+        view = state.view(state.to_act[0])
+        asks = [Ask(view, Key(11).at(number), 0, turn, 0, state) for turn in range(4000)]
+        seen = Counter(player.turn(ask).action for ask in asks)
+        for action, p in player.policy(view).items():
+            assert seen[action] / 4000 == pytest.approx(p, abs=0.035)
+
+
+@pytest.mark.parametrize(("alias", "original"), SYNONYMS.items())
+def test_synonyms_play_alike(alias, original):
+    game = GAMES[alias.partition("/")[0]]
+    one, other = make_player(alias, game), make_player(original, game)
+    assert one.name != other.name
+    for state in random_states(game):
+        for seat in state.to_act:
+            assert one.policy(state.view(seat)) == other.policy(state.view(seat))
+
+
+def test_declared_memory_is_kept():
+    """What lies further back than the declared rounds changes nothing (round numbers may)."""
+    game = make_game("ipd")
+    for name in player_names(game):
+        player = make_player(name, game)
+        if player.traits.memory is None:
+            continue
+        for state in random_states(game, episodes=6):
+            facts = state.view(0).facts
+            cut = max(0, len(facts.mine) - max(1, player.traits.memory))
+            flipped = facts._replace(
+                mine=tuple(1 - move for move in facts.mine[:cut]) + facts.mine[cut:],
+                theirs=tuple(1 - move for move in facts.theirs[:cut]) + facts.theirs[cut:],
+            )
+            view = state.view(0)
+            assert player.policy(view) == player.policy(type(view)(game, 0, flipped)), name
+
+
+def test_names_without_family_and_in_any_case():
+    game = GAMES["ipd"]
+    assert make_player("titfortat", game).name == "ipd/TitForTat"
+    assert make_player("IPD/TITFORTAT", game).name == "ipd/TitForTat"
+    assert make_player("Random", game).name == "random"
+    assert make_player("noise(TitForTat, p=0.05)", game).name == "noise(ipd/TitForTat, p=0.05)"
+    assert make_player("noise(player=TitForTat)", game).name == "noise(ipd/TitForTat, p=0.1)"
+    assert make_player("Conservative", GAMES["auction"]).name == "auction/Conservative"
+    assert make_player("Conservative", GAMES["negotiation-v2"]).name == "negotiation-v2/Conservative"
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "sentence"),
+    [
+        ("TitForTa", UnknownName, "no player of ipd called 'TitForTa': did you mean TitForTat"),
+        ("Truthful", UnknownName, "no player of ipd"),
+        ("auction/Truthful", BadParameter, "auction/Truthful plays auction, not ipd"),
+        ("noise(auction/Truthful)", BadParameter, "auction/Truthful plays auction, not ipd"),
+        ("noise", BadParameter, r"write noise\(PLAYER\)"),
+        ("noise(TitForTat, q=1)", BadParameter, "cannot be made with these options"),
+        ("TitForTat(p=1)", BadParameter, "cannot be made with these options"),
+        ("Mixed(p=often)", BadParameter, "cannot be made with these options"),
+        ("Mixed(p=0.5", BadParameter, "does not close it"),
+        ("mcts:many", BadParameter, "whole number"),
+    ],
+)
+def test_mistakes_are_one_sentence(name, error, sentence):
+    with pytest.raises(error, match=sentence) as caught:
+        make_player(name, GAMES["ipd"])
+    assert "\n" not in str(caught.value)
+
+
+def test_unknown_names_are_answered_from_the_game_at_hand():
+    with pytest.raises(UnknownName) as caught:
+        make_player("zzz", GAMES["kuhn"])
+    assert "NashApprox" in str(caught.value)
+    assert "TitForTat" not in str(caught.value)
+
+
+def test_games_of_the_family_ipd_are_the_ones_that_are_named():
+    named = FAMILIES["ipd"].partition(" and any")[0].split(", ")
+    assert named == [name for name in REPEATED if name != "matrix" and make_game(name).spec.family == "ipd"]
+    assert set(FAMILIES) == {key.partition("/")[0] for key in PLAYERS if "/" in key}
+
+
+def test_listed_names_need_no_argument():
+    for game in GAMES.values():
+        assert not set(player_names(game)) & set(WRAPPERS)
+        assert len(set(player_names(game))) == len(player_names(game))
