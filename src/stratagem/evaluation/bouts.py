@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ class Bout:
     """All that one hero and one opponent played, and the exact expectation where it can be had."""
 
     opponent: str
+    version: int
+    """The opponent's."""
     pools: tuple[str, ...]
     episodes: tuple[Episode, ...]
     expectations: tuple[Expectation, ...] = ()
@@ -40,6 +42,14 @@ class Bout:
         if self.expectations:
             return exactly(_average(e.per_round(seat, scaled=scaled) for seat, e in enumerate(self.expectations)))
         return self.mean(lambda episode: pay_of(episode, episode.seat_of(0), scaled=scaled))
+
+    def opponent_pay(self, *, scaled: bool = True) -> Estimate:
+        """The other seats' mean payoff a round."""
+        if self.expectations:
+            seats = range(len(self.expectations))
+            pays = [e.per_round(s, scaled=scaled) for h, e in enumerate(self.expectations) for s in seats if s != h]
+            return exactly(_average(pays))
+        return self.mean(lambda episode: _others_pay(episode, scaled=scaled))
 
     def advantage(self, *, scaled: bool = True) -> Estimate:
         """By how much the opponent's mean payoff a round exceeds the hero's."""
@@ -81,10 +91,13 @@ def pay_of(episode: Episode, seat: Seat, *, scaled: bool = True) -> float:
     return episode.per_round(seat) * (SCALE / stakes.cooperative if scaled and stakes else 1.0)
 
 
-def _advantage(episode: Episode, *, scaled: bool) -> float:
+def _others_pay(episode: Episode, *, scaled: bool) -> float:
     hero = episode.seat_of(0)
-    others = [pay_of(episode, seat, scaled=scaled) for seat in range(len(episode.slots)) if seat != hero]
-    return _average(others) - pay_of(episode, hero, scaled=scaled)
+    return _average(pay_of(episode, seat, scaled=scaled) for seat in range(len(episode.slots)) if seat != hero)
+
+
+def _advantage(episode: Episode, *, scaled: bool) -> float:
+    return _others_pay(episode, scaled=scaled) - pay_of(episode, episode.seat_of(0), scaled=scaled)
 
 
 def _expected_advantage(expectation: Expectation, hero: Seat, seats: int, scaled: bool) -> float:
@@ -106,7 +119,7 @@ class Table:
     """How bouts are played: how many episodes, from which seed, who answers requests, and where they are recorded."""
 
     episodes: int = 20
-    key: Key = Key(0)
+    key: Key = field(default_factory=lambda: Key(0))
     answer: Answer | None = None
     record_to: Path | None = None
     budget: int = 3_000
@@ -122,7 +135,9 @@ class Table:
         if self.record_to is not None:
             episodes = record(episodes, self.record_to)
         played = tuple(episodes)
-        return Bout(opponent.name, tuple(pools), played, self._expectations(game, hero, opponent))
+        return Bout(
+            opponent.name, opponent.traits.version, tuple(pools), played, self._expectations(game, hero, opponent)
+        )
 
     def _expectations(self, game: Game[Any], hero: Player, opponent: Player) -> tuple[Expectation, ...]:
         if not (hero.traits.exact and opponent.traits.exact):

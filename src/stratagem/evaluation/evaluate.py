@@ -96,7 +96,7 @@ def _row(suite: Suite, line: Line, game: Game[Any], hero: Player, table: Table, 
     sample = Sample(game, tuple(bouts))
     metrics = {name: METRICS[name].measure(sample) for name in suite.metrics}
     figure, reason = _exact(game, hero)
-    return Row(hero.name, metrics, figure, reason, sample.bouts, _errors(bouts))
+    return Row(hero.name, metrics, figure, reason, sample.bouts, raised(bouts))
 
 
 def _exact(game: Game[Any], hero: Player) -> tuple[Exact | None, str]:
@@ -106,7 +106,8 @@ def _exact(game: Game[Any], hero: Player) -> tuple[Exact | None, str]:
         return None, str(error)
 
 
-def _errors(bouts: Sequence[Bout]) -> tuple[str, ...]:
+def raised(bouts: Sequence[Bout]) -> tuple[str, ...]:
+    """What players said when they raised instead of moving, each message once."""
     said = [
         f"raised {row.said}" if episode.slots[row.seat] == 0 else f"{bout.opponent} raised {row.said}"
         for bout in bouts

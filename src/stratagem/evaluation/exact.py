@@ -1,4 +1,4 @@
-"""Exact exploitability: what a best responder gains against a player that states its policy, beside the player's own value.
+"""Exact exploitability: what a best responder gains against a player that states its policy, beside its own value.
 
 `nash_conv / seats` is the incentive to deviate when the player sits everywhere (Lanctot et al. 2017); `worst_advantage`
 is the most that any opponent can earn above the player, which is what a pool of adversaries samples.

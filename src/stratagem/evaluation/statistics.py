@@ -118,7 +118,7 @@ def paired_difference(first: Sequence[float], second: Sequence[float], key: Key,
 
 
 def jackknife(clusters: Sequence[T], figure: Callable[[Sequence[T]], float]) -> Estimate:
-    """A figure that is no mean, with the standard error of leaving out one independent cluster at a time (Tukey 1958)."""
+    """A figure that is no mean, with the error found by leaving out one independent cluster at a time (Tukey 1958)."""
     n = len(clusters)
     whole = figure(clusters)
     if n < 2:

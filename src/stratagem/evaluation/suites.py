@@ -68,7 +68,7 @@ SUITES: dict[str, Suite] = {
 
 
 def find_suite(text: str, opponents: tuple[str, ...] = ()) -> Suite:
-    """The suite of that name, or one made for a single game: its pools if it has any, else `opponents` or random play."""
+    """The suite of that name, or one made for a single game: against `opponents`, its pools, or random play."""
     if text in SUITES:
         return _against(SUITES[text], opponents) if opponents else SUITES[text]
     try:

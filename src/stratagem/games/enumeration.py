@@ -49,7 +49,7 @@ class Tape:
             raise Unsettled(self.path, weights) from None
 
     def __getattr__(self, name: str) -> NoReturn:
-        raise CannotCompute(f"Chance cannot be enumerated in a game that draws with {name!r}: use `integer` or `choose`.")
+        raise CannotCompute(f"Chance cannot be enumerated where a game draws with {name!r}: use `integer` or `choose`.")
 
     def outcomes(self, draw: Unsettled) -> Iterator[tuple[float, Tape]]:
         """This tape with each outcome of one more draw, and its probability."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.games.base import View
+from stratagem.games.base import Game, View
 from stratagem.games.twin import Twin
 from stratagem.players.base import Ask, Move, Traits
 
@@ -36,20 +36,23 @@ class MCTS:
         return f"mcts:{self.simulations}"
 
     def turn(self, ask: Ask) -> Move:
-        twin = self._twin(ask.view)
+        twin = self._twin(ask.view.game)
         node = twin.node(ask.peek())
         return Move(twin.action(node, self._bot(twin, ask).step(node)))
 
     def policy(self, view: View[Any]) -> Mapping[str, float]:
         raise CannotCompute(f"{self.name} samples a search: its probabilities can be counted, not computed.")
 
-    def _twin(self, view: View[Any]) -> Twin:
-        game = view.game
+    def check(self, game: Game[Any]) -> None:
+        """Refuse a game that cannot be searched, before it is played."""
+        self._twin(game)
+
+    def _twin(self, game: Game[Any]) -> Twin:
         if game.spec.simultaneous:
-            raise CannotCompute(f"{self.name} cannot play {game.spec.name}: it searches games of turns only.")
+            raise BadParameter(f"{self.name} cannot play {game.spec.name}: it searches games of turns only.")
         twin = game.twin()
         if twin is None:
-            raise CannotCompute(f"{self.name} cannot play {game.spec.name}, which OpenSpiel does not know.")
+            raise BadParameter(f"{self.name} cannot play {game.spec.name}, which OpenSpiel does not know.")
         return twin
 
     def _bot(self, twin: Twin, ask: Ask) -> Any:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.games.base import View
+from stratagem.games.base import Game, View
+from stratagem.games.key import Key
 from stratagem.games.solver import BUDGET, solve
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.players.base import Mix, Scripted, Traits
@@ -19,7 +20,7 @@ class CFR(Scripted[Any]):
     """Plays the average strategy of CFR+ (Tammelin 2014, arXiv:1407.5042), solved when first needed, kept on disk."""
 
     iterations: int = 1000
-    traits: ClassVar[Traits] = Traits(stochastic=True)
+    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None)
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
@@ -28,6 +29,11 @@ class CFR(Scripted[Any]):
     @property
     def name(self) -> str:
         return f"cfr:{self.iterations}"
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse a game that CFR cannot solve, before it is played."""
+        if game.twin() is None or game.spec.seats != 2 or game.spec.utility != "zero-sum":
+            raise BadParameter(f"{self.name} solves two-player zero-sum games of OpenSpiel, and {game.spec.name} is none.")
 
     def strategy(self, view: View[Any]) -> Mix:
         """The row of the table that this information set has."""
@@ -48,6 +54,11 @@ class Perfect(Scripted[Any]):
     @property
     def name(self) -> str:
         return "perfect" if self.budget == BUDGET else f"perfect(budget={self.budget})"
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse a game that is too large or hides something, before it is played."""
+        state = game.start(Key(0))
+        solve(game, self.budget).value(state, 0)
 
     def strategy(self, view: View[Any]) -> Mix:
         """The best actions by expectiminimax, evenly."""

@@ -7,7 +7,7 @@ from stratagem.evaluation.statistics import Estimate, mean_of
 
 
 class Collusion(Metric):
-    """The rate, beside the partners of the collusive pool, of what the game names its collusion signal (SEPO, section 3).
+    """The rate, beside partners of the collusive pool, of what the game names its collusion signal (SEPO, section 3).
 
     Defecting on an unconditional cooperator, bidding LOW at the highest value, demanding more than the fair share.
     """

@@ -34,7 +34,7 @@ class _RelativeAdvantage(Metric):
 
 
 class NraPerMatch(_RelativeAdvantage):
-    """Sum of (hero - other) over the sum of (|hero| + |other|), both over single episodes (GTBench's, as SEPO cites it)."""
+    """Sum of (hero - other) over the sum of (|hero| + |other|), both over single episodes (SEPO, after GTBench)."""
 
     name = "nra"
 

@@ -1,0 +1,126 @@
+"""An evaluation as data: every figure with its uncertainty, what it rests on, and what made it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from stratagem import __version__
+from stratagem.evaluation.bouts import Bout
+from stratagem.evaluation.evaluate import GameResult, Row
+from stratagem.evaluation.expectation import SCALE
+from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.tournament import CrossPlay
+from stratagem.games.base import Game, Json
+from stratagem.games.key import Key
+
+_PACKAGES = ("open-spiel", "numpy", "pyarrow", "torch", "transformers", "peft")
+
+
+def provenance() -> Json:
+    """The program, its libraries and the machine, as far as they can change a figure or a timing."""
+    return {
+        "stratagem": __version__,
+        "python": platform.python_version(),
+        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "command": " ".join(["stratagem", *sys.argv[1:]]),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def scale_of(game: Game[Any]) -> float | None:
+    """What turns a payoff of this game into the common scale; None where that differs by seat or by deal."""
+    stakes = {
+        state.stakes(seat) for state in (game.start(Key(0)), game.start(Key(1))) for seat in range(game.spec.seats)
+    }
+    if len(stakes) != 1:
+        return None
+    common = stakes.pop()
+    return SCALE / common.cooperative if common else 1.0
+
+
+def pool_advantage(row: Row) -> Estimate | None:
+    """The pool's exploit in the game's own unit."""
+    found = [bout.advantage(scaled=False) for bout in row.bouts if "exploit" in bout.pools]
+    return mean_of([replace(e, mean=max(0.0, e.mean)) for e in found]) if found else None
+
+
+def plain_pay(row: Row) -> Estimate:
+    """Pay a round in the game's own unit, against the opponents that `pay` counts."""
+    return mean_of([b.pay(scaled=False) for b in row.bouts if {"train", "opponents"} & set(b.pools)])
+
+
+def evaluation_json(results: list[GameResult], suite: str, seed: int, episodes: int) -> Json:
+    """The whole evaluation."""
+    return {
+        "suite": suite,
+        "seed": seed,
+        "episodes_per_opponent": episodes,
+        "made_by": provenance(),
+        "games": [_game_json(result) for result in results],
+    }
+
+
+def _game_json(result: GameResult) -> Json:
+    spec = result.game.spec
+    return {
+        "game": result.text,
+        "version": spec.version,
+        "unit": spec.unit,
+        "seats": "rotated over paired deals",
+        "scale": scale_of(result.game),
+        "players": [_row_json(row) for row in result.rows],
+        "differences_from_first": {name: d.to_json() for name, d in result.differences.items()},
+        "warnings": list(result.warnings),
+    }
+
+
+def _row_json(row: Row) -> Json:
+    pool = pool_advantage(row)
+    return {
+        "player": row.player,
+        "metrics": {name: estimate and estimate.to_json() for name, estimate in row.metrics.items()},
+        "unscaled": {"pay": plain_pay(row).to_json(), "pool_advantage": pool and pool.to_json()},
+        "exact": row.exact.to_json() if row.exact else {"not_computed": row.why_not_exact},
+        "opponents": [_bout_json(bout) for bout in row.bouts],
+    }
+
+
+def _bout_json(bout: Bout) -> Json:
+    return {
+        "opponent": bout.opponent,
+        "version": bout.version,
+        "pools": list(bout.pools),
+        "episodes": len(bout.episodes),
+        "pay": bout.pay().to_json(),
+        "advantage": bout.advantage().to_json(),
+        "unscaled_pay": bout.pay(scaled=False).to_json(),
+        "unscaled_advantage": bout.advantage(scaled=False).to_json(),
+    }
+
+
+def tournament_json(result: CrossPlay, seed: int, episodes: int) -> Json:
+    """The cross-play matrix, row player's pay against column player."""
+    return {
+        "game": result.text,
+        "unit": result.game.spec.unit,
+        "seed": seed,
+        "episodes_per_pair": episodes,
+        "made_by": provenance(),
+        "players": list(result.players),
+        "pay": [[cell.to_json() for cell in row] for row in result.pay],
+        "mean_against_others": [estimate.to_json() for estimate in result.means()],
+        "warnings": list(result.warnings),
+    }
