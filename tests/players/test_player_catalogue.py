@@ -24,7 +24,7 @@ WITH_OPTIONS = [
     ("kuhn", "kuhn/AlwaysPassQueen(alpha=0.1)"),
     ("kuhn", "noise(cfr:10, p=0.1)"),
     ("kuhn", "mcts:5"),
-    ("kuhn", "perfect"),
+    ("nim", "perfect"),
     ("negotiation-v1", "delay(negotiation-v1/TFT-Neg, rounds=1)"),
 ]
 

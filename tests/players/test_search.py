@@ -66,7 +66,7 @@ def test_it_plays_our_own_rules_through_their_twin():
 
 
 def test_what_it_cannot_play_is_refused_in_a_sentence():
-    with pytest.raises(CannotCompute, match="games of turns only"):
+    with pytest.raises(BadParameter, match="games of turns only"):
         decide(MCTS(), SPIEL_GAMES["goofspiel"]().start(Key(0)), Key(0))
     with pytest.raises(CannotCompute, match="pays on the way"):
         decide(MCTS(), spiel("hanabi").start(Key(0)), Key(0))

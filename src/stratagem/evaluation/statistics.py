@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import TypeVar
 
@@ -36,6 +36,13 @@ class Estimate:
         if self.low is not None and self.high is not None:
             return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
         return f"{self.mean:.3f} ± {self.se:.3f}" if self.se is not None else f"{self.mean:.3f}"
+
+    def times(self, factor: float) -> Estimate:
+        """The same figure in another unit."""
+        ends = sorted(end * factor for end in (self.low, self.high) if end is not None)
+        low, high = ends if len(ends) == 2 else (None, None)
+        se = None if self.se is None else self.se * abs(factor)
+        return replace(self, mean=self.mean * factor, se=se, low=low, high=high)
 
     def to_json(self) -> Json:
         """Every field by name."""

@@ -8,12 +8,14 @@ so no game writes a parser.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from stratagem.games.key import Chance
-from stratagem.games.reading import find_literals, last_line, plain, unwrapped
+from stratagem.games.reading import by_plain, find_literals, last_line, plain, unwrapped
 
 
 class Reply(NamedTuple):
@@ -38,7 +40,7 @@ class Choices(ABC):
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many legal actions there are."""
+        """How many legal actions there are; a sheet whose slots share lines says at most how many."""
 
     @property
     @abstractmethod
@@ -55,8 +57,8 @@ class Choices(ABC):
 
     def summary(self, limit: int = 12) -> str:
         """The choices in one line, for people."""
-        shown = [action for action, _ in zip(self, range(limit), strict=False)]
-        more = f" and {self.count - limit} more" if self.count > limit else ""
+        shown = list(islice(self, limit))
+        more = f" and {self.count - limit} more" if len(shown) == limit < self.count else ""
         return ", ".join(action.replace("\n", " / ") for action in shown) + more
 
 
@@ -112,10 +114,7 @@ class Flat(Choices):
 
     @cached_property
     def _by_plain(self) -> dict[str, str]:
-        spellings: dict[str, list[str]] = {}
-        for action in self.actions:
-            spellings.setdefault(plain(action), []).append(action)
-        return {spelling: actions[0] for spelling, actions in spellings.items() if len(actions) == 1}
+        return by_plain(self.actions)
 
 
 class Slot(NamedTuple):
@@ -125,32 +124,56 @@ class Slot(NamedTuple):
     options: tuple[str, ...]
 
 
+Placed = tuple[tuple[int, str], ...]
+"""Lines with the numbers of their slots, ascending."""
+
+
 class Sheet(Choices):
-    """Exactly `fill` of the slots get one option each; the action is those lines, in the order of the slots."""
+    """Exactly `fill` of the slots get one option each; the action is those lines, in the order of the slots.
+
+    A line that several slots offer may stand in any of them, so the same lines can fill the sheet in several ways. They
+    are one action, and it is written in the way that comes first when each slot in turn takes the earliest option that
+    it can, and stays empty only where it must.
+    """
 
     def __init__(self, slots: Sequence[Slot], fill: int | None = None) -> None:
         self.slots = tuple(slots)
         self.fill = len(self.slots) if fill is None else fill
         if not 0 < self.fill <= len(self.slots):
             raise ValueError(f"a sheet of {len(self.slots)} slots cannot have {self.fill} of them filled")
+        self._places: dict[str, list[int]] = {}
+        for index, slot in enumerate(self.slots):
+            if not slot.options or len(set(slot.options)) != len(slot.options):
+                raise ValueError(f"slot {slot.name} needs at least one option, and each only once")
+            for option in slot.options:
+                if option.splitlines() != [option]:
+                    raise ValueError(f"an option is one line, not {option!r}")
+                self._places.setdefault(option, []).append(index)
+        self._shares = any(len(places) > 1 for places in self._places.values())
 
     def __contains__(self, action: object) -> bool:
         return isinstance(action, str) and self.canonical(action.split("\n")) == action
 
     def __iter__(self) -> Iterator[str]:
-        return self._sheets(0, ())
+        for placed in self._ways(0, ()):
+            lines = [line for _, line in placed]
+            if not self._shares or self._placed(lines) == placed:
+                yield "\n".join(lines)
 
-    def _sheets(self, index: int, lines: tuple[str, ...]) -> Iterator[str]:
-        if len(lines) == self.fill:
-            yield "\n".join(lines)
-        elif len(self.slots) - index >= self.fill - len(lines):
+    def __repr__(self) -> str:
+        return f"Sheet({list(self.slots)}, fill={self.fill})"
+
+    def _ways(self, index: int, placed: Placed) -> Iterator[Placed]:
+        if len(placed) == self.fill:
+            yield placed
+        elif len(self.slots) - index >= self.fill - len(placed):
             for option in self.slots[index].options:
-                yield from self._sheets(index + 1, (*lines, option))
-            yield from self._sheets(index + 1, lines)
+                yield from self._ways(index + 1, (*placed, (index, option)))
+            yield from self._ways(index + 1, placed)
 
     @property
     def count(self) -> int:
-        """The number of ways to fill the sheet; a line that several slots share is counted for each of them."""
+        """How many ways there are to fill the sheet: more than there are actions where slots share lines."""
         ways = [1] + [0] * self.fill
         for slot in self.slots:
             ways = [ways[k] + (ways[k - 1] * len(slot.options) if k else 0) for k in range(self.fill + 1)]
@@ -161,44 +184,69 @@ class Sheet(Choices):
         return "\n".join(slot.options[0] for slot in self.slots[: self.fill])
 
     def sample(self, chance: Chance) -> str:
-        lines: list[str] = []
+        placed: list[tuple[int, str]] = []
         for index, slot in enumerate(self.slots):
-            missing, left = self.fill - len(lines), len(self.slots) - index
+            missing, left = self.fill - len(placed), len(self.slots) - index
             if missing and chance.at("fill", index).integer(left) < missing:
-                lines.append(slot.options[chance.at("slot", index).integer(len(slot.options))])
-        return "\n".join(lines)
+                placed.append((index, slot.options[chance.at("slot", index).integer(len(slot.options))]))
+        return self.canonical(line for _, line in placed) or ""
 
     def canonical(self, lines: Iterable[str]) -> str | None:
-        """The sheet that these lines make, in the order of the slots; None where they do not fill it exactly."""
-        wanted = list(lines)
-        if len(wanted) != self.fill:
-            return None
-        owner: dict[int, int] = {}
-        for number in range(len(wanted)):
-            if not self._seat_line(number, wanted, owner, set()):
-                return None
-        return "\n".join(wanted[owner[slot]] for slot in sorted(owner))
+        """The action that these lines make in whatever order; None where they do not fill the sheet exactly."""
+        placed = self._placed(list(lines))
+        return None if placed is None else "\n".join(line for _, line in placed)
 
-    def _seat_line(self, number: int, lines: list[str], owner: dict[int, int], tried: set[int]) -> bool:
-        """Find a slot for one line, moving others over where needed (augmenting paths of bipartite matching)."""
+    def _placed(self, lines: list[str]) -> Placed | None:
+        if len(lines) != self.fill or any(line not in self._places for line in lines):
+            return None
+        if all(len(self._places[line]) == 1 for line in lines):
+            slots = sorted((self._places[line][0], line) for line in lines)
+            return tuple(slots) if len({index for index, _ in slots}) == len(lines) else None
+        return self._earliest(lines) if self._seats(lines, 0) else None
+
+    def _earliest(self, lines: list[str]) -> Placed:
+        """Slot by slot the earliest option among the lines that leaves the others a place further down."""
+        left, placed = Counter(lines), list[tuple[int, str]]()
         for index, slot in enumerate(self.slots):
-            if index in tried or lines[number] not in slot.options:
+            for option in slot.options:
+                if left[option]:
+                    left[option] -= 1
+                    if self._seats(list(left.elements()), index + 1):
+                        placed.append((index, option))
+                        break
+                    left[option] += 1
+        return tuple(placed)
+
+    def _seats(self, lines: list[str], start: int) -> bool:
+        """Whether every line has a slot of its own from `start` on."""
+        owner: dict[int, str] = {}
+        return all(self._seat(line, start, owner, set()) for line in lines)
+
+    def _seat(self, line: str, start: int, owner: dict[int, str], tried: set[int]) -> bool:
+        """Find a slot for one line, moving others over where needed (augmenting paths of bipartite matching)."""
+        for index in self._places[line]:
+            if index < start or index in tried:
                 continue
             tried.add(index)
-            if index not in owner or self._seat_line(owner[index], lines, owner, tried):
-                owner[index] = number
+            if index not in owner or self._seat(owner[index], start, owner, tried):
+                owner[index] = line
                 return True
         return False
 
     def parse(self, text: str) -> Reply:
         """The sheet that the last lines make, as many as are to be filled; spaces and case do not matter."""
-        lines = [line for line in text.splitlines() if line.strip()][-self.fill :]
+        lines = [stripped for line in text.splitlines() if (stripped := line.strip())][-self.fill :]
         if not lines:
             return Reply(None, "silent")
-        named = [self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrapped(line)), line) for line in lines]
-        action = self.canonical(named)
+        action = self.canonical(self._named(line) for line in lines)
         return Reply(action) if action is not None else Reply(None, "illegal")
+
+    def _named(self, line: str) -> str:
+        """The option that a line names; the line itself where it names none, or more than one."""
+        if line in self._places:
+            return line
+        return self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrapped(line)), line)
 
     @cached_property
     def _by_plain(self) -> dict[str, str]:
-        return {plain(option): option for slot in self.slots for option in slot.options}
+        return by_plain(self._places)

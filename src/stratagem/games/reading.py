@@ -7,13 +7,16 @@ from collections.abc import Iterable
 _WRAPPERS = "*_`'\"“”‘’.!?:;,<>()[]{}#- \t"
 _LONGEST_LINE = 4096
 """A line beyond this is no answer; the end of it is read."""
+_SIGNS = "-\u2212\u2013."
+"""Before a digit these make another number of it: minus signs and the decimal point."""
 
 
 def last_line(text: str) -> str:
     """The last line that is not empty, without the space around it."""
     for line in reversed(text[-4 * _LONGEST_LINE :].splitlines()):
         if stripped := line.strip():
-            return stripped[-_LONGEST_LINE:]
+            # the mark keeps a word that is cut in two from being read as a word of its own
+            return stripped if len(stripped) <= _LONGEST_LINE else "_" + stripped[-_LONGEST_LINE:]
     return ""
 
 
@@ -22,9 +25,19 @@ def plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
+def by_plain(literals: Iterable[str]) -> dict[str, str]:
+    """Literals by their plain spelling, without those that share one."""
+    spellings: dict[str, list[str]] = {}
+    for literal in literals:
+        spellings.setdefault(plain(literal), []).append(literal)
+    return {spelling: alike[0] for spelling, alike in spellings.items() if len(alike) == 1}
+
+
 def unwrapped(line: str) -> str:
-    """The line without quotation marks, emphasis and closing punctuation around it."""
-    return line.strip(_WRAPPERS)
+    """The line without quotation marks, emphasis and closing punctuation around it; a number keeps its sign."""
+    bare = line.strip(_WRAPPERS)
+    start = line.find(bare)
+    return bare if not bare or _stands_alone(line, start, start + len(bare)) else line
 
 
 def find_literals(line: str, literals: Iterable[str]) -> set[str]:
@@ -52,6 +65,7 @@ def _inside(start: int, end: int, other: tuple[int, int, str]) -> bool:
 
 def _stands_alone(line: str, start: int, end: int) -> bool:
     before = line[start - 1] if start else " "
+    ahead = line[start - 2] if start > 1 else " "
     after = line[end] if end < len(line) else " "
     beyond = line[end + 1] if end + 1 < len(line) else " "
     first, last = line[start], line[end - 1]
@@ -59,7 +73,7 @@ def _stands_alone(line: str, start: int, end: int) -> bool:
         return False
     if _is_word(last) and _is_word(after):
         return False
-    if first.isdigit() and before in "-.":
+    if first.isdigit() and (before in _SIGNS or (before == "," and ahead.isdigit())):
         return False
     return not (last.isdigit() and after in ".," and beyond.isdigit())
 

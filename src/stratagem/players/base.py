@@ -16,6 +16,8 @@ from stratagem.games.key import Key
 F = TypeVar("F")
 Mix = Mapping[str, float]
 """Actions and their probabilities."""
+_PLACES = 1 << 10
+"""More than any match has players, and more than any turn has attempts."""
 How = Literal["scripted", "free", "recovered", "constrained", "illegal", "error", "absent"]
 
 
@@ -50,8 +52,8 @@ class Ask:
 
     @property
     def key(self) -> Key:
-        """The player's own dice: keyed by table, player slot (not seat) and turn."""
-        return self._table_key.at("player", self.slot, self.turn, self.attempt)
+        """The player's own dice: keyed by table, player slot (not seat), turn and attempt, taken as one number."""
+        return self._table_key.at("player", (self.turn * _PLACES + self.slot) * _PLACES + self.attempt)
 
     def seeing(self, view: View[Any]) -> Ask:
         """The same turn with another view, for players that change what another player sees."""

@@ -33,7 +33,7 @@ class CFR(Scripted[Any]):
     def check(self, game: Game[Any]) -> None:
         """Refuse a game that CFR cannot solve, before it is played."""
         if game.twin() is None or game.spec.seats != 2 or game.spec.utility != "zero-sum":
-            raise BadParameter(f"{self.name} solves two-player zero-sum games of OpenSpiel, and {game.spec.name} is none.")
+            raise BadParameter(f"{self.name} solves two-player zero-sum games of OpenSpiel, unlike {game.spec.name}.")
 
     def strategy(self, view: View[Any]) -> Mix:
         """The row of the table that this information set has."""

@@ -70,6 +70,6 @@ def _drawn_slot_by_slot(sheet: Sheet) -> Mapping[str, float]:
     for slots in combinations(sheet.slots, sheet.fill):
         share = 1.0 / (ways * prod(len(slot.options) for slot in slots))
         for lines in product(*(slot.options for slot in slots)):
-            action = "\n".join(lines)
-            mix[action] = mix.get(action, 0.0) + share
+            if (action := sheet.canonical(lines)) is not None:
+                mix[action] = mix.get(action, 0.0) + share
     return mix

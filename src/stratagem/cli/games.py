@@ -1,0 +1,76 @@
+"""`stratagem games`: which games there are, and what one declares."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from stratagem.cli.output import out, print_json, table
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, Json
+from stratagem.games.catalogue import describe, game_names, make_game
+from stratagem.games.key import Key
+
+
+def games(
+    name: Annotated[str | None, typer.Argument(help="One game, to see its rules and parameters.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the games, or show one of them."""
+    if name is not None:
+        game = make_game(name)
+        print_json(card(game)) if json else _show(game)
+        return
+    cards = [card(game) for game in listed()]
+    print_json(cards) if json else _list(cards)
+
+
+def listed() -> list[Game[object]]:
+    """Every game that needs no parameters."""
+    found = []
+    for name in game_names():
+        try:
+            found.append(make_game(name))
+        except BadParameter:
+            continue
+    return found
+
+
+def card(game: Game[object]) -> Json:
+    """What a game declares, as JSON."""
+    own = {"name", "summary", "reference", "story", "face", "text"}
+    parameters = {f.name: getattr(game, f.name) for f in fields(game) if f.name not in own}  # type: ignore[arg-type]
+    return asdict(game.spec) | {"call": describe(game), "parameters": parameters}
+
+
+def _list(cards: list[Json]) -> None:
+    made = table("", "game", "seats", "moves", "payoffs", "what it is", numbers=False)
+    for item in cards:
+        moves = "together" if item["simultaneous"] else "in turn"
+        made.add_row(item["name"], str(item["seats"]), moves, item["utility"], Text(item["summary"]))
+    out.print(made)
+    out.print(
+        "\nAlso `matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]])` for a table of your own, and\n"
+        "`spiel:NAME(parameters)` for any other game of OpenSpiel.",
+        highlight=False,
+        markup=False,
+    )
+
+
+def _show(game: Game[object]) -> None:
+    item = card(game)
+    made = table(describe(game), "what", "", numbers=False)
+    for what in ("summary", "reference", "seats", "simultaneous", "utility", "rounds", "bounds", "chance"):
+        made.add_row(what, Text(str(item[what])))
+    for what in ("private_information", "symmetric", "on_illegal", "retries", "unit", "signals", "parameters"):
+        made.add_row(what.replace("_", " "), Text(str(item[what])))
+    state = game.start(Key(0))
+    seat = state.to_act[0]
+    view = state.view(seat)
+    out.print(made)
+    for title, text in (("Rules", view.rules), ("A first turn", view.situation), ("Choices", view.choices.summary())):
+        out.print(Text(f"\n{title}", style="bold"))
+        out.print(Text(text))

@@ -1,0 +1,72 @@
+"""The `stratagem` command. A user's mistake is answered with one sentence, never with a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from stratagem import __version__
+from stratagem.cli import evaluate, games, match, players, show, tournament, verify
+from stratagem.cli.output import errors
+from stratagem.errors import StratagemError
+
+SEVERAL = ("--players", "--opponents")
+"""Options that may be followed by several values, as in `--players random mcts:100`."""
+
+app = typer.Typer(
+    help="Play strategic games, train language models in them, and measure what they really learnt.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("games")(games.games)
+app.command("players")(players.players)
+app.command("play")(match.play_match)
+app.command("eval")(evaluate.evaluate_players)
+app.command("tournament")(tournament.play_tournament)
+app.command("verify-game")(verify.verify_game)
+app.command("show")(show.show)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"stratagem {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Play strategic games, train language models in them, and measure what they really learnt."""
+
+
+def spread(arguments: Sequence[str]) -> list[str]:
+    """Repeat an option that takes several values before each of them, as the parser wants it."""
+    spread_out: list[str] = []
+    waiting = list(arguments)
+    while waiting:
+        word = waiting.pop(0)
+        if word not in SEVERAL or not waiting or waiting[0].startswith("--"):
+            spread_out.append(word)
+            continue
+        while waiting and not waiting[0].startswith("--"):
+            spread_out += [word, waiting.pop(0)]
+    return spread_out
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command and exit with its status."""
+    try:
+        app(spread(sys.argv[1:] if arguments is None else arguments))
+    except StratagemError as error:
+        errors.print(str(error), style="red", highlight=False, markup=False)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)

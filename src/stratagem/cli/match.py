@@ -1,0 +1,58 @@
+"""`stratagem play`: a match between named players, told turn by turn."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from stratagem.cli import options
+from stratagem.cli.output import cell, out, print_json, table
+from stratagem.cli.transcript import episode_json, tell
+from stratagem.evaluation.bouts import pay_of
+from stratagem.evaluation.statistics import clustered
+from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.play.store import record
+from stratagem.players.catalogue import make_player
+
+
+def play_match(
+    game: Annotated[str, typer.Argument(help="The game, such as `kuhn` or `ipd(rounds=20)`.")],
+    players: Annotated[list[str], typer.Option(help="The players, one for each seat; one name serves all seats.")],
+    episodes: Annotated[int, typer.Option(min=1, help="How many episodes; seats rotate from one to the next.")] = 1,
+    seed: options.Seed = 0,
+    record_to: options.Record = None,
+    told: Annotated[int, typer.Option(min=0, help="How many episodes to tell turn by turn.")] = 1,
+    json: options.Json = False,
+) -> None:
+    """Play a match and tell it turn by turn."""
+    made = make_game(game)
+    seated = players * made.spec.seats if len(players) == 1 else players
+    match = Match(made, [make_player(name, made) for name in seated])
+    setups = rotated(match, episodes, Key(seed), name=f"{match.text}/{'/'.join(match.names)}/{seed}")
+    played = play(list(setups)[:episodes])
+    finished = list(played if record_to is None else record(played, record_to))
+    if json:
+        print_json([episode_json(episode) for episode in finished])
+        return
+    for episode in finished[:told]:
+        tell(episode)
+    if episodes > 1:
+        _totals(made, match, finished)
+
+
+def _totals(game: Game[Any], match: Match, episodes: list[Episode]) -> None:
+    made = table(f"{len(episodes)} episodes, {game.spec.unit}", "player", "pay", "wins", "illegal turns")
+    for slot, name in enumerate(match.names):
+        pay = clustered(episodes, lambda e, s=slot: pay_of(e, e.seat_of(s), scaled=False), lambda e: e.group)  # type: ignore[misc]
+        wins = sum(e.payoffs[e.seat_of(slot)] == max(e.payoffs) > min(e.payoffs) for e in episodes)
+        illegal = sum(e.num_illegal[e.seat_of(slot)] for e in episodes)
+        made.add_row(Text(name), cell(pay), str(wins), str(illegal))
+    out.print(made)

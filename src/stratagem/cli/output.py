@@ -1,0 +1,89 @@
+"""What every command prints with: consoles, a progress bar, JSON, and cells for estimates."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from stratagem.errors import StratagemError
+from stratagem.evaluation.statistics import Estimate
+
+out = Console(soft_wrap=False)
+errors = Console(stderr=True)
+
+
+@contextmanager
+def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A bar on the error stream; calling it says what comes next and counts what came before."""
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=errors, transient=True, disable=quiet or not errors.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        started = False
+
+        def step(what: str) -> None:
+            nonlocal started
+            bar.update(task, description=what, advance=int(started))
+            started = True
+
+        yield step
+
+
+def print_json(data: Any) -> None:
+    """JSON for machines; what is not a number is null."""
+    out.print(json.dumps(finite(data), indent=2, ensure_ascii=False), soft_wrap=True, highlight=False, markup=False)
+
+
+def write_json(data: Any, path: Path) -> None:
+    """Write JSON, to a temporary name first."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(finite(data), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise StratagemError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def finite(data: Any) -> Any:
+    """The same data with null in place of NaN and infinities, which JSON does not have."""
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def cell(estimate: Estimate | None, digits: int = 3) -> Text:
+    """An estimate as a table shows it: bare where it is exact, else with its standard error or interval."""
+    if estimate is None or math.isnan(estimate.mean):
+        return Text("–", style="dim")
+    text = Text(number(estimate.mean, digits))
+    if estimate.low is not None and estimate.high is not None:
+        text.append(f" {number(estimate.low, digits)}…{number(estimate.high, digits)}", style="dim")
+    elif not estimate.exact:
+        text.append(f" ±{number(estimate.se, digits)}" if estimate.se is not None else " ±?", style="dim")
+    return text
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number without a negative zero."""
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def table(title: str, *columns: str, numbers: bool = True) -> Table:
+    """A table whose first column is text and whose others are numbers."""
+    made = Table(title=Text(title, style="bold"), title_justify="left", header_style="", box=None, pad_edge=False)
+    for index, column in enumerate(columns):
+        right = numbers and index > 0
+        made.add_column(Text(column, style="cyan"), justify="right" if right else "left", no_wrap=right)
+    return made

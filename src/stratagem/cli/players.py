@@ -1,0 +1,61 @@
+"""`stratagem players`: who can sit down."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from stratagem.cli.output import out, print_json, table
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.games.base import Game, Json
+from stratagem.games.catalogue import make_game
+from stratagem.players.catalogue import PATTERNS, make_player, player_names
+from stratagem.players.pools import POOLS
+
+EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
+"""One game of each family that has players of its own."""
+
+
+def players(
+    game: Annotated[str | None, typer.Option(help="Only those who can play this game.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the players: each one's rule, whether it mixes, how far back it looks, and the pools it stands in."""
+    names = EXAMPLES if game is None else (game,)
+    found = {name: roster(make_game(name)) for name in names}
+    if json:
+        print_json(found)
+        return
+    for name, cards in found.items():
+        out.print(_table(name, cards))
+        out.print()
+    out.print(f"Also, where the game allows: {', '.join(PATTERNS)}.", highlight=False, markup=False)
+
+
+def roster(game: Game[Any]) -> list[Json]:
+    """What each player of a game declares; those that cannot play it with their defaults are left out."""
+    cards = []
+    for name in player_names(game):
+        try:
+            player = make_player(name, game)
+        except StratagemError:
+            continue
+        traits = player.traits
+        pools = [pool for pool, members in POOLS.get(game.spec.family, {}).items() if name in members]
+        rule = (type(player).__doc__ or "").strip().splitlines()[0]
+        item = {"name": name, "version": traits.version, "rule": rule, "stochastic": traits.stochastic}
+        cards.append(item | {"memory": traits.memory, "sees_hidden": traits.sees_hidden, "pools": pools})
+    if not cards:
+        raise BadParameter(f"Nobody can play {game.spec.name}.")
+    return cards
+
+
+def _table(game: str, cards: list[Json]) -> object:
+    made = table(f"Players of {game}", "player", "looks back", "mixes", "pools", "rule", numbers=False)
+    for item in cards:
+        memory = "all rounds" if item["memory"] is None else str(item["memory"])
+        mixes = "yes" if item["stochastic"] else "no"
+        made.add_row(Text(item["name"]), memory, mixes, ", ".join(item["pools"]), Text(item["rule"]))
+    return made

@@ -1,0 +1,41 @@
+"""`stratagem show`: recorded episodes, listed or told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from stratagem.cli import options
+from stratagem.cli.output import number, out, print_json, table
+from stratagem.cli.transcript import episode_json, tell
+from stratagem.errors import UnknownName
+from stratagem.play.store import read_episodes
+
+
+def show(
+    folder: Annotated[Path, typer.Argument(help="A folder that --record wrote.")],
+    episode: Annotated[str | None, typer.Option(help="The id, or the number in the list, of one to tell.")] = None,
+    first: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
+    json: options.Json = False,
+) -> None:
+    """List recorded episodes, or tell one of them turn by turn."""
+    episodes = list(read_episodes(folder))
+    if episode is not None:
+        by_name = {e.id: e for e in episodes} | {str(place): e for place, e in enumerate(episodes, 1)}
+        if episode not in by_name:
+            raise UnknownName("recorded episode", episode, [e.id for e in episodes])
+        print_json(episode_json(by_name[episode])) if json else tell(by_name[episode])
+        return
+    if json:
+        print_json([episode_json(e) for e in episodes[:first]])
+        return
+    made = table(f"{folder}: {len(episodes)} episodes", "number", "id", "players", "rounds", "payoffs", numbers=False)
+    for place, e in enumerate(episodes[:first], 1):
+        payoffs = " ".join(number(pay, 2) for pay in e.payoffs)
+        made.add_row(str(place), Text(e.id), Text(", ".join(e.players)), str(len(e.rounds)), payoffs)
+    out.print(made)
+    if len(episodes) > first:
+        out.print(f"and {len(episodes) - first} more: --first N lists more, --episode NUMBER tells one", markup=False)

@@ -1,0 +1,58 @@
+"""`stratagem tournament`: the cross-play matrix of any players."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from stratagem.cli import options
+from stratagem.cli.output import cell, errors, number, out, print_json, progress, table, write_json
+from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.report import tournament_json
+from stratagem.evaluation.tournament import CrossPlay, pairs, tournament
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.players.catalogue import make_player
+from stratagem.players.pools import POOLS
+
+
+def play_tournament(
+    game: Annotated[str, typer.Argument(help="The game.")],
+    players: Annotated[list[str] | None, typer.Option(help="Who takes part; by default the game's own pools.")] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes a pair.")] = 20,
+    seed: options.Seed = 0,
+    write_to: options.Out = None,
+    record_to: options.Record = None,
+    json: options.Json = False,
+) -> None:
+    """Play everybody against everybody and print who earns what against whom."""
+    made = make_game(game)
+    names = players or list(dict.fromkeys(name for pool in POOLS.get(made.spec.family, {}).values() for name in pool))
+    seated = {player.name: player for player in (make_player(name, made) for name in names)}
+    at = Table(episodes=episodes, key=Key(seed), record_to=record_to)
+    with progress(len(pairs(made, len(seated))), quiet=json) as step:
+        result = tournament(made, game, list(seated.values()), at, step)
+    data = tournament_json(result, seed, episodes)
+    if write_to is not None:
+        write_json(data, write_to)
+    if json:
+        print_json(data)
+        return
+    out.print(_matrix(result, episodes))
+    out.print("Row's pay a round against column. Bare figures are exact expectations.", highlight=False)
+    for warning in result.warnings:
+        errors.print(Text(f"warning: {warning}", style="yellow"))
+
+
+def _matrix(result: CrossPlay, episodes: int) -> object:
+    order, means = result.ranking(), result.means()
+    title = f"{result.text}   {episodes} episodes a pair, seats rotated over paired deals, {result.game.spec.unit}"
+    made = table(title, "", "player", "mean vs others", *(str(place) for place in range(1, len(order) + 1)))
+    made.columns[1].justify = "left"
+    for place, row in enumerate(order, 1):
+        cells = [Text(number(result.pay[row][column].mean, 2)) for column in order]
+        short = result.players[row].removeprefix(f"{result.game.spec.family}/")
+        made.add_row(str(place), Text(short), cell(means[row]), *cells)
+    return made

@@ -1,0 +1,26 @@
+"""`stratagem verify-game`: hold a game to everything it declares."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stratagem.cli import options
+from stratagem.cli.output import out, print_json
+from stratagem.games.catalogue import make_game
+from stratagem.games.conformance import verify
+from stratagem.games.key import Key
+
+
+def verify_game(
+    game: Annotated[str, typer.Argument(help="The game; one of your own too, once its package is installed.")],
+    episodes: Annotated[int, typer.Option(min=1, help="Random episodes for each check.")] = 30,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Check a game's rules against its declaration, and against OpenSpiel where that has the game."""
+    report = verify(make_game(game), episodes=episodes, key=Key(seed))
+    print_json(report.to_json()) if json else out.print(str(report), markup=False, highlight=False)
+    if not report.ok:
+        raise typer.Exit(1)
