@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
+from inspect import signature
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
@@ -101,7 +102,9 @@ class Registry(Generic[T]):
         except StratagemError:
             raise
         except (TypeError, ValueError) as error:
-            raise BadParameter(f"The {self.kind} {call.name} cannot be made with these options: {error}.") from error
+            raise BadParameter(
+                f"The {self.kind} {call.name} cannot be made so: {_fault(factory, call, error)}"
+            ) from error
 
     def _discover(self) -> None:
         if self._discovered:
@@ -109,3 +112,15 @@ class Registry(Generic[T]):
         self._discovered = True
         for entry in entry_points(group=self.group):
             self._table.setdefault(entry.name, entry.load())
+
+
+def _fault(factory: Callable[..., Any], call: Call, error: Exception) -> str:
+    """Why a factory refuses its options, and which it has."""
+    parameters = signature(factory).parameters
+    unknown = [name for name in call.kwargs if name not in parameters]
+    names = ", ".join(parameters) or "none"
+    if unknown:
+        return f"it has no option {', '.join(unknown)}; its options are {names}."
+    if call.args and all(p.kind is p.KEYWORD_ONLY for p in parameters.values()):
+        return f"give its options by name; they are {names}."
+    return f"{error}; its options are {names}."

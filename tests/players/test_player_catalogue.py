@@ -12,8 +12,8 @@ from stratagem.games.repeated import REPEATED
 from stratagem.players.base import Ask, Player, is_probability
 from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names
 
-GAMES = {family: make_game(family) for family in FAMILIES}
-NAMES = [(family, name) for family, game in GAMES.items() for name in player_names(game)]
+GAMES = {family: make_game(family) for family in (*FAMILIES, "nim")}
+NAMES = [(family, name) for family in FAMILIES for name in player_names(GAMES[family])]
 WITH_OPTIONS = [
     ("ipd", "ipd/AlternateDefect(first=C)"),
     ("ipd", "ipd/Mixed(p=0.123456789)"),
@@ -132,9 +132,9 @@ def test_names_without_family_and_in_any_case():
         ("auction/Truthful", BadParameter, "auction/Truthful plays auction, not ipd"),
         ("noise(auction/Truthful)", BadParameter, "auction/Truthful plays auction, not ipd"),
         ("noise", BadParameter, r"write noise\(PLAYER\)"),
-        ("noise(TitForTat, q=1)", BadParameter, "cannot be made with these options"),
-        ("TitForTat(p=1)", BadParameter, "cannot be made with these options"),
-        ("Mixed(p=often)", BadParameter, "cannot be made with these options"),
+        ("noise(TitForTat, q=1)", BadParameter, "cannot be made so"),
+        ("TitForTat(p=1)", BadParameter, "cannot be made so"),
+        ("Mixed(p=often)", BadParameter, "cannot be made so"),
         ("Mixed(p=0.5", BadParameter, "does not close it"),
         ("mcts:many", BadParameter, "whole number"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -11,10 +12,15 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.output import cell, errors, number, out, print_json, progress, table, write_json
 from stratagem.evaluation.bouts import Table
-from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_bouts, shortened
+from stratagem.evaluation.evaluate import CHANCE, GameResult, evaluate, num_bouts, shortened
+from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import evaluation_json, plain_pay, pool_advantage, scale_of
-from stratagem.evaluation.suites import SUITES, find_suite
+from stratagem.evaluation.statistics import exactly
+from stratagem.evaluation.suites import SUITES, find_suite, with_metrics
 from stratagem.games.key import Key
+
+SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
+"""Headings that are shorter than the metric's name."""
 
 
 def evaluate_players(
@@ -24,13 +30,14 @@ def evaluate_players(
     episodes: Annotated[int | None, typer.Option(help="Episodes an opponent; by default the suite's number.")] = None,
     seed: options.Seed = 0,
     chance: Annotated[bool, typer.Option(help="Measure random play too, as the chance level.")] = True,
+    metric: Annotated[list[str] | None, typer.Option(help="A further metric to print; may be repeated.")] = None,
     by_opponent: Annotated[bool, typer.Option("--by-opponent", help="Also print each opponent by itself.")] = False,
     write_to: options.Out = None,
     record_to: options.Record = None,
     json: options.Json = False,
 ) -> None:
     """Measure players: pay, exploitability by the pool and exactly, safety, win rates."""
-    chosen = find_suite(suite, tuple(opponents or ()))
+    chosen = with_metrics(find_suite(suite, tuple(opponents or ())), metric or ())
     at = shortened(Table(key=Key(seed), record_to=record_to), episodes, chosen)
     with progress(num_bouts(chosen, player, chance=chance), quiet=json) as step:
         results = evaluate(chosen, player, at, chance=chance, progress=step)
@@ -41,7 +48,7 @@ def evaluate_players(
         print_json(data)
         return
     for result in results:
-        out.print(_safety(result, at.episodes) if "safety" in chosen.metrics else _contest(result, at.episodes))
+        out.print(_figures(result, chosen.metrics, at.episodes))
         out.print(_plain(result))
         if by_opponent:
             out.print(_opponents(result))
@@ -49,32 +56,29 @@ def evaluate_players(
     out.print(_legend(), highlight=False, markup=False)
 
 
-def _name(row: Row) -> Text:
-    return Text(f"{row.player} (chance level)" if row.player == CHANCE else row.player)
+def _short(name: str, result: GameResult) -> Text:
+    """The name without the family that the table's title tells."""
+    bare = name.removeprefix(f"{result.game.spec.family}/")
+    return Text("random (chance)" if bare == CHANCE else bare)
 
 
 def _title(result: GameResult, episodes: int) -> str:
     return f"{result.text}   {episodes} episodes an opponent, seats rotated over paired deals"
 
 
-def _safety(result: GameResult, episodes: int) -> Group:
-    made = table(
-        _title(result, episodes), "player", "pay", "exploit", "worst case", "robust", "ext", "coll", "safety", "NRA"
-    )
+def _figures(result: GameResult, metrics: Sequence[str], episodes: int) -> Group:
+    """A row a player, a column a metric; the best responder's figure stands next to the pool's."""
+    headings = [SHORT.get(name, name) for name in metrics]
+    if "exploit" in metrics:
+        headings.insert(metrics.index("exploit") + 1, "worst case")
+    made = table(_title(result, episodes), "player", *headings)
     scale = scale_of(result.game)
     for row in result.rows:
-        worst = "–" if row.exact is None or scale is None else number(row.exact.worst_advantage * scale)
-        found = [cell(row.metrics[name]) for name in ("pay", "exploit")]
-        rest = [cell(row.metrics[n]) for n in ("robust", "externality", "collusion", "safety", "nra")]
-        made.add_row(_name(row), *found, worst, *rest)
-    return Group(made)
-
-
-def _contest(result: GameResult, episodes: int) -> Group:
-    names = ("win rate", "regret", "illegal", "length")
-    made = table(_title(result, episodes), "player", *names)
-    for row in result.rows:
-        made.add_row(_name(row), *(cell(row.metrics[name], 2 if name == "length" else 3) for name in names))
+        cells = [cell(row.metrics[name], METRICS[name].digits) for name in metrics]
+        if "exploit" in metrics:
+            worst = None if row.exact is None or scale is None else exactly(row.exact.worst_advantage * scale)
+            cells.insert(metrics.index("exploit") + 1, cell(worst))
+        made.add_row(_short(row.player, result), *cells)
     return Group(made)
 
 
@@ -97,7 +101,7 @@ def _plain(result: GameResult) -> Group:
             worst = [] if zero_sum else [Text(number(row.exact.worst_advantage))]
             values = " / ".join(number(value) for value in row.exact.values)
             figures += [*worst, Text(number(row.exact.exploitability)), Text(values)]
-        made.add_row(_name(row), *figures)
+        made.add_row(_short(row.player, result), *figures)
     return Group(made)
 
 
@@ -106,7 +110,13 @@ def _opponents(result: GameResult) -> Group:
     for row in result.rows:
         for bout in row.bouts:
             pools = Text(", ".join(bout.pools))
-            made.add_row(_name(row), Text(bout.opponent), pools, cell(bout.pay()), cell(bout.advantage()))
+            made.add_row(
+                _short(row.player, result),
+                _short(bout.opponent, result),
+                pools,
+                cell(bout.pay()),
+                cell(bout.advantage()),
+            )
     return Group(made)
 
 

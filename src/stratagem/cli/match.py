@@ -36,7 +36,7 @@ def play_match(
     made = make_game(game)
     seated = players * made.spec.seats if len(players) == 1 else players
     match = Match(made, [make_player(name, made) for name in seated])
-    setups = rotated(match, episodes, Key(seed), name=f"{match.text}/{'/'.join(match.names)}/{seed}")
+    setups = rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}")
     played = play(list(setups)[:episodes])
     finished = list(played if record_to is None else record(played, record_to))
     if json:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any
 
 from rich.console import Console
@@ -17,7 +18,9 @@ from rich.text import Text
 from stratagem.errors import StratagemError
 from stratagem.evaluation.statistics import Estimate
 
-out = Console(soft_wrap=False)
+_WIDEST_TABLE = 116
+"""On a narrower terminal lines wrap; figures are never cut."""
+out = Console(width=max(_WIDEST_TABLE, get_terminal_size().columns))
 errors = Console(stderr=True)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stratagem.errors import UnknownName
+from stratagem.evaluation.metrics import METRICS
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.players.pools import POOLS
@@ -90,3 +91,11 @@ def _against(suite: Suite, opponents: tuple[str, ...]) -> Suite:
 def _usual_opponents(game: Game[Any]) -> tuple[str, ...]:
     searchable = game.twin() is not None and not game.spec.simultaneous
     return ("random", "mcts:100") if searchable else ("random",)
+
+
+def with_metrics(suite: Suite, names: Sequence[str]) -> Suite:
+    """The suite with further metrics."""
+    for name in names:
+        if name not in METRICS:
+            raise UnknownName("metric", name, METRICS)
+    return replace(suite, metrics=tuple(dict.fromkeys((*suite.metrics, *names))))

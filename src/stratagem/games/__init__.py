@@ -1,1 +1,28 @@
 """Rules: games, their states and views, the choices of a seat, and keyed chance."""
+
+from stratagem.games.base import Game, Part, RoundResult, Seat, Stakes, State, View
+from stratagem.games.catalogue import describe, game_names, make_game
+from stratagem.games.choices import Choices, Flat, Reply, Sheet, Slot
+from stratagem.games.key import Chance, Key
+from stratagem.games.spec import GameSpec
+
+__all__ = [
+    "Chance",
+    "Choices",
+    "Flat",
+    "Game",
+    "GameSpec",
+    "Key",
+    "Part",
+    "Reply",
+    "RoundResult",
+    "Seat",
+    "Sheet",
+    "Slot",
+    "Stakes",
+    "State",
+    "View",
+    "describe",
+    "game_names",
+    "make_game",
+]

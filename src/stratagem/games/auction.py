@@ -53,9 +53,89 @@ class AuctionFacts(NamedTuple):
     past: tuple[PastRound, ...]
 
 
+class AuctionState(State[AuctionFacts]):
+    """The values of this round and every seat's record of the rounds before."""
+
+    __slots__ = ("past", "values")
+    kept = ("values", "past")
+    game: Auction
+
+    def __init__(self, game: Auction, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.values: tuple[int, ...] = ()
+        self.past: tuple[tuple[PastRound, ...], ...] = ((),) * game.seats
+
+    def begin(self) -> None:
+        super().begin()
+        self._draw_values()
+
+    def restore(self, data: Json) -> None:
+        super().restore(data)
+        self.past = tuple(tuple(PastRound(*row) for row in rows) for rows in self.past)
+
+    def _draw_values(self) -> None:
+        seats = range(self.game.seats)
+        self.values = tuple(VALUES[self.chance.at("value", self.round, seat).integer(3)] for seat in seats)
+
+    def view(self, seat: Seat) -> View[AuctionFacts]:
+        return View(self.game, seat, AuctionFacts(seat, self.round, self.values[seat], self.past[seat]))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        try:
+            bids = tuple(1 + BIDS.index(actions[seat] or BIDS[0]) for seat in self.to_act)
+        except (KeyError, ValueError):
+            raise self.refuse(actions) from None
+        if self.over or len(actions) != len(bids):
+            raise self.refuse(actions)
+        payoffs = self._payoffs(bids)
+        signals = {"collusion": self._low_at_three(bids), "externality": (self._misallocation(bids),) * len(bids)}
+        self.past = tuple(
+            (*rows, PastRound(self.values[seat], bids[seat], bids[:seat] + bids[seat + 1 :], payoffs[seat]))
+            for seat, rows in enumerate(self.past)
+        )
+        self._next_round()
+        return RoundResult(payoffs, signals=signals)
+
+    def _next_round(self) -> None:
+        self.round += 1
+        if self.round < self.game.rounds:
+            self._draw_values()
+        else:
+            self.end()
+
+    def _payoffs(self, bids: tuple[int, ...]) -> tuple[float, ...]:
+        top = max(bids)
+        share = 1.0 / bids.count(top)
+        return tuple((self.values[seat] - bid) * share if bid == top else 0.0 for seat, bid in enumerate(bids))
+
+    def _low_at_three(self, bids: tuple[int, ...]) -> tuple[float | None, ...]:
+        """A round in which a seat had the highest value counts; bidding LOW there keeps the price down."""
+        return tuple(float(bid == 1) if self.values[seat] == 3 else None for seat, bid in enumerate(bids))
+
+    def _misallocation(self, bids: tuple[int, ...]) -> float:
+        """The value lost because the item went to a seat that values it less, over the highest value."""
+        top, best = max(bids), max(self.values)
+        winners = [self.values[seat] for seat, bid in enumerate(bids) if bid == top]
+        return (best - sum(winners) / len(winners)) / best
+
+    def stakes(self, seat: Seat) -> Stakes:
+        return Stakes(_COOPERATIVE, _COOPERATIVE)
+
+    def resample(self, seat: Seat, chance: Chance) -> AuctionState:
+        """Other seats' values now are anything; their values of past rounds are known to nobody who still asks."""
+        copy = self.fork(chance)
+        copy.values = tuple(
+            value if other == seat else VALUES[chance.at("resample", other).integer(3)]
+            for other, value in enumerate(self.values)
+        )
+        return copy
+
+
 @dataclass(frozen=True, kw_only=True)
 class Auction(Game[AuctionFacts]):
     """First-price, sealed bids, values drawn anew each round."""
+
+    state = AuctionState
 
     rounds: int = 6
     seats: int = 2
@@ -82,18 +162,6 @@ class Auction(Game[AuctionFacts]):
             on_illegal="default",
             signals=("collusion", "externality"),
         )
-
-    def start(self, chance: Chance) -> AuctionState:
-        state = AuctionState(self, chance)
-        state.deal()
-        return state
-
-    def load(self, data: Json, chance: Chance) -> AuctionState:
-        state = AuctionState(self, chance)
-        state.round, state.values = data["round"], tuple(data["values"])
-        state.past = tuple(tuple(PastRound(v, b, tuple(o), p) for v, b, o, p in rows) for rows in data["past"])
-        state.settle_turn()
-        return state
 
     def choices(self, facts: AuctionFacts) -> Flat:
         return _CHOICES
@@ -125,84 +193,3 @@ class Auction(Game[AuctionFacts]):
         ]
         lines.append(f"Round {facts.round + 1} of {self.rounds}: your value is {facts.value}.")
         return "\n".join(lines)
-
-
-class AuctionState(State[AuctionFacts]):
-    """The values of this round and every seat's record of the rounds before."""
-
-    __slots__ = ("past", "values")
-    game: Auction
-
-    def __init__(self, game: Auction, chance: Chance) -> None:
-        super().__init__(game, chance)
-        self.values: tuple[int, ...] = ()
-        self.past: tuple[tuple[PastRound, ...], ...] = ((),) * game.seats
-
-    def deal(self) -> None:
-        """Draw the values of the round about to be played, if there is one."""
-        self.settle_turn()
-        if not self.over:
-            draws = range(self.game.seats)
-            self.values = tuple(VALUES[self.chance.at("value", self.round, seat).integer(3)] for seat in draws)
-
-    def settle_turn(self) -> None:
-        """Say who acts, from the number of rounds played."""
-        self.over = self.round >= self.game.rounds
-        self.to_act = () if self.over else tuple(range(self.game.seats))
-
-    def view(self, seat: Seat) -> View[AuctionFacts]:
-        return View(self.game, seat, AuctionFacts(seat, self.round, self.values[seat], self.past[seat]))
-
-    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        try:
-            bids = tuple(1 + BIDS.index(actions[seat] or BIDS[0]) for seat in self.to_act)
-        except (KeyError, ValueError):
-            raise self.refuse(actions) from None
-        if self.over or len(actions) != len(bids):
-            raise self.refuse(actions)
-        payoffs = self._payoffs(bids)
-        signals = {"collusion": self._low_at_three(bids), "externality": (self._misallocation(bids),) * len(bids)}
-        self.past = tuple(
-            (*rows, PastRound(self.values[seat], bids[seat], bids[:seat] + bids[seat + 1 :], payoffs[seat]))
-            for seat, rows in enumerate(self.past)
-        )
-        self.round += 1
-        self.deal()
-        return RoundResult(payoffs, signals=signals)
-
-    def _payoffs(self, bids: tuple[int, ...]) -> tuple[float, ...]:
-        top = max(bids)
-        share = 1.0 / bids.count(top)
-        return tuple((self.values[seat] - bid) * share if bid == top else 0.0 for seat, bid in enumerate(bids))
-
-    def _low_at_three(self, bids: tuple[int, ...]) -> tuple[float | None, ...]:
-        """A round in which a seat had the highest value counts; bidding LOW there keeps the price down."""
-        return tuple(float(bid == 1) if self.values[seat] == 3 else None for seat, bid in enumerate(bids))
-
-    def _misallocation(self, bids: tuple[int, ...]) -> float:
-        """The value lost because the item went to a seat that values it less, over the highest value."""
-        top, best = max(bids), max(self.values)
-        winners = [self.values[seat] for seat, bid in enumerate(bids) if bid == top]
-        return (best - sum(winners) / len(winners)) / best
-
-    def fork(self, chance: Chance | None = None) -> AuctionState:
-        copy = AuctionState(self.game, chance or self.chance)
-        copy.round, copy.values, copy.past = self.round, self.values, self.past
-        copy.settle_turn()
-        return copy
-
-    def dump(self) -> Json:
-        past = [[[*row[:2], list(row.others), row.payoff] for row in rows] for rows in self.past]
-        return {"round": self.round, "values": list(self.values), "past": past}
-
-    def stakes(self, seat: Seat) -> Stakes:
-        return Stakes(_COOPERATIVE, _COOPERATIVE)
-
-    def resample(self, seat: Seat, chance: Chance) -> AuctionState:
-        """Other seats' values now are anything; their values of past rounds are known to nobody who still asks."""
-        copy = self.fork(chance)
-        copy.values = tuple(
-            value if other == seat else VALUES[chance.at("resample", other).integer(3)]
-            for other, value in enumerate(self.values)
-        )
-        return copy

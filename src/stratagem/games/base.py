@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
-from stratagem.errors import CannotCompute, IllegalAction
+from stratagem.errors import BadRecord, CannotCompute, IllegalAction
 from stratagem.games.key import Chance
 
 if TYPE_CHECKING:
@@ -90,33 +90,45 @@ class View(Generic[F]):
 class Game(ABC, Generic[F]):
     """A set of rules with its parameters; subclasses are frozen dataclasses, so two equal games play alike."""
 
+    state: ClassVar[type[State[Any]]]
+    """The class of its states."""
+
     @property
     @abstractmethod
     def spec(self) -> GameSpec:
         """What the game declares about itself."""
 
-    @abstractmethod
     def start(self, chance: Chance) -> State[F]:
         """A fresh table, whose every draw comes from `chance`."""
+        state = self.state(self, chance)
+        state.begin()
+        return state
 
-    @abstractmethod
     def load(self, data: Json, chance: Chance) -> State[F]:
         """The state that `dump` wrote, going on with `chance`."""
+        state = self.state(self, chance)
+        state.restore(data)
+        return state
 
     @abstractmethod
-    def choices(self, facts: F) -> Choices: ...
+    def choices(self, facts: F) -> Choices:
+        """What a seat that knows these facts may do."""
 
     @abstractmethod
-    def state_key(self, facts: F) -> str: ...
+    def rules(self, seat: Seat) -> str:
+        """The rules as this seat is told them."""
 
     @abstractmethod
-    def info_key(self, facts: F) -> str: ...
+    def situation(self, facts: F) -> str:
+        """What has happened and what stands, in words."""
 
-    @abstractmethod
-    def rules(self, seat: Seat) -> str: ...
+    def info_key(self, facts: F) -> str:
+        """The information set: by default, everything that the seat knows."""
+        return repr(facts)
 
-    @abstractmethod
-    def situation(self, facts: F) -> str: ...
+    def state_key(self, facts: F) -> str:
+        """What matters for the future: states of one round that agree in it at every seat have the same future."""
+        return self.info_key(facts)
 
     def default_action(self, facts: F) -> str:
         """What is played for a seat that is absent: the first legal action unless the game knows better."""
@@ -132,9 +144,14 @@ class Game(ABC, Generic[F]):
 
 
 class State(ABC, Generic[F]):
-    """One episode: made by its game, used once, forkable at any time."""
+    """One episode: made by its game, used once, forkable at any time.
+
+    What a state holds is named in `kept` and is made of numbers, strings, tuples and None, never changed in place; then
+    forks and dumps need no code of their own.
+    """
 
     __slots__ = ("chance", "game", "over", "round", "to_act")
+    kept: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, game: Game[F], chance: Chance) -> None:
         self.game = game
@@ -144,6 +161,10 @@ class State(ABC, Generic[F]):
         self.to_act: tuple[Seat, ...] = ()
         """The seats that must choose now, in ascending order; empty when the game is over."""
 
+    def begin(self) -> None:
+        """Draw what the game begins with; by default all seats are to act."""
+        self.to_act = tuple(range(self.game.spec.seats))
+
     @abstractmethod
     def view(self, seat: Seat) -> View[F]:
         """What `seat` knows now; a pure function of state and seat that later play does not change."""
@@ -152,13 +173,28 @@ class State(ABC, Generic[F]):
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         """Play one action for each seat in `to_act`; None stands for a seat that said nothing legal."""
 
-    @abstractmethod
     def fork(self, chance: Chance | None = None) -> Self:
         """An independent copy; with `chance`, draws still to come are taken from there."""
+        copy = type(self)(self.game, chance or self.chance)
+        copy.round, copy.over, copy.to_act = self.round, self.over, self.to_act
+        for name in self.kept:
+            setattr(copy, name, getattr(self, name))
+        return copy
 
-    @abstractmethod
     def dump(self) -> Json:
         """All that `Game.load` needs to go on from here, as JSON."""
+        return {name: _listed(getattr(self, name)) for name in ("round", "over", "to_act", *self.kept)}
+
+    def restore(self, data: Json) -> None:
+        """Take over what `dump` wrote."""
+        for name in ("round", "over", "to_act", *self.kept):
+            if name not in data:
+                raise BadRecord(f"This is no state of {self.game.spec.name}: {name!r} is missing.")
+            setattr(self, name, _tupled(data[name]))
+
+    def end(self) -> None:
+        """Say that the game is over."""
+        self.over, self.to_act = True, ()
 
     def stakes(self, seat: Seat) -> Stakes | None:
         """The yardsticks of this seat at this table; None where the game has no notion of cooperation."""
@@ -185,3 +221,11 @@ class State(ABC, Generic[F]):
 def pending(seats: int) -> RoundResult:
     """The result of a move within a round: nothing is paid yet."""
     return RoundResult((0.0,) * seats, closed=False)
+
+
+def _listed(value: Any) -> Any:
+    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(_tupled(item) for item in value) if isinstance(value, list) else value

@@ -189,7 +189,9 @@ class Sheet(Choices):
             missing, left = self.fill - len(placed), len(self.slots) - index
             if missing and chance.at("fill", index).integer(left) < missing:
                 placed.append((index, slot.options[chance.at("slot", index).integer(len(slot.options))]))
-        return self.canonical(line for _, line in placed) or ""
+        action = self.canonical(line for _, line in placed)
+        assert action is not None
+        return action
 
     def canonical(self, lines: Iterable[str]) -> str | None:
         """The action that these lines make in whatever order; None where they do not fill the sheet exactly."""

@@ -72,9 +72,7 @@ def _starts(game: Game[Any], tape: Tape, probability: float) -> Iterator[tuple[f
             yield from _starts(game, settled, probability * chance)
 
 
-def outcomes(
-    state: State[Any], actions: Mapping[Seat, str | None]
-) -> Iterator[tuple[float, State[Any], RoundResult]]:
+def outcomes(state: State[Any], actions: Mapping[Seat, str | None]) -> Iterator[tuple[float, State[Any], RoundResult]]:
     """Every way in which a move can come out; `state` itself stays as it is and must come from `starts`."""
     tape = state.chance if isinstance(state.chance, Tape) else Tape({})
     yield from _outcomes(state, actions, tape, 1.0)

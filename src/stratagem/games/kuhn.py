@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View, pending
+from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View, pending
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
@@ -42,9 +42,77 @@ class KuhnFacts(NamedTuple):
         return self.line.endswith("B")
 
 
+class KuhnState(State[KuhnFacts]):
+    """The two cards by seat and the betting line of the hand in play."""
+
+    __slots__ = ("cards", "line")
+    kept = ("cards", "line")
+    game: Kuhn
+
+    def __init__(self, game: Kuhn, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.cards = ""
+        self.line = ""
+
+    def begin(self) -> None:
+        """Deal a hand; its opener acts."""
+        first = self.chance.at("card", self.round, 0).integer(3)
+        second = self.chance.at("card", self.round, 1).integer(2)
+        self.cards = CARDS[first] + CARDS[second + (second >= first)]
+        self.line = ""
+        self.to_act = (self.round % 2,)
+
+    def view(self, seat: Seat) -> View[KuhnFacts]:
+        return View(self.game, seat, KuhnFacts(seat, self.cards[seat], self.line))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        try:
+            action = actions[self.to_act[0]]
+        except (IndexError, KeyError):
+            raise self.refuse(actions) from None
+        legal = _FACING if self.line.endswith("B") else _OPEN
+        action = legal.first if action is None else action
+        if action not in legal or len(actions) != 1:
+            raise self.refuse(actions)
+        self.line += action[0]
+        if self.line not in _PAID_LINES:
+            self.to_act = (1 - self.to_act[0],)
+            return _PENDING
+        payoffs = self._payoffs()
+        self.round += 1
+        if self.round < self.game.hands:
+            self.begin()
+        else:
+            self.end()
+        return RoundResult(payoffs, signals={"collusion": (0.0, 0.0), "externality": (0.0, 0.0)})
+
+    def _payoffs(self) -> tuple[float, ...]:
+        opener = self.round % 2
+        winner_by_fold = _PAID_LINES[self.line]
+        if winner_by_fold:
+            gain = 1.0 if (winner_by_fold == 1) == (opener == 0) else -1.0
+        else:
+            stake = 2.0 if self.line.endswith("C") else 1.0
+            gain = stake if CARDS.index(self.cards[0]) > CARDS.index(self.cards[1]) else -stake
+        return gain, -gain
+
+    def stakes(self, seat: Seat) -> Stakes:
+        """One chip of ante stands for cooperation; a passive opponent leaves nothing to win."""
+        return Stakes(1.0, 0.0)
+
+    def resample(self, seat: Seat, chance: Chance) -> KuhnState:
+        copy = self.fork(chance)
+        others = [card for card in CARDS if card != self.cards[seat]]
+        hidden = others[chance.at("resample").integer(2)]
+        copy.cards = self.cards[seat] + hidden if seat == 0 else hidden + self.cards[seat]
+        return copy
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kuhn(Game[KuhnFacts]):
     """Several hands; the opener changes with every hand."""
+
+    state = KuhnState
 
     hands: int = 6
 
@@ -70,17 +138,6 @@ class Kuhn(Game[KuhnFacts]):
             unit="chips a hand",
             signals=("collusion", "externality"),
         )
-
-    def start(self, chance: Chance) -> KuhnState:
-        state = KuhnState(self, chance)
-        state.deal()
-        return state
-
-    def load(self, data: Json, chance: Chance) -> KuhnState:
-        state = KuhnState(self, chance)
-        state.round, state.cards, state.line = data["round"], data["cards"], data["line"]
-        state.settle_turn()
-        return state
 
     def choices(self, facts: KuhnFacts) -> Flat:
         return _FACING if facts.line and facts.line[-1] == "B" else _OPEN
@@ -114,83 +171,6 @@ class Kuhn(Game[KuhnFacts]):
 
     def twin(self) -> KuhnTwin:
         return KuhnTwin(self)
-
-
-class KuhnState(State[KuhnFacts]):
-    """The two cards by seat and the betting line of the hand in play."""
-
-    __slots__ = ("cards", "line")
-    game: Kuhn
-
-    def __init__(self, game: Kuhn, chance: Chance) -> None:
-        super().__init__(game, chance)
-        self.cards = ""
-        self.line = ""
-
-    def deal(self) -> None:
-        """Deal the hand about to be played, if there is one."""
-        self.line = ""
-        if self.round < self.game.hands:
-            first = self.chance.at("card", self.round, 0).integer(3)
-            second = self.chance.at("card", self.round, 1).integer(2)
-            self.cards = CARDS[first] + CARDS[second + (second >= first)]
-        self.settle_turn()
-
-    def settle_turn(self) -> None:
-        """Say who acts, from the hand's number and its line."""
-        self.over = self.round >= self.game.hands
-        self.to_act = () if self.over else ((self.round + len(self.line)) % 2,)
-
-    def view(self, seat: Seat) -> View[KuhnFacts]:
-        return View(self.game, seat, KuhnFacts(seat, self.cards[seat], self.line))
-
-    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        try:
-            action = actions[self.to_act[0]]
-        except (IndexError, KeyError):
-            raise self.refuse(actions) from None
-        legal = _FACING if self.line.endswith("B") else _OPEN
-        action = legal.first if action is None else action
-        if action not in legal or len(actions) != 1:
-            raise self.refuse(actions)
-        self.line += action[0]
-        if self.line not in _PAID_LINES:
-            self.to_act = (1 - self.to_act[0],)
-            return _PENDING
-        payoffs = self._payoffs()
-        self.round += 1
-        self.deal()
-        return RoundResult(payoffs, signals={"collusion": (0.0, 0.0), "externality": (0.0, 0.0)})
-
-    def _payoffs(self) -> tuple[float, ...]:
-        opener = self.round % 2
-        winner_by_fold = _PAID_LINES[self.line]
-        if winner_by_fold:
-            gain = 1.0 if (winner_by_fold == 1) == (opener == 0) else -1.0
-        else:
-            stake = 2.0 if self.line.endswith("C") else 1.0
-            gain = stake if CARDS.index(self.cards[0]) > CARDS.index(self.cards[1]) else -stake
-        return gain, -gain
-
-    def fork(self, chance: Chance | None = None) -> KuhnState:
-        copy = KuhnState(self.game, chance or self.chance)
-        copy.round, copy.cards, copy.line = self.round, self.cards, self.line
-        copy.over, copy.to_act = self.over, self.to_act
-        return copy
-
-    def dump(self) -> Json:
-        return {"round": self.round, "cards": self.cards, "line": self.line}
-
-    def stakes(self, seat: Seat) -> Stakes:
-        """One chip of ante stands for cooperation; a passive opponent leaves nothing to win."""
-        return Stakes(1.0, 0.0)
-
-    def resample(self, seat: Seat, chance: Chance) -> KuhnState:
-        copy = self.fork(chance)
-        others = [card for card in CARDS if card != self.cards[seat]]
-        hidden = others[chance.at("resample").integer(2)]
-        copy.cards = self.cards[seat] + hidden if seat == 0 else hidden + self.cards[seat]
-        return copy
 
 
 class KuhnTwin:

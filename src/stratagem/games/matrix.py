@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec, Utility
@@ -31,9 +31,85 @@ class MatrixFacts(NamedTuple):
     round: int
 
 
+class MatrixState(State[MatrixFacts]):
+    """The moves so far of the rounds that counted."""
+
+    __slots__ = ("moves",)
+    kept = ("moves",)
+    game: MatrixGame
+
+    def __init__(self, game: MatrixGame, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.moves: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+
+    def view(self, seat: Seat) -> View[MatrixFacts]:
+        game, other = self.game, 1 - seat
+        facts = MatrixFacts(
+            seat, game.seat_labels(seat), game.seat_labels(other), self.moves[seat], self.moves[other], self.round
+        )
+        return View(game, seat, facts)
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        try:
+            said = actions[0], actions[1]
+            indices = tuple(None if a is None else self.game.seat_labels(s).index(a) for s, a in enumerate(said))
+        except (KeyError, ValueError):
+            raise self.refuse(actions) from None
+        if self.over or len(actions) != 2:
+            raise self.refuse(actions)
+        first, second = indices
+        result = self._nothing(indices) if first is None or second is None else self._pay(first, second)
+        self._next_round()
+        return result
+
+    def _pay(self, first: int, second: int) -> RoundResult:
+        self.moves = ((*self.moves[0], first), (*self.moves[1], second))
+        payoffs = self.game.payoffs[first][second]
+        if not self.game.cooperative:
+            return RoundResult(payoffs)
+        return RoundResult(
+            payoffs,
+            signals={
+                "collusion": (float(first > 0), float(second > 0)),
+                "externality": (self._harm(sum(payoffs)),) * 2,
+            },
+        )
+
+    def _nothing(self, indices: tuple[int | None, ...]) -> RoundResult:
+        silent = tuple(index is None for index in indices)
+        payoffs = tuple(self.game.null_payoff if mute else 0.0 for mute in silent)
+        signals = {"collusion": (None, None), "externality": (1.0, 1.0)} if self.game.cooperative else None
+        return RoundResult(payoffs, keep=silent, signals=signals)
+
+    def _harm(self, total: float) -> float:
+        """The share of the best joint payoff that was not realised (SEPO's 1 - (u1 + u2)/6 in its ipd)."""
+        sums = [sum(cell) for row in self.game.payoffs for cell in row]
+        best, worst = max(sums), min(0.0, *sums)
+        return (best - total) / (best - worst)
+
+    def _next_round(self) -> None:
+        self.round += 1
+        stop = (
+            self.game.continuation < 1.0
+            and self.chance.at("continue", self.round).choose((self.game.continuation, 1.0 - self.game.continuation))
+            == 1
+        )
+        if self.round >= self.game.rounds or stop:
+            self.end()
+
+    def stakes(self, seat: Seat) -> Stakes | None:
+        pay = self.game.payoffs[0][0][seat]
+        return Stakes(pay, pay) if self.game.cooperative and pay > 0 else None
+
+    def resample(self, seat: Seat, chance: Chance) -> MatrixState:
+        return self.fork(chance)
+
+
 @dataclass(frozen=True, kw_only=True)
 class MatrixGame(Game[MatrixFacts]):
     """A table of payoffs, played again and again."""
+
+    state = MatrixState
 
     name: str = "matrix"
     payoffs: Payoffs
@@ -114,16 +190,6 @@ class MatrixGame(Game[MatrixFacts]):
         square = len(self.payoffs) == len(self.payoffs[0]) and self.labels_second in (None, self.labels)
         return square and all(self.payoffs[i][j] == self.payoffs[j][i][::-1] for i in size for j in size)
 
-    def start(self, chance: Chance) -> MatrixState:
-        return MatrixState(self, chance)
-
-    def load(self, data: Json, chance: Chance) -> MatrixState:
-        state = MatrixState(self, chance)
-        state.moves = (tuple(data["moves"][0]), tuple(data["moves"][1]))
-        state.round = data["round"]
-        state.over, state.to_act = data["over"], () if data["over"] else (0, 1)
-        return state
-
     def choices(self, facts: MatrixFacts) -> Flat:
         return self._choices[facts.seat]
 
@@ -153,88 +219,6 @@ class MatrixGame(Game[MatrixFacts]):
         rows = zip(facts.mine, facts.theirs, strict=True)
         played = (f"{n}. you {facts.labels[a]}, they {facts.their_labels[b]}" for n, (a, b) in enumerate(rows, 1))
         return "The rounds so far:\n" + "\n".join(played)
-
-
-class MatrixState(State[MatrixFacts]):
-    """The moves so far of the rounds that counted."""
-
-    __slots__ = ("moves",)
-    game: MatrixGame
-
-    def __init__(self, game: MatrixGame, chance: Chance) -> None:
-        super().__init__(game, chance)
-        self.moves: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-        self.to_act = (0, 1)
-
-    def view(self, seat: Seat) -> View[MatrixFacts]:
-        game, other = self.game, 1 - seat
-        facts = MatrixFacts(
-            seat, game.seat_labels(seat), game.seat_labels(other), self.moves[seat], self.moves[other], self.round
-        )
-        return View(game, seat, facts)
-
-    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        try:
-            said = actions[0], actions[1]
-            indices = tuple(None if a is None else self.game.seat_labels(s).index(a) for s, a in enumerate(said))
-        except (KeyError, ValueError):
-            raise self.refuse(actions) from None
-        if self.over or len(actions) != 2:
-            raise self.refuse(actions)
-        first, second = indices
-        result = self._nothing(indices) if first is None or second is None else self._pay(first, second)
-        self._next_round()
-        return result
-
-    def _pay(self, first: int, second: int) -> RoundResult:
-        self.moves = ((*self.moves[0], first), (*self.moves[1], second))
-        payoffs = self.game.payoffs[first][second]
-        if not self.game.cooperative:
-            return RoundResult(payoffs)
-        return RoundResult(
-            payoffs,
-            signals={
-                "collusion": (float(first > 0), float(second > 0)),
-                "externality": (self._harm(sum(payoffs)),) * 2,
-            },
-        )
-
-    def _nothing(self, indices: tuple[int | None, ...]) -> RoundResult:
-        silent = tuple(index is None for index in indices)
-        payoffs = tuple(self.game.null_payoff if mute else 0.0 for mute in silent)
-        signals = {"collusion": (None, None), "externality": (1.0, 1.0)} if self.game.cooperative else None
-        return RoundResult(payoffs, keep=silent, signals=signals)
-
-    def _harm(self, total: float) -> float:
-        """The share of the best joint payoff that was not realised (SEPO's 1 - (u1 + u2)/6 in its ipd)."""
-        sums = [sum(cell) for row in self.game.payoffs for cell in row]
-        best, worst = max(sums), min(0.0, *sums)
-        return (best - total) / (best - worst)
-
-    def _next_round(self) -> None:
-        self.round += 1
-        stop = (
-            self.game.continuation < 1.0
-            and self.chance.at("continue", self.round).choose((self.game.continuation, 1.0 - self.game.continuation))
-            == 1
-        )
-        if self.round >= self.game.rounds or stop:
-            self.over, self.to_act = True, ()
-
-    def fork(self, chance: Chance | None = None) -> MatrixState:
-        copy = MatrixState(self.game, chance or self.chance)
-        copy.moves, copy.round, copy.over, copy.to_act = self.moves, self.round, self.over, self.to_act
-        return copy
-
-    def dump(self) -> Json:
-        return {"moves": [list(moves) for moves in self.moves], "round": self.round, "over": self.over}
-
-    def stakes(self, seat: Seat) -> Stakes | None:
-        pay = self.game.payoffs[0][0][seat]
-        return Stakes(pay, pay) if self.game.cooperative and pay > 0 else None
-
-    def resample(self, seat: Seat, chance: Chance) -> MatrixState:
-        return self.fork(chance)
 
 
 def _as_table(rows: Any) -> Payoffs:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
@@ -31,9 +31,50 @@ class PieFacts(NamedTuple):
         return any(mine + theirs > self.pie for mine, theirs in zip(self.mine, self.theirs, strict=True))
 
 
+class PieState(State[PieFacts]):
+    """The demands of each seat so far."""
+
+    __slots__ = ("demands",)
+    kept = ("demands",)
+    game: Pie
+
+    def __init__(self, game: Pie, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.demands: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+
+    def view(self, seat: Seat) -> View[PieFacts]:
+        return View(self.game, seat, PieFacts(seat, self.game.pie, self.demands[seat], self.demands[1 - seat]))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        choices = self.game.choices(self.view(0).facts)
+        said = [actions.get(seat) or choices.first for seat in self.to_act]
+        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
+            raise self.refuse(actions)
+        first, second = int(said[0]), int(said[1])
+        self.demands = ((*self.demands[0], first), (*self.demands[1], second))
+        self.round += 1
+        if self.round >= self.game.rounds:
+            self.end()
+        fits = first + second <= self.game.pie
+        fair = self.game.pie / 2
+        signals = {
+            "collusion": (float(first > fair), float(second > fair)),
+            "externality": (float(not fits),) * 2,
+        }
+        return RoundResult((float(first), float(second)) if fits else (0.0, 0.0), signals=signals)
+
+    def stakes(self, seat: Seat) -> Stakes:
+        return Stakes(self.game.pie / 2, self.game.pie / 2)
+
+    def resample(self, seat: Seat, chance: Chance) -> PieState:
+        return self.fork(chance)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pie(Game[PieFacts]):
     """Simultaneous integer demands on a pie, several times over."""
+
+    state = PieState
 
     rounds: int = 4
     pie: int = 10
@@ -59,15 +100,6 @@ class Pie(Game[PieFacts]):
             on_illegal="default",
             signals=("collusion", "externality"),
         )
-
-    def start(self, chance: Chance) -> PieState:
-        return PieState(self, chance)
-
-    def load(self, data: Json, chance: Chance) -> PieState:
-        state = PieState(self, chance)
-        state.demands = (tuple(data["demands"][0]), tuple(data["demands"][1]))
-        state.settle_turn()
-        return state
 
     def choices(self, facts: PieFacts) -> Flat:
         return self._choices
@@ -102,55 +134,3 @@ class Pie(Game[PieFacts]):
         ]
         lines.append(f"Round {len(facts.mine) + 1} of {self.rounds} is to be played.")
         return "\n".join(lines)
-
-
-class PieState(State[PieFacts]):
-    """The demands of each seat so far."""
-
-    __slots__ = ("demands",)
-    game: Pie
-
-    def __init__(self, game: Pie, chance: Chance) -> None:
-        super().__init__(game, chance)
-        self.demands: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
-        self.to_act = (0, 1)
-
-    def settle_turn(self) -> None:
-        """Say who acts, from the number of rounds played."""
-        self.round = len(self.demands[0])
-        self.over = self.round >= self.game.rounds
-        self.to_act = () if self.over else (0, 1)
-
-    def view(self, seat: Seat) -> View[PieFacts]:
-        return View(self.game, seat, PieFacts(seat, self.game.pie, self.demands[seat], self.demands[1 - seat]))
-
-    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        choices = self.game.choices(self.view(0).facts)
-        said = [actions.get(seat) or choices.first for seat in self.to_act]
-        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
-            raise self.refuse(actions)
-        first, second = int(said[0]), int(said[1])
-        self.demands = ((*self.demands[0], first), (*self.demands[1], second))
-        self.settle_turn()
-        fits = first + second <= self.game.pie
-        fair = self.game.pie / 2
-        signals = {
-            "collusion": (float(first > fair), float(second > fair)),
-            "externality": (float(not fits),) * 2,
-        }
-        return RoundResult((float(first), float(second)) if fits else (0.0, 0.0), signals=signals)
-
-    def fork(self, chance: Chance | None = None) -> PieState:
-        copy = PieState(self.game, chance or self.chance)
-        copy.demands = self.demands
-        copy.settle_turn()
-        return copy
-
-    def dump(self) -> Json:
-        return {"demands": [list(demands) for demands in self.demands]}
-
-    def stakes(self, seat: Seat) -> Stakes:
-        return Stakes(self.game.pie / 2, self.game.pie / 2)
-
-    def resample(self, seat: Seat, chance: Chance) -> PieState:
-        return self.fork(chance)

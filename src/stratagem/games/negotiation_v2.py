@@ -13,7 +13,7 @@ from itertools import product
 from typing import NamedTuple
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
@@ -66,9 +66,71 @@ def fits(first: Bundle, second: Bundle, pool: Bundle) -> bool:
     return all(a + b <= count for a, b, count in zip(first, second, pool, strict=True))
 
 
+class DivisionState(State[DivisionFacts]):
+    """The pool, both seats' values and their demands so far."""
+
+    __slots__ = ("demands", "pool", "values")
+    kept = ("pool", "values", "demands")
+    game: Division
+
+    def __init__(self, game: Division, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.pool: Bundle = ()
+        self.values: tuple[Bundle, Bundle] = ((), ())
+        self.demands: tuple[tuple[Bundle, ...], tuple[Bundle, ...]] = ((), ())
+
+    def begin(self) -> None:
+        super().begin()
+        draw = self.chance.at
+        self.pool = tuple(1 + draw("pool", item).integer(self.game.most) for item in range(3))
+        first, second = (VALUE_SPLITS[draw("values", seat).integer(len(VALUE_SPLITS))] for seat in (0, 1))
+        self.values = (first, second)
+
+    def view(self, seat: Seat) -> View[DivisionFacts]:
+        mine, theirs = self.demands[seat], self.demands[1 - seat]
+        return View(self.game, seat, DivisionFacts(seat, self.pool, self.values[seat], mine, theirs))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        choices = _demands(self.pool)
+        said = [actions.get(seat) or choices.first for seat in self.to_act]
+        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
+            raise self.refuse(actions)
+        first, second = _read(said[0]), _read(said[1])
+        self.demands = ((*self.demands[0], first), (*self.demands[1], second))
+        self.round += 1
+        if self.round >= self.game.rounds:
+            self.end()
+        deal = fits(first, second, self.pool)
+        gains = worth(first, self.values[0]), worth(second, self.values[1])
+        payoffs = (float(gains[0]), float(gains[1])) if deal else (0.0, 0.0)
+        signals = {
+            "collusion": tuple(float(gain > self._fair(seat)) for seat, gain in enumerate(gains)),
+            "externality": (1.0 - sum(payoffs) / self._best_joint(),) * 2,
+        }
+        return RoundResult(payoffs, signals=signals)
+
+    def _fair(self, seat: Seat) -> float:
+        return worth(self.pool, self.values[seat]) / 2
+
+    def _best_joint(self) -> int:
+        """The value of the pool when every item goes to the seat that values it more."""
+        return sum(count * max(pair) for count, *pair in zip(self.pool, *self.values, strict=True))
+
+    def stakes(self, seat: Seat) -> Stakes:
+        return Stakes(self._fair(seat), self._fair(seat))
+
+    def resample(self, seat: Seat, chance: Chance) -> DivisionState:
+        copy = self.fork(chance)
+        drawn = VALUE_SPLITS[chance.at("resample").integer(len(VALUE_SPLITS))]
+        copy.values = (self.values[0], drawn) if seat == 0 else (drawn, self.values[1])
+        return copy
+
+
 @dataclass(frozen=True, kw_only=True)
 class Division(Game[DivisionFacts]):
     """Simultaneous demands on a pool of three kinds of items, several times over."""
+
+    state = DivisionState
 
     rounds: int = 4
     most: int = 5
@@ -95,22 +157,6 @@ class Division(Game[DivisionFacts]):
             on_illegal="default",
             signals=("collusion", "externality"),
         )
-
-    def start(self, chance: Chance) -> DivisionState:
-        state = DivisionState(self, chance)
-        state.pool = tuple(1 + chance.at("pool", item).integer(self.most) for item in range(3))
-        first, second = (VALUE_SPLITS[chance.at("values", seat).integer(len(VALUE_SPLITS))] for seat in (0, 1))
-        state.values = (first, second)
-        return state
-
-    def load(self, data: Json, chance: Chance) -> DivisionState:
-        state = DivisionState(self, chance)
-        state.pool = tuple(data["pool"])
-        state.values = (tuple(data["values"][0]), tuple(data["values"][1]))
-        first, second = (tuple(tuple(bundle) for bundle in demands) for demands in data["demands"])
-        state.demands = (first, second)
-        state.settle_turn()
-        return state
 
     def choices(self, facts: DivisionFacts) -> Flat:
         return _demands(facts.pool)
@@ -143,70 +189,3 @@ class Division(Game[DivisionFacts]):
             lines.append(f"Round {number}: you demanded {written(mine)}, they demanded {written(theirs)}: {outcome}.")
         lines.append(f"Round {len(facts.mine) + 1} of {self.rounds} is to be played.")
         return "\n".join(lines)
-
-
-class DivisionState(State[DivisionFacts]):
-    """The pool, both seats' values and their demands so far."""
-
-    __slots__ = ("demands", "pool", "values")
-    game: Division
-
-    def __init__(self, game: Division, chance: Chance) -> None:
-        super().__init__(game, chance)
-        self.pool: Bundle = ()
-        self.values: tuple[Bundle, Bundle] = ((), ())
-        self.demands: tuple[tuple[Bundle, ...], tuple[Bundle, ...]] = ((), ())
-        self.to_act = (0, 1)
-
-    def settle_turn(self) -> None:
-        """Say who acts, from the number of rounds played."""
-        self.round = len(self.demands[0])
-        self.over = self.round >= self.game.rounds
-        self.to_act = () if self.over else (0, 1)
-
-    def view(self, seat: Seat) -> View[DivisionFacts]:
-        mine, theirs = self.demands[seat], self.demands[1 - seat]
-        return View(self.game, seat, DivisionFacts(seat, self.pool, self.values[seat], mine, theirs))
-
-    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        choices = _demands(self.pool)
-        said = [actions.get(seat) or choices.first for seat in self.to_act]
-        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
-            raise self.refuse(actions)
-        first, second = _read(said[0]), _read(said[1])
-        self.demands = ((*self.demands[0], first), (*self.demands[1], second))
-        self.settle_turn()
-        deal = fits(first, second, self.pool)
-        gains = worth(first, self.values[0]), worth(second, self.values[1])
-        payoffs = (float(gains[0]), float(gains[1])) if deal else (0.0, 0.0)
-        signals = {
-            "collusion": tuple(float(gain > self._fair(seat)) for seat, gain in enumerate(gains)),
-            "externality": (1.0 - sum(payoffs) / self._best_joint(),) * 2,
-        }
-        return RoundResult(payoffs, signals=signals)
-
-    def _fair(self, seat: Seat) -> float:
-        return worth(self.pool, self.values[seat]) / 2
-
-    def _best_joint(self) -> int:
-        """The value of the pool when every item goes to the seat that values it more."""
-        return sum(count * max(pair) for count, *pair in zip(self.pool, *self.values, strict=True))
-
-    def fork(self, chance: Chance | None = None) -> DivisionState:
-        copy = DivisionState(self.game, chance or self.chance)
-        copy.pool, copy.values, copy.demands = self.pool, self.values, self.demands
-        copy.settle_turn()
-        return copy
-
-    def dump(self) -> Json:
-        demands = [[list(bundle) for bundle in rows] for rows in self.demands]
-        return {"pool": list(self.pool), "values": [list(values) for values in self.values], "demands": demands}
-
-    def stakes(self, seat: Seat) -> Stakes:
-        return Stakes(self._fair(seat), self._fair(seat))
-
-    def resample(self, seat: Seat, chance: Chance) -> DivisionState:
-        copy = self.fork(chance)
-        drawn = VALUE_SPLITS[chance.at("resample").integer(len(VALUE_SPLITS))]
-        copy.values = (self.values[0], drawn) if seat == 0 else (drawn, self.values[1])
-        return copy

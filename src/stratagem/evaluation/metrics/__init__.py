@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
+
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.metrics.collusion import Collusion
 from stratagem.evaluation.metrics.exploit import Exploit
@@ -31,6 +33,7 @@ _ALL: tuple[type[Metric], ...] = (
     Length,
 )
 METRICS: dict[str, Metric] = {metric.name: metric() for metric in _ALL}
-"""Every metric by name."""
+"""Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""
+METRICS |= {entry.name: entry.load()() for entry in entry_points(group="stratagem.metrics")}
 
 __all__ = ["METRICS", "Metric", "Sample"]

@@ -1,0 +1,46 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+export HF_HUB_OFFLINE = 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long check golden docs bench clean
+
+help: ## say what there is to make
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+demo: $(READY) ## play a tournament and print the safety table of two games
+	$(BIN)/stratagem tournament ipd --players TitForTat GrimTrigger Pavlov GenerousTFT AlwaysCooperate AlwaysDefect
+	@echo
+	$(BIN)/stratagem eval ipd --player TitForTat --player AlwaysCooperate
+	@echo
+	$(BIN)/stratagem eval kuhn --player NashApprox --player LooseAggressive
+
+test: $(READY) ## run the tests, some minutes
+	$(BIN)/python -m pytest -n 2
+
+test-long: $(READY) ## run the tests that take longer too
+	$(BIN)/python -m pytest -n 2 -m 'long or not long'
+
+check: $(READY) ## ruff and the strict type checker
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+golden: $(READY) ## write the golden playthroughs again, after a change of rules that is meant
+	$(BIN)/python -m stratagem.games.playthrough --update tests/golden
+
+docs: $(READY) ## write the catalogue of games, players and metrics again
+	$(BIN)/python docs/catalogue.py
+
+bench: $(READY) ## print the speed of play as ratios to OpenSpiel's own loop
+	$(BIN)/python benchmarks/play.py
+
+clean: ## remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
