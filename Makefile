@@ -39,8 +39,14 @@ golden: $(READY) ## write the golden playthroughs again, after a change of rules
 docs: $(READY) ## write the catalogue of games, players and metrics again
 	$(BIN)/python docs/catalogue.py
 
-bench: $(READY) ## print the speed of play as ratios to OpenSpiel's own loop
-	$(BIN)/python benchmarks/play.py
+RIVALS := .venv-bench
+$(RIVALS)/.ready: benchmarks/requirements.txt
+	test -x $(RIVALS)/bin/python || $(PYTHON) -m venv $(RIVALS)
+	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	touch $@
+
+bench: $(READY) $(RIVALS)/.ready ## print the speed of play as ratios to OpenSpiel's and TextArena's loops
+	$(BIN)/python benchmarks/play.py --textarena $(RIVALS)/bin/python
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

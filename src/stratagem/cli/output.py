@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -83,9 +83,21 @@ def number(value: float, digits: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+class TitledTable(Table):
+    """A table under a line of its own."""
+
+    heading = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.heading:
+            yield Text(self.heading, style="bold")
+        yield from super().__rich_console__(console, options)
+
+
 def table(title: str, *columns: str, numbers: bool = True) -> Table:
-    """A table whose first column is text and whose others are numbers."""
-    made = Table(title=Text(title, style="bold"), title_justify="left", header_style="", box=None, pad_edge=False)
+    """A table whose first column is text and whose others are numbers; a title does not wrap at the table's width."""
+    made = TitledTable(header_style="", box=None, pad_edge=False)
+    made.heading = title
     for index, column in enumerate(columns):
         right = numbers and index > 0
         made.add_column(Text(column, style="cyan"), justify="right" if right else "left", no_wrap=right)

@@ -1,79 +1,95 @@
-"""Values by backward induction, exactly: of a stated policy against itself, and of a best response to it.
+"""The best response to a stated policy, exactly, by backward induction over all that can happen.
 
 For games in which nothing is private. Where something is, OpenSpiel's best response does the work (see `exact`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from typing import Any
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.expectation import Policies
-from stratagem.games.base import Game, RoundResult, Seat, State
+from stratagem.evaluation.policies import Layer, Policies
+from stratagem.games.base import Game, Seat, State
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.players.base import Player
 
-Worth = Callable[[RoundResult], float]
-"""What one result adds to the value that is computed."""
-_Plan = list[tuple[float, State[Any], float]]
+BUDGET = 50_000
+"""How many situations an induction walks before it gives up: some seconds."""
 
 
-def pay(seat: Seat) -> Worth:
-    """The seat's own payoff."""
-    return lambda result: result.payoffs[seat]
+class Branch(NamedTuple):
+    """One way in which a plan can come out."""
+
+    probability: float
+    place: int | None
+    """Where it leads in the next layer; None where the game is over."""
+    pay: float
+    """What it pays the responder."""
+    advantage: float
+    """By how much that exceeds the mean of the others."""
 
 
-def advantage(seat: Seat) -> Worth:
-    """The seat's payoff above the mean of the others."""
-    return lambda result: (
-        result.payoffs[seat] - (sum(result.payoffs) - result.payoffs[seat]) / (len(result.payoffs) - 1)
-    )
+Plans = list[list[Branch]]
+"""For each action of the responder (one plan where it does not act): all that can follow."""
 
 
-def rounds(result: RoundResult) -> float:
-    """One for every round that ends."""
-    return float(result.closed)
+class Response(NamedTuple):
+    """The most that a responder can expect of an episode; the two may need different play."""
+
+    pay: float
+    advantage: float
 
 
-def value(game: Game[Any], hero: Player, worth: Worth, responder: Seat | None = None, budget: int = 200_000) -> float:
-    """The expected worth of an episode in which `hero` sits at every seat but the responder's, who maximises it."""
+def best_response(game: Game[Any], hero: Player, responder: Seat, budget: int = BUDGET) -> Response:
+    """The best that can be done at one seat against `hero` at all others."""
     spec = game.spec
     if spec.private_information:
         raise CannotCompute(f"{spec.name} has private information and no twin, so its best response cannot be had.")
-    induction = _Induction(Policies(game, [hero] * spec.seats, budget), worth, responder)
-    return sum(probability * induction.value(state, 0) for probability, state in starts(game))
+    policies = Policies(game, [hero] * spec.seats, budget)
+    layer, weights = Layer(policies), defaultdict[int, float](float)
+    for probability, state in starts(game):
+        weights[layer.place(state)] += probability
+    layers = list(_layers(policies, layer, responder))
+    pays, advantages = _best(layers, attrgetter("pay")), _best(layers, attrgetter("advantage"))
+    return Response(
+        sum(weight * pays[place] for place, weight in weights.items()),
+        sum(weight * advantages[place] for place, weight in weights.items()),
+    )
 
 
-class _Induction:
-    def __init__(self, policies: Policies, worth: Worth, responder: Seat | None) -> None:
-        self.policies, self.worth, self.responder = policies, worth, responder
-        self._known: dict[Hashable, float] = {}
+def _layers(policies: Policies, layer: Layer, responder: Seat) -> Iterator[list[Plans]]:
+    """The plans of every situation, move by move."""
+    while layer.states:
+        after = Layer(policies)
+        yield [list(_plans(policies, state, responder, after)) for state in layer.states]
+        layer = after
 
-    def value(self, state: State[Any], depth: int) -> float:
-        if state.over:
-            return 0.0
-        key = self.policies.situation(state)
-        if key not in self._known:
-            self.policies.spend(depth)
-            self._known[key] = max(self._mean(plan, depth) for plan in self._plans(state))
-        return self._known[key]
 
-    def _plans(self, state: State[Any]) -> Iterator[_Plan]:
-        """For each action of the responder (a single plan where it does not act): all that can follow."""
-        responder, others = self.responder, [seat for seat in state.to_act if seat != self.responder]
-        if responder is None or responder not in state.to_act:
-            yield list(self._outcomes(state, others, {}))
-            return
-        for own in state.view(responder).choices:
-            yield list(self._outcomes(state, others, {responder: own}))
+def _plans(policies: Policies, state: State[Any], responder: Seat, after: Layer) -> Iterator[list[Branch]]:
+    others = [seat for seat in state.to_act if seat != responder]
+    mine = state.view(responder).choices if responder in state.to_act else [None]
+    for action in mine:
+        own: dict[Seat, str | None] = {} if action is None else {responder: action}
+        plan = []
+        for chosen, actions in policies.joint(state, others):
+            for chance, reached, result in outcomes(state, own | actions):
+                pay = result.payoffs[responder]
+                rest = (sum(result.payoffs) - pay) / (len(result.payoffs) - 1)
+                place = None if reached.over else after.place(reached)
+                plan.append(Branch(chosen * chance, place, pay, pay - rest))
+        yield plan
 
-    def _outcomes(
-        self, state: State[Any], others: list[Seat], own: dict[Seat, str | None]
-    ) -> Iterator[tuple[float, State[Any], float]]:
-        for chosen, actions in self.policies.joint(state, others):
-            for chance, after, result in outcomes(state, own | actions):
-                yield chosen * chance, after, self.worth(result)
 
-    def _mean(self, plan: _Plan, depth: int) -> float:
-        return sum(p * (worth + self.value(after, depth + 1)) for p, after, worth in plan)
+def _best(layers: list[list[Plans]], worth: Callable[[Branch], float]) -> list[float]:
+    """The values of the first layer's situations, when `worth` is what counts."""
+    values: list[float] = []
+    for layer in reversed(layers):
+        values = [max(_mean(plan, worth, values) for plan in plans) for plans in layer]
+    return values
+
+
+def _mean(plan: list[Branch], worth: Callable[[Branch], float], later: list[float]) -> float:
+    return sum(b.probability * (worth(b) + (0.0 if b.place is None else later[b.place])) for b in plan)

@@ -14,7 +14,7 @@ from typing import Any
 
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
-from stratagem.evaluation.statistics import Estimate, clustered, exactly
+from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
 from stratagem.games.base import Game, Seat
 from stratagem.games.key import Key
 from stratagem.play.match import Match
@@ -41,7 +41,7 @@ class Bout:
         """The hero's mean payoff a round."""
         if self.expectations:
             return exactly(_average(e.per_round(seat, scaled=scaled) for seat, e in enumerate(self.expectations)))
-        return self.mean(lambda episode: pay_of(episode, episode.seat_of(0), scaled=scaled))
+        return self.per_round(lambda episode: pay_of(episode, episode.seat_of(0), scaled=scaled))
 
     def opponent_pay(self, *, scaled: bool = True) -> Estimate:
         """The other seats' mean payoff a round."""
@@ -49,7 +49,7 @@ class Bout:
             seats = range(len(self.expectations))
             pays = [e.per_round(s, scaled=scaled) for h, e in enumerate(self.expectations) for s in seats if s != h]
             return exactly(_average(pays))
-        return self.mean(lambda episode: _others_pay(episode, scaled=scaled))
+        return self.per_round(lambda episode: _others_pay(episode, scaled=scaled))
 
     def advantage(self, *, scaled: bool = True) -> Estimate:
         """By how much the opponent's mean payoff a round exceeds the hero's."""
@@ -60,7 +60,7 @@ class Bout:
                     for seat, e in enumerate(self.expectations)
                 )
             )
-        return self.mean(lambda episode: _advantage(episode, scaled=scaled))
+        return self.per_round(lambda episode: _advantage(episode, scaled=scaled))
 
     def signal(self, name: str) -> Estimate | None:
         """The rate of one of the hero's safety signals; None where the game has no such signal or it never applied."""
@@ -68,10 +68,15 @@ class Bout:
             rates = [expectation.signal(name, seat) for seat, expectation in enumerate(self.expectations)]
             meant = sum(weight for _, weight in rates)
             return exactly(sum(total for total, _ in rates) / meant) if meant else None
-        told = [episode for episode in self.episodes if episode.signal(name, episode.seat_of(0))]
+        told = {e.id: told for e in self.episodes if (told := e.signal(name, e.seat_of(0)))}
         if not told:
             return None
-        return clustered(told, lambda episode: _average(episode.signal(name, episode.seat_of(0))), _deal)
+        heard = [episode for episode in self.episodes if episode.id in told]
+        return ratio(heard, lambda e: math.fsum(told[e.id]), lambda e: len(told[e.id]), _deal)
+
+    def per_round(self, value: Callable[[Episode], float]) -> Estimate:
+        """The mean over all rounds of what `value` gives as each episode's mean; long episodes weigh more."""
+        return ratio(self.episodes, lambda e: value(e) * max(1, len(e.rounds)), lambda e: max(1, len(e.rounds)), _deal)
 
     def mean(self, value: Callable[[Episode], float]) -> Estimate:
         """The mean of anything an episode has; episodes of one deal are one observation."""

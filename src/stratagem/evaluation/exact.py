@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.best_response import advantage, pay, rounds, value
+from stratagem.evaluation.best_response import BUDGET, best_response
+from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.policies import stated
 from stratagem.games.base import Game, Json
 from stratagem.games.twin import Node, Twin
 from stratagem.players.base import Player
@@ -52,6 +54,8 @@ def exact(game: Game[Any], player: Player) -> Exact:
     """The exact exploitability of a player, or `CannotCompute` with the reason."""
     if not player.traits.exact:
         raise CannotCompute(f"{player.name} cannot state its probabilities, so only play can measure it.")
+    if game.spec.seats < 2:
+        raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
     game = game.one_round() or game
     twin = game.twin()
     if twin is not None and game.spec.private_information:
@@ -61,12 +65,13 @@ def exact(game: Game[Any], player: Player) -> Exact:
 
 def _by_induction(game: Game[Any], player: Player) -> Exact:
     seats = range(game.spec.seats)
-    length = value(game, player, rounds)
-    worst = [value(game, player, advantage(seat), seat) / length for seat in seats]
+    responses = [best_response(game, player, seat) for seat in seats]
+    own = expected(game, [player] * len(seats), BUDGET)
+    length = own.sums["rounds", 0]
     return Exact(
-        values=tuple(value(game, player, pay(seat)) / length for seat in seats),
-        best_responses=tuple(value(game, player, pay(seat), seat) / length for seat in seats),
-        worst_advantage=max(0.0, sum(worst) / len(worst)),
+        values=tuple(own.per_round(seat) for seat in seats),
+        best_responses=tuple(response.pay / length for response in responses),
+        worst_advantage=max(0.0, sum(response.advantage for response in responses) / len(seats) / length),
         unit=game.spec.unit,
     )
 
@@ -77,6 +82,8 @@ def _by_twin(twin: Twin, player: Player) -> Exact:
     spec = twin.game.spec
     if spec.utility not in ("zero-sum", "constant-sum") or spec.seats != 2:
         raise CannotCompute(f"OpenSpiel's best response needs a zero-sum game of two seats, which {spec.name} is not.")
+    if not twin.spiel.get_type().provides_information_state_string:
+        raise CannotCompute(f"OpenSpiel does not name the information sets of {spec.name}.")
     table = policy_table(twin, player)
     root = twin.spiel.new_initial_state()
     values = pyspiel.expected_returns(root, pyspiel.TabularPolicy(table), -1, True)
@@ -103,7 +110,7 @@ def policy_table(twin: Twin, player: Player, budget: int = 2_000_000) -> dict[st
             continue
         actions = node.legal_actions()
         if not node.is_chance_node() and (key := node.information_state_string()) not in table:
-            mix = player.policy(twin.view(node))
+            mix = stated(player, twin.view(node))
             table[key] = [(action, mix.get(twin.action(node, action), 0.0)) for action in actions]
         nodes.extend(node.child(action) for action in actions)
     return table

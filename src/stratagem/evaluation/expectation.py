@@ -1,67 +1,21 @@
-"""The exact expectation of a game between players who state their probabilities, by backward induction.
-
-Situations in which every seat's state key and the round agree are taken as one where no player looks further back than
-one round; in other games the whole history counts.
-"""
+"""The exact expectation of a game between players who state their probabilities, by following every line of play."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.evaluation.policies import Layer, Policies
 from stratagem.games.base import Game, RoundResult, Seat, State
 from stratagem.games.enumeration import outcomes, starts
-from stratagem.players.base import Mix, Player
+from stratagem.players.base import Player
 
 SCALE = 3.0
 """What mutual cooperation is worth on the common scale of all games."""
-_DEEPEST = 200
-"""The most moves in a row that an induction follows; longer games would exhaust the stack before the budget."""
 Sums = dict[tuple[str, Seat], float]
-
-
-class Policies:
-    """The players' stated probabilities by seat, each situation asked once, and a budget of situations."""
-
-    def __init__(self, game: Game[Any], players: Sequence[Player], budget: int) -> None:
-        self.players = players
-        self.budget = budget
-        self.game = game
-        memories = [player.traits.memory for player in players]
-        self.merging = game.spec.perfect_information or all(depth is not None and depth <= 1 for depth in memories)
-        self._known: dict[tuple[Seat, str], Mix] = {}
-
-    def mix(self, state: State[Any], seat: Seat) -> Mix:
-        """What the player at `seat` does now, without the actions it never takes."""
-        view = state.view(seat)
-        key = (seat, view.info_key)
-        if key not in self._known:
-            mix = self.players[seat].policy(view)
-            self._known[key] = {action: p for action, p in mix.items() if p > 0.0}
-        return self._known[key]
-
-    def joint(self, state: State[Any], seats: Sequence[Seat]) -> Iterator[tuple[float, dict[Seat, str | None]]]:
-        """Every joint action of these seats, with its probability."""
-        for combination in product(*(self.mix(state, seat).items() for seat in seats)):
-            probability = 1.0
-            for _, p in combination:
-                probability *= p
-            yield probability, {seat: action for seat, (action, _) in zip(seats, combination, strict=True)}
-
-    def situation(self, state: State[Any]) -> Hashable:
-        """States with the same situation have the same future between these players."""
-        views = [state.view(seat) for seat in range(self.game.spec.seats)]
-        return state.to_act, state.round, *(view.state_key if self.merging else view.info_key for view in views)
-
-    def spend(self, depth: int) -> None:
-        """Count one more situation, and refuse when there are too many or the game is too long."""
-        self.budget -= 1
-        if self.budget < 0 or depth > _DEEPEST:
-            what = "too long" if depth > _DEEPEST else "too large"
-            raise CannotCompute(f"{self.game.spec.name} between these players is {what} to be computed exactly.")
+Weights = defaultdict[int, float]
 
 
 @dataclass(frozen=True)
@@ -81,32 +35,26 @@ class Expectation:
 
 def expected(game: Game[Any], players: Sequence[Player], budget: int = 20_000) -> Expectation:
     """The expectation of one episode with `players` by seat; `CannotCompute` after `budget` situations."""
-    induction = _Induction(Policies(game, players, budget))
-    total: Sums = {}
+    policies, total = Policies(game, players, budget), Sums()
+    layer, weights = Layer(policies), Weights(float)
     for probability, state in starts(game):
-        induction.policies.spend(0)
-        _add(total, induction.sums(state, 0), probability)
+        weights[layer.place(state)] += probability
+    while layer.states:
+        layer, weights = _moved_on(policies, layer, weights, total)
     return Expectation(total)
 
 
-class _Induction:
-    def __init__(self, policies: Policies) -> None:
-        self.policies = policies
-        self._known: dict[Hashable, Sums] = {}
-
-    def sums(self, state: State[Any], depth: int) -> Sums:
-        if state.over:
-            return {}
-        key = self.policies.situation(state)
-        if key not in self._known:
-            self.policies.spend(depth)
-            total: Sums = {}
-            for chosen, actions in self.policies.joint(state, state.to_act):
-                for chance, after, result in outcomes(state, actions):
-                    _add(total, _booked(state, result), chosen * chance)
-                    _add(total, self.sums(after, depth + 1), chosen * chance)
-            self._known[key] = total
-        return self._known[key]
+def _moved_on(policies: Policies, layer: Layer, weights: Weights, total: Sums) -> tuple[Layer, Weights]:
+    """The situations one move later with their probabilities; what the moves brought is added to `total`."""
+    after, their_weights = Layer(policies), Weights(float)
+    for place, state in enumerate(layer.states):
+        for chosen, actions in policies.joint(state, state.to_act):
+            for chance, reached, result in outcomes(state, actions):
+                weight = weights[place] * chosen * chance
+                _add(total, _booked(state, result), weight)
+                if not reached.over:
+                    their_weights[after.place(reached)] += weight
+    return after, their_weights
 
 
 def _booked(state: State[Any], result: RoundResult) -> Sums:

@@ -9,11 +9,14 @@ from statistics import NormalDist
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stratagem.games.base import Json
 from stratagem.games.key import Key
 
 T = TypeVar("T")
+Array = NDArray[np.float64]
+_MOST_COINS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -115,21 +118,53 @@ def paired_difference(first: Sequence[float], second: Sequence[float], key: Key,
     """Compare two players on the same deals by flipping the signs of their differences (Fisher's permutation test)."""
     differences = np.subtract(first, second)
     estimate = mean([float(value) for value in differences])
-    observed = abs(float(differences.sum()))
-    generator = np.random.default_rng(key.value)
-    signs = generator.integers(0, 2, size=(rounds, len(differences)), dtype=np.int8) * 2 - 1
-    as_large = int((np.abs(signs @ differences) >= observed - 1e-12).sum())
+    as_large = _as_large_by_chance(differences, np.random.default_rng(key.value), rounds)
     power = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
     detectable = math.nan if estimate.se is None else power * estimate.se
     return Difference(estimate, (as_large + 1) / (rounds + 1), detectable)
 
 
-def jackknife(clusters: Sequence[T], figure: Callable[[Sequence[T]], float]) -> Estimate:
-    """A figure that is no mean, with the error found by leaving out one independent cluster at a time (Tukey 1958)."""
-    n = len(clusters)
-    whole = figure(clusters)
-    if n < 2:
+def _as_large_by_chance(differences: Array, generator: np.random.Generator, rounds: int) -> int:
+    """How often the sum is as large when every sign is a coin's; a bounded number of coins is thrown at a time."""
+    least = abs(float(differences.sum())) - 1e-9 * float(np.abs(differences).sum())
+    at_once = max(1, _MOST_COINS // max(1, len(differences)))
+    found = 0
+    for start in range(0, rounds, at_once):
+        size = (min(at_once, rounds - start), len(differences))
+        signs = generator.integers(0, 2, size=size, dtype=np.int8) * 2.0 - 1.0
+        found += int((np.abs(signs @ differences) >= least).sum())
+    return found
+
+
+def jackknife(strata: Sequence[Sequence[Sequence[float]]], figure: Callable[[Array], float]) -> Estimate:
+    """A figure that is no mean but follows from sums, with the error of leaving out one row at a time (Tukey 1958).
+
+    A row is one independent observation, its columns are summed by stratum, and `figure` takes those sums, a row each.
+    Where one row is left out, the others of its stratum are weighted up to stand for it.
+    """
+    tables = [np.asarray(rows, dtype=float) for rows in strata]
+    totals = np.array([table.sum(axis=0) for table in tables])
+    whole, n = float(figure(totals)), sum(map(len, tables))
+    if min(map(len, tables)) < 2:
         return Estimate(whole, None, n)
-    left_out = [figure([*clusters[:index], *clusters[index + 1 :]]) for index in range(n)]
-    centre = math.fsum(left_out) / n
-    return Estimate(whole, math.sqrt((n - 1) / n * math.fsum((value - centre) ** 2 for value in left_out)), n)
+    variance = 0.0
+    for place, table in enumerate(tables):
+        size, left_out, sums = len(table), [], totals.copy()
+        for rest in (totals[place] - table) * (size / (size - 1)):
+            sums[place] = rest
+            left_out.append(float(figure(sums)))
+        centre = math.fsum(left_out) / size
+        variance += (size - 1) / size * math.fsum((value - centre) ** 2 for value in left_out)
+    return Estimate(whole, math.sqrt(variance), n)
+
+
+def ratio(
+    items: Iterable[T], total: Callable[[T], float], count: Callable[[T], float], cluster: Callable[[T], Hashable]
+) -> Estimate:
+    """Sum of totals over sum of counts, such as payoff a round; episodes that replay one deal are one observation."""
+    sums: dict[Hashable, list[float]] = {}
+    for item in items:
+        row = sums.setdefault(cluster(item), [0.0, 0.0])
+        row[0] += total(item)
+        row[1] += count(item)
+    return jackknife([list(sums.values())], lambda totals: totals[0, 0] / totals[0, 1])

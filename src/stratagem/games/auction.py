@@ -82,7 +82,8 @@ class AuctionState(State[AuctionFacts]):
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         try:
-            bids = tuple(1 + BIDS.index(actions[seat] or BIDS[0]) for seat in self.to_act)
+            said = (actions[seat] for seat in self.to_act)
+            bids = tuple(1 if bid is None else 1 + BIDS.index(bid) for bid in said)
         except (KeyError, ValueError):
             raise self.refuse(actions) from None
         if self.over or len(actions) != len(bids):
@@ -191,5 +192,7 @@ class Auction(Game[AuctionFacts]):
             f"they bid {', '.join(BIDS[bid - 1] for bid in row.others)}, you earned {row.payoff:g}."
             for n, row in enumerate(facts.past, 1)
         ]
-        lines.append(f"Round {facts.round + 1} of {self.rounds}: your value is {facts.value}.")
+        over = facts.round == self.rounds
+        now = f"Round {facts.round + 1} of {self.rounds}: your value is {facts.value}."
+        lines.append("The game is over." if over else now)
         return "\n".join(lines)

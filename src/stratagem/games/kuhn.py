@@ -164,7 +164,7 @@ class Kuhn(Game[KuhnFacts]):
             "B": "The other player opened with a bet.",
             "PB": "You opened and passed, and the other player bet.",
         }
-        return f"Your card is {facts.card}. {story[facts.line]}"
+        return f"Your card is {facts.card}. {story.get(facts.line, 'The hand is over.')}"
 
     def one_round(self) -> Kuhn:
         return replace(self, hands=1)

@@ -47,7 +47,7 @@ class PieState(State[PieFacts]):
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         choices = self.game.choices(self.view(0).facts)
-        said = [actions.get(seat) or choices.first for seat in self.to_act]
+        said = [choices.first if (action := actions.get(seat)) is None else action for seat in self.to_act]
         if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
             raise self.refuse(actions)
         first, second = int(said[0]), int(said[1])
@@ -132,5 +132,7 @@ class Pie(Game[PieFacts]):
             f"Round {n}: you demanded {mine}, they demanded {theirs}: {self._outcome(mine + theirs)}."
             for n, (mine, theirs) in enumerate(zip(facts.mine, facts.theirs, strict=True), 1)
         ]
-        lines.append(f"Round {len(facts.mine) + 1} of {self.rounds} is to be played.")
+        played = len(facts.mine)
+        over = played == self.rounds
+        lines.append("The game is over." if over else f"Round {played + 1} of {self.rounds} is to be played.")
         return "\n".join(lines)

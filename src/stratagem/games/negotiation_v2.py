@@ -92,7 +92,7 @@ class DivisionState(State[DivisionFacts]):
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         choices = _demands(self.pool)
-        said = [actions.get(seat) or choices.first for seat in self.to_act]
+        said = [choices.first if (action := actions.get(seat)) is None else action for seat in self.to_act]
         if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
             raise self.refuse(actions)
         first, second = _read(said[0]), _read(said[1])
@@ -187,5 +187,7 @@ class Division(Game[DivisionFacts]):
         for number, (mine, theirs) in enumerate(zip(facts.mine, facts.theirs, strict=True), 1):
             outcome = f"deal, you earned {worth(mine, facts.values)}" if fits(mine, theirs, facts.pool) else "no deal"
             lines.append(f"Round {number}: you demanded {written(mine)}, they demanded {written(theirs)}: {outcome}.")
-        lines.append(f"Round {len(facts.mine) + 1} of {self.rounds} is to be played.")
+        played = len(facts.mine)
+        over = played == self.rounds
+        lines.append("The game is over." if over else f"Round {played + 1} of {self.rounds} is to be played.")
         return "\n".join(lines)

@@ -34,6 +34,8 @@ class GameSpec:
     chance: bool
     private_information: bool
     """Whether a seat may know something that another does not, such as its card."""
+    markov: bool = True
+    """Whether the round, the seats to act and all seats' state keys fix what can happen next."""
     symmetric: bool
     """Whether the seats could be exchanged without anybody noticing."""
     on_illegal: OnIllegal = "forfeit"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from stratagem.errors import BadRecord
-from stratagem.games.base import State
+from stratagem.errors import BadParameter, BadRecord
+from stratagem.games.base import Game, State
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -38,12 +38,22 @@ def replay(episode: Episode, until: int | None = None, parents: Mapping[str, Epi
 
 def _beginning(episode: Episode, parents: Mapping[str, Episode]) -> State[Any]:
     if not episode.parent:
-        return make_game(episode.game).start(Key(episode.chance))
+        return _game(episode).start(Key(episode.chance))
     if episode.parent not in parents:
         raise BadRecord(
             f"Episode {episode.id} was forked from {episode.parent}, which is not among the episodes given."
         )
     return replay(parents[episode.parent], episode.forked_at, parents).fork(Key(episode.chance))
+
+
+def _game(episode: Episode) -> Game[Any]:
+    game = make_game(episode.game)
+    if game.spec.version != episode.game_version:
+        raise BadRecord(
+            f"Episode {episode.id} was played by version {episode.game_version} of {game.spec.name}, and this program "
+            f"has version {game.spec.version}, so it cannot be played again."
+        )
+    return game
 
 
 def forks(
@@ -57,21 +67,27 @@ def forks(
     slots: tuple[int, ...] | None = None,
     purpose: Purpose = "train",
     parents: Mapping[str, Episode] | None = None,
+    name: str = "",
 ) -> Iterator[Setup]:
     """`count` ways to go on from one turn of a recorded episode, as one group; by default from where it stopped.
 
-    The game's later draws are the parent's, or each fork's own; the players' dice are always each fork's own.
+    The game's later draws are the parent's, or each fork's own; the players' dice are always each fork's own. A second
+    group from the same turn needs a `name` of its own.
     """
-    turn = at if at is not None else 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
+    end = 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
+    turn = end if at is None else at
+    if not parent.forked_at <= turn <= end:
+        raise BadParameter(f"Episode {parent.id} can be forked at turns {parent.forked_at} to {end}, not at {turn}.")
+    group = name or f"{parent.id}+{turn}"
     state = replay(parent, turn, parents)
     for number in range(count):
         yield Setup(
-            id=f"{parent.id}+{turn}/{number}",
+            id=f"{group}/{number}",
             match=match,
             slots=parent.slots if slots is None else slots,
             key=key.at("fork", number),
             purpose=purpose,
-            group=f"{parent.id}+{turn}",
+            group=group,
             parent=parent.id,
             forked_at=turn,
             state=state,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from stratagem.errors import StratagemError
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
 from stratagem.play.table import Table
@@ -25,6 +25,8 @@ def play(
 
     Without `detail` episodes hold totals only, no decisions.
     """
+    if live < 1:
+        raise BadParameter(f"At least one table must be open at a time: `live` cannot be {live}.")
     waiting: list[Table] = []
     for setup in setups:
         table = Table(setup, detail=detail)

@@ -7,7 +7,8 @@ last, so a shard counts once its episodes are there, and a kill at any moment ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, repeat
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -68,25 +69,39 @@ DECISIONS = pa.schema(
     metadata=_META,
 )
 _DECISION_FIELDS = DECISIONS.names[1:]
+_decision_values = attrgetter(*_DECISION_FIELDS)
 
 
 def write_shard(folder: Path, number: int, episodes: Sequence[Episode]) -> None:
     """Write one shard; a shard of that number that is already there is replaced."""
-    counts = ((episode.id, len(episode.decisions)) for episode in episodes)
-    ids = list(chain.from_iterable([name] * count for name, count in counts))
-    rows = [row for episode in episodes for row in episode.decisions]
-    columns = {"episode": ids} | {name: [getattr(row, name) for row in rows] for name in _DECISION_FIELDS}
-    columns["parts"] = [[part._asdict() for part in row.parts] for row in rows]
-    _write(folder / "decisions", number, pa.table(columns, schema=DECISIONS))
+    ids = [episode.id for episode in episodes]
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise BadRecord(f"Two episodes of one shard are called {twice}: give every episode an id of its own.")
+    _path(folder / "episodes", number).unlink(missing_ok=True)  # a shard does not count while it is being replaced
+    _write(folder / "decisions", number, _decision_table(episodes))
     table = {name: [getattr(episode, name) for episode in episodes] for name in EPISODES.names}
     table["signals"] = [list(episode.signals.items()) for episode in episodes]
     table["stakes"] = [[stakes and stakes._asdict() for stakes in episode.stakes] for episode in episodes]
     _write(folder / "episodes", number, pa.table(table, schema=EPISODES))
 
 
+def _decision_table(episodes: Sequence[Episode]) -> pa.Table:
+    rows = [row for episode in episodes for row in episode.decisions]
+    values = list(zip(*map(_decision_values, rows), strict=True)) or [()] * len(_DECISION_FIELDS)
+    columns: dict[str, Sequence[Any]] = dict(zip(_DECISION_FIELDS, values, strict=True))
+    columns["parts"] = [[part._asdict() for part in parts] for parts in columns["parts"]]
+    columns["episode"] = list(chain.from_iterable(repeat(e.id, len(e.decisions)) for e in episodes))
+    return pa.table(columns, schema=DECISIONS)
+
+
+def _path(folder: Path, number: int) -> Path:
+    return folder / f"{number:06d}.parquet"
+
+
 def _write(folder: Path, number: int, table: pa.Table) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    final = folder / f"{number:06d}.parquet"
+    final = _path(folder, number)
     partial = final.with_suffix(".partial")
     pq.write_table(table, partial, compression="zstd")
     partial.replace(final)
@@ -99,19 +114,25 @@ def shards(folder: Path) -> list[int]:
 
 
 def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> Iterator[Episode]:
-    """Pass episodes on, writing a shard whenever about `every` decisions have come together; earlier shards stay."""
+    """Pass episodes on, writing a shard whenever about `every` decisions have come together; earlier shards stay.
+
+    Whatever was passed on is written, also when the caller stops early or the play breaks off.
+    """
     number = max(shards(folder), default=-1) + 1
     batch: list[Episode] = []
     size = 0
-    for episode in episodes:
-        batch.append(episode)
-        size += 1 + len(episode.decisions)
-        yield episode
-        if size >= every:
+    try:
+        for episode in episodes:
+            batch.append(episode)
+            size += 1 + len(episode.decisions)
+            yield episode
+            if size >= every:
+                full, batch, size = batch, [], 0
+                write_shard(folder, number, full)
+                number += 1
+    finally:
+        if batch:
             write_shard(folder, number, batch)
-            number, size, batch = number + 1, 0, []
-    if batch:
-        write_shard(folder, number, batch)
 
 
 def read_episodes(folder: Path, numbers: Iterable[int] | None = None) -> Iterator[Episode]:
@@ -126,10 +147,10 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None) -> Iterato
 
 
 def _read(folder: Path, number: int, schema: pa.Schema) -> pa.Table:
-    path = folder / f"{number:06d}.parquet"
+    path = _path(folder, number)
     try:
         table = pq.read_table(path)
-    except (OSError, pa.ArrowInvalid) as error:
+    except (OSError, pa.ArrowException) as error:
         raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
     version = (table.schema.metadata or {}).get(b"stratagem_schema_version", b"none").decode()
     if version != str(SCHEMA_VERSION):

@@ -5,13 +5,17 @@ A seat that answers nothing legal, or whose player raises, is a recorded event; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+import re
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.play.match import Setup
 from stratagem.play.records import Decision
 from stratagem.players.base import Ask, Completion, How, Move, Request
+
+_MOST_SAID = 2000
+"""How many characters of a reply that came to nothing are kept."""
 
 
 class OpenTurn(NamedTuple):
@@ -70,12 +74,13 @@ class Table:
         view = state.view(seat)
         if player is None:
             return self._settle(seat, view, Move(state.game.default_action(view.facts), "absent"), attempt)
-        answer = _listen(player.turn, Ask(view, setup.key, slot, self._turn, attempt, state))
-        if type(answer) is Move:
-            return self._settle(seat, view, answer, attempt)
+        try:
+            answer = player.turn(Ask(view, setup.key, slot, self._turn, attempt, state))
+        except Exception as error:  # noqa: BLE001 - a player's fault is data, and no other table suffers
+            answer = _raised(error)
         if isinstance(answer, Generator):
             return self._go_on(seat, view, attempt, answer, None)
-        return self._settle(seat, view, _misanswered(answer), attempt)
+        return self._settle(seat, view, answer, attempt)
 
     def _go_on(
         self,
@@ -85,16 +90,20 @@ class Table:
         generator: Generator[Request, Completion, Move],
         sent: Completion,
     ) -> None:
-        heard = _listen(generator.send, sent)
-        if isinstance(heard, Move):
-            self._settle(seat, view, heard, attempt)
-        elif heard is None:
-            self._settle(seat, view, _misanswered(heard), attempt)
-        else:
-            self._open[seat] = OpenTurn(view, attempt, generator, heard)
+        try:
+            request = generator.send(sent)
+        except StopIteration as stop:
+            return self._settle(seat, view, stop.value, attempt)
+        except Exception as error:  # noqa: BLE001 - as above
+            return self._settle(seat, view, _raised(error), attempt)
+        if request is None or isinstance(request, Move):
+            return self._settle(seat, view, _misplaced("yielded", request, "a request"), attempt)
+        self._open[seat] = OpenTurn(view, attempt, generator, request)
+        return None
 
-    def _settle(self, seat: Seat, view: View[Any], move: Move, attempt: int) -> None:
+    def _settle(self, seat: Seat, view: View[Any], answer: object, attempt: int) -> None:
         """Take a move if it is legal, ask again if the game allows that, else leave it to the game's rule."""
+        move = answer if isinstance(answer, Move) else _misplaced("answered", answer, "a Move or a generator")
         action = move.action
         legal = isinstance(action, str) and action in view.choices
         if self._detail:
@@ -108,6 +117,7 @@ class Table:
 
     def _record(self, seat: Seat, view: View[Any], move: Move, attempt: int, *, legal: bool) -> None:
         how: How = move.how if legal or move.how == "error" else "illegal"
+        said = move.action if move.said is None and not legal else move.said
         row = Decision(
             self.state.round,
             self._turn,
@@ -118,7 +128,7 @@ class Table:
             view.info_key,
             move.action if legal else None,
             how,
-            move.said if legal or move.said is not None else _shown(move.action),
+            None if said is None else _shown(said),
         )
         self.episode.decisions.append(row)
         self._last[seat] = row
@@ -159,22 +169,20 @@ class Table:
                 row.parts = tuple((result.parts or {}).get(seat, ()))
 
 
-def _listen(speak: Callable[[Any], Any], heard: Any) -> Any:
-    """What a player says; an exception of its own becomes a move that says nothing, so that no other table suffers."""
+def _raised(error: Exception) -> Move:
+    """A player that raised has said nothing."""
+    return Move(None, "error", said=f"{type(error).__name__}: {_shown(error)}")
+
+
+def _misplaced(did: str, value: object, due: str) -> Move:
+    return Move(None, "error", said=f"{did} {_shown(value)} where {due} was due")
+
+
+def _shown(value: object) -> str:
+    """A text that can be kept and is the same in every run, whatever a player came up with."""
     try:
-        return speak(heard)
-    except StopIteration as stop:
-        return stop.value
-    except Exception as error:  # noqa: BLE001 - the one boundary where a player's fault becomes data
-        return Move(None, "error", said=f"{type(error).__name__}: {error}")
-
-
-def _misanswered(answer: object) -> Move:
-    return Move(None, "error", said=f"answered {_shown(answer)} where a Move or a generator was due")
-
-
-def _shown(value: object, limit: int = 2000) -> str | None:
-    if value is None:
-        return None
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= limit else text[:limit] + "…"
+        text = str(value) if isinstance(value, str | Exception) else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+    except Exception:  # noqa: BLE001 - a broken __repr__ is the player's fault too
+        text = f"a {type(value).__name__} that cannot be shown"
+    text = text if len(text) <= _MOST_SAID else text[:_MOST_SAID] + "…"
+    return text.encode(errors="backslashreplace").decode()

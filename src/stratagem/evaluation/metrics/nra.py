@@ -6,42 +6,43 @@ All three compare unscaled payoffs of whole episodes with every opponent of the 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import NamedTuple
 
 from stratagem.evaluation.bouts import Bout
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, jackknife
+from stratagem.evaluation.statistics import Array, Estimate, jackknife
 
-
-class Deal(NamedTuple):
-    """The payoffs of the hero and of the others (their mean) in the episodes of one deal."""
-
-    opponent: str
-    scores: tuple[tuple[float, float], ...]
+Scores = list[tuple[float, float]]
+"""What the hero and the others (their mean) were paid in the episodes of one deal."""
 
 
 class _RelativeAdvantage(Metric):
     better = "higher"
 
+    def terms(self, scores: Scores) -> tuple[float, float]:
+        """What one deal adds to the sums of its opponent: the two totals."""
+        return sum(hero for hero, _ in scores), sum(other for _, other in scores)
+
     @abstractmethod
-    def ratio(self, deals: Sequence[Deal]) -> float:
-        """The definition."""
+    def figure(self, sums: Array) -> float:
+        """The definition, from the sums of the terms, a row an opponent."""
 
     def measure(self, sample: Sample) -> Estimate | None:
-        deals = [deal for bout in sample.pool("train", "exploit", "collusive", "opponents") for deal in _deals(bout)]
-        return jackknife(deals, self.ratio) if deals else None
+        bouts = sample.pool("train", "exploit", "collusive", "opponents")
+        strata = [[self.terms(scores) for scores in _deals(bout)] for bout in bouts]
+        return jackknife(strata, self.figure) if strata else None
 
 
 class NraPerMatch(_RelativeAdvantage):
-    """Sum of (hero - other) over the sum of (|hero| + |other|), both over single episodes (SEPO, after GTBench)."""
+    """Sum of (hero - other) over the sum of (|hero| + |other|), each episode by episode (GTBench; SEPO)."""
 
     name = "nra"
 
-    def ratio(self, deals: Sequence[Deal]) -> float:
-        scores = [score for deal in deals for score in deal.scores]
-        total = sum(abs(hero) + abs(other) for hero, other in scores)
-        return sum(hero - other for hero, other in scores) / total if total else 0.0
+    def terms(self, scores: Scores) -> tuple[float, float]:
+        return sum(hero - other for hero, other in scores), sum(abs(hero) + abs(other) for hero, other in scores)
+
+    def figure(self, sums: Array) -> float:
+        difference, size = sums.sum(axis=0)
+        return float(difference / size) if size else 0.0
 
 
 class NraOfSums(_RelativeAdvantage):
@@ -49,10 +50,8 @@ class NraOfSums(_RelativeAdvantage):
 
     name = "nra-of-sums"
 
-    def ratio(self, deals: Sequence[Deal]) -> float:
-        hero = sum(score[0] for deal in deals for score in deal.scores)
-        other = sum(score[1] for deal in deals for score in deal.scores)
-        return (hero - other) / (abs(hero) + abs(other)) if hero or other else 0.0
+    def figure(self, sums: Array) -> float:
+        return _relative(*sums.sum(axis=0))
 
 
 class NraPerOpponent(_RelativeAdvantage):
@@ -60,18 +59,19 @@ class NraPerOpponent(_RelativeAdvantage):
 
     name = "nra-per-opponent"
 
-    def ratio(self, deals: Sequence[Deal]) -> float:
-        by_opponent: dict[str, list[Deal]] = {}
-        for deal in deals:
-            by_opponent.setdefault(deal.opponent, []).append(deal)
-        ratios = [NraOfSums().ratio(group) for group in by_opponent.values()]
-        return sum(ratios) / len(ratios)
+    def figure(self, sums: Array) -> float:
+        return sum(_relative(hero, other) for hero, other in sums) / len(sums)
 
 
-def _deals(bout: Bout) -> list[Deal]:
-    groups: dict[str, list[tuple[float, float]]] = {}
+def _relative(hero: float, other: float) -> float:
+    size = abs(hero) + abs(other)
+    return float((hero - other) / size) if size else 0.0
+
+
+def _deals(bout: Bout) -> list[Scores]:
+    groups: dict[str, Scores] = {}
     for episode in bout.episodes:
         hero = episode.payoffs[episode.seat_of(0)]
         others = (sum(episode.payoffs) - hero) / (len(episode.payoffs) - 1)
         groups.setdefault(episode.group, []).append((hero, others))
-    return [Deal(bout.opponent, tuple(scores)) for scores in groups.values()]
+    return list(groups.values())

@@ -20,5 +20,5 @@ class WinRate(Metric):
 
 def won(episode: Episode) -> float:
     """One for the best payoff of all, its share for a tie, zero otherwise."""
-    best = max(episode.payoffs)
-    return (episode.payoffs[episode.seat_of(0)] == best) / episode.payoffs.count(best)
+    best = max(episode.payoffs) - 1e-9  # payoffs are sums, so equal ones may differ in the last digit
+    return (episode.payoffs[episode.seat_of(0)] >= best) / sum(payoff >= best for payoff in episode.payoffs)

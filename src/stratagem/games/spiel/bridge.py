@@ -87,6 +87,7 @@ class SpielGame(Game[SpielFacts]):
             bounds=engine.bounds,
             chance=engine.chance,
             private_information=not (engine.perfect or engine.one_shot),
+            markov=engine.perfect,
             symmetric=look.symmetric,
             on_illegal="forfeit",
             retries=1,

@@ -67,10 +67,13 @@ class SpielFacts:
 
     @property
     def state_key(self) -> str:
-        """The board and who moves, where nothing is hidden; else what the seat observes."""
+        """The board and who moves, where nothing is hidden; else all that the seat has seen and done.
+
+        What a seat observes now would not do: an observation may leave out even the seat's own sealed bid.
+        """
         if self._game.engine.perfect:
             return f"{self._node.current_player()}: {self._node}"
-        return self.observation
+        return self.information
 
     def position(self) -> Node:
         """The engine's state itself, for solvers; only where nothing is hidden."""

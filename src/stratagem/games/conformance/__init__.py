@@ -1,0 +1,12 @@
+"""Does a game keep the rules for games? `print(verify(MyGame()))` tells, with a transcript for whatever it breaks.
+
+It plays random episodes and looks at every promise that players, forks, records and exact evaluation rely on.
+"""
+
+from __future__ import annotations
+
+from stratagem.games.conformance.report import Check, Report, Transcript
+from stratagem.games.conformance.verify import RULES, verify
+from stratagem.games.conformance.walk import at_random
+
+__all__ = ["RULES", "Check", "Report", "Transcript", "at_random", "verify"]

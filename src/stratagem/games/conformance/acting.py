@@ -1,0 +1,194 @@
+"""What a seat may do: everything on its list is taken, nothing else is, and silence has the declared consequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, product
+from typing import Any
+
+from stratagem.errors import IllegalAction
+from stratagem.games.base import Seat, State
+from stratagem.games.choices import Choices, Flat
+from stratagem.games.conformance.report import Actions, Broken, NotApplicable
+from stratagem.games.conformance.walk import Case, Position, every_episode
+from stratagem.games.key import Key
+
+_ALL = 32
+"""Up to so many choices are all tried; of more, so many are drawn."""
+_LISTED = 5000
+
+
+def legal(case: Case) -> str:
+    """Every choice that a view lists can be played."""
+    return every_episode(case, _legal_in_an_episode)
+
+
+def _legal_in_an_episode(case: Case, key: Key) -> None:
+    for here in case.closer(key):
+        for seat in here.state.to_act:
+            for action in some(here.state.view(seat).choices, here.dice):
+                actions = {**case.joint(here.state, here.dice), seat: action}
+                try:
+                    here.state.fork().play(actions)
+                except IllegalAction as error:
+                    raise Broken(
+                        f"{action!r} is on seat {seat}'s list and refused: {error}", here.transcript
+                    ) from error
+
+
+def some(choices: Choices, dice: Key) -> Iterator[str]:
+    """All choices where they are few, else some drawn at random."""
+    if choices.count <= _ALL:
+        yield from choices
+    else:
+        yield choices.first
+        yield from (choices.sample(dice.at("some", n)) for n in range(_ALL))
+
+
+def illegal(case: Case) -> str:
+    """Whatever is not on the list is refused with IllegalAction, and the state stays as it is."""
+    return every_episode(case, _illegal_in_an_episode)
+
+
+def _illegal_in_an_episode(case: Case, key: Key) -> None:
+    for here in case.closer(key):
+        usual = case.joint(here.state, here.dice)
+        for seat in here.state.to_act:
+            for text in garbage(here.state, seat):
+                if text not in here.state.view(seat).choices:
+                    _refused(here, {**usual, seat: text})
+        for actions in _wrong_seats(here.state, usual):
+            _refused(here, actions)
+
+
+def garbage(state: State[Any], seat: Seat) -> Iterator[str]:
+    """Strings that are no actions, or nearly some: of another case, with spaces, joined, or another seat's."""
+    yield from ("", " ", "\n", "None", "null", "0", "-1", "é", "‘’", "\x00", "\u202e", "PASS " * 1000)
+    for action in islice(state.view(seat).choices, 8):
+        yield from (
+            action.lower(),
+            action.upper(),
+            action.title(),
+            f" {action}",
+            f"{action} ",
+            f"{action}\n",
+            f"{action}.",
+        )
+        yield from (
+            action + action,
+            f"{action} {action}",
+            f"{action}\n{action}",
+            action[1:],
+            action[:-1],
+            f"{action}\x00",
+        )
+    for other in state.to_act:
+        if other != seat:
+            yield from islice(state.view(other).choices, 8)
+
+
+def _wrong_seats(state: State[Any], usual: Actions) -> Iterator[Actions]:
+    """Nobody where somebody is to act, one missing, and one who is not there or not to act."""
+    if state.to_act or state.over:
+        yield {}
+    for seat in state.to_act:
+        if len(state.to_act) > 1:
+            yield {other: action for other, action in usual.items() if other != seat}
+    said = next(iter(usual.values()), "x")
+    for seat in {-1, state.game.spec.seats, *range(state.game.spec.seats)} - set(state.to_act):
+        yield from ({**usual, seat: said}, {seat: said}, {**usual, seat: None}, {seat: None})
+
+
+def _refused(here: Position, actions: Actions) -> None:
+    state, before = here.state.fork(), here.state.dump()
+    try:
+        result = state.play(actions)
+    except IllegalAction:
+        if state.dump() != before:
+            raise Broken(f"refusing {dict(actions)} changed the state to {state.dump()}", here.transcript) from None
+        return
+    except Exception as error:
+        raise Broken(f"{dict(actions)} raised {error!r} where IllegalAction is due", here.transcript) from error
+    raise Broken(f"{dict(actions)} was accepted and paid {result.payoffs}", here.transcript)
+
+
+def null(case: Case) -> str:
+    """A seat that says nothing legal is treated as `spec.on_illegal` declares, and nothing is raised."""
+    return f"{every_episode(case, _silence_in_an_episode)}, on_illegal={case.game.spec.on_illegal}"
+
+
+def _silence_in_an_episode(case: Case, key: Key) -> None:
+    for here in case.closer(key):
+        for silent in _silences(here.state.to_act):
+            usual = case.joint(here.state, here.dice)
+            state = here.state.fork()
+            result = state.play({**usual, **dict.fromkeys(silent)})
+            if case.game.spec.on_illegal == "default":
+                meant = {seat: case.game.default_action(here.state.view(seat).facts) for seat in silent}
+                other = here.state.fork()
+                if other.play({**usual, **meant}) != result or other.dump() != state.dump():
+                    raise Broken(f"silence of {silent} is not the default action {meant}", here.transcript)
+            elif case.game.spec.on_illegal == "forfeit" and not state.over:
+                raise Broken(f"silence of {silent} does not end the game, as a forfeit does", here.transcript)
+            elif state.dump() == here.state.dump():
+                raise Broken(
+                    f"silence of {silent} leaves the table where it was, so it would have no end", here.transcript
+                )
+    for _ in case.walk(key.at("silent"), silence=0.5):
+        pass
+
+
+def _silences(seats: tuple[Seat, ...]) -> Iterator[tuple[Seat, ...]]:
+    """Every set of silent seats where few act, else each one and all."""
+    if len(seats) > 3:
+        yield from ((seat,) for seat in seats)
+        yield seats
+    elif seats:
+        masks = product((False, True), repeat=len(seats))
+        yield from (tuple(s for s, mute in zip(seats, mask, strict=True) if mute) for mask in masks if any(mask))
+
+
+def default(case: Case) -> str:
+    """The default action is legal."""
+    return every_episode(case, _default_in_an_episode)
+
+
+def _default_in_an_episode(case: Case, key: Key) -> None:
+    for here in case.walk(key):
+        for seat in here.state.to_act:
+            view = here.state.view(seat)
+            if (action := case.game.default_action(view.facts)) not in view.choices:
+                raise Broken(f"the default action of seat {seat} is {action!r}, which it may not play", here.transcript)
+
+
+def choices(case: Case) -> str:
+    """Choices list each action once, hold what they draw, and read their own actions back."""
+    if case.game.spec.seats < 1:
+        raise NotApplicable("nobody plays")
+    return every_episode(case, _choices_in_an_episode)
+
+
+def _choices_in_an_episode(case: Case, key: Key) -> None:
+    for here in case.closer(key):
+        for seat in here.state.to_act:
+            offered = here.state.view(seat).choices
+            if found := unsound(offered, here.dice):
+                raise Broken(f"seat {seat}'s choices {found}", here.transcript)
+
+
+def unsound(offered: Choices, dice: Key) -> str:
+    """What is wrong with these choices; empty where nothing is."""
+    listed = list(islice(offered, _LISTED))
+    if len(set(listed)) != len(listed):
+        return "list an action twice"
+    exact = isinstance(offered, Flat)
+    if (exact and offered.count <= _LISTED and offered.count != len(listed)) or offered.count < len(listed):
+        return f"list {len(listed)} actions and count {offered.count}"
+    if offered.first != listed[0]:
+        return f"begin with {listed[0]!r} and say that {offered.first!r} is first"
+    for action in (*islice(listed, _ALL), *(offered.sample(dice.at("sample", n)) for n in range(8))):
+        if action not in offered:
+            return f"do not contain their own {action!r}"
+        if (reply := offered.parse(action)).action != action:
+            return f"read their own {action!r} as {reply}"
+    return ""

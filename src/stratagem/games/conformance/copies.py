@@ -1,0 +1,132 @@
+"""The same key gives the same episode; forks, dumps and views are copies that nothing later can change."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from stratagem.games.base import RoundResult, State
+from stratagem.games.conformance.report import Actions, Broken, NotApplicable
+from stratagem.games.conformance.walk import (
+    Case,
+    Position,
+    all_shown,
+    difference,
+    every_episode,
+    first_difference,
+    shown,
+)
+from stratagem.games.key import Key
+
+
+def seed(case: Case) -> str:
+    """The same key and actions give the same episode."""
+    return every_episode(case, lambda case, key: _same_again(case, key, key, "played again from the same key"))
+
+
+def chance(case: Case) -> str:
+    """A game that declares no chance plays alike on every key."""
+    if case.game.spec.chance:
+        raise NotApplicable("the game declares that it has chance")
+    says = "the game declares no chance, but played from another key"
+    return every_episode(case, lambda case, key: _same_again(case, key, key.at("another"), says))
+
+
+def _same_again(case: Case, key: Key, other: Key, how: str) -> None:
+    again = case.game.start(other)
+    for here in case.walk(key):
+        if here.result is not None and (result := again.play(here.transcript.actions[-1])) != here.result:
+            raise Broken(f"{how}, the move paid {result} and not {here.result}", here.transcript)
+        _compare(here, again, how)
+
+
+def _compare(here: Position, other: State[Any], how: str) -> None:
+    if other.dump() != here.state.dump():
+        raise Broken(f"{how}, the state is {other.dump()} and not {here.state.dump()}", here.transcript)
+    turn, usual = (other.to_act, other.over, other.round), (here.state.to_act, here.state.over, here.state.round)
+    if turn != usual:
+        raise Broken(f"{how}, (to_act, over, round) is {turn} and not {usual}", here.transcript)
+    if found := first_difference(all_shown(other), all_shown(here.state)):
+        raise Broken(f"{how}, {found}", here.transcript)
+
+
+def forks(case: Case) -> str:
+    """A fork is independent, sees the draws that its original will see, or those of the chance it is given."""
+    return every_episode(case, _forks_of_an_episode)
+
+
+def _forks_of_an_episode(case: Case, key: Key) -> None:
+    kept: list[tuple[Position, State[Any], dict[str, Any]]] = []
+    last = None
+    for last in case.closer(key):
+        kept.append((last, last.state.fork(), last.state.dump()))
+        _try_forks(case, last)
+    if last is None:
+        return
+    for here, fork, dumped in kept:
+        if fork.dump() != dumped:
+            raise Broken("playing the original changed its fork", here.transcript)
+        for actions in last.transcript.actions[len(here.transcript.actions) :]:
+            fork.play(actions)
+        if fork.dump() != last.state.dump():
+            raise Broken("the same actions led a fork to another end than its original", here.transcript)
+
+
+def _try_forks(case: Case, here: Position) -> None:
+    before, views = here.state.dump(), all_shown(here.state)
+    fresh = here.dice.at("fresh")
+    for given in (None, fresh):
+        kind = "a fork" if given is None else "a fork with fresh chance"
+        one, two = here.state.fork(given), here.state.fork(given)
+        _compare(here, one, f"in {kind}")
+        played = case.play_out(one, here.dice)
+        if here.state.dump() != before or first_difference(all_shown(here.state), views):
+            raise Broken(f"playing {kind} changed its original", here.transcript)
+        if follow(two, played) or two.dump() != one.dump():
+            raise Broken(f"the same actions led two times {kind} to different ends", here.transcript)
+
+
+def follow(state: State[Any], played: list[tuple[Actions, RoundResult]]) -> str:
+    """Play the same actions; the first difference in what came of them."""
+    for actions, result in played:
+        if (came := state.play(actions)) != result:
+            return f"{actions} paid {came} and not {result}"
+    return ""
+
+
+def dump(case: Case) -> str:
+    """A dump is JSON, and what is loaded from it goes on as the original does."""
+    return every_episode(case, _dumps_of_an_episode)
+
+
+def _dumps_of_an_episode(case: Case, key: Key) -> None:
+    for here in case.closer(key):
+        try:
+            data = json.loads(json.dumps(here.state.dump(), allow_nan=False))
+        except (TypeError, ValueError) as error:
+            raise Broken(f"the dump is no JSON: {error}", here.transcript) from error
+        loaded = case.game.load(data, key)
+        _compare(here, loaded, "loaded from its dump")
+        original = here.state.fork()
+        if found := follow(loaded, case.play_out(original, here.dice)):
+            raise Broken(f"after loading, {found}", here.transcript)
+        if loaded.dump() != original.dump():
+            raise Broken("a loaded state came to another end", here.transcript)
+
+
+def views(case: Case) -> str:
+    """A view says the same whenever it is read."""
+    return every_episode(case, _views_of_an_episode)
+
+
+def _views_of_an_episode(case: Case, key: Key) -> None:
+    for here in case.closer(key):
+        for seat in range(case.game.spec.seats):
+            state, acting = here.state.fork(), seat in here.state.to_act
+            read, unread = state.view(seat), state.view(seat)
+            first, written = shown(read, acting=acting), repr(read.facts)
+            case.play_out(state, here.dice)
+            found = difference(shown(read, acting=acting), first) or difference(shown(unread, acting=acting), first)
+            if found or repr(read.facts) != written:
+                says = found or f"facts: {read.facts!r} against {written}"
+                raise Broken(f"later play changed what an old view of seat {seat} says, {says}", here.transcript)

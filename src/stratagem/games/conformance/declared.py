@@ -1,0 +1,125 @@
+"""What a game declares in its spec holds: its length, the sum of its payoffs, their bounds, and its signals."""
+
+from __future__ import annotations
+
+from math import fsum, isfinite
+
+from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
+from stratagem.games.conformance.walk import Case, Position, every_episode
+from stratagem.games.key import Key
+
+_CLOSE = 1e-9
+
+
+def spec(case: Case) -> str:
+    """The spec makes sense, and the game is a value: equal to itself and usable as a key."""
+    declared = case.game.spec
+    low, high = declared.bounds
+    faults = {
+        "a name, a family and a summary": not (declared.name and declared.family and declared.summary),
+        "at least one seat": declared.seats < 1,
+        "rounds of at least 1, or None": declared.rounds is not None and declared.rounds < 1,
+        "bounds of which the first is not above the second": not low <= high,
+        "retries of at least 0": declared.retries < 0,
+        "to be equal to itself and hashable": len({case.game, case.game}) != 1,
+    }
+    if broken := [need for need, fault in faults.items() if fault]:
+        raise Broken(f"the game needs {' and '.join(broken)}", case.latest)
+    return f"{declared.name}, version {declared.version}"
+
+
+def ends(case: Case) -> str:
+    """Every episode ends, within the declared number of rounds, and says in order who acts until then."""
+    return every_episode(case, _an_episode_ends)
+
+
+def _an_episode_ends(case: Case, key: Key) -> None:
+    declared, closed = case.game.spec, 0
+    for here in case.walk(key):
+        state = here.state
+        closed += here.result is not None and here.result.closed
+        if declared.rounds is not None and max(state.round, closed) > declared.rounds:
+            raise Broken(f"more rounds are played than the {declared.rounds} declared", here.transcript)
+        if list(state.to_act) != sorted(set(state.to_act) & set(range(declared.seats))):
+            raise Broken(f"to_act is {state.to_act}, not ascending seats of this table", here.transcript)
+        if state.over != (not state.to_act):
+            raise Broken(f"over is {state.over} while to_act is {state.to_act}", here.transcript)
+        if len(state.to_act) > 1 and not declared.simultaneous:
+            raise Broken(f"seats {state.to_act} act at once, which the game does not declare", here.transcript)
+    if here.result is not None and not here.result.closed:
+        raise Broken("the episode is over and its last round has not closed", here.transcript)
+
+
+def utility(case: Case) -> str:
+    """Zero-sum, constant-sum and common payoffs are what they are called, as long as everybody plays legally."""
+    kind = case.game.spec.utility
+    if kind == "general-sum":
+        raise NotApplicable("general-sum games promise nothing about the sum")
+    sums: list[float] = []
+    done = every_episode(case, lambda case, key: _sum_of_an_episode(case, key, sums))
+    return f"{done}, {kind}" + ("" if kind == "common" else f": {sums[0]:g}")
+
+
+def _sum_of_an_episode(case: Case, key: Key, sums: list[float]) -> None:
+    kind, (totals, transcript) = case.game.spec.utility, totals_of(case, key)
+    if kind == "common":
+        if max(totals) - min(totals) > _CLOSE:
+            raise Broken(f"payoffs are declared common and are {totals}", transcript)
+        return
+    sums.append(0.0 if kind == "zero-sum" else fsum(totals))
+    if abs(fsum(totals) - sums[0]) > _CLOSE:
+        raise Broken(f"payoffs {totals} are declared {kind} and do not sum to {sums[0]:g}", transcript)
+
+
+def totals_of(case: Case, key: Key, *, silence: float = 0.0) -> tuple[list[float], Transcript]:
+    """What every seat is paid over an episode."""
+    totals = [0.0] * case.game.spec.seats
+    for here in case.walk(key, silence=silence):
+        for seat, payoff in enumerate(payoffs_of(here)):
+            totals[seat] += payoff
+    return totals, here.transcript
+
+
+def payoffs_of(here: Position) -> tuple[float, ...]:
+    """What the move that led here paid; one finite number a seat."""
+    seats = here.state.game.spec.seats
+    payoffs = (0.0,) * seats if here.result is None else here.result.payoffs
+    if len(payoffs) != seats or not all(isfinite(payoff) for payoff in payoffs):
+        raise Broken(f"payoffs are {payoffs}, not one finite number for each of {seats} seats", here.transcript)
+    return payoffs
+
+
+def bounds(case: Case) -> str:
+    """No seat is paid more or less over an episode than is declared, silent seats included."""
+    paid: list[float] = []
+    done = every_episode(case, lambda case, key: _bounds_of_an_episode(case, key, paid))
+    return f"{done}, paid from {min(paid):g} to {max(paid):g}, declared {case.game.spec.bounds}"
+
+
+def _bounds_of_an_episode(case: Case, key: Key, paid: list[float]) -> None:
+    low, high = case.game.spec.bounds
+    for silence in (0.0, 0.3):
+        totals, transcript = totals_of(case, key, silence=silence)
+        paid += totals
+        if min(totals) < low - _CLOSE or max(totals) > high + _CLOSE:
+            raise Broken(f"payoffs {totals} are beyond the declared bounds {low:g} to {high:g}", transcript)
+
+
+def signals(case: Case) -> str:
+    """Each round that closes reports exactly the declared signals, a number from 0 to 1 or None for each seat."""
+    done = every_episode(case, _signals_of_an_episode)
+    return f"{done}, {', '.join(case.game.spec.signals) or 'none declared'}"
+
+
+def _signals_of_an_episode(case: Case, key: Key) -> None:
+    declared, seats = set(case.game.spec.signals), case.game.spec.seats
+    for silence in (0.0, 0.3):
+        for here in case.walk(key, silence=silence):
+            if here.result is None:
+                continue
+            reported = here.result.signals or {}
+            if set(reported) != (declared if here.result.closed else set()):
+                raise Broken(f"signals {sorted(reported)} are reported, not {sorted(declared)}", here.transcript)
+            for name, values in reported.items():
+                if len(values) != seats or not all(value is None or 0.0 <= value <= 1.0 for value in values):
+                    raise Broken(f"the signal {name} is {values}, not a number from 0 to 1 a seat", here.transcript)

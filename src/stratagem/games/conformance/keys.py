@@ -1,0 +1,78 @@
+"""State keys: tables on which every seat's key, the round and the turn agree have the same future.
+
+Exact evaluation takes such tables as one, so a key that says too little gives wrong numbers without a word.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from stratagem.games.base import State
+from stratagem.games.conformance.report import Actions, Broken, NotApplicable
+from stratagem.games.conformance.walk import Case, Position, every_episode
+from stratagem.games.enumeration import outcomes
+from stratagem.games.key import Key
+
+_PAIRS = 400
+"""So many pairs of tables are compared."""
+_MOVES = 6
+"""With so many joint actions each."""
+_OUTCOMES = 500
+Known = dict[Hashable, tuple[Position, State[Any]]]
+
+
+def state_keys(case: Case) -> str:
+    """Tables of equal keys offer the same choices; the same actions pay alike and lead to equal keys, as likely."""
+    known: Known = {}
+    pairs: list[Position] = []
+    done = every_episode(case, lambda case, key: _meet(case, key, known, pairs))
+    if not pairs:
+        raise NotApplicable(f"in {done} no two tables had the same keys")
+    return f"{done}, {len(pairs)} pairs of tables"
+
+
+def situation(state: State[Any]) -> Hashable:
+    """What the declared keys say about a table."""
+    views = (state.view(seat) for seat in range(state.game.spec.seats))
+    return state.round, state.to_act, *(view.state_key for view in views)
+
+
+def _meet(case: Case, key: Key, known: Known, pairs: list[Position]) -> None:
+    for here in case.walk(key):
+        if here.state.over:
+            return
+        place = situation(here.state)
+        other = known.get(place)
+        if other is None:
+            known[place] = here, here.state.fork()
+        elif len(pairs) < _PAIRS:
+            pairs.append(here)
+            _compare(case, here, *other)
+
+
+def _compare(case: Case, here: Position, other: Position, theirs: State[Any]) -> None:
+    for seat in here.state.to_act:
+        if list(here.state.view(seat).choices) != list(theirs.view(seat).choices):
+            raise Broken(f"equal state keys offer seat {seat} other choices", here.transcript, other.transcript)
+    for number in range(_MOVES):
+        actions = case.joint(here.state, here.dice.at("move", number))
+        mine, yours = _futures(here.state, actions), _futures(theirs, actions)
+        if {place for place in mine.keys() | yours.keys() if abs(mine[place] - yours[place]) > 1e-9}:
+            says = f"from equal state keys {actions} leads to {_told(mine)} and to {_told(yours)}"
+            raise Broken(says, here.transcript, other.transcript)
+
+
+def _futures(state: State[Any], actions: Actions) -> defaultdict[Hashable, float]:
+    """What a move can pay and where it can lead, with the probabilities."""
+    futures: defaultdict[Hashable, float] = defaultdict(float)
+    for number, (probability, after, result) in enumerate(outcomes(state, actions)):
+        if number == _OUTCOMES:
+            raise NotApplicable(f"a move can come out in more than {_OUTCOMES} ways")
+        futures[repr(result), None if after.over else situation(after)] += probability
+    return futures
+
+
+def _told(futures: Mapping[Hashable, float]) -> str:
+    return " or ".join(f"{place} ({probability:.3g})" for place, probability in sorted(futures.items(), key=repr)[:2])

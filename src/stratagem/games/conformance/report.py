@@ -1,0 +1,117 @@
+"""What a verification found: one `Check` a rule, and for a broken rule the transcript that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from stratagem.games.base import Game, Json, Seat, State
+from stratagem.games.key import Key
+
+Actions = Mapping[Seat, str | None]
+Outcome = Literal["passed", "failed", "skipped"]
+_LONGEST_DETAIL = 600
+
+
+class Transcript(NamedTuple):
+    """How to come to a position again: the key of the table and what was played there."""
+
+    key: Key
+    actions: tuple[Actions, ...] = ()
+
+    def then(self, actions: Actions) -> Transcript:
+        """The transcript with one move more."""
+        return Transcript(self.key, (*self.actions, dict(actions)))
+
+    def replay(self, game: Game[Any]) -> State[Any]:
+        """The position itself."""
+        state = game.start(self.key)
+        for actions in self.actions:
+            state.play(actions)
+        return state
+
+    def __str__(self) -> str:
+        moves = " / ".join(", ".join(f"{seat}: {action!r}" for seat, action in move.items()) for move in self.actions)
+        return f"{self.key!r} after {moves or 'no move'}"
+
+    def to_json(self) -> Json:
+        """The key as a number, and each move's actions by seat."""
+        moves = [{str(seat): action for seat, action in move.items()} for move in self.actions]
+        return {"key": self.key.value, "actions": moves}
+
+
+class Broken(Exception):
+    """A rule that does not hold, and the transcripts that show it: one, or two that ought to agree."""
+
+    def __init__(self, message: str, *transcripts: Transcript) -> None:
+        super().__init__(message)
+        self.transcripts = transcripts
+
+    @property
+    def size(self) -> int:
+        """How many moves it takes to see it."""
+        return sum(len(transcript.actions) for transcript in self.transcripts)
+
+
+class NotApplicable(Exception):
+    """Why a rule has nothing to say about this game."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """How one rule came out."""
+
+    name: str
+    outcome: Outcome
+    detail: str
+    transcripts: tuple[Transcript, ...] = ()
+    """For a failed check the shortest that were found to show it."""
+
+    def __str__(self) -> str:
+        lines = [f"{self.outcome:<8}{self.name}: {self.detail}"]
+        lines += [f"{'':8}{'at' if number == 0 else 'and'} {it}" for number, it in enumerate(self.transcripts)]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Every check of one game."""
+
+    game: str
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return not self.failed
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The names of the checks that failed."""
+        return tuple(check.name for check in self.checks if check.outcome == "failed")
+
+    def __getitem__(self, name: str) -> Check:
+        return next(check for check in self.checks if check.name == name)
+
+    def __str__(self) -> str:
+        verdict = "conforms" if self.ok else f"breaks {', '.join(self.failed)}"
+        return "\n".join([f"{self.game} {verdict}", *map(str, self.checks)])
+
+    def to_json(self) -> Json:
+        """The report as plain data."""
+        checks = [
+            {
+                "name": check.name,
+                "outcome": check.outcome,
+                "detail": check.detail,
+                "transcripts": [transcript.to_json() for transcript in check.transcripts],
+            }
+            for check in self.checks
+        ]
+        return {"game": self.game, "ok": self.ok, "checks": checks}
+
+
+def shortened(text: str) -> str:
+    """A detail that fits into a report."""
+    return text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + "…"

@@ -1,0 +1,124 @@
+"""Seats that are declared symmetric can be exchanged without anybody noticing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Seat, State, View
+from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
+from stratagem.games.conformance.walk import Case, Chooser, at_random, every_episode
+from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.key import Key
+
+_POSITIONS = 3000
+"""A game with more positions is not enumerated but sampled."""
+_SAMPLED = 400
+"""So many tables a seat."""
+_SIGMAS = 5.5
+"""A difference of so many standard errors comes about by chance less than once in ten million comparisons."""
+
+
+def symmetry(case: Case) -> str:
+    """With exchanged seats the payoffs are exchanged: move for move without chance, in expectation with it."""
+    if not case.game.spec.symmetric:
+        raise NotApplicable("the game does not declare its seats symmetric")
+    if case.game.spec.seats < 2:
+        raise NotApplicable("there is one seat only")
+    if not case.game.spec.chance:
+        return every_episode(case, _exchanged)
+    try:
+        return _expected_alike(case)
+    except CannotCompute:
+        return _sampled_alike(case)
+
+
+def _exchanged(case: Case, key: Key) -> None:
+    for other in range(1, case.game.spec.seats):
+        swap = {**{seat: seat for seat in range(case.game.spec.seats)}, 0: other, other: 0}
+        mirror = case.game.start(key)
+        for here in case.walk(key):
+            if here.result is None:
+                continue
+            actions = {swap[seat]: action for seat, action in here.transcript.actions[-1].items()}
+            if set(actions) != set(mirror.to_act):
+                raise Broken(f"with seats 0 and {other} exchanged others are to act", here.transcript)
+            paid = mirror.play(actions).payoffs
+            if tuple(paid[swap[seat]] for seat in range(len(paid))) != tuple(here.result.payoffs):
+                says = f"with seats 0 and {other} exchanged {here.result.payoffs} became {paid}"
+                raise Broken(says, here.transcript)
+
+
+def _first(view: View[Any], key: Key) -> str:
+    return view.choices.first
+
+
+PAIRS: tuple[tuple[str, Chooser, Chooser], ...] = (
+    ("first choices among random players", _first, at_random),
+    ("a random player among first choices", at_random, _first),
+)
+
+
+def _expected_alike(case: Case) -> str:
+    """What one player who differs from the rest can expect at each seat, exactly."""
+    for name, one, rest in PAIRS:
+        values = [_expectation(case, seat, one, rest) for seat in range(case.game.spec.seats)]
+        if max(values) - min(values) > 1e-9:
+            raise Broken(f"{name} expect {values} by seat", Transcript(case.key))
+    return "expectations by enumeration"
+
+
+def _expectation(case: Case, seat: Seat, one: Chooser, rest: Chooser) -> float:
+    budget = [_POSITIONS]
+    return sum(p * _value(state, seat, one, rest, budget) for p, state in starts(case.game))
+
+
+def _value(state: State[Any], seat: Seat, one: Chooser, rest: Chooser, budget: list[int]) -> float:
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise CannotCompute("the game is too large to be enumerated")
+    if state.over:
+        return 0.0
+    total = 0.0
+    for chosen, actions in _plays(state, {s: one if s == seat else rest for s in state.to_act}):
+        for chance, after, result in outcomes(state, actions):
+            total += chosen * chance * (result.payoffs[seat] + _value(after, seat, one, rest, budget))
+    return total
+
+
+def _plays(state: State[Any], choosers: dict[Seat, Chooser]) -> Iterator[tuple[float, dict[Seat, str | None]]]:
+    plays: list[tuple[float, dict[Seat, str | None]]] = [(1.0, {})]
+    for seat, chooser in choosers.items():
+        choices = state.view(seat).choices
+        listed = [choices.first] if chooser is _first else list(choices)
+        plays = [(p / len(listed), {**actions, seat: said}) for p, actions in plays for said in listed]
+    yield from plays
+
+
+def _sampled_alike(case: Case) -> str:
+    """The same by sampling, each seat on tables of its own."""
+    for name, one, rest in PAIRS:
+        first = None
+        for seat in range(case.game.spec.seats):
+            mean, error = _sample(case, seat, one, rest)
+            first = first or (mean, error)
+            if abs(mean - first[0]) > _SIGMAS * sqrt(error**2 + first[1] ** 2) + 1e-9:
+                says = f"{name} earn {mean:.3f} at seat {seat} and {first[0]:.3f} at seat 0"
+                raise Broken(f"{says}, over {_SAMPLED} tables each", Transcript(case.key))
+    return f"means over {_SAMPLED} tables a seat"
+
+
+def _sample(case: Case, seat: Seat, one: Chooser, rest: Chooser) -> tuple[float, float]:
+    totals = []
+    for key in case.tables(f"symmetry {seat}", _SAMPLED):
+        state, total, moves = case.game.start(key), 0.0, 0
+        while not state.over:
+            dice = key.at("player", moves)
+            choosers = ((s, one if s == seat else rest) for s in state.to_act)
+            total += state.play({s: chooser(state.view(s), dice.at(s)) for s, chooser in choosers}).payoffs[seat]
+            moves += 1
+        totals.append(total)
+    mean = sum(totals) / len(totals)
+    return mean, sqrt(sum((total - mean) ** 2 for total in totals) / (len(totals) - 1) / len(totals))

@@ -1,0 +1,33 @@
+"""Rules and situations are words that people and models can read, and rules do not change as the game goes on."""
+
+from __future__ import annotations
+
+from stratagem.games.conformance.report import Broken, Transcript
+from stratagem.games.conformance.walk import Case, every_episode
+from stratagem.games.key import Key
+
+Rules = dict[int, tuple[str, Transcript]]
+
+
+def texts(case: Case) -> str:
+    """Texts are not empty and can be printed, and each seat is told the same rules in every situation."""
+    rules: Rules = {}
+    return every_episode(case, lambda case, key: _texts_of_an_episode(case, key, rules))
+
+
+def _texts_of_an_episode(case: Case, key: Key, rules: Rules) -> None:
+    for here in case.walk(key):
+        for seat in range(case.game.spec.seats):
+            view = here.state.view(seat)
+            for name, text in (("rules", view.rules), ("situation", view.situation)):
+                if not _readable(text):
+                    raise Broken(f"the {name} of seat {seat} cannot be read: {text!r}", here.transcript)
+            if not isinstance(view.state_key, str) or not isinstance(view.info_key, str):
+                raise Broken(f"the keys of seat {seat} are not strings", here.transcript)
+            told, transcript = rules.setdefault(seat, (view.rules, here.transcript))
+            if told != view.rules:
+                raise Broken(f"seat {seat} is told other rules than before", here.transcript, transcript)
+
+
+def _readable(text: object) -> bool:
+    return isinstance(text, str) and bool(text.strip()) and all(c.isprintable() or c == "\n" for c in text)

@@ -1,0 +1,155 @@
+"""Every command: what it prints, what it writes, and one sentence for each of a user's mistakes."""
+
+import json
+
+import pytest
+
+from stratagem.cli.main import main, spread
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line and give back its status, its output and what it said on the error stream."""
+
+    def go(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return ended.value.code or 0, printed.out, " ".join(printed.err.split())
+
+    return go
+
+
+def test_options_that_take_several_values():
+    assert spread(["play", "kuhn", "--players", "a", "b", "--seed", "3"]) == [
+        *("play", "kuhn", "--players", "a", "--players", "b", "--seed", "3")
+    ]
+    assert spread(["play", "kuhn", "--players", "--json"]) == ["play", "kuhn", "--players", "--json"]
+    assert spread(["eval", "--players=a"]) == ["eval", "--players=a"]
+
+
+def test_games_are_listed_and_shown(run):
+    status, printed, _ = run("games")
+    assert status == 0
+    assert all(name in printed for name in ("ipd", "auction", "negotiation-v2", "kuhn", "liars-dice", "goofspiel"))
+    cards = json.loads(run("games", "--json")[1])
+    assert {card["name"] for card in cards} >= {"kuhn", "nim", "breakthrough-6x6"}
+    status, printed, _ = run("games", "ipd(rounds=3)")
+    assert "DEFECT" in printed
+    assert "ipd(rounds=3)" in printed
+
+
+def test_players_are_listed_with_their_rules(run):
+    cards = json.loads(run("players", "--game", "kuhn", "--json")[1])["kuhn"]
+    nash = next(card for card in cards if card["name"] == "NashApprox")
+    assert nash["pools"] == ["train", "exploit"]
+    assert nash["stochastic"]
+    assert "GrimTrigger" in run("players")[1]
+
+
+def test_a_match_is_told_recorded_and_shown_again(run, tmp_path):
+    folder = tmp_path / "games"
+    status, told, _ = run("play", "ipd", "--players", "TitForTat", "AlternateDefect", "--record", folder)
+    assert status == 0
+    assert told.count("COOPERATE") == 8 - 1 + 1
+    status, listed, _ = run("show", folder)
+    assert "1 episodes" in listed
+    assert run("show", folder, "--episode", 1)[1] == told
+    episode = json.loads(run("show", folder, "--episode", 1, "--json")[1])
+    assert episode["players"] == ["ipd/TitForTat@1", "ipd/AlternateDefect@1"]
+    assert len(episode["decisions"]) == 16
+
+
+def test_one_name_serves_every_seat_and_totals_follow_a_long_match(run):
+    _, printed, _ = run("play", "auction(seats=3)", "--players", "Truthful", "--episodes", 3, "--told", 0)
+    assert "3 episodes" in printed
+    assert printed.count("auction/Truthful@1") == 3
+
+
+def test_an_evaluation_prints_writes_and_agrees_with_itself(run, tmp_path):
+    out = tmp_path / "deep" / "kuhn.json"
+    command = ("eval", "kuhn", "--player", "NashApprox", "--player", "AlwaysBet", "--episodes", 4, "--out", out)
+    status, printed, said = run(*command)
+    assert status == 0
+    assert "NashConv/2" in printed
+    assert "random (chance)" in printed
+    assert "NashApprox stands in train and exploit" in said
+    data = json.loads(out.read_text())
+    (game,) = data["games"]
+    rows = {row["player"]: row for row in game["players"]}
+    assert rows["kuhn/NashApprox"]["exact"]["exploitability"] == pytest.approx(0.0, abs=1e-12)
+    assert rows["kuhn/NashApprox"]["metrics"]["exploit"]["mean"] == pytest.approx(0.0, abs=1e-12)
+    assert rows["random"]["exact"]["exploitability"] == pytest.approx(0.458333, abs=1e-6)
+    assert set(game["differences_from_first"]) == {"kuhn/AlwaysBet", "random"}
+    again = json.loads(run(*command, "--json")[1])
+    assert again["games"] == data["games"]
+
+
+def test_other_opponents_and_more_metrics(run):
+    _, printed, _ = run("eval", "nim", "--player", "perfect", "--opponents", "random", "--episodes", 10, "--by-opponent")
+    assert "regret" in printed
+    _, printed, _ = run("eval", "ipd", "--player", "TitForTat", "--episodes", 2, "--metric", "win rate", "--no-chance")
+    assert "win rate" in printed
+    assert "random" not in printed.splitlines()[2]
+
+
+def test_a_tournament_is_a_matrix(run):
+    data = json.loads(run("tournament", "ipd", "--players", "TitForTat", "AlwaysDefect", "--episodes", 2, "--json")[1])
+    assert data["players"] == ["ipd/TitForTat", "ipd/AlwaysDefect"]
+    pays = [[cell["mean"] for cell in row] for row in data["pay"]]
+    assert pays == [[3.0, 0.875], [1.5, 1.0]]
+    assert "mean vs others" in run("tournament", "negotiation-v1", "--players", "Fair", "Selfish", "--episodes", 2)[1]
+
+
+def test_a_game_is_verified(run):
+    status, printed, _ = run("verify-game", "ipd", "--episodes", 3)
+    assert status == 0
+    assert "ipd conforms" in printed
+    assert "passed  symmetry" in printed
+    assert json.loads(run("verify-game", "kuhn", "--episodes", 3, "--json")[1])["ok"]
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("games khun", "did you mean kuhn"),
+        ("players --game nope", "There is no game called 'nope'"),
+        ("play kuhn --players NashAprox", "did you mean NashApprox"),
+        ("play kuhn --players TitForTat random", "There is no player of kuhn called 'TitForTat'"),
+        ("play kuhn --players ipd/TitForTat random", "ipd/TitForTat plays ipd"),
+        ("play kuhn --players random random random", "takes 2 players, not 3"),
+        ("play ipd(round=3) --players random", "no option round; its options are"),
+        ("play ipd(rounds=0) --players random", "`rounds` of at least 1"),
+        ("play ipd(rounds=3 --players random", "opens a bracket"),
+        ("play spiel:nope --players random", "nope"),
+        ("play goofspiel --players mcts:10", "games of turns only"),
+        ("play kuhn --players mcts:many random", "mcts:100"),
+        ("play kuhn --players table:/nowhere.json random", "/nowhere.json"),
+        ("eval sepoo --player random", "did you mean sepo"),
+        ("eval kuhn --player random --episodes 0", "at least one episode"),
+        ("eval kuhn --player random --metric exploits", "did you mean exploit"),
+        ("eval connect-four --player perfect", "too large"),
+        ("tournament ipd --players TitForTat", "at least two players"),
+        ("show /nowhere", "no recorded episodes"),
+        ("verify-game nope", "There is no game called 'nope'"),
+    ],
+)
+def test_a_mistake_is_answered_with_a_sentence(run, command, sentence):
+    status, printed, said = run(*command.split(" "))
+    assert status == 2
+    assert printed == ""
+    assert sentence in said
+    assert "Traceback" not in said
+
+
+def test_the_command_of_the_package_runs():
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    command = Path(sys.executable).with_name("stratagem")
+    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout.startswith("stratagem 0")
+    wrong = subprocess.run([command, "games", "nope"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 2
+    assert "Traceback" not in wrong.stderr
