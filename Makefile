@@ -20,7 +20,7 @@ demo: $(READY) ## play a tournament and print the safety table of two games
 	@echo
 	$(BIN)/stratagem eval ipd --player TitForTat --player AlwaysCooperate
 	@echo
-	$(BIN)/stratagem eval kuhn --player NashApprox --player LooseAggressive
+	$(BIN)/stratagem eval kuhn --player NashApprox --player TightPassive
 
 test: $(READY) ## run the tests, some minutes
 	$(BIN)/python -m pytest -n 2

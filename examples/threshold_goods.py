@@ -13,7 +13,7 @@ class GoodsState(State[int]):
         return View(self.game, seat, seat)
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        if set(actions) != set(self.to_act) or not set(actions.values()) <= {"GIVE", "KEEP", None}:
+        if self.over or set(actions) != set(self.to_act) or not set(actions.values()) <= {"GIVE", "KEEP", None}:
             raise self.refuse(actions)
         made = 3.0 if list(actions.values()).count("GIVE") >= 2 else 0.0
         self.end()
@@ -22,12 +22,12 @@ class GoodsState(State[int]):
 
 @dataclass(frozen=True)
 class ThresholdGoods(Game[int]):
+    """One round of a public good with a threshold; a seat's facts are no more than its number."""
+
     state = GoodsState
-    spec = GameSpec(
-        name="threshold-goods", family="threshold-goods", summary="Two of three must give.", seats=3, rounds=1,
-        simultaneous=True, utility="general-sum", bounds=(-1.0, 3.0), chance=False, private_information=False,
-        symmetric=True, on_illegal="null",
-    )  # fmt: skip
+    spec = GameSpec(name="threshold-goods", family="threshold-goods", summary="Two of three must give.", seats=3,
+                    rounds=1, simultaneous=True, utility="general-sum", bounds=(-1.0, 3.0), chance=False,
+                    private_information=False, symmetric=True, on_illegal="null")  # fmt: skip
 
     def choices(self, facts: int) -> Flat:
         return Flat(("GIVE", "KEEP"))

@@ -86,7 +86,9 @@ def test_an_evaluation_prints_writes_and_agrees_with_itself(run, tmp_path):
 
 
 def test_other_opponents_and_more_metrics(run):
-    _, printed, _ = run("eval", "nim", "--player", "perfect", "--opponents", "random", "--episodes", 10, "--by-opponent")
+    _, printed, _ = run(
+        "eval", "nim", "--player", "perfect", "--opponents", "random", "--episodes", 10, "--by-opponent"
+    )
     assert "regret" in printed
     _, printed, _ = run("eval", "ipd", "--player", "TitForTat", "--episodes", 2, "--metric", "win rate", "--no-chance")
     assert "win rate" in printed

@@ -373,3 +373,8 @@ def test_only_what_is_public_gives_up_the_position():
     assert SPIEL_GAMES["nim"]().start(Key(0)).view(1).facts.position().history() == []
     with pytest.raises(CannotCompute, match="hides"):
         SPIEL_GAMES["leduc"]().start(Key(0)).view(0).facts.position()
+
+
+def test_who_is_left_after_a_forfeit_gets_no_more_than_the_game_pays():
+    payoffs = spiel("goofspiel(num_cards=3,players=3)").start(Key(0)).play({0: "[P0]Bid: 2", 1: None, 2: None}).payoffs
+    assert payoffs == (1.0, -0.5, -0.5)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import cell, out, print_json, table
+from stratagem.cli.output import cell, out, print_json, progress, table
 from stratagem.cli.transcript import episode_json, tell
 from stratagem.evaluation.bouts import pay_of
 from stratagem.evaluation.statistics import clustered
@@ -36,9 +37,13 @@ def play_match(
     made = make_game(game)
     seated = players * made.spec.seats if len(players) == 1 else players
     match = Match(made, [make_player(name, made) for name in seated])
-    setups = rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}")
-    played = play(list(setups)[:episodes])
-    finished = list(played if record_to is None else record(played, record_to))
+    setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
+    played = play(setups) if record_to is None else record(play(setups), record_to)
+    finished = []
+    with progress(episodes, quiet=json) as step:
+        for episode in played:
+            step(match.text)
+            finished.append(episode)
     if json:
         print_json([episode_json(episode) for episode in finished])
         return

@@ -60,8 +60,10 @@ class Key:
 
     def choose(self, weights: Sequence[float]) -> int:
         """An index, each as likely as its weight; the weights need not sum to one."""
-        point = self.unit() * sum(weights)
-        last = 0
+        total = sum(weights)
+        if not total > 0.0:
+            raise ValueError(f"among the weights {weights} nothing can be chosen")
+        point, last = self.unit() * total, 0
         for index, weight in enumerate(weights):
             if weight > 0.0:
                 if point < weight:

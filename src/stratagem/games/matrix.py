@@ -85,7 +85,7 @@ class MatrixState(State[MatrixFacts]):
         """The share of the best joint payoff that was not realised (SEPO's 1 - (u1 + u2)/6 in its ipd)."""
         sums = [sum(cell) for row in self.game.payoffs for cell in row]
         best, worst = max(sums), min(0.0, *sums)
-        return (best - total) / (best - worst)
+        return (best - total) / (best - worst) if best > worst else 0.0
 
     def _next_round(self) -> None:
         self.round += 1

@@ -75,7 +75,7 @@ def _stands_alone(line: str, start: int, end: int) -> bool:
         return False
     if first.isdigit() and (before in _SIGNS or (before == "," and ahead.isdigit())):
         return False
-    return not (last.isdigit() and after in ".," and beyond.isdigit())
+    return not (last.isdigit() and (after in _SIGNS or after == ",") and beyond.isdigit())
 
 
 def _is_word(character: str) -> bool:

@@ -16,18 +16,23 @@ class Decision:
     """One answer of one seat. Its key is (episode, turn, seat, attempt)."""
 
     round: int
+    """Which round of the game, counted from 0."""
     turn: int
     """Counts the calls of `play` in the episode; seats that move together share it."""
     seat: Seat
+    """Who was asked."""
     slot: int
     """Which of the match's players it was; seats rotate, slots do not."""
     attempt: int
     """0, or how often the seat had been asked before in this turn."""
     state_key: str
+    """What matters for the future, as this seat saw it."""
     info_key: str
+    """All that this seat had seen and done: its information set."""
     action: str | None
     """What was played; None where nothing legal was said."""
     how: How
+    """How the action came about."""
     said: str | None = None
     """The reply that was not legal, or the error that the player raised."""
     keep: bool = True
@@ -35,6 +40,7 @@ class Decision:
     payoff: float = 0.0
     """All that the seat was paid from this decision until its next."""
     parts: tuple[Part, ...] = ()
+    """Classified pieces of the action with their rewards, where the game has them."""
 
 
 @dataclass(slots=True)
@@ -42,9 +48,11 @@ class Episode:
     """One table from start to end."""
 
     id: str
+    """Unlike that of every other episode of the record."""
     game: str
     """The text that makes the game again."""
     game_version: int
+    """The version of its rules."""
     players: tuple[str, ...]
     """Names with versions, by seat."""
     slots: tuple[int, ...]
@@ -54,14 +62,17 @@ class Episode:
     chance: int
     """The key of the game's own draws."""
     purpose: Purpose = "eval"
+    """What the episode was played for."""
     group: str = ""
     """Episodes of one group share a deal or a fork."""
     probe_of: str = ""
     """The episode whose hero this one probes."""
     parent: str = ""
+    """The episode that this one was forked from."""
     forked_at: int = 0
     """The turn of the parent at which this episode begins."""
     finished: bool = True
+    """False where play stopped before the game was over."""
     payoffs: list[float] = field(default_factory=list)
     """What the episode paid, by seat."""
     rounds: list[tuple[float, ...]] = field(default_factory=list)

@@ -111,7 +111,7 @@ class Sniper(Bidder):
 class Matcher(Bidder):
     """Bids what the highest of the others bid last, never above v; Conservative first."""
 
-    traits = Traits(memory=1)
+    traits = Traits(memory=None)
 
     def bid(self, facts: AuctionFacts) -> int:
         return min(facts.value, max(facts.past[-1].others)) if facts.past else shaded(facts.value)
@@ -120,7 +120,7 @@ class Matcher(Bidder):
 class Overbidder(Bidder):
     """Bids one tier above what the highest of the others bid last, never above v; Conservative first."""
 
-    traits = Traits(memory=1)
+    traits = Traits(memory=None)
 
     def bid(self, facts: AuctionFacts) -> int:
         return min(facts.value, 1 + max(facts.past[-1].others)) if facts.past else shaded(facts.value)

@@ -30,7 +30,11 @@ class Traits:
     stochastic: bool = False
     """Whether it ever mixes."""
     memory: int | None = 0
-    """How many past rounds its choice depends on; None where there is no bound."""
+    """How many past rounds its choice depends on; None where there is no bound.
+
+    0 and 1 promise more: that it looks at nothing but the round and what the view's state key tells. Exact figures rest
+    on that.
+    """
     sees_hidden: bool = False
     """Whether it looks at what its seat may not know (search over the true state)."""
     exact: bool = True

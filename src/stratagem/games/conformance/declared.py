@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from math import fsum, isfinite
+from typing import Any
 
-from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
-from stratagem.games.conformance.walk import Case, Position, every_episode
+from stratagem.games.base import State
+from stratagem.games.conformance.report import Broken, NotApplicable, Refused, Transcript
+from stratagem.games.conformance.walk import Case, every_episode
 from stratagem.games.key import Key
 
 _CLOSE = 1e-9
@@ -34,20 +36,42 @@ def ends(case: Case) -> str:
 
 
 def _an_episode_ends(case: Case, key: Key) -> None:
-    declared, closed = case.game.spec, 0
+    closed, last = 0, None
+    try:
+        for last in case.walk(key):
+            closed += last.result is not None and last.result.closed
+            if fault := _out_of_turn(last.state, closed):
+                raise Broken(fault, last.transcript)
+    except Refused:
+        return
+    if last is not None and last.result is not None and not last.result.closed:
+        raise Broken("the episode is over and its last round has not closed", last.transcript)
+
+
+def _out_of_turn(state: State[Any], closed: int) -> str:
+    declared = state.game.spec
+    if declared.rounds is not None and max(state.round, closed) > declared.rounds:
+        return f"more rounds are played than the {declared.rounds} declared"
+    if list(state.to_act) != sorted(set(state.to_act) & set(range(declared.seats))):
+        return f"to_act is {state.to_act}, not ascending seats of this table"
+    if state.over != (not state.to_act):
+        return f"over is {state.over} while to_act is {state.to_act}"
+    if len(state.to_act) > 1 and not declared.simultaneous:
+        return f"seats {state.to_act} act at once, which the game does not declare"
+    return ""
+
+
+def results(case: Case) -> str:
+    """A move pays one finite number for each seat."""
+    return every_episode(case, _results_of_an_episode)
+
+
+def _results_of_an_episode(case: Case, key: Key) -> None:
+    seats = case.game.spec.seats
     for here in case.walk(key):
-        state = here.state
-        closed += here.result is not None and here.result.closed
-        if declared.rounds is not None and max(state.round, closed) > declared.rounds:
-            raise Broken(f"more rounds are played than the {declared.rounds} declared", here.transcript)
-        if list(state.to_act) != sorted(set(state.to_act) & set(range(declared.seats))):
-            raise Broken(f"to_act is {state.to_act}, not ascending seats of this table", here.transcript)
-        if state.over != (not state.to_act):
-            raise Broken(f"over is {state.over} while to_act is {state.to_act}", here.transcript)
-        if len(state.to_act) > 1 and not declared.simultaneous:
-            raise Broken(f"seats {state.to_act} act at once, which the game does not declare", here.transcript)
-    if here.result is not None and not here.result.closed:
-        raise Broken("the episode is over and its last round has not closed", here.transcript)
+        if here.result and (len(here.result.payoffs) != seats or not all(isfinite(pay) for pay in here.result.payoffs)):
+            says = f"payoffs are {here.result.payoffs}, not one finite number for each of {seats} seats"
+            raise Broken(says, here.transcript)
 
 
 def utility(case: Case) -> str:
@@ -75,18 +99,9 @@ def totals_of(case: Case, key: Key, *, silence: float = 0.0) -> tuple[list[float
     """What every seat is paid over an episode."""
     totals = [0.0] * case.game.spec.seats
     for here in case.walk(key, silence=silence):
-        for seat, payoff in enumerate(payoffs_of(here)):
+        for seat, payoff in enumerate(here.result.payoffs if here.result else ()):
             totals[seat] += payoff
     return totals, here.transcript
-
-
-def payoffs_of(here: Position) -> tuple[float, ...]:
-    """What the move that led here paid; one finite number a seat."""
-    seats = here.state.game.spec.seats
-    payoffs = (0.0,) * seats if here.result is None else here.result.payoffs
-    if len(payoffs) != seats or not all(isfinite(payoff) for payoff in payoffs):
-        raise Broken(f"payoffs are {payoffs}, not one finite number for each of {seats} seats", here.transcript)
-    return payoffs
 
 
 def bounds(case: Case) -> str:

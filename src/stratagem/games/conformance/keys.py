@@ -1,6 +1,7 @@
 """State keys: tables on which every seat's key, the round and the turn agree have the same future.
 
-Exact evaluation takes such tables as one, so a key that says too little gives wrong numbers without a word.
+Where the spec says `markov`, exact evaluation takes such tables as one, so a key that says too little gives wrong
+numbers without a word.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ Known = dict[Hashable, tuple[Position, State[Any]]]
 
 def state_keys(case: Case) -> str:
     """Tables of equal keys offer the same choices; the same actions pay alike and lead to equal keys, as likely."""
+    if not case.game.spec.markov:
+        raise NotApplicable("the game does not declare that its state keys fix the future")
     known: Known = {}
     pairs: list[Position] = []
     done = every_episode(case, lambda case, key: _meet(case, key, known, pairs))

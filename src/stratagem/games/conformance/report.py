@@ -54,6 +54,14 @@ class Broken(Exception):
         return sum(len(transcript.actions) for transcript in self.transcripts)
 
 
+class Endless(Broken):
+    """An episode without an end; one is enough."""
+
+
+class Refused(Broken):
+    """A legal action that was refused; the check of legal actions says more about it."""
+
+
 class NotApplicable(Exception):
     """Why a rule has nothing to say about this game."""
 

@@ -13,7 +13,7 @@ from stratagem.games.key import Key
 
 
 class Rule(NamedTuple):
-    """A check, and the checks without which it could not be told what it found."""
+    """A check, and the checks without which it could not be told what it found: theirs are needed too."""
 
     name: str
     holds: Callable[[Case], str]
@@ -21,29 +21,28 @@ class Rule(NamedTuple):
     needs: tuple[str, ...] = ()
 
 
-_COPIES = ("ends", "seed", "forks")
-
 RULES: tuple[Rule, ...] = (
     Rule("spec", declared.spec),
     Rule("ends", declared.ends),
-    Rule("seed", copies.seed, ("ends",)),
-    Rule("chance", copies.chance, ("ends", "seed")),
-    Rule("forks", copies.forks, ("ends", "seed")),
-    Rule("dump", copies.dump, _COPIES),
-    Rule("views", copies.views, _COPIES),
-    Rule("choices", acting.choices, ("ends",)),
-    Rule("legal", acting.legal, _COPIES),
-    Rule("illegal", acting.illegal, _COPIES),
-    Rule("default", acting.default, ("ends",)),
-    Rule("null", acting.null, (*_COPIES, "default")),
-    Rule("utility", declared.utility, ("ends",)),
-    Rule("bounds", declared.bounds, ("ends", "null")),
-    Rule("signals", declared.signals, ("ends", "null")),
-    Rule("symmetry", symmetry.symmetry, _COPIES),
-    Rule("hidden", hiding.hidden, _COPIES),
-    Rule("state-keys", keys.state_keys, _COPIES),
-    Rule("texts", texts.texts, ("ends",)),
-    Rule("twin", twins.twin, _COPIES),
+    Rule("legal", acting.legal, ("ends",)),
+    Rule("results", declared.results, ("legal",)),
+    Rule("seed", copies.seed, ("results",)),
+    Rule("chance", copies.chance, ("seed",)),
+    Rule("forks", copies.forks, ("seed",)),
+    Rule("dump", copies.dump, ("forks",)),
+    Rule("views", copies.views, ("forks",)),
+    Rule("choices", acting.choices, ("legal",)),
+    Rule("illegal", acting.illegal, ("forks",)),
+    Rule("default", acting.default, ("legal",)),
+    Rule("null", acting.null, ("dump", "default")),
+    Rule("utility", declared.utility, ("results",)),
+    Rule("bounds", declared.bounds, ("null",)),
+    Rule("signals", declared.signals, ("null",)),
+    Rule("symmetry", symmetry.symmetry, ("forks",)),
+    Rule("hidden", hiding.hidden, ("forks",)),
+    Rule("state-keys", keys.state_keys, ("forks",)),
+    Rule("texts", texts.texts, ("legal",)),
+    Rule("twin", twins.twin, ("forks",)),
 )
 """Every check by name, foundations first."""
 
@@ -56,15 +55,22 @@ def verify(game: Game[Any], *, episodes: int = 30, key: Key = _KEY, player: Choo
 
     `player` chooses the actions, from a view and a key; where random play shows little of a game, give a better one.
     """
-    checks: dict[str, Check] = {}
+    checks: list[Check] = []
+    unsettled: set[str] = set()
     for rule in RULES:
-        checks[rule.name] = _checked(rule, Case(game, episodes, key, player), checks)
-    return Report(game.spec.name, tuple(checks.values()))
+        missing = [need for need in rule.needs if need in unsettled]
+        check = (
+            Check(rule.name, "skipped", f"needs {' and '.join(missing)}")
+            if missing
+            else _checked(rule, Case(game, episodes, key, player))
+        )
+        if missing or check.outcome == "failed":
+            unsettled.add(rule.name)
+        checks.append(check)
+    return Report(game.spec.name, tuple(checks))
 
 
-def _checked(rule: Rule, case: Case, earlier: dict[str, Check]) -> Check:
-    if missing := [need for need in rule.needs if earlier[need].outcome == "failed" or "needs" in earlier[need].detail]:
-        return Check(rule.name, "skipped", f"needs {' and '.join(missing)}")
+def _checked(rule: Rule, case: Case) -> Check:
     try:
         return Check(rule.name, "passed", rule.holds(case))
     except NotApplicable as reason:

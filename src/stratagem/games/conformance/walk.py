@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
+from stratagem.errors import IllegalAction
 from stratagem.games.base import Game, RoundResult, Seat, State, View
-from stratagem.games.conformance.report import Actions, Broken, NotApplicable, Transcript
+from stratagem.games.conformance.report import Actions, Broken, Endless, NotApplicable, Refused, Transcript
 from stratagem.games.key import Key
 
 MOVES = 3000
@@ -74,12 +75,18 @@ class Case:
                     actions[seat] = None
             transcript = transcript.then(actions)
             self._count(transcript)
-            yield Position(state, transcript, state.play(actions))
+            yield Position(state, transcript, self._played(state, actions))
+
+    def _played(self, state: State[Any], actions: Actions) -> RoundResult:
+        try:
+            return state.play(actions)
+        except IllegalAction as error:
+            raise Refused(f"legal actions were refused: {error}", self.latest) from error
 
     def _count(self, transcript: Transcript) -> None:
         self.latest = transcript
         if len(transcript.actions) > MOVES:
-            raise Broken(f"the episode has not ended after {MOVES} moves", Transcript(transcript.key))
+            raise Endless(f"the episode has not ended after {MOVES} moves", Transcript(transcript.key))
 
     def closer(self, key: Key) -> Iterator[Position]:
         """Some positions of an episode: the first three, the last, and a few between them."""
@@ -97,7 +104,7 @@ class Case:
             actions = self.joint(state, dice.at("on", len(done)))
             done.append((actions, state.play(actions)))
             if len(done) > MOVES:
-                raise Broken(f"from here the episode has not ended after {MOVES} moves", self.latest)
+                raise Endless(f"from here the episode has not ended after {MOVES} moves", self.latest)
         return done
 
 
@@ -140,10 +147,10 @@ def every_episode(case: Case, look: Callable[[Case, Key], object]) -> str:
     for key in case.tables():
         try:
             look(case, key)
+        except (Endless, NotApplicable):
+            raise
         except Broken as fault:
             faults.append(fault)
-        except NotApplicable:
-            raise
         except Exception as error:  # noqa: BLE001 - whatever the rules under test raise is a finding
             faults.append(Broken(f"raised {type(error).__name__}: {error}", case.latest))
     if faults:

@@ -67,13 +67,13 @@ class SpielFacts:
 
     @property
     def state_key(self) -> str:
-        """The board and who moves, where nothing is hidden; else all that the seat has seen and done.
+        """The board and who moves, where nothing is hidden; else what the seat observes now.
 
-        What a seat observes now would not do: an observation may leave out even the seat's own sealed bid.
+        An observation may leave out even the seat's own sealed bid, so games that hide things declare `markov` false.
         """
         if self._game.engine.perfect:
             return f"{self._node.current_player()}: {self._node}"
-        return self.information
+        return self.observation
 
     def position(self) -> Node:
         """The engine's state itself, for solvers; only where nothing is hidden."""

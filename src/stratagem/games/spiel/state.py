@@ -101,14 +101,19 @@ class SpielState(State[SpielFacts]):
         return RoundResult(payoffs, closed=self.over)
 
     def _forfeit(self, silent: list[Seat]) -> RoundResult:
-        """The game ends; those who said nothing legal get its least payoff, and fixed sums stay as they are."""
+        """The game ends; those who said nothing legal get its least payoff, and fixed sums stay as they are.
+
+        Where the others could then get more than the game ever pays, they get that, and the silent share the rest.
+        """
         engine, others = self.game.engine, self.game.engine.seats - len(silent)
-        least, shares = engine.bounds[0], list(self.paid)
+        (least, most), shares = engine.bounds, list(self.paid)
         if engine.utility == "common":
             shares = [least] * engine.seats
+        elif engine.total is not None and others:
+            share = min(most, (engine.total - least * len(silent)) / others)
+            least, shares = (engine.total - share * others) / len(silent), [share] * engine.seats
         elif engine.total is not None:
-            left, heirs = (engine.total - least * len(silent), others) if others else (engine.total, engine.seats)
-            shares = [left / heirs] * engine.seats
+            shares = [engine.total / engine.seats] * engine.seats
         if others:
             shares = [least if seat in silent else share for seat, share in enumerate(shares)]
         self.forfeited = True

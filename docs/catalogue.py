@@ -1,0 +1,50 @@
+"""Write the reference pages from the code, and refresh the outputs that the other pages show: `make docs`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from chapters.command_line import command_line
+from chapters.figures import metrics, suites
+from chapters.games import games
+from chapters.players import players
+from chapters.records import records
+from chapters.shown import refreshed
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+
+REFERENCE: dict[str, Callable[[], str]] = {
+    "games": games,
+    "players": players,
+    "metrics": metrics,
+    "suites": suites,
+    "command-line": command_line,
+    "records": records,
+}
+"""The pages of `docs/reference`, by name."""
+
+
+def written_by_hand() -> list[Path]:
+    """Every page that people write; the outputs in them are refreshed, the words are left alone."""
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("**/*.md"))]
+    return [page for page in pages if page.parent != DOCS / "reference"]
+
+
+def main() -> None:
+    """Write every page that has changed, and say which."""
+    for name, write in REFERENCE.items():
+        _update(DOCS / "reference" / f"{name}.md", write())
+    for path in written_by_hand():
+        _update(path, refreshed(path.read_text("utf-8")))
+
+
+def _update(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text("utf-8") != text:
+        path.write_text(text, "utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

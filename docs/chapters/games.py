@@ -1,0 +1,96 @@
+"""The games: what each declares, its parameters, and its rules as a seat is told them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chapters.markdown import block, code, notes, page, table, yes
+from stratagem.cli.games import card
+from stratagem.games import Game, GameSpec, Key, make_game
+from stratagem.games.catalogue import GAMES
+from stratagem.games.spiel import SpielGame
+
+OWN_TABLE = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]])"
+"""A game that has no default payoffs, with some."""
+SHOWN = {
+    "rounds": "rounds",
+    "bounds": "payoff bounds",
+    "chance": "chance",
+    "private_information": "private information",
+    "symmetric": "symmetric",
+    "on_illegal": "nothing legal",
+    "retries": "retries",
+    "signals": "signals",
+}
+"""What a specification declares, and the heading of its column."""
+
+
+def games() -> str:
+    """The page."""
+    made = {name: make_game(OWN_TABLE if name == "matrix" else name) for name in GAMES}
+    return page(
+        "Games",
+        "Every game that has a name. `stratagem games NAME` prints one of these entries; parameters are written behind "
+        "the name, as in `ipd(rounds=20)`. Any other game of OpenSpiel is `spiel:NAME(parameters)`. Other packages add "
+        "games by the entry-point group `stratagem.games`: see [Add a game](../how-to/add-a-game.md).",
+        "## All games",
+        table(("game", "seats", "moves", "payoffs", "what it is"), (_line(n, g.spec) for n, g in made.items())),
+        "## What they declare",
+        f"{_meanings()}\n\n`stratagem verify-game NAME` holds a game to all of it.",
+        table(
+            ("game", "version", *SHOWN.values(), "unit"),
+            (_declared(name, game.spec) for name, game in made.items()),
+        ),
+        *(_entry(name, game) for name, game in made.items()),
+    )
+
+
+def _line(name: str, spec: GameSpec) -> tuple[object, ...]:
+    moves = "together" if spec.simultaneous else "in turn"
+    return f"[{name}](#{name})", spec.seats, moves, spec.utility, spec.summary
+
+
+def _declared(name: str, spec: GameSpec) -> tuple[object, ...]:
+    return name, spec.version, *(_told(getattr(spec, field)) for field in SHOWN), spec.unit
+
+
+def _told(value: object) -> object:
+    """A declared value in a word or two."""
+    if isinstance(value, bool):
+        return yes(value)
+    if isinstance(value, tuple):
+        return ", ".join(value) if all(isinstance(item, str) for item in value) else f"{value[0]:g} to {value[1]:g}"
+    return "no bound" if value is None else value
+
+
+def _meanings() -> str:
+    meant = notes(GameSpec)
+    return "\n".join(f"- *{column}*: {meant[field]}" for field, column in SHOWN.items() if field in meant)
+
+
+def _entry(name: str, game: Game[Any]) -> str:
+    spec = game.spec
+    source = f" Source: {spec.reference}." if spec.reference else ""
+    parts = [f"## {name}", spec.summary + source, *_written(name, game), *_parameters(game)]
+    state = game.start(Key(0))
+    seat = state.to_act[0]
+    view = state.view(seat)
+    parts += [f"The rules as seat {seat} is told them:", block(view.rules)]
+    parts += ["A first turn, and its choices:", block(f"{view.situation}\n\n{view.choices.summary()}")]
+    return "\n\n".join(parts)
+
+
+def _written(name: str, game: Game[Any]) -> list[str]:
+    """What a reader needs to know who wants to make the same game."""
+    if isinstance(game, SpielGame):
+        return [f"Played by OpenSpiel as {code(game.text)}."]
+    return [f"Shown for {code(OWN_TABLE)}."] if name == "matrix" else []
+
+
+def _parameters(game: Game[Any]) -> list[str]:
+    values = card(game)["parameters"]
+    meant = notes(type(game))
+    if not values:
+        return []
+    rows = ((code(name), code(value), meant.get(name, "")) for name, value in values.items())
+    return [table(("parameter", "value", "meaning"), rows)]

@@ -1,0 +1,63 @@
+"""Markdown from data, and the notes that stand under the fields of a class."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterable, Sequence
+
+NOTE = "<!-- Written by `make docs` from the code; edit the code, not this page. -->"
+
+
+def page(title: str, *sections: str) -> str:
+    """A whole page under its title."""
+    return "\n\n".join((f"# {title}", NOTE, *(section.strip("\n") for section in sections))) + "\n"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table; what a cell cannot hold is escaped."""
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(_cell(value) for value in line) + " |" for line in lines)
+
+
+def _cell(value: object) -> str:
+    return str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def code(value: object) -> str:
+    """Set as code; nothing stays nothing."""
+    return f"`{value}`" if str(value) else ""
+
+
+def block(text: str, language: str = "text") -> str:
+    """Set apart, as it is."""
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
+def yes(flag: bool) -> str:
+    """A truth as a word."""
+    return "yes" if flag else "no"
+
+
+def rule(thing: object) -> str:
+    """The first paragraph of a docstring, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").partition("\n\n")[0].split())
+
+
+def definition(thing: object) -> str:
+    """The whole docstring, on one line."""
+    return " ".join((inspect.getdoc(thing) or "").split())
+
+
+def notes(cls: type) -> dict[str, str]:
+    """What stands under each field of a class, by field."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for field, below in zip(body.body, body.body[1:], strict=False):
+        if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+            continue
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
+            found[field.target.id] = " ".join(below.value.value.split())
+    return found

@@ -1,0 +1,89 @@
+"""The players: by family of games with rule, traits and pools, those of any game, and the demonstrators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any
+
+from chapters.markdown import code, definition, notes, page, rule, table, yes
+from stratagem.games import Game, make_game
+from stratagem.players.base import Player, Traits
+from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, make_player
+from stratagem.players.pools import DEMONSTRATORS, POOLS
+from stratagem.players.search import MCTS
+from stratagem.players.solvers import CFR, Perfect
+from stratagem.players.tabular import TablePlayer
+from stratagem.players.uniform import FirstLegal, Random
+from stratagem.players.wrappers import Delayed, Noisy
+
+ANY_GAME: dict[str, type] = {
+    "random": Random,
+    "first-legal": FirstLegal,
+    "perfect": Perfect,
+    "mcts:100": MCTS,
+    "cfr:1000": CFR,
+    "table:PATH": TablePlayer,
+    "noise(PLAYER, p=0.1)": Noisy,
+    "delay(PLAYER, rounds=1)": Delayed,
+}
+"""How each is written, and the class whose docstring is its rule."""
+
+
+def players() -> str:
+    """The page."""
+    meant = notes(Traits)
+    return page(
+        "Players",
+        "Every scripted, searching and solving player. `stratagem players --game NAME` prints those of one game. A "
+        "player is asked for by its name without the family; results carry the whole name and the version, as in "
+        "`ipd/TitForTat@1`. Options are written behind the name: `GenerousTFT(forgiveness=0.1)`. Other packages add "
+        "players by the entry-point group `stratagem.players`: see [Add a player](../how-to/add-a-player.md).",
+        f"- *looks back*: {meant['memory']}\n- *mixes*: {meant['stochastic']}\n- *pools*: where it stands in the pools "
+        f"that [suites](suites.md) use.\n- *version*: {meant['version']}",
+        *(_family(family) for family in FAMILIES),
+        "## Players of any game",
+        table(("written", "rule", "options"), ((code(w), definition(c), _options(c)) for w, c in ANY_GAME.items())),
+        "## Two names of one strategy",
+        table(("name", "is"), ((code(name), code(other)) for name, other in SYNONYMS.items())),
+        "## Demonstrators",
+        "Mixtures of players, as SEPO's appendix prints them: whose play a warm start imitates, and how often each is "
+        "drawn. `stratagem.players.pools.draw_demonstrator` draws from them.",
+        table(("family", "mixture"), ((family, _mixture(family)) for family in DEMONSTRATORS)),
+    )
+
+
+def _family(family: str) -> str:
+    game = make_game(family)
+    names = [name for name in PLAYERS if name.startswith(f"{family}/")]
+    rows = (_row(name.removeprefix(f"{family}/"), family, make_player(name, game)) for name in names)
+    columns = ("player", "version", "looks back", "mixes", "pools", "rule", "options")
+    return f"## {family}\n\nThey play {FAMILIES[family]}.\n\n{table(columns, rows)}\n\n{_pools(family, game)}"
+
+
+def _row(name: str, family: str, player: Player) -> tuple[object, ...]:
+    traits = player.traits
+    back = "all rounds" if traits.memory is None else traits.memory
+    pools = ", ".join(pool for pool, members in POOLS[family].items() if name in members)
+    return code(name), traits.version, back, yes(traits.stochastic), pools, rule(type(player)), _options(type(player))
+
+
+def _options(cls: type) -> str:
+    meant = notes(cls)
+    return "; ".join(f"{code(text)}{': ' if name in meant else ''}{meant.get(name, '')}" for name, text in _fields(cls))
+
+
+def _fields(cls: type) -> Iterator[tuple[str, str]]:
+    """Each option as it is written, with its default."""
+    for field in fields(cls) if is_dataclass(cls) else ():
+        value = f"{field.default:.4g}" if isinstance(field.default, float) else field.default
+        yield field.name, field.name if field.default is MISSING else f"{field.name}={value}"
+
+
+def _pools(family: str, game: Game[Any]) -> str:
+    listed = ((pool, ", ".join(map(code, members)) or "nobody") for pool, members in POOLS[family].items())
+    return table((f"pool of {game.spec.family}", "who stands in it"), listed)
+
+
+def _mixture(family: str) -> str:
+    return ", ".join(f"{name} {weight:.2f}" for name, weight in DEMONSTRATORS[family].items())

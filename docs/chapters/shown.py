@@ -1,0 +1,90 @@
+"""Outputs shown in hand-written pages: what the commands and programs above them print now.
+
+In a page, a block of `text` right under a block of `sh` or `python` is the output of that block. Blocks of one page run
+in order, in one temporary folder, beside the packages of `examples/`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SLOW = ("stratagem eval sepo", "stratagem eval gtbench")
+"""Commands that are read and not run."""
+_MAIN = ("-c", "from stratagem.cli.main import main; main()")
+
+
+def refreshed(page: str) -> str:
+    """The page with every output as it is now; a program or command that breaks raises `RuntimeError`."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        environment = _environment(folder)
+
+        def again(found: re.Match[str]) -> str:
+            language, source, shown = found.groups()
+            printed = _run(language, source, folder / "work", environment)
+            whole = found.group()
+            return whole if shown is None else whole.replace(f"```text\n{shown}", f"```text\n{printed}")
+
+        return BLOCK.sub(again, page)
+
+
+def commands(page: str) -> list[str]:
+    """Every line of the page's `sh` blocks."""
+    blocks = (found.group(2) for found in BLOCK.finditer(page) if found.group(1) == "sh")
+    return [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Ours, with a plain terminal of fixed width and the entry points of the examples."""
+    (folder / "work").mkdir()
+    _install_examples(folder / "installed")
+    path = os.pathsep.join((str(folder / "installed"), str(EXAMPLES)))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("FORCE_", "CLICOLOR"))}
+    return kept | {"COLUMNS": "116", "NO_COLOR": "1", "TERM": "dumb", "PYTHONPATH": path, "PYTHONUTF8": "1"}
+
+
+def _install_examples(folder: Path) -> None:
+    """What `pip install examples` would tell of the package, without copying it."""
+    groups = tomllib.loads((EXAMPLES / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    info = folder / "stratagem_examples-0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stratagem-examples\nVersion: 0\n", "utf-8")
+    lines = (
+        f"[{group}]\n" + "".join(f"{name} = {what}\n" for name, what in own.items()) for group, own in groups.items()
+    )
+    (info / "entry_points.txt").write_text("\n".join(lines), "utf-8")
+
+
+def _run(language: str, source: str, folder: Path, environment: dict[str, str]) -> str:
+    """What a block prints, without blanks at the ends of lines."""
+    if language == "python":
+        calls = [["-c", source]]
+    else:
+        lines = [line for line in source.splitlines() if line.startswith("stratagem ") and not line.startswith(SLOW)]
+        calls = [[*_MAIN, *shlex.split(line, comments=True)[1:]] for line in lines]
+    return "".join(_printed(call, folder, environment) for call in calls)
+
+
+def _printed(call: list[str], folder: Path, environment: dict[str, str]) -> str:
+    done = subprocess.run(
+        [sys.executable, "-u", *call],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{call} ended with status {done.returncode}:\n{done.stdout}")
+    text = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+    return text + "\n" if text else ""

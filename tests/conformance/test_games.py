@@ -1,0 +1,77 @@
+"""Every game of the catalogue, variants of the parametrised ones, and some of OpenSpiel's, against every check."""
+
+import pytest
+
+from stratagem.games import make_game
+from stratagem.games.catalogue import GAMES
+from stratagem.games.conformance import verify
+from stratagem.games.conformance.twins import twin
+from stratagem.games.conformance.walk import Case
+from stratagem.games.key import Key
+
+VARIANTS = [
+    "matrix(payoffs=[[(1, 0), (0, 1)], [(0, 1), (1, 0)]], rounds=3)",
+    "matrix(payoffs=[[(2, 2)]], labels=('ONLY',), rounds=2)",
+    "matrix(payoffs=[[(1, 1), (0, 0)], [(0, 0), (2, 2)]], rounds=4, cooperative=True)",
+    "matrix(payoffs=[[(3, 1), (0, 2), (1, 1)], [(2, 0), (1, 3), (0, 0)]], labels=('UP', 'DOWN'), "
+    "labels_second=('LEFT', 'MIDDLE', 'RIGHT'), rounds=3)",
+    "ipd(rounds=1)",
+    "ipd(continuation=0.7, rounds=12)",
+    "imp(continuation=0.5)",
+    "auction(rounds=1)",
+    "auction(seats=3, rounds=2)",
+    "negotiation-v1(rounds=1, pie=2)",
+    "negotiation-v1(pie=100)",
+    "negotiation-v2(most=1, rounds=2)",
+    "negotiation-v2(most=9)",
+    "kuhn(hands=1)",
+    "kuhn(hands=7)",
+]
+SPIEL = [
+    "spiel:kuhn_poker(players=3)",
+    "spiel:leduc_poker(players=3)",
+    "spiel:matrix_pd",
+    "spiel:matrix_rps",
+    "spiel:nim(pile_sizes=2;3)",
+    "spiel:goofspiel(num_cards=3,players=3)",
+    "spiel:oh_hell(players=3,num_suits=2,num_cards_per_suit=3)",
+    "spiel:tiny_hanabi",
+    "spiel:first_sealed_auction(players=3)",
+    "spiel:phantom_ttt",
+    "spiel:coin_game(rows=4,columns=4,episode_length=6)",
+    "spiel:blotto(coins=3,fields=2)",
+    "spiel:hex(board_size=3)",
+    "spiel:backgammon",
+]
+EPISODES = {"pig": 3, "spiel:backgammon": 1, "ipd-shapellm": 6, "spiel:phantom_ttt": 6}
+"""Fewer where an episode is long."""
+NO_STATE_KEYS = "no two tables had the same keys"
+
+
+@pytest.mark.parametrize("text", [*(name for name in GAMES if name != "matrix"), *VARIANTS, *SPIEL])
+def test_it_conforms(text):
+    report = verify(make_game(text), episodes=EPISODES.get(text, 6))
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(
+    "name", ["ipd", "auction", "negotiation-v1", "kuhn", "kuhn-spiel", "leduc", "nim", "goofspiel"]
+)
+def test_no_check_passes_for_want_of_cases(name):
+    """In small games every check that applies finds something to compare."""
+    report = verify(make_game(name), episodes=25)
+    assert report.ok
+    spec = make_game(name).spec
+    expected = {"chance"} if spec.chance else set()
+    expected |= {"utility"} if spec.utility == "general-sum" else set()
+    expected |= set() if spec.symmetric else {"symmetry"}
+    expected |= set() if spec.markov else {"state-keys"}
+    expected |= {"twin"} if make_game(name).twin() is None else set()
+    assert {check.name for check in report.checks if check.outcome == "skipped"} == expected
+    met = int(report["hidden"].detail.split(" information sets")[0].split()[-1])
+    assert met > 30
+
+
+def test_kuhn_by_hand_is_openspiels_in_every_position():
+    """Six deals with nine positions each; and 300 random hands, every deal among them."""
+    assert twin(Case(make_game("kuhn"), 300, Key(0))) == "300 episodes and all 54 positions"

@@ -1,0 +1,158 @@
+"""Statistics against published values, against numpy, and under the null."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from stratagem.evaluation.statistics import (
+    Estimate,
+    clustered,
+    exactly,
+    jackknife,
+    mean,
+    mean_of,
+    paired_difference,
+    ratio,
+    wilson,
+)
+from stratagem.games.key import Key
+
+
+def noise(count, seed=1, shift=0.0):
+    generator = random.Random(seed)
+    return [generator.gauss(shift, 2.0) for _ in range(count)]
+
+
+def test_mean_and_error_against_numpy():
+    for count in (2, 3, 50):
+        values = noise(count)
+        found = mean(values)
+        assert found.mean == pytest.approx(np.mean(values))
+        assert found.se == pytest.approx(stats.sem(values))
+        assert found.n == count
+    assert mean([4.0]) == Estimate(4.0, None, 1)
+    assert math.isnan(mean([]).mean)
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [(0, 10, 0.0, 0.2775), (8, 10, 0.4902, 0.9433), (10, 10, 0.7225, 1.0), (50, 100, 0.4038, 0.5962)],
+)
+def test_wilson_against_published_values(successes, n, low, high):
+    found = wilson(successes, n)
+    assert (found.low, found.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+    assert found.mean == successes / n
+    theirs = stats.binomtest(successes, n).proportion_ci(method="wilson")
+    assert (found.low, found.high) == (pytest.approx(theirs.low), pytest.approx(theirs.high))
+
+
+def test_wilson_takes_ties_as_halves_and_other_confidences():
+    assert wilson(2.5, 5).mean == 0.5
+    assert wilson(5, 10, 0.99).low < wilson(5, 10).low
+    assert math.isnan(wilson(0, 0).mean)
+
+
+def test_clusters_are_single_observations():
+    items = [("a", 1.0), ("a", 3.0), ("b", 4.0), ("c", 0.0), ("c", 0.0)]
+    assert clustered(items, lambda item: item[1], lambda item: item[0]) == mean([2.0, 4.0, 0.0])
+
+
+def test_the_mean_of_estimates_carries_their_errors():
+    found = mean_of([Estimate(1.0, 0.3, 10), Estimate(3.0, 0.4, 20)])
+    assert (found.mean, found.se, found.n) == (2.0, pytest.approx(0.25), 30)
+    assert mean_of([Estimate(1.0, None, 1), Estimate(3.0, 0.4, 20)]).se is None
+    assert mean_of([exactly(1.0), exactly(2.0)]) == exactly(1.5)
+    mixed = mean_of([exactly(1.0), Estimate(3.0, 0.4, 20)])
+    assert (mixed.exact, mixed.se) == (False, pytest.approx(0.2))
+
+
+def test_the_jackknife_of_a_mean_is_the_mean_with_its_error():
+    values = noise(30)
+    rows = [[value, 1.0] for value in values]
+    found = jackknife([rows], lambda sums: sums[0, 0] / sums[0, 1])
+    assert (found.mean, found.se) == (pytest.approx(mean(values).mean), pytest.approx(mean(values).se))
+
+
+def test_the_jackknife_of_a_mean_of_strata_is_the_mean_of_estimates():
+    strata = [noise(5, 1, 10.0), noise(20, 2, -3.0)]
+    found = jackknife(
+        [[[v, 1.0] for v in rows] for rows in strata], lambda sums: float((sums[:, 0] / sums[:, 1]).mean())
+    )
+    wanted = mean_of([mean(rows) for rows in strata])
+    assert (found.mean, found.se) == (pytest.approx(wanted.mean), pytest.approx(wanted.se))
+    assert found.n == 25
+
+
+def test_the_jackknife_says_nothing_about_a_single_row():
+    assert jackknife([[[2.0]]], lambda sums: sums[0, 0]) == Estimate(2.0, None, 1)
+    assert jackknife([[[2.0], [3.0]], [[1.0]]], lambda sums: sums.sum()).se is None
+
+
+def test_the_jackknifes_error_of_a_ratio_is_what_repetition_shows():
+    generator = np.random.default_rng(3)
+
+    def sample():
+        counts = generator.integers(1, 6, size=60)
+        totals = counts * generator.normal(1.0, 1.0, size=60)
+        return ratio(list(zip(totals, counts, strict=True)), lambda i: i[0], lambda i: i[1], id)
+
+    found = [sample() for _ in range(300)]
+    spread = np.std([one.mean for one in found])
+    assert np.mean([one.se for one in found]) == pytest.approx(spread, rel=0.1)
+
+
+def test_a_ratio_is_of_sums_by_cluster():
+    items = [("a", 3.0, 1), ("a", 1.0, 3), ("b", 4.0, 2)]
+    found = ratio(items, lambda i: i[1], lambda i: i[2], lambda i: i[0])
+    assert (found.mean, found.n) == (pytest.approx(8 / 6), 2)
+
+
+def test_permutation_p_values_are_uniform_under_the_null():
+    ps = [paired_difference(noise(20, 2 * i), noise(20, 2 * i + 1), Key(i), 400).p_value for i in range(300)]
+    assert stats.kstest(ps, "uniform").pvalue > 0.01
+    assert 0.02 < np.mean(np.array(ps) <= 0.05) < 0.09
+
+
+def test_a_real_difference_is_found():
+    found = paired_difference(noise(60, 1, 2.0), noise(60, 2), Key(1))
+    assert found.p_value < 0.001
+    assert found.estimate.mean == pytest.approx(np.mean(noise(60, 1, 2.0)) - np.mean(noise(60, 2)))
+
+
+def test_pairing_sees_what_the_noise_of_the_deals_would_hide():
+    deals = noise(30)
+    better = [deal + 0.2 + small / 10 for deal, small in zip(deals, noise(30, 5), strict=True)]
+    assert paired_difference(better, deals, Key(1)).p_value < 0.001
+    assert stats.ttest_ind(better, deals).pvalue > 0.3
+
+
+def test_equal_players_have_p_one():
+    assert paired_difference([1.0] * 10, [1.0] * 10, Key(1)).p_value == 1.0
+    few = paired_difference([0.1, 0.2, 0.3], [0.0, 0.0, 0.0], Key(1))
+    assert few.p_value == pytest.approx(0.25, abs=0.02)  # of eight sign patterns two are as large
+
+
+def test_ties_in_the_last_digit_count_as_ties():
+    values = [0.1, 0.2, 0.3, -0.1, -0.2, -0.3] * 50
+    exact = paired_difference([round(10 * v) for v in values], [0] * 300, Key(1), 2000)
+    assert paired_difference(values, [0.0] * 300, Key(1), 2000).p_value == exact.p_value
+
+
+def test_the_detectable_difference_is_found_four_times_in_five():
+    effect = paired_difference(noise(40), [0.0] * 40, Key(1), 10).detectable
+    assert effect == pytest.approx((1.959964 + 0.841621) * stats.sem(noise(40)))
+    shift = (1.959964 + 0.841621) * 2.0 / math.sqrt(40)
+    found = [paired_difference(noise(40, i, shift), [0.0] * 40, Key(i), 400).p_value <= 0.05 for i in range(300)]
+    assert 0.72 < np.mean(found) < 0.87
+
+
+def test_many_deals_need_little_memory():
+    import tracemalloc
+
+    tracemalloc.start()
+    paired_difference(noise(20_000), [0.0] * 20_000, Key(1), 500)
+    assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    tracemalloc.stop()

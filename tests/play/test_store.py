@@ -1,0 +1,251 @@
+"""Records on disk: what is read is what was written, and a kill leaves whole shards only."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from fakes import Engine, Fake, asking, setups
+
+from stratagem.errors import BadRecord
+from stratagem.games.base import Part
+from stratagem.games.catalogue import game_names, make_game
+from stratagem.play.scheduler import play
+from stratagem.play.store import read_episodes, record, shards, write_shard
+from stratagem.players.base import Move
+
+MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
+GAMES = [MATRIX if name == "matrix" else name for name in game_names()]
+GAMES += ["auction(seats=3)", "spiel:kuhn_poker(players=3)", "spiel:goofspiel(num_cards=3)"]
+
+
+def clumsy(ask):
+    """Raises, plays nothing and plays illegally, by turns of its dice."""
+    number = ask.key.integer(4)
+    if number == 0:
+        raise RuntimeError("no idea \ud800")
+    return Move([None, "FLY", ask.view.choices.first][number - 1], "free")
+
+
+def episodes(game, count=6, turn=clumsy):
+    seats = make_game(game).spec.seats
+    return list(play(setups(game, [Fake(turn), *["random"] * (seats - 1)], count)))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_read_is_what_was_written(game, tmp_path):
+    written = [*episodes(game), *play(setups(game, ["random"] * make_game(game).spec.seats, 4, name="sane"))]
+    assert list(record(written, tmp_path, every=25)) == written
+    assert list(read_episodes(tmp_path)) == written
+
+
+def test_every_field_is_kept(tmp_path):
+    written = episodes("auction")
+    parts = (Part("A Paris", "void support", -1.5), Part("F Brest", "move", 0.3))
+    first = replace(written[0], parent="other", forked_at=3, probe_of="x", purpose="probe", finished=False, group="g")
+    first.decisions[0].parts = parts
+    first.decisions[1].keep = False
+    assert any(None in row for row in first.signals["collusion"])
+    assert any(row.how == "error" for episode in written for row in episode.decisions)
+    written[0] = replace(first, key=2**64 - 1, chance=2**63, stakes=(first.stakes[0], None))
+    write_shard(tmp_path, 0, written)
+    assert list(read_episodes(tmp_path)) == written
+
+
+def test_totals_alone_and_nothing_at_all(tmp_path):
+    bare = list(play(setups("kuhn", ["random", "random"], 4), detail=False))
+    write_shard(tmp_path, 3, bare)
+    write_shard(tmp_path, 5, [])
+    assert list(read_episodes(tmp_path)) == bare
+    assert shards(tmp_path) == [3, 5]
+    assert list(record([], tmp_path / "none")) == []
+    assert shards(tmp_path / "none") == []
+
+
+def test_shards_are_cut_by_size_and_added_to(tmp_path):
+    written = episodes("kuhn", 20)
+    list(record(written, tmp_path, every=50))
+    before = shards(tmp_path)
+    assert before == list(range(len(before)))
+    assert len(before) > 3
+    more = [replace(episode, id="more/" + episode.id) for episode in written]
+    list(record(more, tmp_path))
+    assert shards(tmp_path) == [*before, len(before)]
+    assert list(read_episodes(tmp_path)) == written + more
+    assert list(read_episodes(tmp_path, [len(before)])) == more
+
+
+def test_what_was_passed_on_is_written_when_the_reader_stops_early(tmp_path):
+    for number, _ in enumerate(record(episodes("kuhn", 10), tmp_path)):
+        if number == 3:
+            break
+    assert len(list(read_episodes(tmp_path))) == 4
+
+
+def test_what_was_passed_on_is_written_when_the_play_breaks_off(tmp_path):
+    def breaking():
+        yield from episodes("kuhn", 4)
+        raise RuntimeError("the engine is gone")
+
+    with pytest.raises(RuntimeError):
+        list(record(breaking(), tmp_path))
+    assert len(list(read_episodes(tmp_path))) == 4
+
+
+def test_two_episodes_of_one_name_are_refused(tmp_path):
+    with pytest.raises(BadRecord, match=r"called t/0\.0: give"):
+        write_shard(tmp_path, 0, episodes("kuhn", 2) * 2)
+    assert shards(tmp_path) == []
+
+
+def test_a_shard_that_is_replaced_never_mixes_two_games(tmp_path, monkeypatch):
+    write_shard(tmp_path, 0, episodes("kuhn", 4))
+    writes = []
+
+    def killed_at_the_second(table, path, **options):
+        writes.append(path)
+        if len(writes) == 2:
+            raise KeyboardInterrupt
+        real(table, path, **options)
+
+    real = pq.write_table
+    monkeypatch.setattr("stratagem.play.store.pq.write_table", killed_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        write_shard(tmp_path, 0, episodes("ipd", 4))
+    assert shards(tmp_path) == []
+    monkeypatch.undo()
+    write_shard(tmp_path, 0, episodes("ipd", 4))
+    assert list(read_episodes(tmp_path)) == episodes("ipd", 4)
+
+
+WRITER = """
+import sys
+from fakes import endless
+from pathlib import Path
+from stratagem.play.scheduler import play
+from stratagem.play.store import record
+folder = Path(sys.argv[1])
+print("ready", flush=True)
+for _ in record(play(endless(sys.argv[2])), folder, every=60):
+    pass
+"""
+
+
+def test_a_kill_at_any_moment_leaves_whole_shards_and_going_on_adds_to_them(tmp_path, request):
+    chance, before = random.Random(1), []
+    for kill in range(10):
+        command = [sys.executable, "-c", WRITER, str(tmp_path), f"run{kill}"]
+        writer = subprocess.Popen(command, cwd=request.path.parent, stdout=subprocess.PIPE, text=True)
+        assert writer.stdout.readline() == "ready\n"
+        time.sleep(0.02 + 0.1 * chance.random())
+        writer.send_signal(signal.SIGKILL)
+        writer.wait(30)
+        writer.stdout.close()
+        after = list(read_episodes(tmp_path)) if shards(tmp_path) else []
+        assert after[: len(before)] == before
+        assert all(len(e.decisions) == sum(e.num_decisions) > 0 for e in after)
+        assert shards(tmp_path) == list(range(len(shards(tmp_path))))
+        before = after
+    assert len({episode.id.split("/")[0] for episode in before}) >= 5
+    list(record(play(setups("kuhn(hands=1)", ["random", "random"], 2, name="end")), tmp_path))
+    assert len(list(read_episodes(tmp_path))) == len(before) + 2
+
+
+def spoiled(tmp_path, spoil, table="decisions"):
+    write_shard(tmp_path, 0, episodes("kuhn", 4))
+    path = tmp_path / table / "000000.parquet"
+    spoil(path)
+    with pytest.raises(BadRecord) as caught:
+        list(read_episodes(tmp_path))
+    said = str(caught.value)
+    assert str(path) in said
+    assert "\n" not in said
+    return said
+
+
+def with_schema(change):
+    def spoil(path):
+        pq.write_table(change(pq.read_table(path)), path)
+
+    return spoil
+
+
+@pytest.mark.parametrize("table", ["decisions", "episodes"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.99])
+def test_a_torn_file_is_one_sentence(tmp_path, table, share):
+    def tear(path):
+        path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+
+    assert "cannot be read" in spoiled(tmp_path, tear, table)
+
+
+def test_a_missing_file_is_one_sentence(tmp_path):
+    assert "cannot be read" in spoiled(tmp_path, lambda path: path.unlink())
+
+
+@pytest.mark.parametrize("version", [b"0", b"99"])
+def test_another_schema_version_is_one_sentence(tmp_path, version):
+    change = with_schema(lambda t: t.replace_schema_metadata({b"stratagem_schema_version": version}))
+    assert f"schema version {version.decode()}, and this program reads version" in spoiled(tmp_path, change)
+
+
+def test_a_file_of_somebody_else_is_one_sentence(tmp_path):
+    assert "schema version none" in spoiled(tmp_path, with_schema(lambda t: t.replace_schema_metadata(None)))
+
+
+@pytest.mark.parametrize(("table", "column"), [("decisions", "info_key"), ("episodes", "stakes")])
+def test_a_missing_column_is_one_sentence(tmp_path, table, column):
+    said = spoiled(tmp_path, with_schema(lambda t: t.drop_columns([column])), table)
+    assert f"has no column {column}" in said
+
+
+def test_an_empty_folder_is_one_sentence(tmp_path):
+    with pytest.raises(BadRecord, match="There are no recorded episodes in"):
+        list(read_episodes(tmp_path / "nowhere"))
+
+
+def test_any_parquet_reader_opens_the_records(tmp_path):
+    written = episodes("kuhn", 20)
+    list(record(written, tmp_path, every=50))
+    table = ds.dataset(tmp_path / "decisions", format="parquet").to_table()
+    rows = [row for episode in written for row in episode.decisions]
+    assert table.num_rows == len(rows)
+    assert table.column("action").to_pylist() == [row.action for row in rows]
+    assert table.schema.field("payoff").type == pa.float64()
+    paid = table.group_by("episode").aggregate([("payoff", "sum")])
+    assert paid.num_rows == 20
+    whole = ds.dataset(tmp_path / "episodes", format="parquet").to_table(columns=["id", "payoffs"])
+    assert whole.column("payoffs").to_pylist() == [episode.payoffs for episode in written]
+
+
+MEMORY = """
+import resource, sys
+from fakes import endless
+from itertools import islice
+from pathlib import Path
+from stratagem.play.scheduler import play
+from stratagem.play.store import record
+for count in (2_000, 20_000):
+    for _ in record(play(islice(endless("m"), count)), Path(sys.argv[1]) / str(count), every=2_000):
+        pass
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_does_not_grow_with_the_number_of_tables(tmp_path, request):
+    command = [sys.executable, "-c", MEMORY, str(tmp_path)]
+    done = subprocess.run(command, cwd=request.path.parent, capture_output=True, check=True)
+    few, many = map(int, done.stdout.split())
+    assert many - few < 6_000  # kilobytes
+
+
+def test_requests_and_replies_leave_the_same_record(tmp_path):
+    written = list(record(play(setups("ipd", [asking(), asking()], 4), Engine()), tmp_path))
+    assert list(read_episodes(tmp_path)) == written
+    assert {row.how for episode in written for row in episode.decisions} == {"free"}

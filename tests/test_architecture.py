@@ -1,0 +1,104 @@
+"""The shape of the house: imports point one way, and the rules of games load quickly and alone."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parent.parent / "src" / "stratagem"
+LAYERS = ("errors", "registry", "games", "players", "play", "evaluation", "cli")
+"""From the ground up: a layer may import itself and those before it."""
+MODULES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
+OUTSIDE = {
+    "errors": set(),
+    "registry": set(),
+    "games": {"pyspiel"},
+    "players": {"pyspiel", "numpy"},
+}
+"""What the lower layers may load from other packages; higher ones may load what they like."""
+
+
+def layer_of(path):
+    return path.parts[0].removesuffix(".py")
+
+
+def imports(tree):
+    """Every module that a file imports, wherever in the file; what only the type checker reads is included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def wrong_way(path, source):
+    """The imports of a file that point upwards."""
+    own = LAYERS.index(layer_of(path))
+    inside = [name.split(".") for name in imports(ast.parse(source)) if name.split(".")[0] == "stratagem"]
+    return [".".join(name) for name in inside if len(name) > 1 and name[1] in LAYERS[own + 1 :]]
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if path.parts[0] != "__init__.py"], ids=str)
+def test_imports_point_one_way(path):
+    assert layer_of(path) in LAYERS, f"say where {layer_of(path)} stands in LAYERS"
+    assert wrong_way(path, (SRC / path).read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("games/x.py", "from stratagem.players.base import Ask", ["stratagem.players.base.Ask"]),
+        ("games/x.py", "def f():\n    import stratagem.play.table", ["stratagem.play.table"]),
+        ("games/x.py", "from stratagem import players", ["stratagem.players"]),
+        ("errors.py", "from stratagem.registry import Call", ["stratagem.registry.Call"]),
+        ("players/x.py", "from stratagem.games.base import View\nfrom stratagem.errors import BadRecord", []),
+        ("cli/main.py", "from stratagem import __version__", []),
+    ],
+)
+def test_an_import_upwards_is_noticed(path, source, found):
+    assert wrong_way(Path(path), source) == found
+
+
+@pytest.mark.parametrize("path", [path for path in MODULES if layer_of(path) in OUTSIDE], ids=str)
+def test_the_lower_layers_rest_on_little(path):
+    tops = {name.split(".")[0] for name in imports(ast.parse((SRC / path).read_text(encoding="utf-8")))}
+    foreign = tops - set(sys.stdlib_module_names) - {"stratagem"}
+    assert foreign <= OUTSIDE[layer_of(path)]
+
+
+def test_nothing_is_called_utils():
+    assert [path for path in SRC.rglob("*") if path.stem in ("utils", "util", "helpers", "common", "misc")] == []
+
+
+def loaded(*modules):
+    """What a fresh interpreter has loaded after importing these."""
+    program = f"import {', '.join(modules)}\nimport sys\nprint(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return {name.split(".")[0] for name in run.stdout.split()}
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        ("stratagem.games",),
+        ("stratagem.games.conformance", "stratagem.games.playthrough"),
+        ("stratagem.players.catalogue",),
+    ],
+    ids=str,
+)
+def test_rules_and_players_load_alone(modules):
+    heavy = {"torch", "transformers", "numpy", "scipy", "pyspiel", "pyarrow", "pydantic", "typer", "open_spiel"}
+    assert loaded(*modules) & heavy == set()
+
+
+def test_the_rules_load_quickly():
+    program = "import time\nstart = time.perf_counter()\nimport stratagem.games\nprint(time.perf_counter() - start)"
+    runs = [
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in range(3)
+    ]
+    best = min(float(run.stdout) for run in runs)
+    print(f"import stratagem.games: {best:.3f} s")  # noqa: T201 - the figure is what a reader of the log wants
+    assert best < 1.0

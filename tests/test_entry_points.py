@@ -1,0 +1,166 @@
+"""Another package brings a game and a player: declared in its metadata, found by name, held to every rule."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PYPROJECT = """
+[build-system]
+requires = ["setuptools>=77"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "coin-match"
+version = "0.3"
+
+[tool.setuptools]
+py-modules = ["coin_match"]
+
+[project.entry-points."stratagem.games"]
+coin-match = "coin_match:CoinMatch"
+
+[project.entry-points."stratagem.players"]
+"coin-match/Heads" = "coin_match:Heads"
+"""
+
+MODULE = '''
+from collections.abc import Mapping
+from dataclasses import dataclass
+from stratagem.games import Flat, Game, GameSpec, RoundResult, State, View
+from stratagem.players.base import Scripted
+
+class Coins(State[int]):
+    def view(self, seat):
+        return View(self.game, seat, seat)
+
+    def play(self, actions):
+        if self.over or set(actions) != set(self.to_act) or not set(actions.values()) <= {"HEADS", "TAILS", None}:
+            raise self.refuse(actions)
+        won = 1.0 if actions[0] == actions[1] else -1.0
+        self.end()
+        return RoundResult((won, -won))
+
+@dataclass(frozen=True)
+class CoinMatch(Game[int]):
+    """Matching pennies, once."""
+    state = Coins
+    spec = GameSpec(
+        name="coin-match", family="coin-match", summary="Match the coin.", rounds=1, simultaneous=True,
+        utility="zero-sum", bounds=(-1.0, 1.0), chance=False, private_information=False, symmetric=False,
+        on_illegal="null")
+
+    def choices(self, facts):
+        return Flat(("HEADS", "TAILS"))
+
+    def rules(self, seat):
+        return "Seat 0 wins if both coins show the same."
+
+    def situation(self, facts):
+        return "Nobody has shown a coin."
+
+class Heads(Scripted[int]):
+    """Shows heads."""
+    family = "coin-match"
+
+    def strategy(self, view):
+        return "HEADS"
+'''
+
+PROGRAM = """
+import json
+from stratagem.games import describe, game_names, make_game
+from stratagem.games.conformance import verify
+from stratagem.players.catalogue import make_player, player_names
+from stratagem.games.key import Key
+
+game = make_game("coin-match")
+player = make_player("Heads", game)
+view = game.start(Key(0)).view(0)
+print(json.dumps({
+    "listed": "coin-match" in game_names() and "kuhn" in game_names(),
+    "describes": describe(game),
+    "report": verify(game, episodes=8).to_json(),
+    "player": player.name,
+    "plays": player.policy(view),
+    "players": player_names(game),
+}))
+"""
+
+
+def write_package(folder):
+    (folder / "pyproject.toml").write_text(PYPROJECT)
+    (folder / "coin_match.py").write_text(MODULE)
+
+
+def write_installed(target):
+    """What an installer leaves behind: the module, and its metadata with the entry points."""
+    info = target / "coin_match-0.3.dist-info"
+    info.mkdir(parents=True)
+    (target / "coin_match.py").write_text(MODULE)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: coin-match\nVersion: 0.3\n")
+    (info / "entry_points.txt").write_text(
+        "[stratagem.games]\ncoin-match = coin_match:CoinMatch\n\n"
+        "[stratagem.players]\ncoin-match/Heads = coin_match:Heads\n"
+    )
+
+
+def python(*arguments, path=None):
+    paths = [str(path)] if path else []
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env)
+
+
+def check(target):
+    run = python("-c", PROGRAM, path=target)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found["listed"]
+    assert found["describes"] == "coin-match"
+    assert found["report"]["ok"], found["report"]
+    assert found["player"] == "coin-match/Heads"
+    assert found["plays"] == {"HEADS": 1.0}
+    assert "Heads" in found["players"]
+    assert "TitForTat" not in found["players"]
+
+
+def test_an_installed_package_is_found_and_conforms(tmp_path):
+    write_installed(tmp_path)
+    check(tmp_path)
+
+
+def test_pip_installs_it_without_a_network(tmp_path):
+    pytest.importorskip("setuptools", minversion="77")
+    source, target = tmp_path / "source", tmp_path / "site"
+    source.mkdir()
+    write_package(source)
+    flags = ("--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check", "--quiet")
+    installed = python("-m", "pip", "install", *flags, "--target", str(target), str(source))
+    assert installed.returncode == 0, installed.stderr
+    check(target)
+
+
+def test_without_the_package_the_name_is_unknown():
+    run = python("-c", "from stratagem.games import make_game\nmake_game('coin-match')")
+    assert run.returncode != 0
+    assert "There is no game called 'coin-match'" in run.stderr
+
+
+def test_the_game_is_as_short_as_we_say():
+    """A game of one's own takes less than 40 lines."""
+    game = MODULE[MODULE.index("class Coins") : MODULE.index("class Heads")]
+    assert len([line for line in game.splitlines() if line.strip()]) < 40
+
+
+def test_the_examples_conform(tmp_path):
+    examples = Path(__file__).parent.parent / "examples"
+    program = (
+        "from threshold_goods import ThresholdGoods\n"
+        "from stratagem.games.conformance import verify\n"
+        "report = verify(ThresholdGoods())\nprint(report)\nraise SystemExit(not report.ok)"
+    )
+    run = python("-c", program, path=examples)
+    assert run.returncode == 0, run.stdout + run.stderr

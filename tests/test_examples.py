@@ -1,0 +1,109 @@
+"""The three examples are short and do what they say, alone and as a package that is found by its entry points."""
+
+import json
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.evaluate import evaluate
+from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.suites import find_suite, with_metrics
+from stratagem.evaluation.tournament import tournament
+from stratagem.games import Key, make_game
+from stratagem.games.conformance import verify
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.players.catalogue import make_player
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+sys.path.insert(0, str(EXAMPLES.parent / "docs"))
+goods, handshake, worst = map(import_module, ("threshold_goods", "handshake", "worst_episode"))
+shown = import_module("chapters.shown")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
+def test_each_is_one_short_file(path):
+    assert len(path.read_text("utf-8").splitlines()) < 40
+
+
+def test_the_package_holds_every_example():
+    declared = tomllib.loads((EXAMPLES / "pyproject.toml").read_text("utf-8"))
+    assert sorted(declared["tool"]["setuptools"]["py-modules"]) == sorted(path.stem for path in EXAMPLES.glob("*.py"))
+
+
+def test_the_game_conforms():
+    report = verify(goods.ThresholdGoods(), episodes=20)
+    assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(
+    ("actions", "payoffs"),
+    [
+        (("GIVE", "GIVE", "GIVE"), (2.0, 2.0, 2.0)),
+        (("GIVE", "GIVE", "KEEP"), (2.0, 2.0, 3.0)),
+        (("GIVE", "KEEP", "KEEP"), (-1.0, 0.0, 0.0)),
+        (("GIVE", None, "GIVE"), (2.0, 3.0, 2.0)),
+    ],
+)
+def test_a_good_is_made_if_two_give(actions, payoffs):
+    state = goods.ThresholdGoods().start(Key(0))
+    assert state.play(dict(enumerate(actions))).payoffs == payoffs
+    assert state.over
+
+
+def transcript(game, hero, other):
+    """The moves of the hero, one letter each."""
+    match = Match(game, [hero, make_player(other, game)])
+    episode = next(play(rotated(match, 2, Key(0), name="example")))
+    return "".join(row.action[0] for row in episode.decisions if row.slot == 0)
+
+
+@pytest.mark.parametrize(
+    ("other", "moves"),
+    [("TitForTat", "DCDDDDDD"), ("AlternateDefect", "DCCCCCCC"), ("AlwaysDefect", "DCDDDDDD")],
+)
+def test_the_player_knows_its_own_by_their_opening(other, moves):
+    assert transcript(make_game("ipd"), handshake.Handshake(), other) == moves
+
+
+def test_the_player_takes_part_in_a_tournament():
+    game = make_game("ipd")
+    players = [handshake.Handshake(), make_player("AlwaysDefect", game), make_player("AlwaysCooperate", game)]
+    result = tournament(game, "ipd", players, Table(episodes=2))
+    assert result.players[0] == "ipd/Handshake"
+    own = ((1 + 3) + 6 * 3) / 8, (1 + 0 + 6 * 1) / 8, (5 + 3 + 6 * 5) / 8
+    assert [cell.mean for cell in result.pay[0]] == pytest.approx(own)
+
+
+def test_the_metric_goes_through_an_evaluation(monkeypatch):
+    monkeypatch.setitem(METRICS, worst.WorstEpisode.name, worst.WorstEpisode())
+    suite = with_metrics(find_suite("ipd", ("AlwaysDefect", "TitForTat")), ["worst episode"])
+    (result,) = evaluate(suite, ["TitForTat"], Table(episodes=2), chance=False)
+    assert result.rows[0].metrics["worst episode"].mean == pytest.approx(7 / 8)
+
+
+def test_all_three_are_found_by_their_entry_points():
+    page = """```sh
+stratagem games threshold-goods --json
+```
+
+```text
+```
+
+```sh
+stratagem eval 'ipd(rounds=4)' --player Handshake --opponents AlwaysDefect --metric 'worst episode' --no-chance --json
+```
+
+```text
+```
+"""
+    card, figures = (json.loads(block.split("```")[0]) for block in shown.refreshed(page).split("```text\n")[1:])
+    (row,) = figures["games"][0]["players"]
+    assert (card["name"], card["seats"], row["player"]) == ("threshold-goods", 3, "ipd/Handshake")
+    assert row["metrics"]["worst episode"]["mean"] == pytest.approx((1 + 0 + 1 + 1) / 4)
