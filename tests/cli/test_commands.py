@@ -51,10 +51,11 @@ def test_a_match_is_told_recorded_and_shown_again(run, tmp_path):
     folder = tmp_path / "games"
     status, told, _ = run("play", "ipd", "--players", "TitForTat", "AlternateDefect", "--record", folder)
     assert status == 0
-    assert told.count("COOPERATE") == 8 - 1 + 1
+    assert told.count(": COOPERATE") == told.count(": DEFECT") == 8
     status, listed, _ = run("show", folder)
     assert "1 episodes" in listed
     assert run("show", folder, "--episode", 1)[1] == told
+    assert "choose another folder" in run("play", "ipd", "--players", "TitForTat", "--record", folder)[2]
     episode = json.loads(run("show", folder, "--episode", 1, "--json")[1])
     assert episode["players"] == ["ipd/TitForTat@1", "ipd/AlternateDefect@1"]
     assert len(episode["decisions"]) == 16
@@ -80,7 +81,7 @@ def test_an_evaluation_prints_writes_and_agrees_with_itself(run, tmp_path):
     assert rows["kuhn/NashApprox"]["exact"]["exploitability"] == pytest.approx(0.0, abs=1e-12)
     assert rows["kuhn/NashApprox"]["metrics"]["exploit"]["mean"] == pytest.approx(0.0, abs=1e-12)
     assert rows["random"]["exact"]["exploitability"] == pytest.approx(0.458333, abs=1e-6)
-    assert set(game["differences_from_first"]) == {"kuhn/AlwaysBet", "random"}
+    assert set(game["differences_on_played_deals"]) == {"kuhn/AlwaysBet", "random"}
     again = json.loads(run(*command, "--json")[1])
     assert again["games"] == data["games"]
 
@@ -121,6 +122,7 @@ def test_a_game_is_verified(run):
         ("play kuhn --players ipd/TitForTat random", "ipd/TitForTat plays ipd"),
         ("play kuhn --players random random random", "takes 2 players, not 3"),
         ("play ipd(round=3) --players random", "no option round; its options are"),
+        ("games matrix", "it needs payoffs"),
         ("play ipd(rounds=0) --players random", "`rounds` of at least 1"),
         ("play ipd(rounds=3 --players random", "opens a bracket"),
         ("play spiel:nope --players random", "nope"),

@@ -158,7 +158,7 @@ def test_an_uncertain_end_is_averaged_over():
     ("text", "name", "sentence"),
     [
         ("tic-tac-toe", "mcts:10", "cannot state its probabilities"),
-        ("auction", "Truthful", "private information and no twin"),
+        ("auction", "Truthful", "OpenSpiel does not have it"),
         ("blind-auction", "random", "zero-sum game of two seats"),
         ("connect-four", "random", "too large"),
         ("spiel:kuhn_poker(players=3)", "random", "zero-sum game of two seats"),

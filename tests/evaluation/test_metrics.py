@@ -198,7 +198,9 @@ def test_a_known_blunder_costs_what_it_gave_away():
         hero = Scripted(lambda ask, move=move: move if ask.turn == 0 else ask.view.choices.first)
         setup = next(iter(rotated(Match(game, [hero, make_player("perfect", game)]), 1, Key(1), name="r")))
         (played,) = play([setup])
-        found[move] = METRICS["regret"].measure(Sample(game, (Bout("p", 1, (), (played,)),))).mean * played.num_decisions[0]
+        found[move] = (
+            METRICS["regret"].measure(Sample(game, (Bout("p", 1, (), (played,)),))).mean * played.num_decisions[0]
+        )
     assert sorted(found.values()) == [0.0, 1.0, 1.0]
 
 

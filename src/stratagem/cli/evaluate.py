@@ -12,7 +12,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.output import cell, errors, number, out, print_json, progress, table, write_json
 from stratagem.evaluation.bouts import Table
-from stratagem.evaluation.evaluate import CHANCE, GameResult, evaluate, num_bouts, shortened
+from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_bouts, shortened
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import evaluation_json, plain_pay, pool_advantage, scale_of
 from stratagem.evaluation.statistics import exactly
@@ -38,7 +38,7 @@ def evaluate_players(
 ) -> None:
     """Measure players: pay, exploitability by the pool and exactly, safety, win rates."""
     chosen = with_metrics(find_suite(suite, tuple(opponents or ())), metric or ())
-    at = shortened(Table(key=Key(seed), record_to=record_to), episodes, chosen)
+    at = shortened(Table(key=Key(seed), record_to=options.fresh(record_to)), episodes, chosen)
     with progress(num_bouts(chosen, player, chance=chance), quiet=json) as step:
         results = evaluate(chosen, player, at, chance=chance, progress=step)
     data = evaluation_json(results, chosen.name, seed, at.episodes)
@@ -63,7 +63,7 @@ def _short(name: str, result: GameResult) -> Text:
 
 
 def _title(result: GameResult, episodes: int) -> str:
-    return f"{result.text}   {episodes} episodes an opponent, seats rotated over paired deals"
+    return f"{result.text}   {episodes} episodes an opponent where play is sampled, seats rotated over paired deals"
 
 
 def _figures(result: GameResult, metrics: Sequence[str], episodes: int) -> Group:
@@ -121,23 +121,32 @@ def _opponents(result: GameResult) -> Group:
 
 
 def _remarks(result: GameResult) -> None:
-    first = result.rows[0].player
-    for name, found in result.differences.items():
-        if name != CHANCE:
-            line = f"  {name} less {first}, same deals: pay {found.estimate}, p = {found.p_value:.4f}; "
-            out.print(Text(line + f"{number(found.detectable)} could have been seen"), highlight=False)
-    for reason in dict.fromkeys(
-        f"no exact figure for {r.player}: {r.why_not_exact}" for r in result.rows if not r.exact
-    ):
+    for row in result.rows[1:]:
+        if row.player != CHANCE:
+            out.print(Text(f"  {_difference(result, row)}"))
+    for reason in dict.fromkeys(f"no exact figure: {row.why_not_exact}" for row in result.rows if row.exact is None):
         out.print(Text(f"  {reason}", style="dim"))
     for warning in result.warnings:
         errors.print(Text(f"  warning: {warning}", style="yellow"))
     out.print()
 
 
+def _difference(result: GameResult, row: Row) -> str:
+    """A player's pay against the first's: exactly where both are exact, else from the deals that both played."""
+    first = result.rows[0]
+    what = f"{_short(row.player, result)} less {_short(first.player, result)}"
+    pay, base = row.metrics.get("pay"), first.metrics.get("pay")
+    if pay is not None and base is not None and pay.exact and base.exact:
+        return f"{what}: pay {number(pay.mean - base.mean)}, exactly"
+    found = result.differences[row.player]
+    seen = f"{number(found.detectable)} could have been seen"
+    return f"{what} on the same deals: pay {found.estimate}, p = {found.p_value:.4f}; {seen}"
+
+
 def _legend() -> str:
     return (
-        "A bare figure is an exact expectation; ± is a standard error over deals; a…b is a 95 % interval; – has no\n"
-        "meaning or could not be had. Pay, exploit, robust and safety are on the scale on which mutual cooperation is\n"
-        "worth 3. `exploit` is the pool's, `worst case` the same figure for the best responder against the player."
+        "A bare figure is an exact expectation; ± is a standard error over deals (? from a single deal);\n"
+        "a…b is a 95 % interval; – has no meaning or could not be had. Pay, exploit, robust and safety are on the\n"
+        "scale on which mutual cooperation is worth 3. `exploit` is the pool's, `worst case` the same figure for\n"
+        "the best responder against the player."
     )

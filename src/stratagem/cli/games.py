@@ -62,11 +62,9 @@ def _list(cards: list[Json]) -> None:
 
 def _show(game: Game[object]) -> None:
     item = card(game)
-    made = table(describe(game), "what", "", numbers=False)
-    for what in ("summary", "reference", "seats", "simultaneous", "utility", "rounds", "bounds", "chance"):
-        made.add_row(what, Text(str(item[what])))
-    for what in ("private_information", "symmetric", "on_illegal", "retries", "unit", "signals", "parameters"):
-        made.add_row(what.replace("_", " "), Text(str(item[what])))
+    made = table(describe(game), "", "", numbers=False)
+    for what, text in _facts(item):
+        made.add_row(what, Text(text))
     state = game.start(Key(0))
     seat = state.to_act[0]
     view = state.view(seat)
@@ -74,3 +72,27 @@ def _show(game: Game[object]) -> None:
     for title, text in (("Rules", view.rules), ("A first turn", view.situation), ("Choices", view.choices.summary())):
         out.print(Text(f"\n{title}", style="bold"))
         out.print(Text(text))
+
+
+def _facts(item: Json) -> list[tuple[str, str]]:
+    """What a game declares, in words."""
+    low, high = item["bounds"]
+    illegal = {"null": "a null action", "default": "its default action", "forfeit": "the game is lost"}
+    asked = f", after {item['retries']} more tries" if item["retries"] else ""
+    return [
+        ("what it is", item["summary"]),
+        ("source", item["reference"]),
+        ("seats", f"{item['seats']}, who move {'together' if item['simultaneous'] else 'in turn'}"),
+        ("rounds", "no bound" if item["rounds"] is None else f"at most {item['rounds']}"),
+        ("payoffs", f"{item['utility']}, from {low:g} to {high:g} an episode, in {item['unit']}"),
+        ("chance", _yes(item["chance"])),
+        ("private information", _yes(item["private_information"])),
+        ("seats alike", _yes(item["symmetric"])),
+        ("nothing legal said", illegal[item["on_illegal"]] + asked),
+        ("safety signals", ", ".join(item["signals"]) or "none"),
+        ("parameters", ", ".join(f"{name}={value}" for name, value in item["parameters"].items()) or "none"),
+    ]
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

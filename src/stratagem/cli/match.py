@@ -38,7 +38,8 @@ def play_match(
     seated = players * made.spec.seats if len(players) == 1 else players
     match = Match(made, [make_player(name, made) for name in seated])
     setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
-    played = play(setups) if record_to is None else record(play(setups), record_to)
+    folder = options.fresh(record_to)
+    played = play(setups) if folder is None else record(play(setups), folder)
     finished = []
     with progress(episodes, quiet=json) as step:
         for episode in played:

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
+from stratagem.errors import StratagemError
+from stratagem.play.store import shards
+
 Seed = Annotated[int, typer.Option(help="The seed from which every draw follows.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Record = Annotated[Path | None, typer.Option("--record", help="A folder for the episodes and decisions, as Parquet.")]
 Out = Annotated[Path | None, typer.Option("--out", help="A file for the figures, as JSON.")]
+
+
+def fresh(folder: Path | None) -> Path | None:
+    """The folder to record to, refused where it already holds a recording: ids would stand there twice."""
+    if folder is not None and shards(folder):
+        raise StratagemError(f"{folder} already holds recorded episodes: choose another folder.")
+    return folder

@@ -11,6 +11,7 @@ from shutil import get_terminal_size
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
@@ -18,9 +19,9 @@ from rich.text import Text
 from stratagem.errors import StratagemError
 from stratagem.evaluation.statistics import Estimate
 
-_WIDEST_TABLE = 116
-"""On a narrower terminal lines wrap; figures are never cut."""
-out = Console(width=max(_WIDEST_TABLE, get_terminal_size().columns))
+_ENDLESS = 1000
+out = Console(width=max(100, get_terminal_size().columns), soft_wrap=True)
+"""A table of figures may be wider still: a narrow terminal wraps its lines, and nothing is cut."""
 errors = Console(stderr=True)
 
 
@@ -84,21 +85,25 @@ def number(value: float, digits: int = 3) -> str:
 
 
 class TitledTable(Table):
-    """A table under a line of its own."""
+    """A table under a line of its own, which takes the room that its figures need."""
 
     heading = ""
+    figures = True
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.heading:
             yield Text(self.heading, style="bold")
+        if self.figures:
+            endless = options.update(max_width=_ENDLESS)
+            options = options.update(max_width=Measurement.get(console, endless, self).maximum)
         yield from super().__rich_console__(console, options)
 
 
 def table(title: str, *columns: str, numbers: bool = True) -> Table:
     """A table whose first column is text and whose others are numbers; a title does not wrap at the table's width."""
-    made = TitledTable(header_style="", box=None, pad_edge=False)
-    made.heading = title
+    made = TitledTable(header_style="", box=None, pad_edge=False, show_header=any(columns))
+    made.heading, made.figures = title, numbers
     for index, column in enumerate(columns):
         right = numbers and index > 0
-        made.add_column(Text(column, style="cyan"), justify="right" if right else "left", no_wrap=right)
+        made.add_column(Text(column, style="cyan"), justify="right" if right else "left", no_wrap=numbers)
     return made

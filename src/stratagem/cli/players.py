@@ -11,7 +11,7 @@ from stratagem.cli.output import out, print_json, table
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import make_game
-from stratagem.players.catalogue import PATTERNS, make_player, player_names
+from stratagem.players.catalogue import PATTERNS, make_player, patterns, player_names
 from stratagem.players.pools import POOLS
 
 EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
@@ -31,7 +31,8 @@ def players(
     for name, cards in found.items():
         out.print(_table(name, cards))
         out.print()
-    out.print(f"Also, where the game allows: {', '.join(PATTERNS)}.", highlight=False, markup=False)
+    also = PATTERNS if game is None else patterns(make_game(game))
+    out.print(f"Also{', where the game allows' * (game is None)}: {', '.join(also)}.", highlight=False, markup=False)
 
 
 def roster(game: Game[Any]) -> list[Json]:

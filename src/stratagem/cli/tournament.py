@@ -31,7 +31,7 @@ def play_tournament(
     made = make_game(game)
     names = players or list(dict.fromkeys(name for pool in POOLS.get(made.spec.family, {}).values() for name in pool))
     seated = {player.name: player for player in (make_player(name, made) for name in names)}
-    at = Table(episodes=episodes, key=Key(seed), record_to=record_to)
+    at = Table(episodes=episodes, key=Key(seed), record_to=options.fresh(record_to))
     with progress(len(pairs(made, len(seated))), quiet=json) as step:
         result = tournament(made, game, list(seated.values()), at, step)
     data = tournament_json(result, seed, episodes)

@@ -47,7 +47,7 @@ def best_response(game: Game[Any], hero: Player, responder: Seat, budget: int = 
     """The best that can be done at one seat against `hero` at all others."""
     spec = game.spec
     if spec.private_information:
-        raise CannotCompute(f"{spec.name} has private information and no twin, so its best response cannot be had.")
+        raise CannotCompute(f"{spec.name} hides things and OpenSpiel does not have it, so no best response is exact.")
     policies = Policies(game, [hero] * spec.seats, budget)
     layer, weights = Layer(policies), defaultdict[int, float](float)
     for probability, state in starts(game):

@@ -52,7 +52,7 @@ def evaluate(
     suite: Suite, players: Sequence[str], table: Table, *, chance: bool = True, progress: Progress = lambda _: None
 ) -> list[GameResult]:
     """Measure the players, who are named, in every game of the suite."""
-    wanted = [*players, CHANCE] if chance and CHANCE not in players else [*players]
+    wanted = _heroes(players, chance)
     made = [(line, make_game(line.game)) for line in suite.lines]
     for line, game in made:  # every name is checked before the first game is played
         _players(wanted, game), _opponents(line, game)
@@ -61,8 +61,16 @@ def evaluate(
 
 def num_bouts(suite: Suite, players: Sequence[str], *, chance: bool = True) -> int:
     """How many bouts an evaluation plays."""
-    heroes = len(players) + (chance and CHANCE not in players)
-    return heroes * sum(len({name for names in line.pools.values() for name in names}) for line in suite.lines)
+    opponents = sum(len({name for names in line.pools.values() for name in names}) for line in suite.lines)
+    return len(_heroes(players, chance)) * opponents
+
+
+def _heroes(players: Sequence[str], chance: bool) -> list[str]:
+    """Every name once, and the chance level last unless it was asked for."""
+    found: dict[str, str] = {}
+    for name in (*players, CHANCE) if chance else players:
+        found.setdefault(name.strip().casefold(), name)
+    return list(found.values())
 
 
 def _players(names: Sequence[str], game: Game[Any]) -> list[Player]:
@@ -109,7 +117,7 @@ def _exact(game: Game[Any], hero: Player) -> tuple[Exact | None, str]:
 def raised(bouts: Sequence[Bout]) -> tuple[str, ...]:
     """What players said when they raised instead of moving, each message once."""
     said = [
-        f"raised {row.said}" if episode.slots[row.seat] == 0 else f"{bout.opponent} raised {row.said}"
+        f"a turn {'' if episode.slots[row.seat] == 0 else f'of {bout.opponent} '}failed: {row.said}"
         for bout in bouts
         for episode in bout.episodes
         for row in episode.decisions

@@ -82,7 +82,7 @@ def _game_json(result: GameResult) -> Json:
         "seats": "rotated over paired deals",
         "scale": scale_of(result.game),
         "players": [_row_json(row) for row in result.rows],
-        "differences_from_first": {name: d.to_json() for name, d in result.differences.items()},
+        "differences_on_played_deals": {name: d.to_json() for name, d in result.differences.items()},
         "warnings": list(result.warnings),
     }
 

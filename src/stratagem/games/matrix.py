@@ -199,11 +199,11 @@ class MatrixGame(Game[MatrixFacts]):
 
     def state_key(self, facts: MatrixFacts) -> str:
         """The last joint action, one's own first: what a memory-one strategy looks at."""
-        return f"{facts.mine[-1]}{facts.theirs[-1]}" if facts.mine else "start"
+        return _joint(facts, facts.mine[-1], facts.theirs[-1]) if facts.mine else "start"
 
     def info_key(self, facts: MatrixFacts) -> str:
-        pairs = " ".join(f"{mine}{theirs}" for mine, theirs in zip(facts.mine, facts.theirs, strict=True))
-        return f"seat {facts.seat} round {facts.round}: {pairs}"
+        pairs = (_joint(facts, mine, theirs) for mine, theirs in zip(facts.mine, facts.theirs, strict=True))
+        return f"seat {facts.seat} round {facts.round}: {' '.join(pairs)}"
 
     def rules(self, seat: Seat) -> str:
         lines = [self.story, "What you and the other player get in a round:"]
@@ -219,6 +219,11 @@ class MatrixGame(Game[MatrixFacts]):
         rows = zip(facts.mine, facts.theirs, strict=True)
         played = (f"{n}. you {facts.labels[a]}, they {facts.their_labels[b]}" for n, (a, b) in enumerate(rows, 1))
         return "The rounds so far:\n" + "\n".join(played)
+
+
+def _joint(facts: MatrixFacts, mine: int, theirs: int) -> str:
+    """A joint action as the seat names it, its own first."""
+    return f"{facts.labels[mine]}/{facts.their_labels[theirs]}"
 
 
 def _as_table(rows: Any) -> Payoffs:

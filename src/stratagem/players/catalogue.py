@@ -140,6 +140,18 @@ def player_names(game: Game[Any]) -> list[str]:
     return own + [name for name in names if "/" not in name and name not in (*WRAPPERS, "perfect")]
 
 
+def patterns(game: Game[Any]) -> list[str]:
+    """Those of `PATTERNS` that this game admits, as far as its declaration says."""
+    spec = game.spec
+    duel = spec.seats == 2 and spec.utility == "zero-sum" and game.twin() is not None
+    barred = {
+        "perfect": not (duel and spec.perfect_information),
+        "mcts:100": spec.simultaneous or game.twin() is None,
+        "cfr:1000": not duel,
+    }
+    return [pattern for pattern in PATTERNS if not barred.get(pattern)]
+
+
 def make_player(text: str, game: Game[Any]) -> Player:
     """The player that a text names in this game: `TitForTat`, `mcts:100`, `noise(GrimTrigger, p=0.05)`."""
     prefix, colon, tail = text.strip().partition(":")
@@ -170,7 +182,7 @@ def _resolve(name: str, game: Game[Any]) -> str:
         found = [key for key in alike if key == wanted] or alike
         if len(found) == 1:
             return _admitted(found[0], game)
-    raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *PATTERNS])
+    raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)])
 
 
 def _admitted(key: str, game: Game[Any]) -> str:

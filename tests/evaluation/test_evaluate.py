@@ -1,0 +1,192 @@
+"""Whole evaluations: the same deals for everybody, chance beside them, and mistakes told before anything is played."""
+
+from dataclasses import replace
+
+import pytest
+
+from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.evaluation import evaluate as module
+from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.evaluate import evaluate, num_bouts, shortened
+from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.suites import SUITES, find_suite
+from stratagem.games.catalogue import game_names, make_game
+from stratagem.games.key import Key
+from stratagem.play.store import read_episodes
+from stratagem.players.base import Traits
+from stratagem.players.catalogue import make_player
+from stratagem.players.pools import POOLS
+
+SHORT = Table(episodes=4, key=Key(5))
+MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
+
+
+def seated(line):
+    game = make_game(line.game)
+    return [make_player(name, game) for names in line.pools.values() for name in names]
+
+
+@pytest.mark.parametrize("name", [*SUITES, *(MATRIX if name == "matrix" else name for name in game_names())])
+def test_every_suite_can_be_set_up(name):
+    suite = find_suite(name)
+    assert suite.lines
+    assert suite.episodes >= 20
+    assert set(suite.metrics) <= set(METRICS)
+    assert all(seated(line) for line in suite.lines)
+
+
+def test_a_game_with_pools_is_measured_for_safety_and_any_other_as_a_contest():
+    assert find_suite("ipd(rounds=3)").lines[0].pools == POOLS["ipd"]
+    assert "safety" in find_suite("kuhn").metrics
+    assert find_suite("tic-tac-toe").lines[0].pools == {"opponents": ("random", "mcts:100")}
+    assert find_suite("kuhn", ("random",)).lines[0].pools == {"opponents": ("random",)}
+    assert [line.game for line in find_suite("sepo", ("random",)).lines] == [line.game for line in SUITES["sepo"].lines]
+
+
+def test_an_unknown_suite_is_answered_with_the_nearest():
+    with pytest.raises(UnknownName, match="no suite or game called 'seppo': did you mean sepo"):
+        find_suite("seppo")
+
+
+def test_two_heroes_get_the_same_deals_from_one_opponent():
+    game = make_game("kuhn")
+    bouts = [
+        SHORT.bout(game, make_player(n, game), make_player("AlwaysBet", game), ()) for n in ("PotControl", "TightValue")
+    ]
+    for one, other in zip(bouts[0].episodes, bouts[1].episodes, strict=True):
+        assert (one.key, one.chance, one.slots) == (other.key, other.chance, other.slots)
+        assert one.id != other.id
+    assert len({e.chance for e in bouts[0].episodes}) == 2
+    against = SHORT.bout(game, make_player("PotControl", game), make_player("TightPassive", game), ())
+    assert not {e.chance for e in against.episodes} & {e.chance for e in bouts[0].episodes}
+
+
+def test_a_difference_is_taken_deal_by_deal():
+    found = evaluate(find_suite("kuhn"), ["NashApprox", "LooseAggressive"], replace(SHORT, episodes=20))[0]
+    first, second = found.rows[:2]
+    pays = []
+    for mine, theirs in zip(first.bouts, second.bouts, strict=True):
+        if "train" in mine.pools:
+            for one, other in zip(mine.episodes, theirs.episodes, strict=True):
+                assert one.chance == other.chance
+                scale = 3.0 / one.stakes[0].cooperative
+                pays.append(scale * (other.per_round(other.seat_of(0)) - one.per_round(one.seat_of(0))))
+    difference = found.differences[second.player]
+    assert difference.estimate.mean == pytest.approx(sum(pays) / len(pays))
+    assert difference.estimate.n == len(pays) / 2
+    assert found.differences.keys() == {second.player, "random"}
+
+
+def test_chance_is_the_last_row_and_can_be_left_out():
+    def rows(players, **options):
+        return [row.player for row in evaluate(find_suite("imp"), players, SHORT, **options)[0].rows]
+
+    assert rows(["first-legal"]) == ["first-legal", "random"]
+    assert rows(["first-legal"], chance=False) == ["first-legal"]
+    assert rows(["Random", "first-legal", "first-legal"]) == ["random", "first-legal"]
+    assert num_bouts(find_suite("imp"), ["Random", "first-legal"]) == 2
+    assert num_bouts(find_suite("ipd"), ["Joss"]) == 2 * 13
+
+
+OVERLAPS = {
+    "ipd": (),
+    "auction": (),
+    "negotiation-v1": ("Fair stands in train and collusive", "Hard = Hardball stands in train and exploit"),
+    "negotiation-v2": ("FairNeg stands in train and collusive",),
+    "kuhn": ("NashApprox stands in train and exploit",),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAPS)
+def test_overlaps_of_the_pools_are_told(name):
+    table = replace(SHORT, episodes=2, budget=0)
+    said = evaluate(find_suite(name), ["first-legal"], table, chance=False)[0].warnings
+    assert len(said) == bool(OVERLAPS[name])
+    if said:
+        assert said[0].partition("independent: ")[2] == "; ".join(OVERLAPS[name]) + "."
+    assert not evaluate(find_suite(name, ("random",)), ["first-legal"], table, chance=False)[0].warnings
+
+
+class Raising:
+    """Its traits promise a policy, and nothing of it works."""
+
+    name, traits = "raising", Traits()
+
+    def turn(self, ask):
+        raise RuntimeError("no idea")
+
+    def policy(self, view):
+        raise RuntimeError("no idea")
+
+
+def with_raising(name, game):
+    return Raising() if name == "raising" else make_player(name, game)
+
+
+@pytest.mark.parametrize("game", ["ipd", "kuhn", "tic-tac-toe"])
+def test_a_raising_player_is_a_warning_and_a_row(game, monkeypatch):
+    monkeypatch.setattr(module, "make_player", with_raising)
+    (found,) = evaluate(find_suite(game, ("random", "raising")), ["raising", "first-legal"], SHORT)
+    assert "raising: a turn failed: RuntimeError: no idea" in found.warnings
+    assert "first-legal: a turn of raising failed: RuntimeError: no idea" in found.warnings
+    row = found.rows[0]
+    assert row.metrics["illegal"].mean == 1.0
+    assert row.exact is None
+    assert "raised 'RuntimeError: no idea' when asked for its probabilities" in row.why_not_exact
+    assert found.rows[1].metrics["illegal"].mean == 0.0
+
+
+@pytest.mark.parametrize(
+    ("suite", "players", "error"),
+    [
+        (find_suite("sepo", ("random",)), ["TitForTat"], UnknownName),
+        (find_suite("kuhn"), ["NashAprox"], UnknownName),
+        (find_suite("kuhn", ("nobody",)), ["random"], UnknownName),
+        (find_suite("kuhn"), ["ipd/TitForTat"], BadParameter),
+    ],
+)
+def test_nothing_is_played_before_every_name_is_known(suite, players, error, monkeypatch):
+    played = []
+    monkeypatch.setattr(Table, "bout", lambda *args: played.append(args))
+    with pytest.raises(error):
+        evaluate(suite, players, SHORT)
+    assert played == []
+
+
+def test_the_pool_figure_is_exact_where_it_can_be_and_sampled_elsewhere():
+    game = make_game("kuhn")
+    nash, bet = make_player("NashApprox", game), make_player("AlwaysBet", game)
+    exact, sampled = (Table(episodes=400, budget=budget).bout(game, nash, bet, ("exploit",)) for budget in (3000, 0))
+    assert exact.pay().exact
+    assert not sampled.pay().exact
+    assert sampled.pay().mean == pytest.approx(exact.pay().mean, abs=4 * sampled.pay().se)
+    assert sampled.advantage().mean == pytest.approx(-2 * sampled.pay().mean)
+
+
+def test_what_is_played_is_recorded(tmp_path):
+    found = evaluate(find_suite("kuhn"), ["NashApprox"], replace(SHORT, record_to=tmp_path))[0]
+    played = [episode for row in found.rows for bout in row.bouts for episode in bout.episodes]
+    assert list(read_episodes(tmp_path)) == played
+    assert len(played) == 4 * num_bouts(find_suite("kuhn"), ["NashApprox"])
+
+
+def test_the_same_seed_gives_the_same_figures():
+    quick = replace(SHORT, budget=100)
+    first, again = (evaluate(find_suite("auction"), ["Adaptive"], quick) for _ in range(2))
+    assert [row.metrics for row in first[0].rows] == [row.metrics for row in again[0].rows]
+    other = evaluate(find_suite("auction"), ["Adaptive"], replace(quick, key=Key(6)))
+    assert first[0].rows[0].metrics != other[0].rows[0].metrics
+
+
+def test_sepo_gives_every_player_every_figure():
+    for name in (line.game for line in SUITES["sepo"].lines):
+        found = evaluate(find_suite(name), ["first-legal"], replace(SHORT, episodes=2, budget=300), chance=False)[0]
+        missing = {metric for metric, estimate in found.rows[0].metrics.items() if estimate is None}
+        assert missing == ({"collusion"} if name == "kuhn" else set())
+
+
+def test_the_number_of_episodes_is_the_suites_unless_it_is_asked_for():
+    assert shortened(SHORT, None, SUITES["gtbench"]).episodes == 100
+    assert shortened(SHORT, 7, SUITES["gtbench"]).episodes == 7
+    with pytest.raises(StratagemError, match="at least one episode"):
+        shortened(SHORT, 0, SUITES["gtbench"])
