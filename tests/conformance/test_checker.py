@@ -8,7 +8,7 @@ import pytest
 from cards import SAID, Cards, CardsState, Seen, declares
 
 from stratagem.errors import IllegalAction
-from stratagem.games import Flat, Key, Reply, Sheet, Slot, View
+from stratagem.games import Flat, Key, Reply, Sheet, Slot, State, View
 from stratagem.games.conformance import RULES, Transcript, verify
 from stratagem.games.conformance.acting import unsound
 from stratagem.games.kuhn import Kuhn, KuhnState
@@ -209,6 +209,12 @@ BROKEN = [
         state={"view": view_with_the_others_card},
         game={"situation": tell_the_others_card},
     ),
+    broken(
+        "hidden",
+        how="the other's card in the text, and nothing to redraw",
+        state={"view": view_with_the_others_card, "resample": State.resample},
+        game={"situation": tell_the_others_card},
+    ),
     broken("state-keys", how="too coarse", game={"state_key": lambda self, facts: str(facts.card // 2)}),
     broken("texts", how="an empty text", game={"situation": lambda self, facts: "\n" if facts.round else "Begin."}),
     broken("texts", how="control characters", game={"rules": lambda self, seat: "High card\x1b[1m wins."}),
@@ -351,6 +357,40 @@ def test_wrong_chips_in_kuhn_are_found_against_openspiel():
     assert report.failed == ("twin",)
     assert "in OpenSpiel" in report["twin"].detail
     assert "all 54 positions" in verify(Kuhn(), episodes=10)["twin"].detail
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoldOnly(Kuhn):
+    """Kuhn poker in which nobody calls."""
+
+    def choices(self, facts):
+        return Flat(("FOLD",)) if facts.facing_bet else super().choices(facts)
+
+
+class BackwardsState(KuhnState):
+    """Kuhn poker in which the second seat speaks first."""
+
+    __slots__ = ()
+
+    def begin(self):
+        super().begin()
+        self.to_act = (1,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backwards(Kuhn):
+    state = BackwardsState
+
+
+@pytest.mark.parametrize(
+    ("game", "says"),
+    [(FoldOnly(hands=1), "legal here are ['FOLD']"), (Backwards(hands=1), "seat 1 is to move here and 0 in OpenSpiel")],
+    ids=["missing actions", "another mover"],
+)
+def test_other_moves_than_openspiels_are_found(game, says):
+    report = verify(game, episodes=10)
+    assert report.failed == ("twin",), str(report)
+    assert says in report["twin"].detail
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -121,6 +121,7 @@ def test_long_play_agrees(text, names):
     ("text", "names"),
     [
         ("ipd(rounds=4)", ("Joss", "GenerousTFT")),
+        ("ipd(rounds=4)", ("TitForTwoTats", "Mixed")),
         ("ipd(rounds=4, continuation=0.5)", ("Pavlov", "noise(TitForTat, p=0.3)")),
         ("auction(rounds=2)", ("Shaded", "AggressiveValue")),
         ("negotiation-v1(rounds=2)", ("TFT-Neg", "random")),

@@ -86,6 +86,13 @@ def test_the_jackknife_of_a_mean_of_strata_is_the_mean_of_estimates():
     assert found.n == 25
 
 
+def test_the_jackknife_weighs_strata_by_their_rows():
+    strata = [noise(5, 1, 10.0), noise(20, 2, -3.0)]
+    found = jackknife([[[v] for v in rows] for rows in strata], lambda sums: sums.sum() / 25)
+    assert found.mean == pytest.approx(np.mean([*strata[0], *strata[1]]))
+    assert found.se == pytest.approx(math.hypot(*(len(rows) / 25 * mean(rows).se for rows in strata)))
+
+
 def test_the_jackknife_says_nothing_about_a_single_row():
     assert jackknife([[[2.0]]], lambda sums: sums[0, 0]) == Estimate(2.0, None, 1)
     assert jackknife([[[2.0], [3.0]], [[1.0]]], lambda sums: sums.sum()).se is None

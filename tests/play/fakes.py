@@ -32,7 +32,7 @@ def asking(questions=1, name="asking"):
 
 def told(request):
     """The engine's answer: an action that follows from the request alone."""
-    key, turn, seat, number, choices = request
+    key, _, _, number, choices = request
     return choices.sample(Key(key).at("told", number))
 
 

@@ -1,12 +1,14 @@
 """One table: what a player does wrong is recorded, the game's own rule follows, and no other table notices."""
 
 import pytest
-from fakes import Engine, Fake, asking, setups
+from fakes import Engine, Fake, asking, setups, told
 
+from stratagem.games.base import RoundResult
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
+from stratagem.play.table import Table
 from stratagem.players.base import Move
 from stratagem.players.catalogue import make_player
 
@@ -165,6 +167,19 @@ def test_without_detail_there_are_the_same_totals_and_no_decisions():
         for episode in full:
             episode.decisions = []
         assert full == bare
+
+
+def test_what_is_paid_while_others_move_goes_to_the_last_decision():
+    """No game of ours pays a seat twice between two of its turns, but one may."""
+    (setup, _) = setups("kuhn", [asking(), "random"], 2)
+    table = Table(setup, detail=True)
+    table.advance()
+    for seat, request in list(table.requests()):
+        table.answer(seat, told(request))
+    row = table.episode.decisions[0]
+    for _ in range(3):
+        table._credit(RoundResult((2.0, 2.0), closed=False))
+    assert row.payoff == 6.0
 
 
 @pytest.mark.parametrize("game", ["kuhn", "auction(seats=3)", "negotiation-v2", "spiel:kuhn_poker(players=3)", "pig"])

@@ -18,7 +18,7 @@ def aggression(player):
     """The probability of betting or calling, by betting line, for J, Q and K."""
     rows = {}
     for line in SITUATIONS:
-        mixes = [player.policy(view_of(GAME, KuhnFacts(len(line) % 2, card, line))) for card in "JQK"]
+        mixes = [player.policy(view_of(GAME, KuhnFacts(len(line) % 2, card, line, len(line) != 1))) for card in "JQK"]
         rows[line] = [mix.get("BET", 0.0) + mix.get("CALL", 0.0) for mix in mixes]
     return rows
 

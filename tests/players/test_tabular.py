@@ -14,8 +14,8 @@ from stratagem.players.kuhn import NashApprox
 from stratagem.players.tabular import TablePlayer
 
 KUHN = make_game("kuhn")
-KING = view_of(KUHN, KuhnFacts(0, "K", ""))
-QUEEN = view_of(KUHN, KuhnFacts(0, "Q", ""))
+KING = view_of(KUHN, KuhnFacts(0, "K", "", True))
+QUEEN = view_of(KUHN, KuhnFacts(0, "Q", "", True))
 
 
 def table_of(player):
@@ -23,7 +23,7 @@ def table_of(player):
     rows = {}
     for card in "JQK":
         for line in ("", "P", "B", "PB"):
-            view = view_of(KUHN, KuhnFacts(len(line) % 2, card, line))
+            view = view_of(KUHN, KuhnFacts(len(line) % 2, card, line, len(line) != 1))
             rows[view.info_key] = player.policy(view)
     return rows
 
@@ -43,7 +43,7 @@ def test_a_saved_table_plays_like_what_it_was_taken_from(tmp_path):
 def test_the_history_counts_before_the_state():
     game = make_game("ipd")
     view = view_of(game, MatrixFacts(0, *[("COOPERATE", "DEFECT")] * 2, (0, 0), (0, 1), 2))
-    by_state = {"01": {"DEFECT": 1}}
+    by_state = {"COOPERATE/DEFECT": {"DEFECT": 1}}
     assert TablePlayer(by_state).policy(view) == {"DEFECT": 1.0}
     assert TablePlayer({**by_state, view.info_key: {"COOPERATE": 1}}).policy(view) == {"COOPERATE": 1.0}
 

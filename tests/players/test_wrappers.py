@@ -47,7 +47,7 @@ def test_noise_plays_the_other_actions_alike():
         (Noisy(TitForTat(), p=0.1), FRESH),
         (Noisy(Noisy(AlwaysCooperate(), p=0.3), p=0.3), FRESH),
         (Noisy(Delayed(Noisy(AlwaysCooperate(), p=0.3)), p=0.3), FRESH),
-        (Noisy(NashApprox(), p=0.25), view_of(KUHN, KuhnFacts(0, "Q", "PB"))),
+        (Noisy(NashApprox(), p=0.25), view_of(KUHN, KuhnFacts(0, "Q", "PB", True))),
         (Noisy(Selfish(), p=0.5), view_of(make_game("negotiation-v1"), PieFacts(0, 10, (), ()))),
     ],
     ids=lambda value: getattr(value, "name", ""),
@@ -117,7 +117,7 @@ def test_delay_is_refused_elsewhere(name):
 
 def test_a_delayed_view_of_another_game_is_refused():
     with pytest.raises(BadParameter, match="two negotiations"):
-        Delayed(NashApprox()).policy(view_of(KUHN, KuhnFacts(0, "Q", "")))
+        Delayed(NashApprox()).policy(view_of(KUHN, KuhnFacts(0, "Q", "", True)))
 
 
 def test_what_the_player_within_cannot_play_is_refused():

@@ -20,6 +20,7 @@ from stratagem.games.twin import Node
 CARDS = "JQK"
 _OPEN, _FACING = Flat(("PASS", "BET")), Flat(("FOLD", "CALL"))
 _PENDING = pending(2)
+_SAID = {"P": "passed", "B": "bet", "C": "called", "F": "folded"}
 _PAID_LINES = {"PP": 0, "BC": 0, "PBC": 0, "BF": 1, "PBF": -1}
 """How a hand can end: 0 showdown, 1 the opener wins by a fold, -1 the other does."""
 
@@ -30,11 +31,8 @@ class KuhnFacts(NamedTuple):
     seat: Seat
     card: str
     line: str
-
-    @property
-    def opens(self) -> bool:
-        """Whether this seat acts first in this hand."""
-        return len(self.line) != 1
+    opens: bool
+    """Whether this seat acts first in this hand."""
 
     @property
     def facing_bet(self) -> bool:
@@ -63,7 +61,7 @@ class KuhnState(State[KuhnFacts]):
         self.to_act = (self.round % 2,)
 
     def view(self, seat: Seat) -> View[KuhnFacts]:
-        return View(self.game, seat, KuhnFacts(seat, self.cards[seat], self.line))
+        return View(self.game, seat, KuhnFacts(seat, self.cards[seat], self.line, seat == self.round % 2))
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         try:
@@ -158,13 +156,12 @@ class Kuhn(Game[KuhnFacts]):
         )
 
     def situation(self, facts: KuhnFacts) -> str:
-        story = {
-            "": "You open this hand.",
-            "P": "The other player opened and passed.",
-            "B": "The other player opened with a bet.",
-            "PB": "You opened and passed, and the other player bet.",
-        }
-        return f"Your card is {facts.card}. {story.get(facts.line, 'The hand is over.')}"
+        if not facts.line:
+            told = "You open this hand." if facts.opens else "The other player opens this hand."
+        else:
+            actors = ("You", "The other player") if facts.opens else ("The other player", "You")
+            told = " ".join(f"{actors[turn % 2]} {_SAID[letter]}." for turn, letter in enumerate(facts.line))
+        return f"Your card is {facts.card}. {told}"
 
     def one_round(self) -> Kuhn:
         return replace(self, hands=1)
@@ -185,7 +182,7 @@ class KuhnTwin:
     def view(self, node: Node) -> View[KuhnFacts]:
         """Our seat's view where the player to move at `node` stands."""
         seat, history = node.current_player(), node.history()
-        return View(self.game, seat, KuhnFacts(seat, CARDS[history[seat]], _line(history[2:])))
+        return View(self.game, seat, KuhnFacts(seat, CARDS[history[seat]], _line(history[2:]), seat == 0))
 
     def action(self, node: Node, spiel_action: int) -> str:
         """Our word for pass or bet at this node."""

@@ -143,6 +143,8 @@ class MatrixGame(Game[MatrixFacts]):
                 f"{self.name} has {columns} columns, so seat 1 needs {columns} different labels "
                 f"in `labels_second`, not {second}."
             )
+        if any(not label or "/" in label or label != " ".join(label.split()) for label in (*self.labels, *second)):
+            raise BadParameter(f"{self.name} needs plain labels without a slash, not {(*self.labels, *second)}.")
         if self.rounds < 1 or not 0.0 <= self.continuation <= 1.0:
             raise BadParameter(f"{self.name} needs `rounds` of at least 1 and a `continuation` from 0 to 1.")
 
