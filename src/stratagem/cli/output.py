@@ -22,7 +22,7 @@ from stratagem.evaluation.statistics import Estimate
 _ENDLESS = 1000
 out = Console(width=max(100, get_terminal_size().columns), soft_wrap=True)
 """A table of figures may be wider still: a narrow terminal wraps its lines, and nothing is cut."""
-errors = Console(stderr=True)
+errors = Console(stderr=True, soft_wrap=True)
 
 
 @contextmanager
