@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "stratagem"
-LAYERS = ("errors", "registry", "games", "players", "play", "evaluation", "cli")
+LAYERS = ("errors", "registry", "games", "prompting", "players", "play", "evaluation", "cli")
 """From the ground up: a layer may import itself and those before it."""
 MODULES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
 OUTSIDE = {

@@ -26,7 +26,7 @@ class Call(NamedTuple):
 
 
 def parse_call(text: str) -> Call:
-    """Read `name(a, b=1)`; a value is a Python literal or, failing that, the bare text."""
+    """Read `name(a, b=1, c=[X, Y])`; a value is a Python literal or, failing that, the bare text."""
     text = text.strip()
     name, bracket, rest = text.partition("(")
     if not bracket:
@@ -62,11 +62,13 @@ def _split_arguments(text: str) -> list[str]:
 
 
 def _literal(text: str) -> Any:
+    """A Python value; a list of bare words is a list of texts, and whatever else is no value is a text."""
     text = text.strip()
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
-        return text
+        listed = text[:1] + text[-1:] in ("[]", "()")
+        return [_literal(piece) for piece in _split_arguments(text[1:-1])] if listed else text
 
 
 class Registry(Generic[T]):

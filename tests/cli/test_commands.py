@@ -112,6 +112,14 @@ def test_a_game_is_verified(run):
     assert json.loads(run("verify-game", "kuhn", "--episodes", 3, "--json")[1])["ok"]
 
 
+def test_prompts_are_shown_with_what_they_share(run):
+    shown = run("prompt", "kuhn", "--style", "gtbench", "--turns", 2)[1]
+    assert "turn 2" in shown
+    assert "shared with the one before" in shown
+    turns = json.loads(run("prompt", "ipd", "--turns", 4, "--json")[1])
+    assert [[message["role"] for message in turn] for turn in turns] == [["system", "user"]] * 4
+
+
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
@@ -122,6 +130,8 @@ def test_a_game_is_verified(run):
         ("play kuhn --players ipd/TitForTat random", "ipd/TitForTat plays ipd"),
         ("play kuhn --players random random random", "takes 2 players, not 3"),
         ("play ipd(round=3) --players random", "no option round; its options are"),
+        ("prompt kuhn --style plane", "did you mean plain"),
+        ("prompt kuhn --style shapellm-base", "for repeated matrix games"),
         ("games matrix", "it needs payoffs"),
         ("play ipd(rounds=0) --players random", "`rounds` of at least 1"),
         ("play ipd(rounds=3 --players random", "opens a bracket"),

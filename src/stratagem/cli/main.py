@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from stratagem import __version__
-from stratagem.cli import evaluate, games, match, players, show, tournament, verify
+from stratagem.cli import evaluate, games, match, players, prompt, show, tournament, verify
 from stratagem.cli.output import errors
 from stratagem.errors import StratagemError
 
@@ -29,6 +29,7 @@ app.command("play")(match.play_match)
 app.command("eval")(evaluate.evaluate_players)
 app.command("tournament")(tournament.play_tournament)
 app.command("verify-game")(verify.verify_game)
+app.command("prompt")(prompt.prompt)
 app.command("show")(show.show)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter
@@ -201,18 +202,23 @@ class MatrixGame(Game[MatrixFacts]):
 
     def state_key(self, facts: MatrixFacts) -> str:
         """The last joint action, one's own first: what a memory-one strategy looks at."""
-        return _joint(facts, facts.mine[-1], facts.theirs[-1]) if facts.mine else "start"
+        return joint(facts, facts.mine[-1], facts.theirs[-1]) if facts.mine else "start"
 
     def info_key(self, facts: MatrixFacts) -> str:
-        pairs = (_joint(facts, mine, theirs) for mine, theirs in zip(facts.mine, facts.theirs, strict=True))
+        pairs = (joint(facts, mine, theirs) for mine, theirs in zip(facts.mine, facts.theirs, strict=True))
         return f"seat {facts.seat} round {facts.round}: {' '.join(pairs)}"
+
+    def pay(self, seat: Seat, mine: str, theirs: str) -> tuple[float, float]:
+        """What a seat and the other get when they play these labels."""
+        own, other = self.seat_labels(seat).index(mine), self.seat_labels(1 - seat).index(theirs)
+        cell = self.payoffs[own][other] if seat == 0 else self.payoffs[other][own]
+        return cell[seat], cell[1 - seat]
 
     def rules(self, seat: Seat) -> str:
         lines = [self.story, "What you and the other player get in a round:"]
-        for mine, label in enumerate(self.seat_labels(seat)):
-            for theirs, other in enumerate(self.seat_labels(1 - seat)):
-                cell = self.payoffs[mine][theirs] if seat == 0 else self.payoffs[theirs][mine]
-                lines.append(f"- you {label}, they {other}: you {cell[seat]:g}, they {cell[1 - seat]:g}")
+        for mine, theirs in product(self.seat_labels(seat), self.seat_labels(1 - seat)):
+            own, other = self.pay(seat, mine, theirs)
+            lines.append(f"- you {mine}, they {theirs}: you {own:g}, they {other:g}")
         return "\n".join(lines)
 
     def situation(self, facts: MatrixFacts) -> str:
@@ -223,7 +229,7 @@ class MatrixGame(Game[MatrixFacts]):
         return "The rounds so far:\n" + "\n".join(played)
 
 
-def _joint(facts: MatrixFacts, mine: int, theirs: int) -> str:
+def joint(facts: MatrixFacts, mine: int, theirs: int) -> str:
     """A joint action as the seat names it, its own first."""
     return f"{facts.labels[mine]}/{facts.their_labels[theirs]}"
 

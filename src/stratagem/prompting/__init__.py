@@ -1,0 +1,1 @@
+"""Prompts: from what a seat sees to the messages that a chat model gets."""

@@ -1,0 +1,35 @@
+"""Every prompt style by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from stratagem.prompting.base import Style
+from stratagem.prompting.gtbench import GTBench
+from stratagem.prompting.plain import Plain, Reasoned
+from stratagem.prompting.shapellm import ShapeLLM
+from stratagem.registry import Registry, parse_call
+
+STYLES: dict[str, Callable[..., Style]] = {
+    "plain": Plain,
+    "reasoned": Reasoned,
+    "gtbench": GTBench,
+    "gtbench-reasoned": partial(GTBench, reason=True),
+    "shapellm-base": partial(ShapeLLM, shows="base"),
+    "shapellm-state": partial(ShapeLLM, shows="state"),
+    "shapellm-occurrence": partial(ShapeLLM, shows="occurrence"),
+}
+"""Styles by name; options follow in brackets: `shapellm-state(payoffs=table, switched=True)`."""
+
+_registry: Registry[Style] = Registry("prompt style", STYLES, "stratagem.styles")
+
+
+def make_style(text: str) -> Style:
+    """The style that a text names."""
+    return _registry.make(parse_call(text))
+
+
+def style_names() -> list[str]:
+    """Every name that `make_style` knows."""
+    return _registry.names()

@@ -1,0 +1,28 @@
+"""The style of GTBench's games, as SCO-PAL uses it: the seat's part, the game so far, the legal moves, a fixed format.
+
+The layout follows GTBench (Duan et al. 2024); the words are ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.games.base import View
+from stratagem.prompting.base import NOTHING, Message, Past, Style
+
+_SYSTEM = "You are a strong player of board games, card games and negotiations. Play to win."
+
+
+@dataclass(frozen=True)
+class GTBench(Style):
+    """All legal moves are listed; the answer stands between angle brackets, after reasoning if `reason` is set."""
+
+    reason: bool = False
+    mark = "<"
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
+        how = "First think step by step. Then answer" if self.reason else "Answer"
+        moves = "\n".join(f"<{action}>" for action in view.choices)
+        asked = f"The legal moves:\n{moves}\n{how} with one legal move between angle brackets, on the last line."
+        return [Message("system", f"{_SYSTEM}\n{view.rules}"), Message("user", f"{view.situation}\n\n{asked}")]

@@ -1,0 +1,38 @@
+"""The plain style, for any game: a system message, the rules, the situation, the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.games.base import View
+from stratagem.prompting.base import NOTHING, Message, Past, Style
+
+_SYSTEM = "You play a game and want to be paid as much as you can over the whole of it."
+_LISTED = 24
+"""Beyond this many choices only the first are listed."""
+
+
+def question(view: View[Any]) -> str:
+    """What may be played now."""
+    return f"You may play: {view.choices.summary(_LISTED)}."
+
+
+@dataclass(frozen=True)
+class Plain(Style):
+    """Asks for the action alone."""
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
+        asked = f"{question(view)}\nAnswer with the action alone."
+        return [Message("system", _SYSTEM), Message("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
+
+
+@dataclass(frozen=True)
+class Reasoned(Style):
+    """Asks for a few sentences of reasoning, and then the action on a line of its own."""
+
+    mark = "Action:"
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
+        asked = f"{question(view)}\nReason in a few sentences; then write, as the last line, Action: and your action."
+        return [Message("system", _SYSTEM), Message("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
