@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib.metadata import EntryPoint
 
 
 class StratagemError(Exception):
@@ -32,6 +33,15 @@ class BadParameter(StratagemError):
 
 class IllegalAction(StratagemError):
     """An action that the rules do not allow now; the scheduler asks first, so only a caller's own error shows it."""
+
+
+class BrokenEntry(StratagemError):
+    """A name that another package brings and cannot keep."""
+
+    def __init__(self, kind: str, entry: EntryPoint, error: BaseException) -> None:
+        package = entry.dist.name if entry.dist else "another package"
+        reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".: ")
+        super().__init__(f"The {kind} {entry.name} of the package {package} is broken: {entry.value} says {reason}.")
 
 
 class BadRecord(StratagemError):

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.errors import BadParameter, BrokenEntry, StratagemError, UnknownName
 
 T = TypeVar("T")
 
@@ -72,29 +73,33 @@ def _literal(text: str) -> Any:
 
 
 class Registry(Generic[T]):
-    """Names and their factories: ours in a plain dict, other packages' from an entry-point group, read on demand."""
+    """Names and their factories: ours in a plain dict, other packages' from an entry-point group.
+
+    Another package is loaded when its name is asked for and not before, so a broken one spoils its own names only.
+    """
 
     def __init__(self, kind: str, table: Mapping[str, Callable[..., T]], group: str) -> None:
         self.kind = kind
         self.group = group
         self._table = dict(table)
-        self._discovered = False
+        self._loaded: dict[str, Callable[..., T]] = {}
 
     def names(self) -> list[str]:
         """Every name, ours first and then those of other packages."""
-        self._discover()
-        return list(self._table)
+        return [*self._table, *self._entries]
 
     def __contains__(self, name: str) -> bool:
-        if name not in self._table:
-            self._discover()
-        return name in self._table
+        return name in self._table or name in self._entries
 
     def factory(self, name: str) -> Callable[..., T]:
         """The factory called `name`; an unknown name is answered with the nearest known ones."""
-        if name not in self:
-            raise UnknownName(self.kind, name, self._table)
-        return self._table[name]
+        if name in self._table:
+            return self._table[name]
+        if name not in self._entries:
+            raise UnknownName(self.kind, name, self.names())
+        if name not in self._loaded:
+            self._loaded[name] = self._load(self._entries[name])
+        return self._loaded[name]
 
     def make(self, call: Call) -> T:
         """Build what `call` names, and turn a wrong argument into one sentence."""
@@ -107,13 +112,28 @@ class Registry(Generic[T]):
             raise BadParameter(
                 f"The {self.kind} {call.name} cannot be made so: {_fault(factory, call, error)}"
             ) from error
+        except Exception as error:
+            if call.name in self._table:
+                raise  # a defect of ours keeps its traceback
+            raise BrokenEntry(self.kind, self._entries[call.name], error) from error
 
-    def _discover(self) -> None:
-        if self._discovered:
-            return
-        self._discovered = True
+    @cached_property
+    def _entries(self) -> dict[str, EntryPoint]:
+        """What other packages declare; our names stay ours, and of two packages the first keeps a name."""
+        found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
-            self._table.setdefault(entry.name, entry.load())
+            if entry.name not in self._table:
+                found.setdefault(entry.name, entry)
+        return found
+
+    def _load(self, entry: EntryPoint) -> Callable[..., T]:
+        try:
+            factory: Callable[..., T] = entry.load()
+            if not callable(factory):
+                raise TypeError("it is nothing that makes one")
+        except Exception as error:
+            raise BrokenEntry(self.kind, entry, error) from error
+        return factory
 
 
 def _fault(factory: Callable[..., Any], call: Call, error: Exception) -> str:

@@ -40,7 +40,7 @@ def test_games_are_listed_and_shown(run):
 
 
 def test_players_are_listed_with_their_rules(run):
-    cards = json.loads(run("players", "--game", "kuhn", "--json")[1])["kuhn"]
+    cards = json.loads(run("players", "kuhn", "--json")[1])["kuhn"]
     nash = next(card for card in cards if card["name"] == "NashApprox")
     assert nash["pools"] == ["train", "exploit"]
     assert nash["stochastic"]
@@ -97,11 +97,18 @@ def test_other_opponents_and_more_metrics(run):
 
 
 def test_a_tournament_is_a_matrix(run):
-    data = json.loads(run("tournament", "ipd", "--players", "TitForTat", "AlwaysDefect", "--episodes", 2, "--json")[1])
+    command = ("tournament", "ipd", "--players", "TitForTat", "AlwaysDefect", "--episodes", 2)
+    data = json.loads(run(*command, "--no-chance", "--json")[1])
     assert data["players"] == ["ipd/TitForTat", "ipd/AlwaysDefect"]
+    assert "random (chance)" in run(*command)[1]
     pays = [[cell["mean"] for cell in row] for row in data["pay"]]
     assert pays == [[3.0, 0.875], [1.5, 1.0]]
     assert "mean vs others" in run("tournament", "negotiation-v1", "--players", "Fair", "Selfish", "--episodes", 2)[1]
+
+
+def test_sampled_cells_carry_their_error(run):
+    printed = run("tournament", "tic-tac-toe", "--players", "mcts:5", "first-legal", "--episodes", 4)[1]
+    assert printed.count("±") > 4
 
 
 def test_a_game_is_verified(run):
@@ -124,7 +131,7 @@ def test_prompts_are_shown_with_what_they_share(run):
     ("command", "sentence"),
     [
         ("games khun", "did you mean kuhn"),
-        ("players --game nope", "There is no game called 'nope'"),
+        ("players nope", "There is no game called 'nope'"),
         ("play kuhn --players NashAprox", "did you mean NashApprox"),
         ("play kuhn --players TitForTat random", "There is no player of kuhn called 'TitForTat'"),
         ("play kuhn --players ipd/TitForTat random", "ipd/TitForTat plays ipd"),
@@ -143,7 +150,8 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("eval kuhn --player random --episodes 0", "at least one episode"),
         ("eval kuhn --player random --metric exploits", "did you mean exploit"),
         ("eval connect-four --player perfect", "too large"),
-        ("tournament ipd --players TitForTat", "at least two players"),
+        ("tournament ipd --players TitForTat --no-chance", "at least two players"),
+        ("tournament spiel:catch --players random first-legal", "has one seat"),
         ("show /nowhere", "no recorded episodes"),
         ("verify-game nope", "There is no game called 'nope'"),
     ],

@@ -48,7 +48,7 @@ def evaluate_players(
         print_json(data)
         return
     for result in results:
-        out.print(_figures(result, chosen.metrics, at.episodes))
+        out.print(_figures(result, chosen.metrics))
         out.print(_plain(result))
         if by_opponent:
             out.print(_opponents(result))
@@ -62,16 +62,17 @@ def _short(name: str, result: GameResult) -> Text:
     return Text("random (chance)" if bare == CHANCE else bare)
 
 
-def _title(result: GameResult, episodes: int) -> str:
+def _title(result: GameResult) -> str:
+    episodes = len(result.rows[0].bouts[0].episodes)
     return f"{result.text}   {episodes} episodes an opponent where play is sampled, seats rotated over paired deals"
 
 
-def _figures(result: GameResult, metrics: Sequence[str], episodes: int) -> Group:
+def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
     """A row a player, a column a metric; the best responder's figure stands next to the pool's."""
     headings = [SHORT.get(name, name) for name in metrics]
     if "exploit" in metrics:
         headings.insert(metrics.index("exploit") + 1, "worst case")
-    made = table(_title(result, episodes), "player", *headings)
+    made = table(_title(result), "player", *headings)
     scale = scale_of(result.game)
     for row in result.rows:
         cells = [cell(row.metrics[name], METRICS[name].digits) for name in metrics]

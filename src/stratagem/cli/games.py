@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from stratagem.cli.output import out, print_json, table
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, BrokenEntry
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, game_names, make_game
 from stratagem.games.key import Key
@@ -34,7 +34,7 @@ def listed() -> list[Game[object]]:
     for name in game_names():
         try:
             found.append(make_game(name))
-        except BadParameter:
+        except (BadParameter, BrokenEntry):
             continue
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any
 
@@ -40,11 +41,11 @@ def play_match(
     setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
     folder = options.fresh(record_to)
     played = play(setups) if folder is None else record(play(setups), folder)
-    finished = []
+    finished: list[Episode] = []
     with progress(episodes, quiet=json) as step:
         for episode in played:
             step(match.text)
-            finished.append(episode)
+            finished.append(episode if json or len(finished) < told else replace(episode, decisions=[]))
     if json:
         print_json([episode_json(episode) for episode in finished])
         return

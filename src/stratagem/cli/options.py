@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from stratagem.errors import StratagemError
-from stratagem.play.store import shards
+from stratagem.play.store import prepare, shards
 
 Seed = Annotated[int, typer.Option(help="The seed from which every draw follows.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -17,7 +17,10 @@ Out = Annotated[Path | None, typer.Option("--out", help="A file for the figures,
 
 
 def fresh(folder: Path | None) -> Path | None:
-    """The folder to record to, refused where it already holds a recording: ids would stand there twice."""
-    if folder is not None and shards(folder):
+    """The folder to record to, made now; refused where it already holds a recording: ids would stand there twice."""
+    if folder is None:
+        return None
+    if shards(folder):
         raise StratagemError(f"{folder} already holds recorded episodes: choose another folder.")
+    prepare(folder)
     return folder

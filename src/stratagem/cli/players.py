@@ -19,7 +19,7 @@ EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
 
 
 def players(
-    game: Annotated[str | None, typer.Option(help="Only those who can play this game.")] = None,
+    game: Annotated[str | None, typer.Argument(help="One game, to see only those who can play it.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the players: each one's rule, whether it mixes, how far back it looks, and the pools it stands in."""

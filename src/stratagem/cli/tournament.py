@@ -8,8 +8,9 @@ import typer
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import cell, errors, number, out, print_json, progress, table, write_json
+from stratagem.cli.output import cell, errors, out, print_json, progress, table, write_json
 from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.report import tournament_json
 from stratagem.evaluation.tournament import CrossPlay, pairs, tournament
 from stratagem.games.catalogue import make_game
@@ -22,6 +23,7 @@ def play_tournament(
     game: Annotated[str, typer.Argument(help="The game.")],
     players: Annotated[list[str] | None, typer.Option(help="Who takes part; by default the game's own pools.")] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes a pair.")] = 20,
+    chance: Annotated[bool, typer.Option(help="Let random play take part, as the chance level.")] = True,
     seed: options.Seed = 0,
     write_to: options.Out = None,
     record_to: options.Record = None,
@@ -30,7 +32,8 @@ def play_tournament(
     """Play everybody against everybody and print who earns what against whom."""
     made = make_game(game)
     names = players or list(dict.fromkeys(name for pool in POOLS.get(made.spec.family, {}).values() for name in pool))
-    seated = {player.name: player for player in (make_player(name, made) for name in names)}
+    wanted = [*names, CHANCE] if chance else names
+    seated = {player.name: player for player in (make_player(name, made) for name in wanted)}
     at = Table(episodes=episodes, key=Key(seed), record_to=options.fresh(record_to))
     with progress(len(pairs(made, len(seated))), quiet=json) as step:
         result = tournament(made, game, list(seated.values()), at, step)
@@ -41,18 +44,22 @@ def play_tournament(
         print_json(data)
         return
     out.print(_matrix(result, episodes))
-    out.print("Row's pay a round against column. Bare figures are exact expectations.", highlight=False)
+    out.print(
+        "Row's pay a round against column; a bare figure is exact, ± a standard error over deals.", highlight=False
+    )
     for warning in result.warnings:
         errors.print(Text(f"warning: {warning}", style="yellow"))
 
 
 def _matrix(result: CrossPlay, episodes: int) -> object:
     order, means = result.ranking(), result.means()
-    title = f"{result.text}   {episodes} episodes a pair, seats rotated over paired deals, {result.game.spec.unit}"
+    how = f"{episodes} episodes a pair where play is sampled, seats rotated over paired deals"
+    title = f"{result.text}   {how}, {result.game.spec.unit}"
     made = table(title, "", "player", "mean vs others", *(str(place) for place in range(1, len(order) + 1)))
     made.columns[1].justify = "left"
     for place, row in enumerate(order, 1):
-        cells = [Text(number(result.pay[row][column].mean, 2)) for column in order]
-        short = result.players[row].removeprefix(f"{result.game.spec.family}/")
+        cells = [cell(result.pay[row][column], 2) for column in order]
+        short = "random (chance)" if result.players[row] == CHANCE else result.players[row]
+        short = short.removeprefix(f"{result.game.spec.family}/")
         made.add_row(str(place), Text(short), cell(means[row]), *cells)
     return made

@@ -116,7 +116,7 @@ def _deal(episode: Episode) -> str:
 
 def _average(values: Any) -> float:
     listed = list(values)
-    return math.fsum(listed) / len(listed)
+    return math.fsum(listed) / len(listed) if listed else math.nan
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,9 @@ class Table:
     def bout(self, game: Game[Any], hero: Player, opponent: Player, pools: Sequence[str]) -> Bout:
         """Play one hero against one opponent; the deals depend on game, opponent and seed, not on the hero."""
         others = game.spec.seats - 1
-        name = f"{game.spec.name}/{hero.name}/{opponent.name}"
-        key = self.key.at("bout", game.spec.name, opponent.name)
-        setups = rotated(Match(game, [hero, *[opponent] * others]), self.episodes, key, name=name)
+        match = Match(game, [hero, *[opponent] * others])
+        name = f"{match.text}/{hero.name}/{opponent.name}"
+        setups = rotated(match, self.episodes, self.key.at("bout", match.text, opponent.name), name=name)
         episodes = play(setups, self.answer)
         if self.record_to is not None:
             episodes = record(episodes, self.record_to)

@@ -67,7 +67,7 @@ def evaluation_json(results: list[GameResult], suite: str, seed: int, episodes: 
     return {
         "suite": suite,
         "seed": seed,
-        "episodes_per_opponent": episodes,
+        "episodes_asked_per_opponent": episodes,
         "made_by": provenance(),
         "games": [_game_json(result) for result in results],
     }

@@ -89,15 +89,31 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     return Estimate(centre, se, sum(estimate.n for estimate in estimates))
 
 
-def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
+def wilson(successes: float, n: float, confidence: float = 0.95) -> Estimate:
     """A rate with Wilson's interval (Wilson 1927); ties may count one half."""
     if n == 0:
         return Estimate(math.nan, None, 0)
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    rate = successes / n
-    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z * math.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return Estimate(rate, math.sqrt(rate * (1 - rate) / n), n, max(0.0, centre - half), min(1.0, centre + half))
+    share = successes / n
+    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
+    return Estimate(share, math.sqrt(share * (1 - share) / n), int(n), max(0.0, centre - half), min(1.0, centre + half))
+
+
+def rate(
+    items: Iterable[T], hits: Callable[[T], float], tries: Callable[[T], float], cluster: Callable[[T], Hashable]
+) -> Estimate:
+    """A rate with Wilson's interval for as many tries as the spread between clusters says they are worth (Kish 1965).
+
+    Replays of one deal are not independent; where they all agree there is one try a cluster.
+    """
+    listed = list(items)
+    clusters = len({cluster(item) for item in listed})
+    found = ratio(listed, hits, tries, cluster)
+    worth = float(clusters)
+    if found.se:
+        worth = min(found.mean * (1 - found.mean) / found.se**2, math.fsum(tries(item) for item in listed))
+    return replace(wilson(found.mean * worth, worth), se=found.se, n=clusters)
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,8 @@ def tournament(
 ) -> CrossPlay:
     """Play every pair on paired deals; with more than two seats the second player holds all seats but one."""
     names = tuple(player.name for player in players)
+    if game.spec.seats < 2:
+        raise BadParameter(f"{game.spec.name} has one seat, so nobody can meet anybody in it.")
     if len(set(names)) != len(names) or len(names) < 2:
         raise BadParameter("A tournament needs at least two players, each named once.")
     pay: dict[tuple[int, int], Estimate] = {}

@@ -8,21 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import product
 from typing import NamedTuple
 
-from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
+from stratagem.options import whole
 
 BIDS = ("LOW", "MEDIUM", "HIGH")
 """The bids by tier: LOW costs 1, MEDIUM 2, HIGH 3."""
 VALUES = (1, 2, 3)
 _CHOICES = Flat(BIDS)
-_COOPERATIVE = 7 / 18
-"""What each of two seats earns a round when both bid one below their value (at least 1): 7/18 exactly."""
+_MOST_ENUMERATED = 8
+"""Beyond this many seats the yardstick is not worked out."""
+
+
+@lru_cache
+def cooperative_pay(seats: int) -> float | None:
+    """What each seat earns a round when all bid one below their value, at least 1: 7/18 for two seats."""
+    if seats > _MOST_ENUMERATED:
+        return None
+    total = 0.0
+    for values in product(VALUES, repeat=seats):
+        bids = [max(1, value - 1) for value in values]
+        if bids[0] == max(bids):
+            total += (values[0] - bids[0]) / bids.count(bids[0])
+    return float(total / len(VALUES) ** seats)
 
 
 class PastRound(NamedTuple):
@@ -119,8 +133,9 @@ class AuctionState(State[AuctionFacts]):
         winners = [self.values[seat] for seat, bid in enumerate(bids) if bid == top]
         return (best - sum(winners) / len(winners)) / best
 
-    def stakes(self, seat: Seat) -> Stakes:
-        return Stakes(_COOPERATIVE, _COOPERATIVE)
+    def stakes(self, seat: Seat) -> Stakes | None:
+        pay = cooperative_pay(self.game.seats)
+        return None if pay is None else Stakes(pay, pay)
 
     def resample(self, seat: Seat, chance: Chance) -> AuctionState:
         """Other seats' values now are anything; their values of past rounds are known to nobody who still asks."""
@@ -142,8 +157,8 @@ class Auction(Game[AuctionFacts]):
     seats: int = 2
 
     def __post_init__(self) -> None:
-        if self.rounds < 1 or self.seats < 2:
-            raise BadParameter("The auction needs `rounds` of at least 1 and `seats` of at least 2.")
+        whole("The auction", "rounds", self.rounds, 1)
+        whole("The auction", "seats", self.seats, 2)
 
     @cached_property
     def spec(self) -> GameSpec:

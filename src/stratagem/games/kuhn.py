@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from stratagem.errors import BadParameter
 from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View, pending
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
 from stratagem.games.twin import Node
+from stratagem.options import whole
 
 CARDS = "JQK"
 _OPEN, _FACING = Flat(("PASS", "BET")), Flat(("FOLD", "CALL"))
@@ -115,8 +115,7 @@ class Kuhn(Game[KuhnFacts]):
     hands: int = 6
 
     def __post_init__(self) -> None:
-        if self.hands < 1:
-            raise BadParameter("Kuhn poker needs `hands` of at least 1.")
+        whole("Kuhn poker", "hands", self.hands, 1)
 
     @cached_property
     def spec(self) -> GameSpec:
@@ -200,6 +199,10 @@ class KuhnTwin:
         for letter in state.line:
             node.apply_action(int(letter in "BC"))
         return node
+
+    def seat(self, state: State[Any], player: int) -> int:
+        """The opener of the hand in play is OpenSpiel's player 0."""
+        return (state.round + player) % 2
 
 
 def _line(moves: list[int]) -> str:

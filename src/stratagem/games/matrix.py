@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from math import isfinite
 from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter
@@ -17,6 +18,7 @@ from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec, Utility
+from stratagem.options import whole, within
 
 Payoffs = tuple[tuple[tuple[float, float], ...], ...]
 
@@ -146,8 +148,8 @@ class MatrixGame(Game[MatrixFacts]):
             )
         if any(not label or "/" in label or label != " ".join(label.split()) for label in (*self.labels, *second)):
             raise BadParameter(f"{self.name} needs plain labels without a slash, not {(*self.labels, *second)}.")
-        if self.rounds < 1 or not 0.0 <= self.continuation <= 1.0:
-            raise BadParameter(f"{self.name} needs `rounds` of at least 1 and a `continuation` from 0 to 1.")
+        whole(self.name, "rounds", self.rounds, 1)
+        within(self.name, "continuation", self.continuation, 0.0, 1.0)
 
     def seat_labels(self, seat: Seat) -> tuple[str, ...]:
         """The names of this seat's actions."""
@@ -237,10 +239,12 @@ def joint(facts: MatrixFacts, mine: int, theirs: int) -> str:
 def _as_table(rows: Any) -> Payoffs:
     try:
         table = tuple(tuple((float(cell[0]), float(cell[1])) for cell in row) for row in rows)
-    except (TypeError, ValueError, IndexError):
+    except (TypeError, ValueError, LookupError, OverflowError):
         raise BadParameter(
             "`payoffs` must be rows of cells, each cell the two seats' payoffs: [[(3, 3), (0, 5)], [(5, 0), (1, 1)]]."
         ) from None
     if not table or not table[0] or len({len(row) for row in table}) != 1:
         raise BadParameter("`payoffs` must have rows of equal length, at least one cell each.")
+    if not all(isfinite(pay) for row in table for cell in row for pay in cell):
+        raise BadParameter("`payoffs` must be finite numbers, neither nan nor inf.")
     return table

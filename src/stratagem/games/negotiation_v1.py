@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from stratagem.errors import BadParameter
 from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
+from stratagem.options import whole
 
 
 class PieFacts(NamedTuple):
@@ -64,7 +64,7 @@ class PieState(State[PieFacts]):
         return RoundResult((float(first), float(second)) if fits else (0.0, 0.0), signals=signals)
 
     def stakes(self, seat: Seat) -> Stakes:
-        return Stakes(self.game.pie / 2, self.game.pie / 2)
+        return Stakes(float(self.game.pie // 2), float(self.game.pie // 2))
 
     def resample(self, seat: Seat, chance: Chance) -> PieState:
         return self.fork(chance)
@@ -80,8 +80,8 @@ class Pie(Game[PieFacts]):
     pie: int = 10
 
     def __post_init__(self) -> None:
-        if self.rounds < 1 or self.pie < 2:
-            raise BadParameter("Negotiation needs `rounds` of at least 1 and a `pie` of at least 2.")
+        whole("Negotiation", "rounds", self.rounds, 1)
+        whole("Negotiation", "pie", self.pie, 2)
 
     @cached_property
     def spec(self) -> GameSpec:

@@ -12,11 +12,11 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from stratagem.errors import BadParameter
 from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
+from stratagem.options import whole
 
 ITEMS = ("books", "hats", "balls")
 Bundle = tuple[int, ...]
@@ -137,8 +137,8 @@ class Division(Game[DivisionFacts]):
     """The most of one item in the pool; there is at least one."""
 
     def __post_init__(self) -> None:
-        if self.rounds < 1 or self.most < 1:
-            raise BadParameter("Negotiation needs `rounds` and `most` of at least 1.")
+        whole("Negotiation", "rounds", self.rounds, 1)
+        whole("Negotiation", "most", self.most, 1)
 
     @cached_property
     def spec(self) -> GameSpec:

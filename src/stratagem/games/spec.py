@@ -14,7 +14,7 @@ class GameSpec:
     """The declared facts of a game; conformance holds the rules to every one of them."""
 
     name: str
-    """How people ask for it; with its parameters where they differ from the default."""
+    """How people ask for it; `describe` adds the parameters that are not the default."""
     version: int = 1
     """Raised when a change of rules would change a transcript."""
     family: str

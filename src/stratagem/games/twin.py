@@ -35,3 +35,7 @@ class Twin(Protocol):
     def node(self, state: State[Any]) -> Node:
         """OpenSpiel's state for ours, hidden cards included."""
         ...
+
+    def seat(self, state: State[Any], player: int) -> int:
+        """Which of our seats is OpenSpiel's `player` in the position that `node` gives for `state`."""
+        ...

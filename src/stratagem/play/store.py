@@ -10,12 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from operator import attrgetter
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from stratagem.errors import BadRecord
+from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
 from stratagem.play.records import Decision, Episode
 
@@ -100,11 +101,29 @@ def _path(folder: Path, number: int) -> Path:
 
 
 def _write(folder: Path, number: int, table: pa.Table) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     final = _path(folder, number)
     partial = final.with_suffix(".partial")
-    pq.write_table(table, partial, compression="zstd")
-    partial.replace(final)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, partial, compression="zstd")
+        partial.replace(final)
+    except OSError as error:
+        raise _unwritable(final, error) from error
+
+
+def prepare(folder: Path) -> None:
+    """Make the folder of a recording, or say in one sentence why nothing can be written there."""
+    try:
+        for part in (folder / "decisions", folder / "episodes"):
+            part.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=part):
+                pass
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> StratagemError:
+    return StratagemError(f"{path} cannot be written: {error.strerror or str(error).splitlines()[0]}.")
 
 
 def shards(folder: Path) -> list[int]:

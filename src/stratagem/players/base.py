@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from stratagem.errors import CannotCompute
 from stratagem.games.base import Seat, State, View
 from stratagem.games.key import Key
 
@@ -46,7 +47,9 @@ class Ask:
 
     __slots__ = ("_state", "_table_key", "attempt", "slot", "turn", "view")
 
-    def __init__(self, view: View[Any], table_key: Key, slot: int, turn: int, attempt: int, state: State[Any]) -> None:
+    def __init__(
+        self, view: View[Any], table_key: Key, slot: int, turn: int, attempt: int, state: State[Any] | None
+    ) -> None:
         self.view = view
         self.slot = slot
         self.turn = turn
@@ -65,6 +68,8 @@ class Ask:
 
     def peek(self) -> State[Any]:
         """A copy of the true state, for players whose traits say `sees_hidden`; the copy's future chance is its own."""
+        if self._state is None:
+            raise CannotCompute("A player that looks at the true state must declare it: Traits(sees_hidden=True).")
         return self._state.fork(self.key.at("peek"))
 
 

@@ -8,10 +8,12 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stratagem.cache import cache_folder
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.spiel.engine import CHANCE, TERMINAL
@@ -41,17 +43,25 @@ def average_policy(game: Game[Any], iterations: int) -> Mapping[str, Mapping[str
     table = _read(path, path.stem)
     if table is None:
         table = _solved(game, twin, iterations)
-        _write(path, {"solves": path.stem, "table": table})
+        with suppress(OSError):  # a table that cannot be kept is solved again another time
+            _write(path, {"solves": path.stem, "table": table})
     return table
+
+
+def refuse_untabled(game: Game[Any], iterations: int) -> None:
+    """Refuse a game whose information sets cannot all be told, without solving it; a kept table is proof enough."""
+    twin = _solvable(game)
+    path = cache_path(game, twin, iterations)
+    if _read(path, path.stem) is None:
+        _information_sets(game)
 
 
 def cache_path(game: Game[Any], twin: Twin, iterations: int) -> Path:
     """Where the table of a game is kept: in $STRATAGEM_CACHE, or ~/.cache/stratagem."""
-    folder = Path(os.environ.get("STRATAGEM_CACHE") or Path.home() / ".cache" / "stratagem")
     solved = f"{game.spec.name} v{game.spec.version} {twin.spiel}"
     readable = re.sub(r"[^\w=;-]+", "_", solved).strip("_")[:120]
     digest = hashlib.blake2b(solved.encode(), digest_size=4).hexdigest()
-    return folder / f"cfr-plus-{readable}-{digest}-{iterations}-format{FORMAT}.json"
+    return cache_folder() / f"cfr-plus-{readable}-{digest}-{iterations}-format{FORMAT}.json"
 
 
 def _solvable(game: Game[Any]) -> Twin:
@@ -68,9 +78,7 @@ def _solvable(game: Game[Any]) -> Twin:
 def _solved(game: Game[Any], twin: Twin, iterations: int) -> Table:
     import pyspiel
 
-    sets = _information_sets(game, twin)
-    if len({known.key for known in sets.values()}) < len(sets):
-        raise CannotCompute(f"cfr cannot play {game.spec.name}: its keys do not tell its information sets apart.")
+    sets = _information_sets(game)
     solver = pyspiel.CFRPlusSolver(twin.spiel)
     for _ in range(iterations):
         solver.evaluate_and_update_policy()
@@ -83,8 +91,17 @@ def _mix(row: list[tuple[int, float]], names: Mapping[int, str]) -> dict[str, fl
     return {names[action]: probability / total for action, probability in row}
 
 
-def _information_sets(game: Game[Any], twin: Twin) -> dict[str, _Set]:
-    """Every information set by OpenSpiel's name for it."""
+@lru_cache(maxsize=4)
+def _information_sets(game: Game[Any]) -> Mapping[str, _Set]:
+    """Every information set by OpenSpiel's name for it; keys of ours that tell them apart."""
+    sets = _walked(game, _solvable(game))
+    if len({known.key for known in sets.values()}) < len(sets):
+        raise CannotCompute(f"cfr cannot play {game.spec.name}: its keys do not tell its information sets apart.")
+    return sets
+
+
+def _walked(game: Game[Any], twin: Twin) -> dict[str, _Set]:
+    """The information sets met on the way through the whole tree, where that is not too large."""
     sets: dict[str, _Set] = {}
     stack: list[Node] = [twin.spiel.new_initial_state()]
     for _ in range(_MOST_NODES):
@@ -117,6 +134,9 @@ def _write(path: Path, data: Mapping[str, Any]) -> None:
     """Write under another name first, so that nobody ever reads half a table."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "w") as file:
-        json.dump(data, file)
-    Path(temporary).replace(path)
+    try:
+        with os.fdopen(handle, "w") as file:
+            json.dump(data, file)
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)

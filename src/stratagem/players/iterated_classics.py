@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from stratagem.errors import BadParameter
 from stratagem.games.matrix import MatrixFacts
+from stratagem.options import within
 from stratagem.players.base import Traits
 from stratagem.players.iterated import COOPERATE, DEFECT, IteratedPlayer
-from stratagem.players.options import within
 
 
 class AlwaysCooperate(IteratedPlayer):

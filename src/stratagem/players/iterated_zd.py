@@ -16,6 +16,7 @@ from typing import Any
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.matrix import MatrixFacts, MatrixGame
+from stratagem.options import is_number, within
 from stratagem.players.base import Scripted, Traits
 from stratagem.players.iterated import COOPERATE, DEFECT, cooperating
 
@@ -42,8 +43,9 @@ class ZeroDeterminant(Scripted[MatrixFacts]):
     phi: float | None = None
 
     def __post_init__(self) -> None:
-        if self.chi < 1.0 or (self.phi is not None and self.phi <= 0.0):
-            raise BadParameter(f"{type(self).__name__} needs `chi` of at least 1 and `phi` above 0.")
+        within(self, "chi", self.chi, 1.0)
+        if self.phi is not None and not (is_number(self.phi) and self.phi > 0.0):
+            raise BadParameter(f"{type(self).__name__} needs `phi` above 0, a number, not {self.phi!r}.")
 
     @property
     @abstractmethod

@@ -124,3 +124,33 @@ class CallingStation(KuhnPlayer):
 
     def calls(self, facts: KuhnFacts) -> float:
         return 1.0
+
+
+class Bluffer(KuhnPlayer):
+    """Bets J and K, never Q; calls with K only."""
+
+    def bets(self, facts: KuhnFacts) -> float:
+        return facts.card != "Q"
+
+    def calls(self, facts: KuhnFacts) -> float:
+        return facts.card == "K"
+
+
+class Trapper(KuhnPlayer):
+    """Opens with a pass on every card, bets K when passed to, calls with Q and K."""
+
+    def bets(self, facts: KuhnFacts) -> float:
+        return facts.card == "K" and not facts.opens
+
+    def calls(self, facts: KuhnFacts) -> float:
+        return facts.card != "J"
+
+
+class Suspicious(KuhnPlayer):
+    """Bets K, and calls with every card, since every bet may be a bluff."""
+
+    def bets(self, facts: KuhnFacts) -> float:
+        return facts.card == "K"
+
+    def calls(self, facts: KuhnFacts) -> float:
+        return 1.0

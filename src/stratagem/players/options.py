@@ -1,11 +1,7 @@
-"""The check of an option that a player is made with."""
+"""The check of an option that a player is made with, as games have it."""
 
 from __future__ import annotations
 
-from stratagem.errors import BadParameter
+from stratagem.options import within
 
-
-def within(owner: object, option: str, value: float, low: float, high: float) -> None:
-    """Refuse an option outside its range, in one sentence."""
-    if not low <= value <= high:
-        raise BadParameter(f"{type(owner).__name__} needs `{option}` from {low:g} to {high:g}, not {value}.")
+__all__ = ["within"]

@@ -46,7 +46,7 @@ POOLS: dict[str, dict[str, tuple[str, ...]]] = {
         "train": ("NashApprox", "TightPassive", "LooseAggressive"),
         "exploit": ("NashApprox", "AlwaysBet"),
         "collusive": (),
-        "robust": ("TightValue", "PotControl", "AlwaysPassQueen", "RandomLegal", "CallingStation"),
+        "robust": ("CallingStation", "Bluffer", "Trapper", "Suspicious"),
     },
 }
 """By family of games, then by pool."""

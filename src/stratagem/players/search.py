@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.twin import Twin
+from stratagem.options import whole
 from stratagem.players.base import Ask, Move, Traits
 
 _EXPLORATION = 2.0
@@ -28,8 +29,7 @@ class MCTS:
     traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, sees_hidden=True, exact=False)
 
     def __post_init__(self) -> None:
-        if self.simulations < 1:
-            raise BadParameter(f"mcts needs at least 1 simulation a decision, not {self.simulations}: try mcts:100.")
+        whole("mcts", "simulations", self.simulations, 1)
 
     @property
     def name(self) -> str:

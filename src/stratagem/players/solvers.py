@@ -10,8 +10,9 @@ from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.games.solver import BUDGET, solve
 from stratagem.games.spiel.facts import SpielFacts
+from stratagem.options import whole
 from stratagem.players.base import Mix, Scripted, Traits
-from stratagem.players.equilibrium import average_policy
+from stratagem.players.equilibrium import average_policy, refuse_untabled
 from stratagem.players.search import positive
 
 
@@ -23,8 +24,7 @@ class CFR(Scripted[Any]):
     traits: ClassVar[Traits] = Traits(stochastic=True, memory=None)
 
     def __post_init__(self) -> None:
-        if self.iterations < 1:
-            raise BadParameter(f"cfr needs at least 1 iteration, not {self.iterations}: try cfr:1000.")
+        whole("cfr", "iterations", self.iterations, 1)
 
     @property
     def name(self) -> str:
@@ -34,6 +34,7 @@ class CFR(Scripted[Any]):
         """Refuse a game that CFR cannot solve, before it is played."""
         if game.twin() is None or game.spec.seats != 2 or game.spec.utility != "zero-sum":
             raise BadParameter(f"{self.name} solves two-player zero-sum games of OpenSpiel, unlike {game.spec.name}.")
+        refuse_untabled(game, self.iterations)
 
     def strategy(self, view: View[Any]) -> Mix:
         """The row of the table that this information set has."""
@@ -50,6 +51,9 @@ class Perfect(Scripted[Any]):
     budget: int = BUDGET
     """The most positions that it looks at in one decision."""
     traits: ClassVar[Traits] = Traits(stochastic=True)
+
+    def __post_init__(self) -> None:
+        whole("perfect", "budget", self.budget, 1)
 
     @property
     def name(self) -> str:

@@ -13,8 +13,8 @@ from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.games.negotiation_v1 import Pie, PieFacts
 from stratagem.games.negotiation_v2 import Division, DivisionFacts
+from stratagem.options import whole, within
 from stratagem.players.base import Ask, Completion, Mix, Move, Player, Request, Traits, Turn, shown
-from stratagem.players.options import within
 from stratagem.players.uniform import uniform
 
 _MOST_DRAWS = 64
@@ -44,7 +44,7 @@ class Noisy:
     p: float = 0.1
 
     def __post_init__(self) -> None:
-        within(self, "p", self.p, 0.0, 1.0)
+        within("noise", "p", self.p, 0.0, 1.0)
 
     @property
     def name(self) -> str:
@@ -107,8 +107,7 @@ class Delayed:
     rounds: int = 1
 
     def __post_init__(self) -> None:
-        if type(self.rounds) is not int or self.rounds < 1:
-            raise BadParameter(f"delay needs `rounds` of at least 1, a whole number, not {self.rounds!r}.")
+        whole("delay", "rounds", self.rounds, 1)
         if self.player.traits.sees_hidden:
             raise BadParameter(f"delay cannot keep news from {self.player.name}, which looks at the table itself.")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
-
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.metrics.collusion import Collusion
 from stratagem.evaluation.metrics.exploit import Exploit
@@ -15,6 +13,7 @@ from stratagem.evaluation.metrics.payoff import Payoff
 from stratagem.evaluation.metrics.regret import Regret
 from stratagem.evaluation.metrics.robust import Robust
 from stratagem.evaluation.metrics.safety import Safety
+from stratagem.evaluation.metrics.table import MetricTable
 from stratagem.evaluation.metrics.win_rate import WinRate
 
 _ALL: tuple[type[Metric], ...] = (
@@ -32,8 +31,7 @@ _ALL: tuple[type[Metric], ...] = (
     IllegalRate,
     Length,
 )
-METRICS: dict[str, Metric] = {metric.name: metric() for metric in _ALL}
+METRICS = MetricTable({metric.name: metric for metric in _ALL})
 """Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""
-METRICS |= {entry.name: entry.load()() for entry in entry_points(group="stratagem.metrics")}
 
 __all__ = ["METRICS", "Metric", "Sample"]

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, wilson
+from stratagem.evaluation.statistics import Estimate, rate
 
 
 class IllegalRate(Metric):
-    """Turns of the hero that ended without a legal action, over all its turns, with Wilson's interval."""
+    """Turns of the hero that ended without a legal action, over all its turns.
+
+    Wilson's interval is for the number of turns that the deals are worth.
+    """
 
     name = "illegal"
     better = "lower"
 
     def measure(self, sample: Sample) -> Estimate | None:
         episodes = [episode for bout in sample.bouts for episode in bout.episodes]
-        turns = sum(episode.num_decisions[episode.seat_of(0)] for episode in episodes)
-        illegal = sum(episode.num_illegal[episode.seat_of(0)] for episode in episodes)
-        return wilson(illegal, turns) if turns else None
+        asked = [episode for episode in episodes if episode.num_decisions[episode.seat_of(0)]]
+        if not asked:
+            return None
+        return rate(
+            asked,
+            lambda episode: episode.num_illegal[episode.seat_of(0)],
+            lambda episode: episode.num_decisions[episode.seat_of(0)],
+            lambda episode: episode.group,
+        )

@@ -28,6 +28,8 @@ class _RelativeAdvantage(Metric):
 
     def measure(self, sample: Sample) -> Estimate | None:
         bouts = sample.pool("train", "exploit", "collusive", "opponents")
+        if sample.game.spec.seats == 1:
+            return None
         strata = [[self.terms(scores) for scores in _deals(bout)] for bout in bouts]
         return jackknife(strata, self.figure) if strata else None
 

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, wilson
+from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.play.records import Episode
 
 
 class WinRate(Metric):
-    """Episodes won plus half of those tied, with Wilson's interval; chance in a mirror match is one over the seats."""
+    """Episodes won plus half of those tied, with Wilson's interval for the number of episodes that the deals are worth.
+
+    Chance in a mirror match is one over the seats.
+    """
 
     name = "win rate"
     better = "higher"
 
     def measure(self, sample: Sample) -> Estimate | None:
         episodes = [episode for bout in sample.bouts for episode in bout.episodes]
-        return wilson(sum(map(won, episodes)), len(episodes)) if episodes else None
+        if not episodes or sample.game.spec.seats == 1:
+            return None
+        return rate(episodes, won, lambda _: 1.0, lambda episode: episode.group)
 
 
 def won(episode: Episode) -> float:

@@ -34,6 +34,8 @@ def twin(case: Case) -> str:
         raise NotApplicable("OpenSpiel does not have this game")
     ours = Case(mirror.game, case.episodes, case.key, case.player)
     done = every_episode(ours, lambda ours, key: _along_an_episode(ours, key, mirror))
+    if case.game.one_round() is not None:
+        every_episode(case, lambda case, key: _along_a_match(case, key, mirror))
     try:
         budget = [_POSITIONS]
         for number, (_, state) in enumerate(starts(mirror.game)):
@@ -52,6 +54,46 @@ def _along_an_episode(case: Case, key: Key, mirror: Twin) -> None:
         else:
             pair = _together(mirror, pair, here.state, here.result.payoffs, here.transcript)
         _same(mirror, pair)
+
+
+def _along_a_match(case: Case, key: Key, mirror: Twin) -> None:
+    """Round by round, each as a game of OpenSpiel's own; a seat may be another of its players in each."""
+    node: Node = None
+    seats: list[Seat] = []
+    for here in case.walk(key):
+        if here.result is not None:
+            (said,) = here.transcript.actions[-1].values()
+            numbers: dict[str | None, int] = {mirror.action(node, a): a for a in node.legal_actions()}
+            if said not in numbers:
+                raise Broken(f"OpenSpiel does not let {said!r} be played: {list(numbers)}", here.transcript)
+            node = node.child(numbers[said])
+            if node.is_terminal() != here.result.closed:
+                raise Broken("the round ends here or in OpenSpiel, and not in both", here.transcript)
+            if here.result.closed:
+                _same_pay(here.result.payoffs, node, seats, here.transcript)
+        if not here.state.over:
+            reached, before = mirror.node(here.state), node
+            if before is not None and not before.is_terminal() and before.history() != reached.history():
+                raise Broken(f"OpenSpiel's history is {before.history()} and ours {reached.history()}", here.transcript)
+            node, seats = reached, [mirror.seat(here.state, player) for player in range(case.game.spec.seats)]
+            _same_turn(mirror, here.state, node, seats, here.transcript)
+
+
+def _same_pay(payoffs: tuple[float, ...], node: Node, seats: list[Seat], transcript: Transcript) -> None:
+    theirs = node.returns()
+    if any(abs(payoffs[seat] - theirs[player]) > 1e-6 for player, seat in enumerate(seats)):
+        raise Broken(f"{payoffs} is paid here and {theirs} in OpenSpiel, whose players are seats {seats}", transcript)
+
+
+def _same_turn(mirror: Twin, state: State[Any], node: Node, seats: list[Seat], transcript: Transcript) -> None:
+    seat = state.to_act[0]
+    if seats[node.current_player()] != seat:
+        raise Broken(f"seat {seat} is to move here and {seats[node.current_player()]} in OpenSpiel", transcript)
+    view, names = state.view(seat), [mirror.action(node, number) for number in node.legal_actions()]
+    if sorted(view.choices) != sorted(names):
+        raise Broken(f"legal here are {sorted(view.choices)} and in OpenSpiel {names}", transcript)
+    if mirror.view(node).info_key != view.info_key:
+        raise Broken(f"OpenSpiel's position is another information set of seat {seat}", transcript)
 
 
 def _everywhere(mirror: Twin, pair: Pair, budget: list[int]) -> None:
@@ -92,14 +134,6 @@ def _same(mirror: Twin, pair: Pair) -> None:
     if state.over != node.is_terminal():
         raise Broken(f"over is {state.over} here and {node.is_terminal()} in OpenSpiel", pair.transcript)
     if state.over:
-        if max(abs(a - b) for a, b in zip(pair.paid, node.returns(), strict=True)) > 1e-6:
-            raise Broken(f"{pair.paid} is paid here and {node.returns()} in OpenSpiel", pair.transcript)
+        _same_pay(pair.paid, node, list(range(len(pair.paid))), pair.transcript)
         return
-    seat = state.to_act[0]
-    if node.current_player() != seat:
-        raise Broken(f"seat {seat} is to move here and {node.current_player()} in OpenSpiel", pair.transcript)
-    ours, names = list(state.view(seat).choices), [mirror.action(node, number) for number in node.legal_actions()]
-    if sorted(ours) != sorted(names):
-        raise Broken(f"legal here are {ours} and in OpenSpiel {names}", pair.transcript)
-    if mirror.view(node).info_key != state.view(seat).info_key:
-        raise Broken(f"OpenSpiel's position is another information set of seat {seat}", pair.transcript)
+    _same_turn(mirror, state, node, list(range(mirror.game.spec.seats)), pair.transcript)

@@ -52,3 +52,7 @@ class SpielTwin:
         for action in state.node.history():
             node.apply_action(action)
         return node
+
+    def seat(self, state: State[Any], player: int) -> int:
+        """The engine's players are our seats."""
+        return player

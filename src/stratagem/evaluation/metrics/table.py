@@ -1,0 +1,42 @@
+"""The table of metrics: a mapping that reads other packages' metrics when it is asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+
+from stratagem.errors import BrokenEntry
+from stratagem.evaluation.metrics.base import Metric
+from stratagem.registry import Call, Registry
+
+
+class MetricTable(MutableMapping[str, Metric]):
+    """Metrics by name, each made once; a broken one is left out of lists and says what is wrong when asked for."""
+
+    def __init__(self, table: Mapping[str, Callable[[], Metric]]) -> None:
+        self._registry: Registry[Metric] = Registry("metric", table, "stratagem.metrics")
+        self._made: dict[str, Metric] = {}
+
+    def __getitem__(self, name: str) -> Metric:
+        if name not in self._made:
+            if name not in self._registry:
+                raise KeyError(name)
+            self._made[name] = self._registry.make(Call(name))
+        return self._made[name]
+
+    def __setitem__(self, name: str, metric: Metric) -> None:
+        self._made[name] = metric
+
+    def __delitem__(self, name: str) -> None:
+        del self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in dict.fromkeys([*self._registry.names(), *self._made]) if self._works(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _works(self, name: str) -> bool:
+        try:
+            return name in self
+        except BrokenEntry:
+            return False
