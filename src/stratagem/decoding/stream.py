@@ -1,0 +1,43 @@
+"""Turn tokens into text as they come, without decoding what came before again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stratagem.decoding.vocabulary import Vocabulary
+
+_TORN = "\ufffd"
+"""What half a character decodes to."""
+_LONGEST = 8
+"""After this many tokens without a whole character there is none to wait for."""
+
+
+class TextStream:
+    """The growing text of a reply; a character that spans several tokens comes with its last one."""
+
+    def __init__(self, vocabulary: Vocabulary, before: Sequence[int] = ()) -> None:
+        """Begin after some last tokens of the prompt, which settle whether a leading space is shown."""
+        self._vocabulary = vocabulary
+        self._ids = list(before)[-_LONGEST:]
+        self._shown = len(self._ids)
+
+    def add(self, token: int) -> str:
+        """The text that this token adds; empty where it ends within a character."""
+        self._ids.append(token)
+        piece = self._piece()
+        if piece.endswith(_TORN) and len(self._ids) - self._shown < _LONGEST:
+            return ""
+        # a few shown tokens stay as context, since some vocabularies decode a first token differently
+        self._ids = self._ids[-_LONGEST:]
+        self._shown = len(self._ids)
+        return piece
+
+    def rest(self) -> str:
+        """What is still held back, at the end of a reply."""
+        piece = self._piece()
+        self._shown = len(self._ids)
+        return piece
+
+    def _piece(self) -> str:
+        shown = self._vocabulary.decode(self._ids[: self._shown])
+        return self._vocabulary.decode(self._ids)[len(shown) :]
