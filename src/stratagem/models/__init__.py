@@ -1,0 +1,1 @@
+"""Language models: by one string, with their tokenizers and adapters. They know tokens, not games."""

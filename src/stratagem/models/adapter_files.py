@@ -1,0 +1,89 @@
+"""An adapter as a folder: safetensors, peft's configuration, and which base it was trained on.
+
+Everything is checked against the model before the model is touched, so a refused adapter leaves no trace.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stratagem.cache import make_folder
+from stratagem.models.folder import check_weights, read_json, read_shapes
+from stratagem.models.reference import BadModel
+
+WEIGHTS, CONFIG, BASE = "adapter_model.safetensors", "adapter_config.json", "base.json"
+_FACTOR = re.compile(r"(?:base_model\.model\.)?(.+)\.lora_([AB])\.weight")
+_KEPT = ("r", "lora_alpha", "lora_dropout", "use_rslora")
+_REFUSED = ("modules_to_save", "use_dora", "lora_bias", "rank_pattern", "alpha_pattern", "trainable_token_indices")
+"""Variants that change more than two factors of one rank a layer."""
+
+
+def read_config(folder: Path) -> Any:
+    """The configuration of the adapter in a folder; anything but plain LoRA in safetensors is refused."""
+    from peft import LoraConfig
+
+    if not folder.is_dir():
+        raise BadModel(f"There is no folder {str(folder)!r}: an adapter is a folder with {CONFIG} and {WEIGHTS}.")
+    check_weights(folder, WEIGHTS)
+    data = read_json(folder / CONFIG)
+    if data.get("peft_type") != "LORA" or any(data.get(name) for name in _REFUSED):
+        raise BadModel(f"The adapter {str(folder)!r} is not plain LoRA: save it with peft_type LORA and nothing more.")
+    try:
+        return LoraConfig(**{key: data[key] for key in _KEPT if key in data}, task_type="CAUSAL_LM")
+    except (TypeError, ValueError) as error:
+        raise BadModel(f"The adapter {str(folder)!r} has a torn {CONFIG}: {error}.") from error
+
+
+def check_base(folder: Path, name: str, fingerprint: str) -> None:
+    """Compare with what was noted when the adapter was saved; adapters from elsewhere note nothing."""
+    if not (folder / BASE).is_file():
+        return
+    said = read_json(folder / BASE)
+    if said.get("fingerprint") != fingerprint:
+        made = f"{said.get('name')} ({said.get('fingerprint')})"
+        raise BadModel(f"The adapter {str(folder)!r} was trained on {made} and does not fit {name} ({fingerprint}).")
+
+
+def check_shapes(folder: Path, name: str, rank: int, linears: Mapping[str, Any]) -> list[str]:
+    """The layers that the adapter's weights are for, if the model has them in these sizes."""
+    factors: dict[str, set[str]] = {}
+    for key, shape in read_shapes(folder / WEIGHTS).items():
+        found = _FACTOR.fullmatch(key)
+        layer = linears.get(found[1]) if found else None
+        if not found or layer is None or shape != _shape(layer, found[2], rank):
+            raise BadModel(f"The adapter {str(folder)!r} was made for another base than {name}: {key} does not fit.")
+        factors.setdefault(found[1], set()).add(found[2])
+    if not factors or any(len(halves) < 2 for halves in factors.values()):
+        raise BadModel(f"The adapter {str(folder)!r} is not whole: each of its layers needs lora_A and lora_B.")
+    return list(factors)
+
+
+def _shape(layer: Any, factor: str, rank: int) -> list[int]:
+    return [rank, layer.in_features] if factor == "A" else [layer.out_features, rank]
+
+
+def read_weights(folder: Path) -> dict[str, Any]:
+    """The adapter's weights by the names they have in the base, as in `model.layers.0.mlp.up_proj.lora_A.weight`."""
+    from safetensors.torch import load_file
+
+    return {key.removeprefix("base_model.model."): value for key, value in load_file(folder / WEIGHTS).items()}
+
+
+def write_adapter(folder: Path, weights: Mapping[str, Any], config: Any, base: Mapping[str, str]) -> None:
+    """Write a new folder that peft can read too."""
+    from safetensors.torch import save_file
+
+    if folder.exists():
+        raise BadModel(f"There is something at {str(folder)!r} already: save the adapter into a new folder.")
+
+    def fill(temporary: Path) -> None:
+        named = {f"base_model.model.{key}": value.detach().cpu().contiguous() for key, value in weights.items()}
+        save_file(named, temporary / WEIGHTS, metadata={"format": "pt"})
+        config.save_pretrained(temporary)
+        (temporary / BASE).write_text(json.dumps(dict(base)) + "\n", encoding="utf-8")
+
+    make_folder(folder, fill)

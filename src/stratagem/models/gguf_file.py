@@ -1,0 +1,65 @@
+"""A GGUF file, de-quantised once: what comes out is kept as safetensors, since that takes long and the other does not.
+
+Training and exact probabilities need plain tensors, so a quantised file gives the weights that it stands for.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from stratagem.cache import kept_folder
+from stratagem.errors import MissingExtra
+from stratagem.models.folder import fingerprint
+from stratagem.models.quiet import quietly
+from stratagem.models.reference import BadModel
+
+VERSION = 1
+"""Raised when a conversion made today would differ from a kept one."""
+
+
+def gguf_folder(path: Path) -> Path:
+    """The folder that a GGUF file was converted into, converted now where that was never done."""
+    if not path.is_file():
+        raise BadModel(f"There is no file {str(path)!r}: gguf: takes the path of a GGUF file.")
+    if find_spec("gguf") is None:
+        raise MissingExtra("A GGUF file", "models")
+    return kept_folder(f"gguf-v{VERSION}-{path.stem}-{fingerprint(path)}", lambda folder: _convert(path, folder))
+
+
+def _check(path: Path) -> None:
+    """Read the whole directory of the file: a torn one is refused here and not halfway through."""
+    from gguf import GGUFReader
+
+    try:
+        tensors = GGUFReader(path).tensors
+    except (ValueError, IndexError, KeyError, OverflowError, UnicodeDecodeError) as error:
+        raise BadModel(f"The file {str(path)!r} is torn or no GGUF file: fetch it again ({error}).") from error
+    if not tensors:
+        raise BadModel(f"The file {str(path)!r} holds a vocabulary and no weights.")
+
+
+def _convert(path: Path, folder: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    _check(path)
+    source = {"gguf_file": path.name, "trust_remote_code": False}
+    try:
+        with quietly():
+            tokenizer = AutoTokenizer.from_pretrained(path.parent, **source)
+            model = AutoModelForCausalLM.from_pretrained(path.parent, **source, dtype=torch.float32)
+    except (ValueError, KeyError, NotImplementedError) as error:
+        raise BadModel(f"transformers cannot read {str(path)!r}: {error}") from error
+    _forget_quantisation(model)
+    with quietly():
+        model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _forget_quantisation(model: object) -> None:
+    """The tensors are plain now, but the model still calls itself quantised and would refuse to be saved."""
+    for owner, name in ((model, "hf_quantizer"), (getattr(model, "config", None), "quantization_config")):
+        if hasattr(owner, name):
+            delattr(owner, name)
+    setattr(model, "is_quantized", False)  # noqa: B010 - transformers declares no such field

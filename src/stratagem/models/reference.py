@@ -1,0 +1,136 @@
+"""A model by one string: `tiny`, `hf:ID`, `dir:PATH+adapter:PATH+dtype=bf16`; read here, loaded elsewhere."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from stratagem.errors import StratagemError
+
+BUILT_IN = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
+"""Models that are made on the spot."""
+FORMS = (*BUILT_IN, "smollm2", "hf:ID", "hf:ID@REVISION", "dir:PATH", "gguf:PATH", "api:MODEL@URL")
+OPTIONS = ("+adapter:PATH", "+adapter:NAME=PATH", "+4bit", "+dtype=bf16")
+DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
+"""Short names of number formats, and torch's."""
+_OPTION = re.compile(r"\+(?=adapter:|4bit(?:\+|$)|dtype=)")
+_HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?")
+_NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
+
+
+class BadModel(StratagemError):
+    """A text that names no model, or a model that cannot be had."""
+
+
+@dataclass(frozen=True)
+class AdapterRef:
+    """An adapter to load: the name it is called by, and its folder."""
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True)
+class ModelRef:
+    """A model as a text names it."""
+
+    kind: str
+    """A name from `BUILT_IN`, or smollm2, hf, dir, gguf, api."""
+    where: str = ""
+    """The Hub's id, the path, or the server's name of the model."""
+    revision: str | None = None
+    url: str | None = None
+    adapters: tuple[AdapterRef, ...] = ()
+    four_bit: bool = False
+    dtype: str | None = None
+    """A short name from `DTYPES`; None leaves it to the processor."""
+
+    @property
+    def base(self) -> str:
+        """The text of the model without options."""
+        pinned = f"@{self.revision}" if self.revision else ""
+        served = f"@{self.url}" if self.url else ""
+        return f"{self.kind}:{self.where}{pinned}{served}" if self.where else self.kind
+
+    def __str__(self) -> str:
+        adapters = "".join(f"+adapter:{adapter.name}={adapter.path}" for adapter in self.adapters)
+        return self.base + adapters + "+4bit" * self.four_bit + (f"+dtype={self.dtype}" if self.dtype else "")
+
+
+def parse_model(text: str) -> ModelRef:
+    """The model that a text names; a mistake is answered with the forms that there are."""
+    base, *options = _OPTION.split(text.strip())
+    kind, colon, where = base.partition(":")
+    if not colon and kind in (*BUILT_IN, "smollm2"):
+        return ModelRef(kind, **_options(text, kind, options))
+    if not colon or kind not in ("hf", "dir", "gguf", "api"):
+        raise BadModel(f"There is no model called {text!r}: {_forms()}.")
+    if not where:
+        raise BadModel(f"{text!r} does not say which model: {_forms()}.")
+    read = {"hf": _hub, "api": _served}.get(kind, _local)
+    return ModelRef(kind, **read(text, where), **_options(text, kind, options))
+
+
+def _forms() -> str:
+    return f"say one of {', '.join(FORMS)}, and then options such as {', '.join(OPTIONS)}"
+
+
+def _local(text: str, where: str) -> dict[str, Any]:
+    return {"where": where}
+
+
+def _hub(text: str, where: str) -> dict[str, Any]:
+    if not _HUB_ID.fullmatch(where):
+        raise BadModel(f"{text!r} is no model of the Hub: say hf:ID or hf:ID@REVISION, such as hf:owner/model.")
+    name, _, revision = where.partition("@")
+    return {"where": name, "revision": revision or None}
+
+
+def _served(text: str, where: str) -> dict[str, Any]:
+    """The model and its server; a key in the address is refused, since addresses are recorded."""
+    name, at, url = where.rpartition("@http")
+    parts = urlsplit("http" + url)
+    if not at or not name or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise BadModel(
+            f"{_hidden(text)!r} names no server: say api:MODEL@URL, such as api:NAME@http://localhost:8000/v1."
+        )
+    if parts.username or parts.password or parts.query:
+        raise BadModel(
+            "An address takes no user, key or question: say api:MODEL@URL, and keep the key in OPENAI_API_KEY."
+        )
+    return {"where": name, "url": "http" + url}
+
+
+def _hidden(text: str) -> str:
+    """The text without what stands before the last @ of an address: it may be a password."""
+    return re.sub(r"//[^/]*@", "//…@", text)
+
+
+def _options(text: str, kind: str, options: list[str]) -> dict[str, Any]:
+    if options and kind == "api":
+        raise BadModel("A model behind a server takes no options: say api:MODEL@URL alone.")
+    adapters = tuple(_adapter(option.removeprefix("adapter:")) for option in options if option.startswith("adapter:"))
+    names = [adapter.name for adapter in adapters]
+    dtypes = [option.removeprefix("dtype=") for option in options if option.startswith("dtype=")]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise BadModel(f"Two adapters of {text!r} are called {twice[0]}: name them, as in +adapter:NAME=PATH.")
+    if len(dtypes) > 1 or options.count("4bit") > 1:
+        raise BadModel(f"{text!r} says an option twice: +4bit and +dtype may each stand once.")
+    if dtypes and dtypes[0] not in DTYPES:
+        raise BadModel(f"There is no dtype {dtypes[0]!r}: say one of {', '.join(DTYPES)}.")
+    if "4bit" in options and kind == "gguf":
+        raise BadModel("A gguf: model is quantised already: leave +4bit out, or name a dir: or hf: model.")
+    return {"adapters": adapters, "four_bit": "4bit" in options, "dtype": dtypes[0] if dtypes else None}
+
+
+def _adapter(text: str) -> AdapterRef:
+    """A path, called by its last part unless a name stands before it."""
+    if named := _NAMED.fullmatch(text):
+        return AdapterRef(named[1], named[2])
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(text).name).strip("_")
+    if not name:
+        raise BadModel("An adapter needs a folder: say +adapter:PATH or +adapter:NAME=PATH.")
+    return AdapterRef(name, text)

@@ -1,0 +1,99 @@
+"""Four models that are made on the spot: real architectures of about a million parameters, with seeded random weights.
+
+They know nothing. They are there so that every path of code runs in a moment, and so that masks, caches and adapters
+are tried on full attention, on sliding windows and on linear attention.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stratagem.cache import kept_folder
+from stratagem.models.quiet import quietly
+from stratagem.models.tiny_tokenizer import BOS, CONTEXT, END, EOS, PAD, SPECIAL, texts_digest, train_tokenizer
+
+VERSION = 1
+"""Raised when a model made today would differ from a kept one."""
+WINDOW = 32
+"""So few tokens back sees a sliding layer of tiny-gemma: any prompt of a game is longer."""
+_SEED = 20
+_WIDTH: dict[str, Any] = {"hidden_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32}
+_SHARED: dict[str, Any] = {
+    **_WIDTH,
+    "max_position_embeddings": CONTEXT,
+    "initializer_range": 0.06,
+    "tie_word_embeddings": True,
+    "pad_token_id": SPECIAL.index(PAD),
+    "bos_token_id": SPECIAL.index(BOS),
+    "eos_token_id": SPECIAL.index(EOS),
+}
+"""Weights are drawn wider than for training from nothing, so that attention matters to what comes out."""
+
+
+def tiny_folder(kind: str) -> Path:
+    """The folder of a tiny model, made where it is not kept."""
+    return kept_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: _make(kind, folder))
+
+
+def _make(kind: str, folder: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    tokenizer = train_tokenizer()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(_SEED)
+        model = AutoModelForCausalLM.from_config(_config(kind, len(tokenizer)), dtype=torch.float32)
+    model.generation_config.eos_token_id = [SPECIAL.index(EOS), SPECIAL.index(END)]
+    model.generation_config.pad_token_id = SPECIAL.index(PAD)
+    with quietly():
+        model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def _config(kind: str, vocabulary: int) -> Any:
+    makers = {"tiny": _llama, "tiny-qwen": _qwen3, "tiny-gemma": _gemma3, "tiny-qwen3.5": _qwen3_5}
+    return makers[kind]({**_SHARED, "vocab_size": vocabulary})
+
+
+def _llama(shared: dict[str, Any]) -> Any:
+    from transformers import LlamaConfig
+
+    return LlamaConfig(**shared, num_hidden_layers=4, intermediate_size=384)
+
+
+def _qwen3(shared: dict[str, Any]) -> Any:
+    from transformers import Qwen3Config
+
+    return Qwen3Config(**shared, num_hidden_layers=4, intermediate_size=384)
+
+
+def _gemma3(shared: dict[str, Any]) -> Any:
+    """Two sliding layers, then one that sees everything, twice over."""
+    from transformers import Gemma3TextConfig
+
+    layers = ["sliding_attention", "sliding_attention", "full_attention"] * 2
+    return Gemma3TextConfig(
+        **shared,
+        num_hidden_layers=len(layers),
+        layer_types=layers,
+        intermediate_size=192,
+        sliding_window=WINDOW,
+        query_pre_attn_scalar=shared["head_dim"],
+    )
+
+
+def _qwen3_5(shared: dict[str, Any]) -> Any:
+    """Three layers of linear attention, then one of full attention."""
+    from transformers import Qwen3_5TextConfig
+
+    return Qwen3_5TextConfig(
+        **shared,
+        num_hidden_layers=4,
+        layer_types=["linear_attention"] * 3 + ["full_attention"],
+        intermediate_size=320,
+        linear_num_key_heads=2,
+        linear_num_value_heads=4,
+        linear_key_head_dim=32,
+        linear_value_head_dim=32,
+    )

@@ -1,0 +1,97 @@
+"""The tokenizer of the tiny models: byte-level BPE, trained on what the games themselves say.
+
+Digits and line breaks stand alone and nothing is merged across them, so numbers and lines of a sheet are spelt in one
+way wherever they stand. Every byte is a token, so every capital letter is one and every text comes back unchanged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.games.playthrough import golden, playthrough
+
+VOCABULARY = 2048
+"""At most; the texts have fewer pieces that can be merged."""
+PAD, BOS, EOS, END = "<|pad|>", "<|bos|>", "<|eos|>", "<|end|>"
+ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
+SPECIAL = (PAD, BOS, EOS, *ROLES, END)
+"""Special tokens; their ids are their places."""
+CONTEXT = 8192
+_EPISODES, _SHOWN = 3, 24
+_PIECES = r"\n|\p{N}| ?\p{L}+| ?[^\s\p{L}\p{N}]+|[^\S\n]+"
+CHAT = (
+    "{{ '<|bos|>' }}{% for message in messages %}"
+    "{% if message['role'] not in ['system', 'user', 'assistant'] %}"
+    "{{ raise_exception('A role is system, user or assistant.') }}{% endif %}"
+    "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
+)
+"""Each message is its role, its text and an end; nothing stands between, so a reply begins a line."""
+
+
+@lru_cache(maxsize=1)
+def game_texts() -> tuple[str, ...]:
+    """What the built-in games say: a playthrough, the rules, and situations and actions of random play."""
+    return tuple(text for name in golden().values() for text in _texts(make_game(name)))
+
+
+def _texts(game: Game[Any]) -> Iterator[str]:
+    yield playthrough(game, Key(_EPISODES))
+    start = game.start(Key(0))
+    yield from (start.view(seat).rules for seat in range(game.spec.seats))
+    for episode in range(_EPISODES):
+        yield from _episode(game, Key(episode))
+
+
+def _episode(game: Game[Any], key: Key) -> Iterator[str]:
+    state, move = game.start(key), 0
+    while not state.over:
+        views = {seat: state.view(seat) for seat in state.to_act}
+        for view in views.values():
+            yield view.situation
+            yield "\n".join(islice(view.choices, _SHOWN))
+        state.play({seat: view.choices.sample(key.at("player", move, seat)) for seat, view in views.items()})
+        move += 1
+
+
+def texts_digest() -> str:
+    """Eight characters that change with the texts or with how they are cut up."""
+    said = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
+    return hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+
+
+def train_tokenizer() -> Any:
+    """The tokenizer, trained anew; the same to the byte in every process."""
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    cut = pre_tokenizers.Split(Regex(_PIECES), "isolated")
+    spelt = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([cut, spelt])
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY,
+        special_tokens=list(SPECIAL),
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(game_texts(), trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        bos_token=BOS,
+        eos_token=EOS,
+        additional_special_tokens=[*ROLES, END],
+        chat_template=CHAT,
+        model_max_length=CONTEXT,
+        padding_side="left",
+        clean_up_tokenization_spaces=False,
+    )

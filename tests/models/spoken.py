@@ -1,0 +1,8 @@
+"""What a model answers, for comparing models."""
+
+import torch
+
+
+def logits(model, text="Your card: Q.\nIt is your turn."):
+    with torch.no_grad():
+        return model.model(torch.tensor([model.encode(text)])).logits[0]

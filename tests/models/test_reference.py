@@ -1,0 +1,66 @@
+"""One string, one model; and what is said about strings that name none."""
+
+import pytest
+
+from stratagem.errors import StratagemError
+from stratagem.models.reference import AdapterRef, ModelRef, parse_model
+
+
+@pytest.mark.parametrize(
+    ("text", "ref"),
+    [
+        ("tiny", ModelRef("tiny")),
+        ("tiny-qwen3.5", ModelRef("tiny-qwen3.5")),
+        ("smollm2+dtype=bf16", ModelRef("smollm2", dtype="bf16")),
+        ("hf:owner/model-1.5B", ModelRef("hf", "owner/model-1.5B")),
+        ("hf:owner/model@refs/pr/1", ModelRef("hf", "owner/model", revision="refs/pr/1")),
+        ("dir:/a+b/c", ModelRef("dir", "/a+b/c")),
+        ("gguf:x.gguf", ModelRef("gguf", "x.gguf")),
+        (
+            "dir:/m+4bit+adapter:/r/best.1",
+            ModelRef("dir", "/m", adapters=(AdapterRef("best_1", "/r/best.1"),), four_bit=True),
+        ),
+        (
+            "tiny+adapter:x=/a+adapter:y=/a",
+            ModelRef("tiny", adapters=(AdapterRef("x", "/a"), AdapterRef("y", "/a"))),
+        ),
+        ("api:org/m@1@http://localhost:80/v1", ModelRef("api", "org/m@1", url="http://localhost:80/v1")),
+    ],
+)
+def test_a_text_names_a_model(text, ref):
+    assert parse_model(text) == ref
+    assert parse_model(str(ref)) == ref
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "say one of tiny, tiny-qwen"),
+        ("tinny", "say one of tiny, tiny-qwen"),
+        ("tiny:x", "say one of"),
+        ("tiny+8bit", "say one of"),
+        ("run:x", "hf:ID"),
+        ("dir:", "does not say which model"),
+        ("hf:a/b/c", "hf:owner/model"),
+        ("hf:owner/model+8bit", "hf:owner/model"),
+        ("tiny+dtype=int3", "bf16, fp16, fp32"),
+        ("tiny+dtype=bf16+dtype=fp32", "twice"),
+        ("tiny+4bit+4bit", "twice"),
+        ("tiny+adapter:", "+adapter:PATH"),
+        ("tiny+adapter:/a/x+adapter:/b/x", "+adapter:NAME=PATH"),
+        ("gguf:x.gguf+4bit", "quantised already"),
+        ("api:m", "api:MODEL@URL"),
+        ("api:m@ftp://x", "api:MODEL@URL"),
+        ("api:m@http://", "api:MODEL@URL"),
+        ("api:m@http://x/v1+4bit", "no options"),
+        ("api:m@http://me:secret@x/v1", "OPENAI_API_KEY"),
+        ("api:m@http://x/v1?key=secret", "OPENAI_API_KEY"),
+        ("api:@http://me:secret@x/v1", "api:MODEL@URL"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_the_right_forms(text, says):
+    with pytest.raises(StratagemError) as caught:
+        parse_model(text)
+    assert says in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert "\n" not in str(caught.value)
