@@ -152,3 +152,74 @@ def test_the_game_is_as_short_as_we_say():
     """A game of one's own takes less than 40 lines."""
     game = MODULE[MODULE.index("class Coins") : MODULE.index("class Heads")]
     assert len([line for line in game.splitlines() if line.strip()]) < 40
+
+
+BROKEN = """[stratagem.games]
+torn = torn_package:Game
+hollow = torn_number:NOTHING
+
+[stratagem.players]
+ipd/Torn = torn_package:Player
+angry = torn_number:angry
+
+[stratagem.metrics]
+torn figure = torn_package:Figure
+"""
+
+
+@pytest.fixture(scope="module")
+def torn(tmp_path_factory):
+    """A package that cannot be imported, beside a module that holds the wrong things."""
+    target = tmp_path_factory.mktemp("torn")
+    info = target / "torn_package-1.dist-info"
+    info.mkdir()
+    (target / "torn_package.py").write_text("raise RuntimeError('it wants a licence')\n")
+    (target / "torn_number.py").write_text("NOTHING = 7\ndef angry():\n    raise OSError('no such thing')\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: torn-package\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(BROKEN)
+    return target
+
+
+def stratagem(target, *arguments):
+    return python("-c", "from stratagem.cli.main import main; main()", *arguments, path=target)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("games",),
+        ("games", "kuhn"),
+        ("players", "ipd"),
+        ("eval", "ipd", "--player", "TitForTat", "--opponents", "AlwaysDefect", "--episodes", "1", "--no-chance"),
+    ],
+    ids=str,
+)
+def test_a_broken_package_stops_nothing_else(torn, arguments):
+    run = stratagem(torn, *arguments)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("games torn", "The game torn of the package torn-package is broken: torn_package:Game says RuntimeError"),
+        ("games hollow", "torn_number:NOTHING says TypeError"),
+        ("play ipd --players Torn", "The player ipd/Torn of the package torn-package is broken"),
+        ("play ipd --players angry", "torn_number:angry says OSError: no such thing."),
+        ("games tron", "did you mean torn"),
+    ],
+)
+def test_a_broken_name_says_what_is_wrong_with_it(torn, arguments, sentence):
+    run = stratagem(torn, *arguments.split())
+    assert run.returncode == 2
+    assert sentence in " ".join(run.stderr.split())
+    assert "Traceback" not in run.stderr
+
+
+def test_a_broken_metric_says_so_and_is_in_no_list(torn):
+    run = stratagem(torn, "eval", "ipd", "--player", "TitForTat", "--metric", "torn figure")
+    assert run.returncode == 2
+    assert "The metric torn figure of the package torn-package is broken" in " ".join(run.stderr.split())
+    program = "from stratagem.evaluation.metrics import METRICS as m; print(len(m), 'torn figure' in list(m), *m)"
+    listed = python("-c", program, path=torn)
+    assert listed.stdout.startswith("13 False pay exploit"), listed.stderr

@@ -35,7 +35,7 @@ def players() -> str:
     meant = notes(Traits)
     return page(
         "Players",
-        "Every scripted, searching and solving player. `stratagem players --game NAME` prints those of one game. A "
+        "Every scripted, searching and solving player. `stratagem players NAME` prints those of one game. A "
         "player is asked for by its name without the family; results carry the whole name and the version, as in "
         "`ipd/TitForTat@1`. Options are written behind the name: `GenerousTFT(forgiveness=0.1)`. Other packages add "
         "players by the entry-point group `stratagem.players`: see [Add a player](../how-to/add-a-player.md).",

@@ -16,7 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES, SOURCE = ROOT / "examples", ROOT / "src"
+"""The code that is shown is that of this tree, whatever is installed."""
 SLOW = ("stratagem eval sepo", "stratagem eval gtbench")
 """Commands that are read and not run."""
 _MAIN = ("-c", "from stratagem.cli.main import main; main()")
@@ -47,7 +49,7 @@ def _environment(folder: Path) -> dict[str, str]:
     """Ours, with a plain terminal of fixed width and the entry points of the examples."""
     (folder / "work").mkdir()
     _install_examples(folder / "installed")
-    path = os.pathsep.join((str(folder / "installed"), str(EXAMPLES)))
+    path = os.pathsep.join((str(SOURCE), str(folder / "installed"), str(EXAMPLES)))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FORCE_", "CLICOLOR"))}
     return kept | {"COLUMNS": "116", "NO_COLOR": "1", "TERM": "dumb", "PYTHONPATH": path, "PYTHONUTF8": "1"}
 

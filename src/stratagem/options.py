@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isfinite
-from numbers import Real
+from math import inf
 from typing import TypeGuard
 
 from stratagem.errors import BadParameter
@@ -26,4 +25,4 @@ def within(owner: object, option: str, value: object, low: float, high: float = 
 
 def is_number(value: object) -> TypeGuard[float]:
     """Whether it is a finite number; true and false are none."""
-    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+    return isinstance(value, int | float) and type(value) is not bool and -inf < value < inf

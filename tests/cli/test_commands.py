@@ -123,6 +123,7 @@ def test_prompts_are_shown_with_what_they_share(run):
     shown = run("prompt", "kuhn", "--style", "gtbench", "--turns", 2)[1]
     assert "turn 2" in shown
     assert "shared with the one before" in shown
+    assert " tokens, " in run("prompt", "kuhn", "--model", "tiny", "--turns", 2)[1]
     turns = json.loads(run("prompt", "ipd", "--turns", 4, "--json")[1])
     assert [[message["role"] for message in turn] for turn in turns] == [["system", "user"]] * 4
 
@@ -137,6 +138,7 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("play kuhn --players ipd/TitForTat random", "ipd/TitForTat plays ipd"),
         ("play kuhn --players random random random", "takes 2 players, not 3"),
         ("play ipd(round=3) --players random", "no option round; its options are"),
+        ("prompt kuhn --model tinny", "tiny"),
         ("prompt kuhn --style plane", "did you mean plain"),
         ("prompt kuhn --style shapellm-base", "for repeated matrix games"),
         ("games matrix", "it needs payoffs"),
@@ -153,6 +155,11 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("tournament ipd --players TitForTat --no-chance", "at least two players"),
         ("tournament spiel:catch --players random first-legal", "has one seat"),
         ("show /nowhere", "no recorded episodes"),
+        ("play ipd --players TitForTat --record /proc/nowhere", "/proc/nowhere cannot be written"),
+        ("play ipd --players TitForTat --record /dev/null", "/dev/null cannot be written"),
+        ("eval ipd --player TitForTat --record /proc/nowhere", "/proc/nowhere cannot be written"),
+        ("tournament ipd --players TitForTat Pavlov --record /proc/nowhere", "/proc/nowhere cannot be written"),
+        ("eval tic-tac-toe --player cfr:5", "too large for cfr"),
         ("verify-game nope", "There is no game called 'nope'"),
     ],
 )
@@ -175,3 +182,14 @@ def test_the_command_of_the_package_runs():
     wrong = subprocess.run([command, "games", "nope"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "Traceback" not in wrong.stderr
+
+
+def test_nothing_is_played_where_nothing_can_be_recorded(run, monkeypatch):
+    monkeypatch.setattr("stratagem.cli.match.play", lambda *_: pytest.fail("played"))
+    assert run("play", "ipd", "--players", "Pavlov", "--record", "/dev/null")[0] == 2
+
+
+def test_players_of_one_game_are_asked_for_like_games(run):
+    assert set(json.loads(run("players", "ipd", "--json")[1])) == {"ipd"}
+    assert "Players of ipd" in run("players", "ipd")[1]
+    assert run("players", "--game", "ipd")[0] == 2

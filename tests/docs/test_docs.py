@@ -21,7 +21,7 @@ shown = import_module("chapters.shown")
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
-TARGETS = re.findall(r"^([a-z-]+):.*## (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+TARGETS = re.findall(r"^([a-z0-9-]+):.*## (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
 COMMANDS = get_command(app).commands
 OTHERS = ("pip install ./examples",)
 
@@ -117,7 +117,7 @@ def test_contributing_shows_the_entry_points_as_they_are():
 
 def test_contributing_lists_every_make_target():
     page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    assert set(re.findall(r"^\| `make ([a-z-]+)`", page, re.MULTILINE)) == {name for name, _ in TARGETS} - {"help"}
+    assert set(re.findall(r"^\| `make ([a-z0-9-]+)`", page, re.MULTILINE)) == {name for name, _ in TARGETS} - {"help"}
 
 
 def test_the_readme_shows_a_command_of_the_demo():
@@ -137,3 +137,8 @@ def test_the_games_page_has_the_rules_of_the_game():
     game = make_game("kuhn")
     assert "kuhn" in game_names()
     assert game.rules(0) in (ROOT / "docs/reference/games.md").read_text("utf-8")
+
+
+def test_what_is_shown_comes_from_the_tree_under_test():
+    page = "```python\nimport stratagem\nprint(stratagem.__file__)\n```\n\n```text\n```\n"
+    assert f"\n{ROOT / 'src' / 'stratagem' / '__init__.py'}\n" in shown.refreshed(page)

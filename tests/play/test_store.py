@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pytest
 from fakes import Engine, Fake, asking, setups
 
-from stratagem.errors import BadRecord
+from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.play.scheduler import play
-from stratagem.play.store import read_episodes, record, shards, write_shard
+from stratagem.play.store import prepare, read_episodes, record, shards, write_shard
 from stratagem.players.base import Move
 
 MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
@@ -249,3 +249,20 @@ def test_requests_and_replies_leave_the_same_record(tmp_path):
     written = list(record(play(setups("ipd", [asking(), asking()], 4), Engine()), tmp_path))
     assert list(read_episodes(tmp_path)) == written
     assert {row.how for episode in written for row in episode.decisions} == {"free"}
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "/proc/nowhere"])
+def test_a_folder_that_cannot_be_made_is_refused_in_a_sentence(place, tmp_path):
+    (tmp_path / "file").write_text("kept")
+    for attempt in (prepare, lambda folder: write_shard(folder, 0, [])):
+        with pytest.raises(StratagemError, match="cannot be written") as said:
+            attempt(tmp_path / place)
+        assert str(tmp_path / place) in str(said.value)
+        assert str(said.value).count("\n") == 0
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_a_prepared_folder_holds_nothing_yet(tmp_path):
+    prepare(tmp_path / "deep" / "down")
+    assert shards(tmp_path / "deep" / "down") == []
+    prepare(tmp_path / "deep" / "down")

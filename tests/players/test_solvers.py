@@ -4,12 +4,14 @@ import pyspiel
 import pytest
 
 from stratagem.errors import BadParameter, CannotCompute
+from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.solver import solve
 from stratagem.games.spiel import SPIEL_GAMES, spiel
 from stratagem.players import equilibrium
 from stratagem.players.base import Ask, Player, is_probability
+from stratagem.players.catalogue import make_player
 from stratagem.players.equilibrium import average_policy, cache_path
 from stratagem.players.solvers import CFR, Perfect, cfr
 
@@ -186,3 +188,29 @@ def test_what_is_too_large_or_hidden_is_refused():
         solve(SPIEL_GAMES["leduc"]())
     with pytest.raises(CannotCompute, match="perfect information"):
         Perfect().policy(Kuhn().start(Key(0)).view(0))
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four", "pig"])
+def test_cfr_refuses_before_play_what_it_cannot_solve(name):
+    with pytest.raises((CannotCompute, BadParameter), match=r"too large for cfr|does not name"):
+        make_player("cfr:2", make_game(name))
+
+
+def test_cfr_admits_what_it_can_solve_without_solving_it(monkeypatch):
+    monkeypatch.setattr(equilibrium, "_solved", lambda *_: pytest.fail("solved before play"))
+    for name in ("kuhn", "leduc"):
+        make_player("cfr:1000", make_game(name))
+
+
+@pytest.mark.parametrize("place", ["a file", "/proc/nowhere"])
+def test_a_cache_that_cannot_be_written_costs_nothing_but_time(place, tmp_path, monkeypatch):
+    (tmp_path / "a file").write_text("")
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / place))
+    game = make_game("kuhn-spiel")
+    assert is_probability(make_player("cfr:5", game).policy(game.start(Key(0)).view(0)))
+
+
+def test_half_a_table_is_never_left(cache, monkeypatch):
+    monkeypatch.setattr(equilibrium.json, "dump", lambda *_: (_ for _ in ()).throw(OSError("the disk is full")))
+    assert average_policy(make_game("kuhn-spiel"), 3)
+    assert list(cache.iterdir()) == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice, takewhile
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from stratagem.cli.output import out, print_json
 from stratagem.games.base import State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.prompting.base import Message
 from stratagem.prompting.catalogue import make_style, style_names
 
 
@@ -31,6 +32,7 @@ def prompt(
     game: Annotated[str, typer.Argument(help="The game.")],
     style: Annotated[str, typer.Option(help=f"How the turn is put into words: {', '.join(style_names())}.")] = "plain",
     turns: Annotated[int, typer.Option(min=1, help="How many turns of a game of random moves to show.")] = 3,
+    model: Annotated[str | None, typer.Option(help="Show the tokens that this model gets, such as `tiny`.")] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
@@ -41,11 +43,25 @@ def prompt(
     if json:
         print_json([[message._asdict() for message in messages] for messages in shown])
         return
-    before = ""
+    unit, cut = ("characters", _characters) if model is None else ("tokens", _tokens(model))
+    before: list[str] = []
     for number, messages in enumerate(shown, 1):
-        text = "\n".join(f"[{message.role}]\n{message.content}" for message in messages)
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, text, strict=False)))
-        share = f", {shared / len(text):.0%} shared with the one before" if before else ""
-        out.print(Text(f"turn {number}: {len(text)} characters{share}", style="bold"))
-        out.print(Text(text[:shared], style="dim") + Text(text[shared:], style="green") + Text("\n"))
-        before = text
+        pieces = cut(messages)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, pieces, strict=False)))
+        share = f", {shared / len(pieces):.0%} shared with the one before" if before else ""
+        out.print(Text(f"turn {number}: {len(pieces)} {unit}{share}", style="bold"))
+        out.print(Text("".join(pieces[:shared]), style="dim") + Text("".join(pieces[shared:]), style="green"))
+        out.print()
+        before = pieces
+
+
+def _characters(messages: list[Message]) -> list[str]:
+    return list("\n".join(f"[{message.role}]\n{message.content}" for message in messages))
+
+
+def _tokens(model: str) -> Callable[[list[Message]], list[str]]:
+    """How a model cuts a conversation, its template and special tokens included."""
+    from stratagem.models.load import load  # loads torch
+
+    loaded = load(model)
+    return lambda messages: [loaded.tokenizer.decode([t]) for t in loaded.chat([m._asdict() for m in messages])]

@@ -7,6 +7,7 @@ last, so a shard counts once its episodes are there, and a kill at any moment ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, repeat
 from operator import attrgetter
 from pathlib import Path
@@ -79,7 +80,9 @@ def write_shard(folder: Path, number: int, episodes: Sequence[Episode]) -> None:
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
         raise BadRecord(f"Two episodes of one shard are called {twice}: give every episode an id of its own.")
-    _path(folder / "episodes", number).unlink(missing_ok=True)  # a shard does not count while it is being replaced
+    final = _path(folder / "episodes", number)
+    with _writing(final):
+        final.unlink(missing_ok=True)  # a shard does not count while it is being replaced
     _write(folder / "decisions", number, _decision_table(episodes))
     table = {name: [getattr(episode, name) for episode in episodes] for name in EPISODES.names}
     table["signals"] = [list(episode.signals.items()) for episode in episodes]
@@ -103,27 +106,27 @@ def _path(folder: Path, number: int) -> Path:
 def _write(folder: Path, number: int, table: pa.Table) -> None:
     final = _path(folder, number)
     partial = final.with_suffix(".partial")
-    try:
+    with _writing(final):
         folder.mkdir(parents=True, exist_ok=True)
         pq.write_table(table, partial, compression="zstd")
         partial.replace(final)
-    except OSError as error:
-        raise _unwritable(final, error) from error
 
 
 def prepare(folder: Path) -> None:
     """Make the folder of a recording, or say in one sentence why nothing can be written there."""
-    try:
-        for part in (folder / "decisions", folder / "episodes"):
+    for part in (folder / "decisions", folder / "episodes"):
+        with _writing(folder):
             part.mkdir(parents=True, exist_ok=True)
-            with TemporaryFile(dir=part):
-                pass
+            TemporaryFile(dir=part).close()
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Turn what the disk refuses into one sentence."""
+    try:
+        yield
     except OSError as error:
-        raise _unwritable(folder, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> StratagemError:
-    return StratagemError(f"{path} cannot be written: {error.strerror or str(error).splitlines()[0]}.")
+        raise StratagemError(f"{path} cannot be written: {error.strerror or str(error).splitlines()[0]}.") from error
 
 
 def shards(folder: Path) -> list[int]:

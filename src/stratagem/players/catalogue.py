@@ -150,7 +150,7 @@ def patterns(game: Game[Any]) -> list[str]:
     barred = {
         "perfect": not (duel and spec.perfect_information),
         "mcts:100": spec.simultaneous or game.twin() is None,
-        "cfr:1000": not duel,
+        "cfr:1000": not (duel and spec.private_information),
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from stratagem.games.base import View
 from stratagem.games.kuhn import KuhnFacts
+from stratagem.options import within
 from stratagem.players.base import Scripted, Traits
-from stratagem.players.options import within
 
 _ALPHA_MAX = 1 / 3
 
