@@ -134,7 +134,7 @@ def test_names_without_family_and_in_any_case():
         ("noise", BadParameter, r"write noise\(PLAYER\)"),
         ("noise(TitForTat, q=1)", BadParameter, "cannot be made so"),
         ("TitForTat(p=1)", BadParameter, "cannot be made so"),
-        ("Mixed(p=often)", BadParameter, "cannot be made so"),
+        ("Mixed(p=often)", BadParameter, "`p` from 0 to 1, a number"),
         ("Mixed(p=0.5", BadParameter, "does not close it"),
         ("mcts:many", BadParameter, "whole number"),
     ],
