@@ -129,5 +129,5 @@ def test_impossible_lines_are_refused(name, player, sentence):
 
 @pytest.mark.parametrize("make", [lambda: ExtortZD(chi=0.5), lambda: GenerousZD(phi=0.0)])
 def test_options_are_checked(make):
-    with pytest.raises(BadParameter, match="`(chi` of at least 1|phi` above 0)"):
+    with pytest.raises(BadParameter, match=r"`(chi` of at least 1|phi` above 0)"):
         make()
