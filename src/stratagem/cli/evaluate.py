@@ -14,7 +14,7 @@ from stratagem.cli.output import cell, errors, number, out, print_json, progress
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_bouts, shortened
 from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.report import evaluation_json, plain_pay, pool_advantage, scale_of
+from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
 from stratagem.evaluation.statistics import exactly
 from stratagem.evaluation.suites import SUITES, find_suite, with_metrics
 from stratagem.games.key import Key
@@ -92,10 +92,10 @@ def _plain(result: GameResult) -> Group:
         columns.insert(2, "worst advantage")
     made = table(f"  unscaled, in {result.game.spec.unit}", "player", *columns)
     for row in result.rows:
-        advantage = pool_advantage(row)
+        pay, advantage = unscaled(result, row)
         if advantage is not None and zero_sum:
             advantage = advantage.times(0.5)
-        figures = [cell(plain_pay(row)), cell(advantage)]
+        figures = [cell(pay), cell(advantage)]
         if row.exact is None:
             figures += [Text("–", style="dim")] * (len(columns) - 2)
         else:

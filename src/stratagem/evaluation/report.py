@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -13,7 +12,10 @@ from stratagem import __version__
 from stratagem.evaluation.bouts import Bout
 from stratagem.evaluation.evaluate import GameResult, Row
 from stratagem.evaluation.expectation import SCALE
-from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.metrics import Sample
+from stratagem.evaluation.metrics.exploit import pool_advantage
+from stratagem.evaluation.metrics.payoff import mean_pay
+from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.tournament import CrossPlay
 from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
@@ -51,15 +53,10 @@ def scale_of(game: Game[Any]) -> float | None:
     return SCALE / common.cooperative if common else 1.0
 
 
-def pool_advantage(row: Row) -> Estimate | None:
-    """The pool's exploit in the game's own unit."""
-    found = [bout.advantage(scaled=False) for bout in row.bouts if "exploit" in bout.pools]
-    return mean_of([replace(e, mean=max(0.0, e.mean)) for e in found]) if found else None
-
-
-def plain_pay(row: Row) -> Estimate:
-    """Pay a round in the game's own unit, against the opponents that `pay` counts."""
-    return mean_of([b.pay(scaled=False) for b in row.bouts if {"train", "opponents"} & set(b.pools)])
+def unscaled(result: GameResult, row: Row) -> tuple[Estimate | None, Estimate | None]:
+    """Pay a round and the pool's advantage, in the game's own unit."""
+    sample = Sample(result.game, row.bouts)
+    return mean_pay(sample, scaled=False), pool_advantage(sample, scaled=False)
 
 
 def evaluation_json(results: list[GameResult], suite: str, seed: int, episodes: int) -> Json:
@@ -81,18 +78,18 @@ def _game_json(result: GameResult) -> Json:
         "unit": spec.unit,
         "seats": "rotated over paired deals",
         "scale": scale_of(result.game),
-        "players": [_row_json(row) for row in result.rows],
+        "players": [_row_json(result, row) for row in result.rows],
         "differences_on_played_deals": {name: d.to_json() for name, d in result.differences.items()},
         "warnings": list(result.warnings),
     }
 
 
-def _row_json(row: Row) -> Json:
-    pool = pool_advantage(row)
+def _row_json(result: GameResult, row: Row) -> Json:
+    pay, pool = unscaled(result, row)
     return {
         "player": row.player,
         "metrics": {name: estimate and estimate.to_json() for name, estimate in row.metrics.items()},
-        "unscaled": {"pay": plain_pay(row).to_json(), "pool_advantage": pool and pool.to_json()},
+        "unscaled": {"pay": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
         "exact": row.exact.to_json() if row.exact else {"not_computed": row.why_not_exact},
         "opponents": [_bout_json(bout) for bout in row.bouts],
     }

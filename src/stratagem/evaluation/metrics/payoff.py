@@ -13,5 +13,10 @@ class Payoff(Metric):
     better = "higher"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        bouts = sample.pool("train", "opponents")
-        return mean_of([bout.pay() for bout in bouts]) if bouts else None
+        return mean_pay(sample, scaled=True)
+
+
+def mean_pay(sample: Sample, *, scaled: bool) -> Estimate | None:
+    """The metric, on the common scale or in the game's own unit."""
+    pays = [bout.pay(scaled=scaled) for bout in sample.pool("train", "opponents")]
+    return mean_of(pays) if pays else None
