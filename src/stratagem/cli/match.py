@@ -12,8 +12,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.output import cell, out, print_json, progress, table
 from stratagem.cli.transcript import episode_json, tell
-from stratagem.evaluation.bouts import pay_of
-from stratagem.evaluation.statistics import clustered
+from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -58,8 +57,13 @@ def play_match(
 def _totals(game: Game[Any], match: Match, episodes: list[Episode]) -> None:
     made = table(f"{len(episodes)} episodes, {game.spec.unit}", "player", "pay", "wins", "illegal turns")
     for slot, name in enumerate(match.names):
-        pay = clustered(episodes, lambda e, s=slot: pay_of(e, e.seat_of(s), scaled=False), lambda e: e.group)  # type: ignore[misc]
+        pay = _pay(episodes, slot)
         wins = sum(e.payoffs[e.seat_of(slot)] == max(e.payoffs) > min(e.payoffs) for e in episodes)
         illegal = sum(e.num_illegal[e.seat_of(slot)] for e in episodes)
         made.add_row(Text(name), cell(pay), str(wins), str(illegal))
     out.print(made)
+
+
+def _pay(episodes: list[Episode], slot: int) -> Estimate:
+    """A player's mean payoff over all rounds, as an evaluation counts it."""
+    return ratio(episodes, lambda e: e.payoffs[e.seat_of(slot)], lambda e: max(1, len(e.rounds)), lambda e: e.group)
