@@ -16,6 +16,7 @@ LAYERS = (
     "games",
     "models",
     "decoding",
+    "engines",
     "prompting",
     "players",
     "play",

@@ -1,10 +1,11 @@
 """The scheduler: one batch for everybody's requests, in a fixed order, over a bounded number of open tables."""
 
 import pytest
-from fakes import Engine, asking, setups
+from fakes import Engine, Fake, asking, setups
 
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.play.scheduler import play
+from stratagem.players.base import Move
 from stratagem.players.base import Ask
 
 
@@ -73,10 +74,18 @@ def test_scripted_tables_need_no_engine_and_do_not_wait_for_others():
     assert len(list(play(setups("kuhn", ["random", "random"], 2)))) == 2
 
 
-def test_no_engine_is_one_sentence():
-    with pytest.raises(StratagemError, match="no engine was given") as caught:
-        list(play(setups("kuhn", [asking(), "random"], 2)))
-    assert "\n" not in str(caught.value)
+def test_what_is_no_request_is_answered_as_such_and_the_table_goes_on():
+    heard = []
+
+    def turn(ask):
+        heard.append((yield "what now?"))
+        return Move(ask.view.choices.first)
+
+    (episode,) = play(setups("kuhn(hands=1)", [Fake(turn), "random"], 1)[:1])
+    assert episode.finished
+    assert {(call.finish, call.text) for call in heard} == {
+        ("error", "A player yielded a str where a Request was due.")
+    }
 
 
 @pytest.mark.parametrize("answers", [0, 1, 3])

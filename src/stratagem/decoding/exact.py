@@ -75,7 +75,11 @@ def _ways(cursor: Cursor, number: int) -> Iterator[tuple[Cursor, Branch]]:
 def exact_policy(walker: Walker, score: Score, temperature: float = 1.0, most: int = 50_000) -> dict[str, float]:
     """The probability of every legal action, in the order of the choices."""
     tree = tree_of(walker, most)
-    rows = score(tree.forks) if tree.forks else ()
+    return weighed(walker, tree, score(tree.forks) if tree.forks else (), temperature)
+
+
+def weighed(walker: Walker, tree: Tree, rows: Sequence[Sequence[float]], temperature: float = 1.0) -> dict[str, float]:
+    """The same from scores that are there already, a row for each fork of the tree."""
     if len(rows) != len(tree.forks):
         raise ValueError(f"{len(tree.forks)} forks were asked about, {len(rows)} rows came back")
     nodes = [distribution(row, len(fork.allowed), temperature) for row, fork in zip(rows, tree.forks, strict=True)]

@@ -22,26 +22,26 @@ _BREAK = "\n"
 class Walker:
     """The compiled choices; immutable, so any number of cursors may walk at once."""
 
-    def __init__(self, choices: Choices, vocabulary: Vocabulary, left: str = _BREAK) -> None:
-        """Compile for a reply, or a piece of it, that begins right after the text `left`."""
+    def __init__(self, choices: Choices, vocabulary: Vocabulary, left: str = _BREAK, lead: str = "") -> None:
+        """Compile for a reply, or a piece of it, that begins right after the text `left`; `lead` comes first."""
         self.choices = choices
         self.vocabulary = vocabulary
         self.left = end_of(left)
         self.lines = Lines.of(choices)
         self.end = vocabulary.end
-        self.root = self._trie(self.left)
-        self.break_token, self.next_line = self._break() if self.lines.fill > 1 else (-1, self.root)
+        self.root = self._trie(self.left, lead)
+        self.break_token, self.next_line = self._break(lead) if self.lines.fill > 1 else (-1, self.root)
 
     def start(self) -> Cursor:
         """A cursor before the first token."""
         return Cursor(self, self.root, self.lines.every, (), [], done=False)
 
-    def _trie(self, left: str) -> Node:
-        return grow(spell(self.vocabulary, self.lines.texts, left), self.lines.places)
+    def _trie(self, left: str, lead: str) -> Node:
+        return grow(spell(self.vocabulary, [lead + text for text in self.lines.texts], left), self.lines.places)
 
-    def _break(self) -> tuple[int, Node]:
+    def _break(self, lead: str) -> tuple[int, Node]:
         """The token that closes a line, and where the next one begins."""
-        rest = self.root if self.left == _BREAK else self._trie(_BREAK)
+        rest = self.root if self.left == _BREAK and not lead else self._trie(_BREAK, "")
         # after a letter, because some vocabularies write a space before what begins a text
         token, *others = spell(self.vocabulary, [_BREAK], "x")[0]
         return token, chain(tuple(others), rest)

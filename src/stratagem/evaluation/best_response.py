@@ -64,6 +64,7 @@ def _layers(policies: Policies, layer: Layer, responder: Seat) -> Iterator[list[
     """The plans of every situation, move by move."""
     while layer.states:
         after = Layer(policies)
+        policies.prepare(layer.states, but=responder)
         yield [list(_plans(policies, state, responder, after)) for state in layer.states]
         layer = after
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from stratagem.engines.base import answer
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
 from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
@@ -125,7 +126,7 @@ class Table:
 
     episodes: int = 20
     key: Key = field(default_factory=lambda: Key(0))
-    answer: Answer | None = None
+    answer: Answer = answer
     record_to: Path | None = None
     budget: int = 3_000
     """How many situations an exact expectation may walk."""

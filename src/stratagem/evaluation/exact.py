@@ -12,8 +12,8 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, best_response
 from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.policies import stated
-from stratagem.games.base import Game, Json
+from stratagem.evaluation.policies import Stated, stated
+from stratagem.games.base import Game, Json, View
 from stratagem.games.twin import Node, Twin
 from stratagem.players.base import Player
 
@@ -97,9 +97,26 @@ def _by_twin(twin: Twin, player: Player) -> Exact:
     )
 
 
-def policy_table(twin: Twin, player: Player, budget: int = 2_000_000) -> dict[str, list[tuple[int, float]]]:
-    """The player's probabilities at every information state of OpenSpiel's game, for both seats."""
-    table: dict[str, list[tuple[int, float]]] = {}
+Rows = dict[str, list[tuple[int, float]]]
+"""For each information state of OpenSpiel its actions with their probabilities."""
+
+
+def policy_table(twin: Twin, player: Player, budget: int = 2_000_000, asks: int = 100_000) -> Rows:
+    """The player's probabilities at every information state of OpenSpiel's game, for both seats, asked all at once."""
+    nodes = _decisions(twin, budget)
+    if len(nodes) * player.traits.price > max(asks, budget if player.traits.price == 1 else 0):
+        raise CannotCompute(f"{twin.game.spec.name} has {len(nodes)} situations, too many to ask {player.name} about.")
+    views = [twin.view(node) for node in nodes.values()]
+    table = Rows()
+    for (key, node), view, mix in zip(nodes.items(), views, stated(player, views), strict=True):
+        said = _legal(view, mix)
+        table[key] = [(action, said.get(twin.action(node, action), 0.0)) for action in node.legal_actions()]
+    return table
+
+
+def _decisions(twin: Twin, budget: int) -> dict[str, Node]:
+    """A node of every information state in which somebody decides."""
+    found: dict[str, Node] = {}
     nodes: list[Node] = [twin.spiel.new_initial_state()]
     while nodes:
         node = nodes.pop()
@@ -108,9 +125,18 @@ def policy_table(twin: Twin, player: Player, budget: int = 2_000_000) -> dict[st
             raise CannotCompute(f"{twin.game.spec.name} has too many situations for an exact best response.")
         if node.is_terminal():
             continue
-        actions = node.legal_actions()
-        if not node.is_chance_node() and (key := node.information_state_string()) not in table:
-            mix = stated(player, twin.view(node))
-            table[key] = [(action, mix.get(twin.action(node, action), 0.0)) for action in actions]
-        nodes.extend(node.child(action) for action in actions)
-    return table
+        if not node.is_chance_node():
+            found.setdefault(node.information_state_string(), node)
+        nodes.extend(node.child(action) for action in node.legal_actions())
+    return found
+
+
+def _legal(view: View[Any], mix: Stated) -> dict[str, float]:
+    """The mixture with the null action replaced by what the game plays for it."""
+    said = {action: p for action, p in mix.items() if action is not None}
+    if None in mix:
+        if view.game.spec.on_illegal != "default":
+            raise CannotCompute(f"{view.game.spec.name} has no action for a reply that is none, so nothing is exact.")
+        default = view.game.default_action(view.facts)
+        said[default] = said.get(default, 0.0) + mix[None]
+    return said

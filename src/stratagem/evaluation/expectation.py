@@ -47,6 +47,7 @@ def expected(game: Game[Any], players: Sequence[Player], budget: int = 20_000) -
 def _moved_on(policies: Policies, layer: Layer, weights: Weights, total: Sums) -> tuple[Layer, Weights]:
     """The situations one move later with their probabilities; what the moves brought is added to `total`."""
     after, their_weights = Layer(policies), Weights(float)
+    policies.prepare(layer.states)
     for place, state in enumerate(layer.states):
         for chosen, actions in policies.joint(state, state.to_act):
             for chance, reached, result in outcomes(state, actions):

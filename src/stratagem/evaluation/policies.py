@@ -6,28 +6,55 @@ players' memories allow that; otherwise they are as many as the states themselve
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.games.base import Game, Seat, State, View
-from stratagem.players.base import Mix, Player, is_probability
+from stratagem.players.base import Mix, Player
+
+_CLOSE = 1e-9
 
 
-def stated(player: Player, view: View[Any]) -> Mix:
-    """What a player says that it does here, without the actions it never takes; refused where that is no policy."""
+Stated = Mapping[str | None, float]
+"""What a player does in a situation; None is the null action, when nothing legal was said."""
+
+
+def stated(player: Player, views: Sequence[View[Any]]) -> list[Stated]:
+    """What a player says that it does in each situation, without what it never does; refused where that is no policy.
+
+    A player that answers many situations at once has a method `policies` beside `policy`.
+    """
+    together = getattr(player, "policies", None)
     try:
-        mix = {action: p for action, p in player.policy(view).items() if p != 0.0}
-        sound = is_probability(mix) and all(action in view.choices for action in mix)
+        mixes = together(views) if together else [player.policy(view) for view in views]
+        return [_whole(player, view, mix) for view, mix in zip(views, mixes, strict=True)]
     except StratagemError as error:
         raise CannotCompute(str(error)) from error
     except Exception as error:  # a player's fault, whatever it is, ends no evaluation
         said = f"{type(error).__name__}: {error}"
         raise CannotCompute(f"{player.name} raised {said!r} when asked for its probabilities.") from error
-    if not sound:
-        raise CannotCompute(f"{player.name} states {mix} at {view.info_key!r}, which is no mixture of legal actions.")
-    return mix
+
+
+def _whole(player: Player, view: View[Any], mix: Mix) -> Stated:
+    """The mixture with the null action for what it lacks; whoever says nothing legal may be asked again."""
+    said: dict[str | None, float] = {action: p for action, p in mix.items() if p != 0.0}
+    total = math.fsum(said.values())
+    lack = 1.0 - total if player.traits.fallible and total < 1.0 else 0.0
+    if any(action not in view.choices for action in said) or min(said.values(), default=0.0) < 0.0:
+        raise _no_mixture(player, view, mix)
+    if abs(total + lack - 1.0) >= _CLOSE:
+        raise _no_mixture(player, view, mix)
+    if not lack:
+        return said
+    tries = math.fsum(lack**attempt for attempt in range(view.game.spec.retries + 1))
+    return {**{action: p * tries for action, p in said.items()}, None: lack ** (view.game.spec.retries + 1)}
+
+
+def _no_mixture(player: Player, view: View[Any], mix: Mix) -> CannotCompute:
+    return CannotCompute(f"{player.name} states {mix} at {view.info_key!r}, which is no mixture of legal actions.")
 
 
 class Policies:
@@ -37,16 +64,30 @@ class Policies:
         self.game = game
         self.players = players
         self.budget = budget
-        memories = [player.traits.memory for player in players]
-        self.merging = game.spec.markov and all(depth is not None and depth <= 1 for depth in memories)
-        self._known: dict[tuple[Seat, str], Mix] = {}
+        traits = [player.traits for player in players]
+        self.merging = game.spec.markov and all(t.memory is not None and t.memory <= 1 for t in traits)
+        self._prices = [t.price for t in traits]
+        self._known: dict[tuple[Seat, str], Stated] = {}
 
-    def mix(self, state: State[Any], seat: Seat) -> Mix:
+    def prepare(self, states: Sequence[State[Any]], but: Seat | None = None) -> None:
+        """Ask the players that are dear about all these situations at once; `but` one seat, which is not followed."""
+        unknown: dict[Player, dict[tuple[Seat, str], View[Any]]] = {}
+        for state in states:
+            for seat in state.to_act:
+                if self._prices[seat] > 1 and seat != but:
+                    view = state.view(seat)
+                    if (key := (seat, view.info_key)) not in self._known:
+                        unknown.setdefault(self.players[seat], {})[key] = view
+        for player, views in unknown.items():
+            self.spend(player.traits.price * len(views))
+            self._known.update(zip(views, stated(player, list(views.values())), strict=True))
+
+    def mix(self, state: State[Any], seat: Seat) -> Stated:
         """What the player at `seat` does now."""
         view = state.view(seat)
         key = (seat, view.info_key)
         if key not in self._known:
-            self._known[key] = stated(self.players[seat], view)
+            (self._known[key],) = stated(self.players[seat], [view])
         return self._known[key]
 
     def joint(self, state: State[Any], seats: Sequence[Seat]) -> Iterator[tuple[float, dict[Seat, str | None]]]:
@@ -64,9 +105,9 @@ class Policies:
         keys = (state.view(seat).state_key for seat in range(self.game.spec.seats))
         return state.to_act, state.round, *keys
 
-    def spend(self) -> None:
+    def spend(self, price: int = 1) -> None:
         """Count one more situation, and refuse when there are too many."""
-        self.budget -= 1
+        self.budget -= price
         if self.budget < 0:
             raise CannotCompute(f"{self.game.spec.name} between these players is too large to be computed exactly.")
 

@@ -19,6 +19,8 @@ from stratagem.models.reference import BUILT_IN, DTYPES, BadModel, ModelRef, par
 from stratagem.models.smollm2 import smollm2_folder
 from stratagem.models.tiny import tiny_folder
 
+_PLACE = "\u241ereply\u241e"
+"""Stands for a reply where only what follows it is wanted."""
 Message = Mapping[str, str]
 """A role (system, user or assistant) and its content."""
 
@@ -54,6 +56,12 @@ class LanguageModel:
             if (merged := _without_system(said)) is None:
                 raise BadModel(f"The chat template of {self.name} refuses these messages: {error}") from error
             return self._rendered(merged, reply)
+
+    def after_reply(self, user: str) -> list[int]:
+        """The tokens between the end of a reply and the next one, when the user says this in between."""
+        asked = [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PLACE}]
+        text = self.chat_text([*asked, {"role": "user", "content": user}])
+        return self.encode(text.rpartition(_PLACE)[2])
 
     def _rendered(self, messages: Sequence[Message], reply: bool) -> str:
         text: str = self.tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=reply)

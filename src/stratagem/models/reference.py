@@ -12,7 +12,11 @@ from stratagem.errors import StratagemError
 
 BUILT_IN = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
 """Models that are made on the spot."""
-FORMS = (*BUILT_IN, "smollm2", "hf:ID", "hf:ID@REVISION", "dir:PATH", "gguf:PATH", "api:MODEL@URL")
+NAMED = (*BUILT_IN, "smollm2")
+"""Models that need no more than a name."""
+KINDS = ("hf", "dir", "gguf", "api")
+"""What stands before the colon of the others."""
+FORMS = (*NAMED, "hf:ID", "hf:ID@REVISION", "dir:PATH", "gguf:PATH", "api:MODEL@URL")
 OPTIONS = ("+adapter:PATH", "+adapter:NAME=PATH", "+4bit", "+dtype=bf16")
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 """Short names of number formats, and torch's."""
@@ -64,9 +68,9 @@ def parse_model(text: str) -> ModelRef:
     """The model that a text names; a mistake is answered with the forms that there are."""
     base, *options = _OPTION.split(text.strip())
     kind, colon, where = base.partition(":")
-    if not colon and kind in (*BUILT_IN, "smollm2"):
+    if not colon and kind in NAMED:
         return ModelRef(kind, **_options(text, kind, options))
-    if not colon or kind not in ("hf", "dir", "gguf", "api"):
+    if not colon or kind not in KINDS:
         raise BadModel(f"There is no model called {text!r}: {_forms()}.")
     if not where:
         raise BadModel(f"{text!r} does not say which model: {_forms()}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from stratagem.engines.base import Call
 from stratagem.games.base import Part, Seat, Stakes
 from stratagem.players.base import How
 
@@ -41,6 +42,8 @@ class Decision:
     """All that the seat was paid from this decision until its next."""
     parts: tuple[Part, ...] = ()
     """Classified pieces of the action with their rewards, where the game has them."""
+    calls: tuple[Call, ...] = ()
+    """What models were asked on the way and replied, in order; empty where none was."""
 
 
 @dataclass(slots=True)

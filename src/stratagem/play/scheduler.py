@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.engines.base import Call, Request, answer
+from stratagem.errors import BadParameter
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
 from stratagem.play.table import Table
-from stratagem.players.base import Completion, Request
 
-Answer = Callable[[Sequence[Request]], Sequence[Completion]]
+Answer = Callable[[Sequence[Request]], Sequence[Call]]
 """Answers a batch of requests, in order."""
 
 
 def play(
-    setups: Iterable[Setup], answer: Answer | None = None, *, live: int = 256, detail: bool = True
+    setups: Iterable[Setup], answer: Answer = answer, *, live: int = 256, detail: bool = True
 ) -> Iterator[Episode]:
     """Play every setup and yield its episode when it is over; at most `live` tables are open at a time.
 
@@ -42,10 +42,8 @@ def play(
         yield from over
 
 
-def _answered(tables: list[Table], answer: Answer | None) -> tuple[list[Table], list[Episode]]:
+def _answered(tables: list[Table], answer: Answer) -> tuple[list[Table], list[Episode]]:
     """Answer every open request of these tables in one batch and let them go on."""
-    if answer is None:
-        raise StratagemError("A player asks for model output, but no engine was given to answer it.")
     asked = [(table, seat, request) for table in tables for seat, request in table.requests()]
     completions = answer([request for _, _, request in asked])
     if len(completions) != len(asked):

@@ -1,7 +1,8 @@
-"""Episodes and decisions on disk: Parquet, one shard a step, so pandas, DuckDB and `datasets` open them too.
+"""Episodes, decisions, calls and prompts on disk: Parquet, so that pandas, DuckDB and `datasets` open them too.
 
-A shard is a file of decisions and a file of episodes, each written to a temporary name and renamed; the episodes come
-last, so a shard counts once its episodes are there, and a kill at any moment never leaves half a one.
+A shard, one a step, is a file of each table, written to a temporary name and renamed; the episodes come last, so a
+shard counts once its episodes are there, and a kill at any moment never leaves half a one. Calls and prompts may be
+empty: scripted players have none.
 """
 
 from __future__ import annotations
@@ -17,61 +18,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from stratagem.engines.base import Call
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
+from stratagem.play.calls import DecisionKey, call_tables, calls_by_decision, size_of
 from stratagem.play.records import Decision, Episode
+from stratagem.play.schemas import DECISIONS, EPISODES, SCHEMA_VERSION, SCHEMAS
 
-SCHEMA_VERSION = 1
-_META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}
-_PART = pa.struct([("slot", pa.string()), ("kind", pa.string()), ("reward", pa.float64())])
-_STAKES = pa.struct([("cooperative", pa.float64()), ("passive", pa.float64())])
-_BY_ROUND_AND_SEAT = pa.list_(pa.list_(pa.float64()))
-
-EPISODES = pa.schema(
-    [
-        ("id", pa.string()),
-        ("game", pa.string()),
-        ("game_version", pa.int32()),
-        ("players", pa.list_(pa.string())),
-        ("slots", pa.list_(pa.int32())),
-        ("key", pa.uint64()),
-        ("chance", pa.uint64()),
-        ("purpose", pa.string()),
-        ("group", pa.string()),
-        ("probe_of", pa.string()),
-        ("parent", pa.string()),
-        ("forked_at", pa.int32()),
-        ("finished", pa.bool_()),
-        ("payoffs", pa.list_(pa.float64())),
-        ("rounds", _BY_ROUND_AND_SEAT),
-        ("signals", pa.map_(pa.string(), _BY_ROUND_AND_SEAT)),
-        ("stakes", pa.list_(_STAKES)),
-        ("num_decisions", pa.list_(pa.int32())),
-        ("num_illegal", pa.list_(pa.int32())),
-    ],
-    metadata=_META,
-)
-DECISIONS = pa.schema(
-    [
-        ("episode", pa.string()),
-        ("round", pa.int32()),
-        ("turn", pa.int32()),
-        ("seat", pa.int32()),
-        ("slot", pa.int32()),
-        ("attempt", pa.int32()),
-        ("state_key", pa.string()),
-        ("info_key", pa.string()),
-        ("action", pa.string()),
-        ("how", pa.string()),
-        ("said", pa.string()),
-        ("keep", pa.bool_()),
-        ("payoff", pa.float64()),
-        ("parts", pa.list_(_PART)),
-    ],
-    metadata=_META,
-)
 _DECISION_FIELDS = DECISIONS.names[1:]
 _decision_values = attrgetter(*_DECISION_FIELDS)
+
+
+_UNIT = 16
+"""So many characters and tokens of a call fill a shard as much as a decision does."""
 
 
 def write_shard(folder: Path, number: int, episodes: Sequence[Episode]) -> None:
@@ -80,14 +39,21 @@ def write_shard(folder: Path, number: int, episodes: Sequence[Episode]) -> None:
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
         raise BadRecord(f"Two episodes of one shard are called {twice}: give every episode an id of its own.")
+    calls, prompts = call_tables(episodes)
     final = _path(folder / "episodes", number)
     with _writing(final):
         final.unlink(missing_ok=True)  # a shard does not count while it is being replaced
     _write(folder / "decisions", number, _decision_table(episodes))
+    _write(folder / "calls", number, calls)
+    _write(folder / "prompts", number, prompts)
+    _write(folder / "episodes", number, _episode_table(episodes))
+
+
+def _episode_table(episodes: Sequence[Episode]) -> pa.Table:
     table = {name: [getattr(episode, name) for episode in episodes] for name in EPISODES.names}
     table["signals"] = [list(episode.signals.items()) for episode in episodes]
     table["stakes"] = [[stakes and stakes._asdict() for stakes in episode.stakes] for episode in episodes]
-    _write(folder / "episodes", number, pa.table(table, schema=EPISODES))
+    return pa.table(table, schema=EPISODES)
 
 
 def _decision_table(episodes: Sequence[Episode]) -> pa.Table:
@@ -114,10 +80,10 @@ def _write(folder: Path, number: int, table: pa.Table) -> None:
 
 def prepare(folder: Path) -> None:
     """Make the folder of a recording, or say in one sentence why nothing can be written there."""
-    for part in (folder / "decisions", folder / "episodes"):
+    for name in SCHEMAS:
         with _writing(folder):
-            part.mkdir(parents=True, exist_ok=True)
-            TemporaryFile(dir=part).close()
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=folder / name).close()
 
 
 @contextmanager
@@ -138,6 +104,7 @@ def shards(folder: Path) -> list[int]:
 def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> Iterator[Episode]:
     """Pass episodes on, writing a shard whenever about `every` decisions have come together; earlier shards stay.
 
+    Decisions of models count for more, by what their calls hold, so that neither much memory nor much play is at stake.
     Whatever was passed on is written, also when the caller stops early or the play breaks off.
     """
     number = max(shards(folder), default=-1) + 1
@@ -146,7 +113,7 @@ def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> It
     try:
         for episode in episodes:
             batch.append(episode)
-            size += 1 + len(episode.decisions)
+            size += _size(episode)
             yield episode
             if size >= every:
                 full, batch, size = batch, [], 0
@@ -157,19 +124,29 @@ def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> It
             write_shard(folder, number, batch)
 
 
-def read_episodes(folder: Path, numbers: Iterable[int] | None = None) -> Iterator[Episode]:
-    """The episodes of these shards (by default all), with their decisions, as they were written."""
+def _size(episode: Episode) -> int:
+    """How much of a shard an episode fills, in decisions."""
+    calls = sum(1 + size_of(call) // _UNIT for row in episode.decisions for call in row.calls)
+    return 1 + len(episode.decisions) + calls
+
+
+def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: bool = True) -> Iterator[Episode]:
+    """The episodes of these shards (by default all), with their decisions, as they were written.
+
+    Without `calls` the decisions come without the calls behind them, which are by far the most to read.
+    """
     found = shards(folder)
     if numbers is None and not found:
         raise BadRecord(f"There are no recorded episodes in {folder}.")
     for number in found if numbers is None else numbers:
-        decisions = _decisions(_read(folder / "decisions", number, DECISIONS))
-        for row in _read(folder / "episodes", number, EPISODES).to_pylist():
+        behind = calls_by_decision(_read(folder, "calls", number), _read(folder, "prompts", number)) if calls else {}
+        decisions = _decisions(_read(folder, "decisions", number), behind)
+        for row in _read(folder, "episodes", number).to_pylist():
             yield _episode(row, decisions.get(row["id"], []))
 
 
-def _read(folder: Path, number: int, schema: pa.Schema) -> pa.Table:
-    path = _path(folder, number)
+def _read(folder: Path, name: str, number: int) -> pa.Table:
+    path = _path(folder / name, number)
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
@@ -177,17 +154,19 @@ def _read(folder: Path, number: int, schema: pa.Schema) -> pa.Table:
     version = (table.schema.metadata or {}).get(b"stratagem_schema_version", b"none").decode()
     if version != str(SCHEMA_VERSION):
         raise BadRecord(f"{path} has schema version {version}, and this program reads version {SCHEMA_VERSION}.")
-    if missing := set(schema.names) - set(table.column_names):
+    if missing := set(SCHEMAS[name].names) - set(table.column_names):
         raise BadRecord(f"{path} has no column {', '.join(sorted(missing))}.")
     return table
 
 
-def _decisions(table: pa.Table) -> dict[str, list[Decision]]:
+def _decisions(table: pa.Table, behind: dict[DecisionKey, tuple[Call, ...]]) -> dict[str, list[Decision]]:
     by_episode: dict[str, list[Decision]] = {}
     columns = [table.column(name).to_pylist() for name in DECISIONS.names]
     for values in zip(*columns, strict=True):
         row = dict(zip(_DECISION_FIELDS, values[1:], strict=True))
         row["parts"] = tuple(Part(**part) for part in row["parts"])
+        if behind:
+            row["calls"] = behind.get((values[0], row["turn"], row["seat"], row["attempt"]), ())
         by_episode.setdefault(values[0], []).append(Decision(**row))
     return by_episode
 

@@ -9,10 +9,11 @@ import re
 from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
+from stratagem.engines.base import Call
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.play.match import Setup
 from stratagem.play.records import Decision
-from stratagem.players.base import Ask, Completion, How, Move, Request
+from stratagem.players.base import Ask, How, Move
 
 _MOST_SAID = 2000
 """How many characters of a reply that came to nothing are kept."""
@@ -23,8 +24,8 @@ class OpenTurn(NamedTuple):
 
     view: View[Any]
     attempt: int
-    generator: Generator[Request, Completion, Move]
-    request: Request
+    generator: Generator[Any, Call, Move]
+    request: Any
 
 
 class Table:
@@ -57,12 +58,12 @@ class Table:
         self.episode.finished = state.over
         return True
 
-    def requests(self) -> Iterator[tuple[Seat, Request]]:
+    def requests(self) -> Iterator[tuple[Seat, Any]]:
         """The open requests, in the order of the seats."""
         for seat in sorted(self._open):
             yield seat, self._open[seat].request
 
-    def answer(self, seat: Seat, completion: Completion) -> None:
+    def answer(self, seat: Seat, completion: Call) -> None:
         """Give a seat what it asked for."""
         turn = self._open.pop(seat)
         self._go_on(seat, turn.view, turn.attempt, turn.generator, completion)
@@ -88,11 +89,11 @@ class Table:
         seat: Seat,
         view: View[Any],
         attempt: int,
-        generator: Generator[Request, Completion, Move],
-        sent: Completion,
+        generator: Generator[Any, Call, Move],
+        sent: Call | None,
     ) -> None:
         try:
-            request = generator.send(sent)
+            request = next(generator) if sent is None else generator.send(sent)
         except StopIteration as stop:
             return self._settle(seat, view, stop.value, attempt)
         except Exception as error:  # noqa: BLE001 - as above
@@ -130,6 +131,7 @@ class Table:
             move.action if legal else None,
             how,
             None if said is None else _shown(said),
+            calls=_calls(move.calls) if move.calls else (),
         )
         self.episode.decisions.append(row)
         self._last[seat] = row
@@ -177,6 +179,11 @@ def _raised(error: Exception) -> Move:
 
 def _misplaced(did: str, value: object, due: str) -> Move:
     return Move(None, "error", said=f"{did} {_shown(value)} where {due} was due")
+
+
+def _calls(given: object) -> tuple[Call, ...]:
+    """The calls of a move; what else a player may have put there is no record."""
+    return tuple(call for call in given if isinstance(call, Call)) if isinstance(given, tuple | list) else ()
 
 
 def _shown(value: object) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
+from stratagem.engines.base import Call, Request
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Seat, State, View
 from stratagem.games.key import Key
@@ -40,6 +41,10 @@ class Traits:
     """Whether it looks at what its seat may not know (search over the true state)."""
     exact: bool = True
     """Whether `policy` can say its probabilities."""
+    fallible: bool = False
+    """Whether it may say nothing legal; what its probabilities lack of one is how likely that is."""
+    price: int = 1
+    """What it costs to be asked for its probabilities in one situation, in situations looked at."""
 
 
 class Ask:
@@ -78,15 +83,13 @@ class Move(NamedTuple):
 
     action: str | None
     how: How = "scripted"
-    calls: tuple[Any, ...] = ()
+    calls: tuple[Call, ...] = ()
     said: str | None = None
     """The reply itself, where it came to nothing legal."""
 
 
-Request = Any
-Completion = Any
-"""What a generator yields and is sent; players and the engine that answers agree on it, the scheduler only carries."""
-Turn = Move | Generator[Request, Completion, Move]
+Turn = Move | Generator[Request, Call, Move]
+"""A move at once, or a generator that yields requests, is sent the replies to them, and returns the move."""
 
 
 @runtime_checkable

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game
+from stratagem.models.reference import KINDS, NAMED
 from stratagem.players import auction, iterated_classics, iterated_zd, kuhn, negotiation_v1, negotiation_v2, uniform
 from stratagem.players.base import Player
+from stratagem.players.human import keyboard
 from stratagem.players.tabular import TablePlayer
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.registry import Call, Registry, parse_call
@@ -26,10 +29,20 @@ def _mcts(tail: str) -> Player:
     return mcts(tail)
 
 
+def _tailed(kind: str, tail: str) -> Player:
+    return _lm(f"{kind}:{tail}")
+
+
 def _cfr(tail: str) -> Player:
     from stratagem.players.solvers import cfr  # as above
 
     return cfr(tail)
+
+
+def _lm(model: str, **options: Any) -> Player:
+    from stratagem.players.language import LanguagePlayer  # loads an engine, when it is first asked
+
+    return LanguagePlayer(model, **options)
 
 
 PLAYERS: dict[str, Callable[..., Player]] = {
@@ -103,18 +116,37 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "random": uniform.Random,
     "first-legal": uniform.FirstLegal,
     "perfect": _perfect,
+    "human": keyboard,
     "noise": Noisy,
     "delay": Delayed,
 }
 """Players of a family of games as `family/Name`, players of any game by a bare name."""
 
+MODELS: dict[str, Callable[..., Player]] = {name: partial(_lm, name) for name in NAMED} | {"lm": _lm}
+"""Language models that have a name of their own, and the general form for all others."""
+
 PREFIXES: dict[str, Callable[[str], Player]] = {"mcts": _mcts, "cfr": _cfr, "table": TablePlayer.load}
+PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
 """Players of any game whose names carry a raw tail after a colon."""
 
 WRAPPERS = ("noise", "delay")
 """Players that take another player as their first argument, by name."""
 
-PATTERNS = ("perfect", "mcts:100", "cfr:1000", "table:PATH", "noise(PLAYER, p=0.1)", "delay(PLAYER, rounds=1)")
+PATTERNS = (
+    "human",
+    "perfect",
+    "mcts:100",
+    "cfr:1000",
+    "table:PATH",
+    "noise(PLAYER, p=0.1)",
+    "delay(PLAYER, rounds=1)",
+    *NAMED,
+    "dir:PATH",
+    "hf:ID",
+    "gguf:PATH",
+    "api:MODEL@URL",
+    "lm(MODEL, mode=free, style=reasoned)",
+)
 """How the players that need an argument, or a game that has an oracle, are written."""
 
 SYNONYMS = {
@@ -133,14 +165,14 @@ FAMILIES = {
 }
 """The games that the players of a family play."""
 
-_registry: Registry[Player] = Registry("player", PLAYERS, "stratagem.players")
+_registry: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players")
 
 
 def player_names(game: Game[Any]) -> list[str]:
     """The names that can be asked for in this game as they are; `PATTERNS` lists those that want an argument."""
     names, family = _registry.names(), f"{game.spec.family}/"
     own = [name.removeprefix(family) for name in names if name.startswith(family)]
-    return own + [name for name in names if "/" not in name and name not in (*WRAPPERS, "perfect")]
+    return own + [name for name in names if "/" not in name and name not in (*WRAPPERS, *MODELS, "perfect", "human")]
 
 
 def patterns(game: Game[Any]) -> list[str]:
@@ -160,6 +192,8 @@ def make_player(text: str, game: Game[Any]) -> Player:
     prefix, colon, tail = text.strip().partition(":")
     if colon and prefix.casefold() in PREFIXES:
         player = PREFIXES[prefix.casefold()](tail)
+    elif colon and prefix.partition("+")[0] in NAMED:
+        player = _lm(text.strip())
     else:
         call = parse_call(text)
         key = _resolve(call.name, game)

@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from stratagem.engines.base import Call, Request
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, View
 from stratagem.games.choices import Choices
@@ -14,7 +15,7 @@ from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.games.negotiation_v1 import Pie, PieFacts
 from stratagem.games.negotiation_v2 import Division, DivisionFacts
 from stratagem.options import whole, within
-from stratagem.players.base import Ask, Completion, Mix, Move, Player, Request, Traits, Turn, shown
+from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, shown
 from stratagem.players.uniform import uniform
 
 _MOST_DRAWS = 64
@@ -67,7 +68,7 @@ class Noisy:
         turn = self.player.turn(ask)
         return self._slip(turn, ask) if isinstance(turn, Move) else self._later(turn, ask)
 
-    def _later(self, turn: Generator[Request, Completion, Move], ask: Ask) -> Generator[Request, Completion, Move]:
+    def _later(self, turn: Generator[Request, Call, Move], ask: Ask) -> Generator[Request, Call, Move]:
         return self._slip((yield from turn), ask)
 
     def _slip(self, move: Move, ask: Ask) -> Move:

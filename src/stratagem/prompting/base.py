@@ -39,6 +39,14 @@ class Style(ABC):
     mark: ClassVar[str] = ""
     """What stands before the action where a reply may reason first; a constrained reply begins there."""
 
+    lead: ClassVar[str] = ""
+    """What stands between the mark and the action."""
+
+    @property
+    def memory(self) -> int | None:
+        """How many past rounds the prompt tells of, as `Traits.memory` counts them."""
+        return None
+
     @abstractmethod
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         """The prompt for the seat whose view this is."""

@@ -32,6 +32,7 @@ class Reasoned(Style):
     """Asks for a few sentences of reasoning, and then the action on a line of its own."""
 
     mark = "Action:"
+    lead = " "
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         asked = f"{question(view)}\nReason in a few sentences; then write, as the last line, Action: and your action."

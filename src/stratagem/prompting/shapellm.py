@@ -34,6 +34,10 @@ class ShapeLLM(Style):
             if value not in allowed:
                 raise BadParameter(f"The style shapellm has {name}={' or '.join(allowed)}, not {value!r}.")
 
+    @property
+    def memory(self) -> int | None:
+        return {"base": 0, "state": 1}.get(self.shows)
+
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         game, facts = _matrix(view)
         parts = [self._rules(game, facts)]

@@ -1,0 +1,140 @@
+"""What steers a reply that is not a walk down the trie from its first token: free text, a mark, a single token.
+
+They share the shape of a `Cursor`: what is allowed next, what is forced, whether the reply is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from stratagem.decoding.stopping import StopRule, after_thinking
+from stratagem.decoding.stream import TextStream
+from stratagem.decoding.vocabulary import Ids, Vocabulary
+from stratagem.decoding.walker import Cursor, Walker
+
+_OPEN, _CLOSE = "<think>", "</think>"
+
+
+class Free:
+    """Any text, until a legal action stands on its last line or the model ends it."""
+
+    forced: Ids = ()
+    allowed: Ids | None = None
+
+    def __init__(self, rule: StopRule, vocabulary: Vocabulary, ends: frozenset[int], before: Ids = ()) -> None:
+        """`before` are the last tokens of the prompt; `ends` the tokens that end a reply."""
+        opened = _OPEN in vocabulary.decode(before[-3:])
+        self._watch = rule.watch(thinking=opened)
+        self._stream = TextStream(vocabulary, before)
+        self._ends = ends
+        self._text: list[str] = []
+        self._thinking = opened
+        self.done = False
+
+    def advance(self, token: int) -> None:
+        if token in self._ends:
+            self.done = True
+            return
+        piece = self._stream.add(token)
+        self._text.append(piece)
+        self.done = bool(piece) and self._watch.feed(piece)
+
+    @property
+    def action(self) -> str | None:
+        """The action at which the reply was stopped."""
+        return self._watch.action
+
+    @property
+    def text(self) -> str:
+        """The reply without what was thought."""
+        return after_thinking("".join(self._text) + self._stream.rest(), self._thinking)
+
+
+class OneToken:
+    """A single token, whichever it is (ShapeLLM)."""
+
+    forced: Ids = ()
+    allowed: Ids | None = None
+
+    def __init__(self) -> None:
+        self.token = -1
+        self.done = False
+
+    def advance(self, token: int) -> None:
+        self.token = token
+        self.done = True
+
+
+class Marked:
+    """Any text until a mark, then a walk down the trie; the mark is put there when the text ends without it."""
+
+    def __init__(
+        self,
+        walker_after: Callable[[str], Walker],
+        mark: str,
+        vocabulary: Vocabulary,
+        ends: frozenset[int],
+        room: int,
+        before: Ids = (),
+    ) -> None:
+        """`walker_after` compiles the choices for what stands before them; `room` is for the text, in tokens."""
+        self._walker_after = walker_after
+        self._mark = mark
+        self._vocabulary = vocabulary
+        self._ends = ends
+        self._room = room
+        self._stream = TextStream(vocabulary, before)
+        self._thinking = _OPEN in vocabulary.decode(before[-3:])
+        self._text = ""
+        self._waiting: list[int] = []
+        self._cursor: Cursor | None = None
+        if room <= 0:
+            self._close()
+
+    @property
+    def done(self) -> bool:
+        return self._cursor is not None and self._cursor.done
+
+    @property
+    def allowed(self) -> Ids | None:
+        return None if self._cursor is None else self._cursor.allowed
+
+    @property
+    def forced(self) -> Sequence[int]:
+        return self._waiting if self._cursor is None else self._cursor.forced
+
+    @property
+    def action(self) -> str | None:
+        """The legal action that was said; None until the walk is done."""
+        return None if self._cursor is None else self._cursor.action
+
+    def advance(self, token: int) -> None:
+        if self._cursor is not None:
+            self._cursor.advance(token)
+        elif self._waiting:
+            self._waiting = self._waiting[1:]
+            if not self._waiting:
+                self._open(self._text + self._mark)
+        else:
+            self._listen(token)
+
+    def _listen(self, token: int) -> None:
+        """Take a token of the free text, and see whether the mark stands there or must be put."""
+        self._room -= 1
+        if token not in self._ends:
+            self._text += self._stream.add(token)
+            if self._mark in after_thinking(self._text, self._thinking):
+                return self._open(self._text)
+        if token in self._ends or self._room <= 0:
+            self._close()
+        return None
+
+    def _open(self, before: str) -> None:
+        self._cursor = self._walker_after(before).start()
+
+    def _close(self) -> None:
+        """Put the mark: on a line of its own, and after an end of the thinking where that goes on."""
+        inside = self._text.rfind(_OPEN) > self._text.rfind(_CLOSE) or (self._thinking and _CLOSE not in self._text)
+        ending = f"\n{_CLOSE}\n" if inside else "\n" if self._text and not self._text.endswith("\n") else ""
+        self._text += ending
+        self._waiting = self._vocabulary.encode(ending + self._mark)

@@ -1,0 +1,54 @@
+"""Which reader a model gets: the sharing one where a probe shows that it reads exactly as the model itself does."""
+
+from __future__ import annotations
+
+import torch
+
+from stratagem.engines.plain_reader import PlainReader
+from stratagem.engines.reader import Reader, SharingReader, Text, weights
+from stratagem.engines.rows import Uneven
+from stratagem.models.attention import attention_of
+from stratagem.models.load import LanguageModel
+
+_TOLERANCE = {"fp32": 1e-3}
+"""How far two ways to compute the same logits may be apart, in units of their spread; more in short formats."""
+
+
+def reader_for(lm: LanguageModel, budget: int) -> Reader:
+    """The sharing reader if its logits agree with the plain one's on a probe, else the plain one."""
+    attention = attention_of(lm.model.config)
+    if attention is None:
+        return PlainReader(lm)
+    reader = SharingReader(lm, attention, budget)
+    with torch.inference_mode(), weights(lm, [""]):
+        try:
+            agrees = _agree(lm, reader)
+        except (Uneven, RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError):
+            agrees = False
+    return SharingReader(lm, attention, budget) if agrees else PlainReader(lm)
+
+
+def _agree(lm: LanguageModel, reader: Reader) -> bool:
+    """Three texts that share a beginning, and two of them taken further by different lengths."""
+    size = lm.model.get_input_embeddings().num_embeddings
+    tokens = [(7 * place * place + 3 * place + 1) % size for place in range(120)]
+    texts = [
+        Text("", (*tokens[:60], *tokens[start : start + length])) for start, length in ((60, 9), (70, 20), (80, 1))
+    ]
+    tails = [tokens[:1], tokens[5:11]]
+    found = [*reader.read(texts)]
+    reader.open(texts[:2])
+    found += [*reader.go_on(tails)]
+    whole = [*texts, *(Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))]
+    plain = [_plain(lm, text) for text in whole]
+    limit = _TOLERANCE.get(lm.dtype, 0.1)
+    return all(
+        bool(((one - other).abs().max() / other.std()).item() <= limit)
+        for one, other in zip((row.float() for row in found), plain, strict=True)
+    )
+
+
+def _plain(lm: LanguageModel, text: Text) -> torch.Tensor:
+    ids = torch.tensor([text.tokens], device=lm.model.device)
+    logits: torch.Tensor = lm.model(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1]
+    return logits.float()

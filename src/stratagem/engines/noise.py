@@ -1,0 +1,49 @@
+"""Noise that is a function of the request: the largest log-probability plus Gumbel noise is the sample.
+
+The noise of a token follows from the request's key, the place in the reply and the token's id by an integer hash
+(Wellons' lowbias32, applied twice), so it is the same on every device, alone or in any batch. That makes the sample of
+a request nearly independent of what else is computed beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from stratagem.games.key import Key
+
+_GOLDEN = 0x9E3779B9 - (1 << 32)
+_FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
+_LARGEST = 22.0
+"""An exponential variate above this is drawn once in three billion times."""
+
+
+def seeds(keys: Sequence[Key], places: Sequence[int], device: torch.device | str) -> torch.Tensor:
+    """Two 32-bit seeds a row, for the token at this place of the reply."""
+    values = [key.at("token", place).value for key, place in zip(keys, places, strict=True)]
+    halves = [(_signed(value >> 32), _signed(value & 0xFFFFFFFF)) for value in values]
+    return torch.tensor(halves, dtype=torch.int32, device=device).reshape(len(values), 2)
+
+
+def gumbel(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """The noise of each row's tokens; `tokens` are ids, a row of them for all rows or one row each."""
+    bits = _mixed(tokens.to(torch.int32) * _GOLDEN + row_seeds[:, :1])
+    bits = _mixed(bits.bitwise_xor_(row_seeds[:, 1:]))
+    share = bits.to(torch.float32).mul_(2.0**-32)
+    share.add_((share < 0).to(torch.float32)).add_(2.0**-33)
+    # near 0 the share has fine steps, and small exponential variates are those that win
+    return share.neg_().log1p_().neg_().clamp_(max=_LARGEST).log_().neg_()
+
+
+def _mixed(bits: torch.Tensor) -> torch.Tensor:
+    bits ^= (bits >> 16) & 0xFFFF
+    bits *= _FIRST
+    bits ^= (bits >> 15) & 0x1FFFF
+    bits *= _SECOND
+    bits ^= (bits >> 16) & 0xFFFF
+    return bits
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 32) if word >> 31 else word

@@ -1,0 +1,60 @@
+"""The engine that a text names: made once, then shared by everyone who names the same base model."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from stratagem.engines.base import Engine
+from stratagem.models.reference import BadModel, ModelRef, parse_model
+
+
+class Served(NamedTuple):
+    """An engine, and the adapter on it that was asked for (empty: none)."""
+
+    engine: Engine
+    adapter: str
+
+
+def served(text: str) -> Served:
+    """The engine of a model text, with its adapter loaded; several models on one base share an engine."""
+    ref = parse_model(text)
+    if ref.kind == "api":
+        return Served(_remote(ref), "")
+    if len(ref.adapters) > 1:
+        raise BadModel(f"A player has one adapter, and {text!r} names {len(ref.adapters)}: leave one.")
+    base = ModelRef(ref.kind, ref.where, ref.revision, four_bit=ref.four_bit, dtype=ref.dtype)
+    engine = _local(base)
+    if not ref.adapters:
+        return Served(engine, "")
+    return Served(engine, _adapter(base, ref.adapters[0].path))
+
+
+def engine_of(text: str) -> Engine:
+    """The engine of a model text."""
+    return served(text).engine
+
+
+@cache
+def _remote(ref: ModelRef) -> Engine:
+    from stratagem.engines.openai_engine import OpenAIEngine
+
+    return OpenAIEngine(ref)
+
+
+@cache
+def _local(base: ModelRef) -> Engine:
+    from stratagem.engines.transformers_engine import TransformersEngine
+    from stratagem.models.load import load
+
+    return TransformersEngine(load(base))
+
+
+@cache
+def _adapter(base: ModelRef, path: str) -> str:
+    """The name under which an adapter's folder is loaded on its base."""
+    from stratagem.engines.transformers_engine import TransformersEngine
+
+    engine = _local(base)
+    assert isinstance(engine, TransformersEngine)
+    return engine.load_adapter(path)

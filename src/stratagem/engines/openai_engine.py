@@ -1,0 +1,187 @@
+"""A model behind a server that speaks OpenAI's chat protocol, as vLLM, llama.cpp, `transformers serve` and services do.
+
+Replies are free text: the protocol has no masks and tells no scores of given words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from stratagem.decoding.vocabulary import Vocabulary
+from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
+from stratagem.engines.remote.background import Background
+from stratagem.engines.remote.mistakes import is_mistake, lacks, mended, told
+from stratagem.engines.remote.protocol import Lessons, chat_body, check, lesson
+from stratagem.engines.remote.replies import Reply, read_models, read_reply
+from stratagem.engines.remote.retries import Failure, Patience, pause
+from stratagem.engines.remote.secret import key_from_environment
+from stratagem.engines.remote.tally import Prices, Tally, prices_from_environment
+from stratagem.errors import BadParameter, CannotCompute, MissingExtra
+from stratagem.models.reference import ModelRef, parse_model
+
+if TYPE_CHECKING:
+    from stratagem.engines.remote.connection import Connection
+
+PATIENT = Patience()
+_FIRST_TRIES = 2
+"""Tries at an address where nothing was ever met: a wrong one does not get better."""
+_LISTED = 10
+"""Models that are named when the one asked for is not there."""
+
+
+class OpenAIEngine:
+    """Answers by way of a server: many requests at once, in order, each tried again where that may help.
+
+    While no request has ever been answered, a server that cannot be used is an error; from then on a failure costs its
+    own request only.
+    """
+
+    capabilities = Capabilities(masks=False, scores=False)
+
+    def __init__(
+        self,
+        ref: ModelRef | str,
+        *,
+        max_concurrent: int = 16,
+        patience: Patience = PATIENT,
+        prices: Prices | None = None,
+    ) -> None:
+        ref = parse_model(ref) if isinstance(ref, str) else ref
+        if ref.url is None:
+            raise BadParameter(f"{ref} is not behind a server: say api:MODEL@URL.")
+        if max_concurrent < 1:
+            raise BadParameter(
+                f"At least one request is under way at a time: `max_concurrent` cannot be {max_concurrent}."
+            )
+        if find_spec("openai") is None:
+            raise MissingExtra(f"The model {ref}", "api")
+        from stratagem.engines.remote.connection import Connection
+
+        self.name = str(ref)
+        self.tally = Tally(prices=prices or prices_from_environment(ref.where))
+        self._model, self._url = ref.where, ref.url
+        self._patience = patience
+        self._secret = key_from_environment()
+        self._lessons: Lessons = frozenset()
+        self._met = self._spoke = False
+        self._absent: Failure | None = None  # why nobody is there, as the first request of a batch found
+        self._server = Background(partial(Connection, ref.url, self._secret, patience, max_concurrent))
+
+    def __repr__(self) -> str:
+        return f"OpenAIEngine({self.name})"
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        raise CannotCompute(
+            f"{self.name} is behind a server, which does not tell its tokens: take a model of your own."
+        )
+
+    def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
+        raise CannotCompute(f"{self.name} is behind a server, which tells no probabilities: take a model of your own.")
+
+    def begin(self, messages: Chat) -> Prompt:
+        return Prompt(messages)
+
+    def follow(self, call: Call, user: str) -> Prompt:
+        """An error was not said by the model, and is left out."""
+        said: Chat = () if call.finish == "error" else (("assistant", call.text),)
+        return Prompt((*call.prompt.messages, *said, ("user", user)))
+
+    def answer(self, requests: Sequence[Request]) -> list[Call]:
+        for request in requests:
+            check(request)
+        self._absent = None
+        outcomes = self._server.run(lambda server: self._all(server, requests))
+        if not self._spoke:
+            for _, failure in outcomes:
+                self._refuse(failure)
+        return [call for call, _ in outcomes]
+
+    async def _all(self, server: Connection, requests: Sequence[Request]) -> list[tuple[Call, Failure | None]]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(self._one(server, request)) for request in requests]
+        return [task.result() for task in tasks]
+
+    async def _one(self, server: Connection, request: Request) -> tuple[Call, Failure | None]:
+        """A request waits for its slot and keeps it between tries: a server that is busy is then asked less."""
+        async with server.slots:
+            start = time.perf_counter()
+            try:
+                reply, failure = await self._persist(server, request), None
+            except Failure as last:
+                reply, failure = Reply(text=f"{told(self._url, last)}.", finish="error"), last
+                self._absent = None if last.reached else last
+            ms = (time.perf_counter() - start) * 1e3
+        errors = int(failure is not None)
+        self._count(Tally(num_requests=1, num_errors=errors, num_prompt=reply.num_prompt, num_reply=reply.num_reply))
+        return self._call(request, reply, ms), failure
+
+    async def _persist(self, server: Connection, request: Request) -> Reply:
+        """Try until there is a reply, or another try would not help."""
+        turn = 0
+        while True:
+            turn += 1
+            if self._absent and not self._met:
+                raise self._absent
+            try:
+                return await self._try(server, request)
+            except Failure as failure:
+                if not failure.again or turn >= self._tries(failure):
+                    raise
+                asked = failure.asked
+            self._count(Tally(num_retries=1))
+            await asyncio.sleep(pause(self._patience, turn, request.key, asked))
+
+    async def _try(self, server: Connection, request: Request) -> Reply:
+        """One try, said otherwise where the server refuses a word of it."""
+        lessons = self._lessons
+        try:
+            reply = read_reply(await server.chat(chat_body(self._model, request, lessons)), self._secret.hide)
+        except Failure as failure:
+            self._met |= failure.reached
+            learnt = lesson(failure)
+            if learnt is None or learnt in lessons:
+                raise
+            self._lessons |= {learnt}
+            return await self._try(server, request)
+        self._met = self._spoke = True
+        return reply
+
+    def _tries(self, failure: Failure) -> int:
+        """How many tries are made; where nobody was ever met, all requests of the batch give up together."""
+        if failure.reached or self._met:
+            return self._patience.tries
+        return min(_FIRST_TRIES, self._patience.tries)
+
+    def _count(self, more: Tally) -> None:
+        self.tally = self.tally.plus(more)
+
+    def _call(self, request: Request, reply: Reply, ms: float) -> Call:
+        return Call(
+            policy=PolicyId(self.name),
+            prompt=request.prompt,
+            text=reply.text,
+            sampling=request.sampling,
+            finish=reply.finish,
+            num_prompt=reply.num_prompt,
+            num_reply=reply.num_reply,
+            ms=ms,
+        )
+
+    def _refuse(self, failure: Failure | None) -> None:
+        """Raise what the user can put right."""
+        if failure is not None and is_mistake(failure, self._model):
+            models = self._models() if lacks(failure, self._model) else []
+            raise mended(self._url, failure, self._secret, self._model, models)
+
+    def _models(self) -> list[str]:
+        """The first models that the server says it has; none where it does not say."""
+        try:
+            return read_models(self._server.run(lambda server: server.models()), self._secret.hide, _LISTED)
+        except Failure:
+            return []

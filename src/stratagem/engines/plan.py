@@ -1,0 +1,61 @@
+"""In which order to compute texts, so that what several of them have in common is computed once.
+
+A stage is a stretch that at least two texts share and that is long enough to be worth a pass of its own; stages of one
+depth go into one pass. What is left of each text is computed in the last pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from stratagem.decoding.vocabulary import Ids
+
+WORTH = 24
+"""So many tokens must a stage save: about what the overhead of a pass costs."""
+
+
+@dataclass(eq=False)
+class Stage:
+    """Tokens `start` to `end` of all its texts, which agree that far."""
+
+    texts: list[int]
+    start: int
+    end: int
+    inside: list[Stage] = field(default_factory=list)
+    """Stages that go on from this one."""
+
+
+def stages(texts: Sequence[Ids], group: Sequence[int], start: int) -> list[Stage]:
+    """The stages for the texts of a group, which are known up to `start` and not at all beyond."""
+    if len(group) < 2:
+        return []
+    shared = min(_shared(texts, group), min(len(texts[number]) for number in group) - 1)
+    if (len(group) - 1) * (shared - start) >= WORTH:
+        made = Stage(list(group), start, shared)
+        made.inside = [one for some in _by_next(texts, group, shared) for one in stages(texts, some, shared)]
+        return [made]
+    return [one for some in _by_next(texts, group, shared) for one in _deeper(texts, some, start, shared)]
+
+
+def _deeper(texts: Sequence[Ids], group: list[int], start: int, shared: int) -> list[Stage]:
+    """The stages of those that still agree after the place where others depart."""
+    return stages(texts, group, start) if _shared(texts, group) > shared else []
+
+
+def _by_next(texts: Sequence[Ids], group: Sequence[int], place: int) -> Iterator[list[int]]:
+    """The texts that go on after a place, by the token that stands there."""
+    parts: dict[int, list[int]] = {}
+    for number in group:
+        if len(texts[number]) > place + 1:
+            parts.setdefault(texts[number][place], []).append(number)
+    return (part for part in parts.values() if len(part) > 1)
+
+
+def _shared(texts: Sequence[Ids], group: Sequence[int]) -> int:
+    """How many tokens all of them have in common: those that the first and the last of them in order have."""
+    first, last = min(texts[number] for number in group), max(texts[number] for number in group)
+    return next(
+        (place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]),
+        min(len(first), len(last)),
+    )

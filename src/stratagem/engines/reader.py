@@ -1,0 +1,201 @@
+"""Reads texts under weights and says what may come next: the one place where a model is run.
+
+Texts are known by their tokens and the adapter that they are read under. `read` answers for many of them at once;
+`open` turns some of them into rows, which `go_on` makes longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.plan import Stage, stages
+from stratagem.engines.prefixes import Chain, Match, Piece, Prefixes
+from stratagem.engines.rows import Rows
+from stratagem.models.adapters import active, mixed
+from stratagem.models.attention import Attention
+from stratagem.models.load import LanguageModel
+
+
+class Text(NamedTuple):
+    """Tokens, and the adapter under which they are read (empty: the base)."""
+
+    adapter: str
+    tokens: Ids
+
+
+class Reader(Protocol):
+    """A model with its memory."""
+
+    ragged: bool
+    """Whether rows may take different numbers of tokens in one pass."""
+    num_passes: int
+    """How often the model was run."""
+    num_tokens: int
+    """How many tokens it has read, padding apart."""
+
+    def read(self, texts: Sequence[Text]) -> torch.Tensor:
+        """The logits after each of these texts, which differ from one another."""
+        ...
+
+    def open(self, texts: Sequence[Text]) -> None:
+        """Go on from texts that were read last, one row each; the same text may have several rows."""
+        ...
+
+    def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
+        """Read each row's next tokens, none or more; the logits after the last one of each row."""
+        ...
+
+    def keep(self, rows: Sequence[int]) -> list[int]:
+        """Let the other rows go; says which old row now stands in each place."""
+        ...
+
+    def retain(self, row: int, text: Text) -> None:
+        """Keep what was computed for a row, because a later text goes on from it."""
+        ...
+
+    def forget(self, adapter: str) -> None:
+        """Weights have changed: nothing that was computed under them holds."""
+        ...
+
+    def settle(self) -> None:
+        """The batch is over."""
+        ...
+
+
+@contextmanager
+def weights(lm: LanguageModel, adapters: Sequence[str]) -> Iterator[None]:
+    """Within, every row can have its adapter."""
+    context = active(lm, adapters[0] or None) if len(set(adapters)) == 1 else mixed(lm)
+    with context:
+        yield
+
+
+def row_options(adapters: Sequence[str]) -> dict[str, Any]:
+    """What a pass must be told where rows have different adapters."""
+    if len(set(adapters)) <= 1:
+        return {}
+    return {"adapter_names": [name or "__base__" for name in adapters]}
+
+
+class SharingReader:
+    """Computes what texts share once, within a batch and from one batch to the next."""
+
+    ragged = True
+
+    def __init__(self, lm: LanguageModel, attention: Attention, budget: int) -> None:
+        self.lm = lm
+        self.prefixes = Prefixes(budget)
+        self.num_passes = self.num_tokens = 0
+        layers = lm.model.config.get_text_config().num_hidden_layers
+        self._rows = Rows(attention, layers)
+        self._read: dict[Text, Chain] = {}
+        self._adapters: list[str] = []
+        self._chains: list[Chain] = []
+
+    def read(self, texts: Sequence[Text]) -> torch.Tensor:
+        matches = [self.prefixes.match(text.adapter, text.tokens) for text in texts]
+        unknown = [number for number, match in enumerate(matches) if self._whole(match, texts[number]) is None]
+        if unknown:
+            self._compute([texts[number] for number in unknown], [matches[number] for number in unknown])
+        found = list[torch.Tensor]()
+        for text in texts:
+            match = self.prefixes.match(text.adapter, text.tokens)
+            logits = self._whole(match, text)
+            assert logits is not None
+            self._read[text] = match.chain
+            found.append(logits)
+        return torch.stack(found)
+
+    @staticmethod
+    def _whole(match: Match, text: Text) -> torch.Tensor | None:
+        return match.logits if match.length == len(text.tokens) else None
+
+    def _compute(self, texts: Sequence[Text], matches: Sequence[Match]) -> None:
+        """Stage by stage what is shared, then the rest of every text."""
+        groups: dict[tuple[str, int, int], list[int]] = {}
+        for number, (text, match) in enumerate(zip(texts, matches, strict=True)):
+            last = id(match.chain[-1].segment) if match.chain else 0
+            groups.setdefault((text.adapter, last, match.length), []).append(number)
+        tokens = [text.tokens for text in texts]
+        level = [s for (_, _, length), group in groups.items() for s in stages(tokens, group, length)]
+        while level:
+            self._stage(texts, level)
+            level = [inner for stage in level for inner in stage.inside]
+        self._last(texts)
+
+    def _stage(self, texts: Sequence[Text], level: Sequence[Stage]) -> None:
+        heads = [Text(texts[s.texts[0]].adapter, texts[s.texts[0]].tokens[: s.end]) for s in level]
+        self._run(heads)
+
+    def _last(self, texts: Sequence[Text]) -> None:
+        logits = self._run(texts)
+        for text, row in zip(texts, logits, strict=True):
+            match = self.prefixes.match(text.adapter, text.tokens)
+            self.prefixes.remember(match.chain[-1].segment, row.clone())
+
+    def _run(self, texts: Sequence[Text]) -> torch.Tensor:
+        """Compute what is not known of these texts, at least their last token, and keep it."""
+        chains = [self._before_last(text) for text in texts]
+        self._load(chains, [text.adapter for text in texts], max(len(text.tokens) for text in texts))
+        known = list(self._rows.lengths)
+        logits = self.go_on([text.tokens[length:] for text, length in zip(texts, known, strict=True)])
+        for row, (text, chain, start) in enumerate(zip(texts, chains, known, strict=True)):
+            kept = self._rows.store.cut(row, start, len(text.tokens))
+            self.prefixes.add(text.adapter, chain, text.tokens[start:], kept)
+        return logits
+
+    def _before_last(self, text: Text) -> Chain:
+        """What is known of a text without its last token."""
+        chain = self.prefixes.match(text.adapter, text.tokens).chain
+        most = len(text.tokens) - 1
+        cut = [Piece(piece.segment, min(piece.end, most)) for piece in chain if piece.segment.start < most]
+        return tuple(cut)
+
+    def _load(self, chains: Sequence[Chain], adapters: Sequence[str], room: int) -> None:
+        """Rows that begin with these chains; a stretch that several have in common is pasted once."""
+        self._rows.begin([chain[-1].end if chain else 0 for chain in chains], room)
+        self._adapters, self._chains = list(adapters), list(chains)
+        rows: dict[tuple[int, int], list[int]] = {}
+        pieces: dict[tuple[int, int], Piece] = {}
+        for row, chain in enumerate(chains):
+            for piece in chain:
+                where = (id(piece.segment), piece.end)
+                pieces[where] = piece
+                rows.setdefault(where, []).append(row)
+        for where, (segment, end) in pieces.items():
+            assert segment.kept is not None
+            self._rows.store.paste(segment.kept[:, :, :, : end - segment.start], rows[where], segment.start)
+
+    def open(self, texts: Sequence[Text]) -> None:
+        chains = [self._read[text] for text in texts]
+        self._load(chains, [text.adapter for text in texts], max(len(text.tokens) for text in texts))
+
+    def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
+        self.num_passes += 1
+        self.num_tokens += sum(map(len, pending))
+        return self._rows.advance(self.lm.model, pending, **row_options(self._adapters))
+
+    def keep(self, rows: Sequence[int]) -> list[int]:
+        order = self._rows.keep(rows)
+        self._adapters = [self._adapters[row] for row in order]
+        self._chains = [self._chains[row] for row in order]
+        return order
+
+    def retain(self, row: int, text: Text) -> None:
+        chain = self._chains[row]
+        start, end = chain[-1].end if chain else 0, self._rows.lengths[row]
+        if end > start and self.prefixes.match(text.adapter, text.tokens).length < end:
+            kept = self._rows.store.cut(row, start, end)
+            self.prefixes.add(text.adapter, chain, text.tokens[start:end], kept)
+
+    def forget(self, adapter: str) -> None:
+        self.prefixes.drop(adapter)
+
+    def settle(self) -> None:
+        self._read.clear()
+        self.prefixes.trim()

@@ -1,0 +1,135 @@
+"""One server as the openai package speaks to it: the bytes of an answer come back, or a `Failure` safe to show.
+
+Only this file knows that package; its own retries are off, redirects are not followed, and answers have a largest size.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from stratagem.engines.remote.replies import quoted, said
+from stratagem.engines.remote.retries import Failure, Patience, asked_pause, passes
+from stratagem.engines.remote.secret import Secret
+from stratagem.errors import BadParameter
+
+MOST_BYTES = 1 << 22
+"""Bytes of an answer; a longer one is given up."""
+_CONNECT = 10.0
+"""Seconds in which a server that is there takes a connection."""
+_PLAIN = {"Accept-Encoding": "identity"}
+"""A few bytes of a compressed answer could fill the memory."""
+
+
+class Connection:
+    """A client of one server, with a limit on the requests that are under way at once."""
+
+    def __init__(self, url: str, secret: Secret, patience: Patience, max_concurrent: int) -> None:
+        self._secret = secret
+        self._seconds = patience.timeout
+        self._connect = min(patience.timeout / 2, _CONNECT)
+        self.slots = asyncio.Semaphore(max_concurrent)
+        self._client = _client(url, secret, httpx2.Timeout(patience.timeout, connect=self._connect))
+
+    async def chat(self, body: dict[str, Any]) -> bytes:
+        """The answer to a chat request."""
+        post = self._client.post
+        return await self._sent(lambda: post("/chat/completions", cast_to=httpx2.Response, body=body), self._seconds)
+
+    async def models(self) -> bytes:
+        """The answer to the question which models there are."""
+        seconds = min(self._seconds, _CONNECT)
+        return await self._sent(lambda: self._client.get("/models", cast_to=httpx2.Response), seconds)
+
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    async def _sent(self, send: Callable[[], Awaitable[httpx2.Response]], seconds: float) -> bytes:
+        try:
+            async with asyncio.timeout(seconds):
+                return (await send()).content
+        except TimeoutError:
+            raise self._late() from None
+        except openai.APIStatusError as error:
+            raise self._refused(error.response) from None
+        except openai.APIConnectionError as error:
+            raise self._broken(error) from None
+
+    def _late(self) -> Failure:
+        return Failure(f"gave no answer within {self._seconds:g} s", again=True)
+
+    def _refused(self, response: httpx2.Response) -> Failure:
+        status = response.status_code
+        full = self._secret.hide(response.headers.get("location") or said(response.content))
+        why = f"answered with status {status}: {quoted(full)}"
+        return Failure(why, again=passes(status), status=status, asked=asked_pause(response.headers), full=full)
+
+    def _broken(self, error: openai.APIConnectionError) -> Failure:
+        cause = error.__cause__
+        if isinstance(cause, _TooLong):
+            return Failure(f"answered with more than {MOST_BYTES >> 20} MiB")
+        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+            late = isinstance(cause, httpx2.ConnectTimeout)
+            reason = f"no connection within {self._connect:g} s" if late else quoted(self._secret.hide(_root(cause)))
+            return Failure(f"cannot be reached ({reason})", again=True, reached=False)
+        if isinstance(cause, httpx2.TimeoutException):
+            return self._late()
+        return Failure("broke off without a whole answer", again=True)
+
+
+class _TooLong(httpx2.ReadError):
+    """An answer without end."""
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A stream that is given up when it grows too long."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self._stream:
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise _TooLong("too long")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def _bound(response: httpx2.Response) -> None:
+    """Read no more of an answer than is sensible, and unpack none that came packed unasked."""
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    response.stream = _Bounded(response.stream)
+    response.headers.pop("content-encoding", None)
+
+
+def _client(url: str, secret: Secret, seconds: httpx2.Timeout) -> openai.AsyncOpenAI:
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+    try:
+        _ = urlsplit(url).port
+        sender = httpx2.AsyncClient(timeout=seconds, limits=limits, headers=_PLAIN, event_hooks={"response": [_bound]})
+        return openai.AsyncOpenAI(
+            base_url=url, api_key=secret.reveal(), http_client=sender, timeout=seconds, max_retries=0
+        )
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise BadParameter(f"{quoted(url)!r} is no address ({type(error).__name__}): check it and the proxy.") from None
+
+
+def _root(error: BaseException) -> str:
+    """What the system says is wrong, below what the libraries say around it."""
+    while deeper := error.__cause__ or error.__context__:
+        error = deeper
+    if isinstance(error, BaseExceptionGroup):
+        return _root(error.exceptions[0])
+    if isinstance(error, OSError) and error.errno and error.errno > 0:
+        return os.strerror(error.errno)
+    return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__

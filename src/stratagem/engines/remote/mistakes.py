@@ -1,0 +1,51 @@
+"""Which failures are a user's mistake, and the sentence that says what to put right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from stratagem.engines.remote.retries import Failure
+from stratagem.engines.remote.secret import VARIABLES, Secret
+from stratagem.errors import StratagemError
+
+
+class BadServer(StratagemError):
+    """A server that cannot be used as it was named: its address, the key or the model is wrong."""
+
+
+def is_mistake(failure: Failure, model: str) -> bool:
+    """Whether the same would happen to any request."""
+    moved = 300 <= failure.status < 400
+    return not failure.reached or moved or failure.status in (401, 402, 403) or lacks(failure, model)
+
+
+def lacks(failure: Failure, model: str) -> bool:
+    """Whether the server has no such model: it is not found, or the request is bad and the model is named as why."""
+    named = re.search(rf"(?<![\w-]){re.escape(model)}(?![\w-])", failure.full)
+    return failure.status == 404 or (failure.status == 400 and named is not None)
+
+
+def told(url: str, failure: Failure) -> str:
+    """What went wrong, as a sentence without its end."""
+    return f"The server at {url} {failure.why.rstrip('. ')}"
+
+
+def mended(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> BadServer:
+    """The error that says how the mistake is put right."""
+    return BadServer(f"{told(url, failure)}: {_advice(failure, secret, model, models)}.")
+
+
+def _advice(failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> str:
+    if not failure.reached:
+        return "check that it runs, and the address in api:MODEL@URL"
+    if failure.status in (401, 403):
+        sent = f"the key in {secret.variable} was sent" if secret.variable else "no key was sent"
+        return f"{sent}; set {' or '.join(VARIABLES)} to one that it accepts"
+    if failure.status == 402:
+        return "it wants to be paid first"
+    if lacks(failure, model) and models:
+        return f"it has no model {model!r}, but {', '.join(models)}"
+    if lacks(failure, model):
+        return f"check the model {model!r}, and the address in api:MODEL@URL, which often ends in /v1"
+    return "say the address that it names"

@@ -1,0 +1,116 @@
+"""What a server sends back, read with suspicion: whatever it is, it becomes a reply or a `Failure`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.engines.base import Finish
+from stratagem.engines.remote.retries import Failure
+
+LONGEST = 1 << 16
+"""Characters of a reply; the rest is cut off."""
+_QUOTED = 200
+"""Characters of what a server says that stand in an error."""
+_SEARCHED = 10_000
+"""Characters in which those are looked for."""
+_MOST_TOKENS = 1 << 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A model's answer as a server tells it."""
+
+    text: str
+    finish: Finish
+    num_prompt: int = 0
+    num_reply: int = 0
+
+
+def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
+    """The first choice of a chat completion, without what is to be hidden; thoughts in other fields are left out."""
+    answer = _mapping(parsed(body))
+    choice = _mapping(_first(answer.get("choices")))
+    ended = choice.get("finish_reason")
+    text = _text(_mapping(choice.get("message")).get("content"))
+    if text is None and ended == "length":
+        text = ""
+    if text is None:
+        raise Failure(_no_text(ended) if choice else f"answered with no chat completion: {quoted(hide(said(body)))}")
+    text = hide(text)
+    cut = ended == "length" or len(text) > LONGEST
+    usage = _mapping(answer.get("usage"))
+    return Reply(
+        text=text[:LONGEST],
+        finish="length" if cut else "done",
+        num_prompt=_tokens(usage.get("prompt_tokens")),
+        num_reply=_tokens(usage.get("completion_tokens")),
+    )
+
+
+def read_models(body: bytes, hide: Callable[[str], str], most: int) -> list[str]:
+    """The names of the first models that a server lists."""
+    listed = _mapping(parsed(body)).get("data")
+    names = [_mapping(model).get("id") for model in (listed if isinstance(listed, list) else [])]
+    return [quoted(hide(name)) for name in names if isinstance(name, str) and name][:most]
+
+
+def said(body: bytes) -> str:
+    """What an error says: its message where there is one, else the answer as it stands."""
+    answer = parsed(body)
+    error = _mapping(answer).get("error", answer)
+    for message in (error, *(_mapping(error).get(name) for name in ("message", "detail"))):
+        if isinstance(message, str) and message.strip():
+            return message
+    return _decoded(body)
+
+
+def quoted(text: str) -> str:
+    """The beginning of a text on one line, without what a terminal would obey; `nothing` where there is none."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:_SEARCHED]).split())
+    return (line or "nothing") if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"
+
+
+def sound(text: str) -> str:
+    """The text with halves of characters replaced, which cannot be sent or stored."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def parsed(body: bytes) -> Any:
+    """The JSON of an answer; None where it is none."""
+    try:
+        return json.loads(_decoded(body))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _decoded(body: bytes) -> str:
+    return body.decode("utf-8-sig", "replace")
+
+
+def _no_text(ended: object) -> str:
+    reason = f" (finish_reason {quoted(ended)})" if isinstance(ended, str) and ended else ""
+    return f"gave an answer without a text{reason}"
+
+
+def _text(content: object) -> str | None:
+    """The text of a message, which may come in parts."""
+    if isinstance(content, list):
+        parts = [_mapping(part).get("text") for part in content if _mapping(part).get("type") == "text"]
+        content = "".join(part for part in parts if isinstance(part, str)) if parts else None
+    return sound(content) if isinstance(content, str) else None
+
+
+def _first(values: object) -> object:
+    return values[0] if isinstance(values, list) and values else None
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _tokens(value: object) -> int:
+    """A count, where a server gives a sensible one."""
+    return value if type(value) is int and 0 <= value < _MOST_TOKENS else 0

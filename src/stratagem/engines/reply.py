@@ -1,0 +1,74 @@
+"""A reply in the making: what was said, how each token came about, and what is still to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.base import Finish, Kind, Request, Span
+from stratagem.engines.reader import Text
+from stratagem.engines.sampler import Draw, Drawn
+
+
+@dataclass(eq=False, slots=True)
+class Reply:
+    """The reply to a request, up to where it has got."""
+
+    request: Request
+    tokens: list[int] = field(default_factory=list)
+    kinds: list[Kind] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    allowed: list[Ids | None] = field(default_factory=list)
+    pending: list[int] = field(default_factory=list)
+    """Tokens that the model has not read yet."""
+
+    def take_forced(self) -> None:
+        """Append what must come next, up to where there is a choice or the end."""
+        guide = self.request.guide
+        while (room := self.request.max_new - len(self.tokens)) > 0 and (run := list(guide.forced)):
+            for token in run[:room]:
+                guide.advance(token)
+                self._append(token, "forced", 0.0, None)
+
+    def draw(self, row: int) -> Draw:
+        """The next token to draw, from a row of the logits."""
+        request = self.request
+        return Draw(row, request.key, len(self.tokens), request.guide.allowed, request.sampling)
+
+    def take(self, drawn: Drawn, allowed: Ids | None) -> None:
+        """Append a drawn token and whatever it forces."""
+        self.request.guide.advance(drawn.token)
+        kind: Kind = "sampled" if self.request.sampling.temperature > 0.0 else "argmax"
+        self._append(drawn.token, kind, drawn.logprob, allowed)
+        if not self.over:
+            self.take_forced()
+
+    def _append(self, token: int, kind: Kind, logprob: float, allowed: Ids | None) -> None:
+        self.tokens.append(token)
+        self.kinds.append(kind)
+        self.logprobs.append(logprob)
+        self.allowed.append(allowed)
+        self.pending.append(token)
+
+    @property
+    def over(self) -> bool:
+        return self.request.guide.done or len(self.tokens) >= self.request.max_new
+
+    @property
+    def finish(self) -> Finish:
+        return "done" if self.request.guide.done else "length"
+
+    @property
+    def text(self) -> Text:
+        """The prompt and all that was said."""
+        return Text(self.request.adapter, (*self.request.prompt.tokens, *self.tokens))
+
+    def spans(self) -> tuple[Span, ...]:
+        """Stretches of one kind."""
+        found = list[Span]()
+        for place, kind in enumerate(self.kinds):
+            if found and found[-1].kind == kind:
+                found[-1] = found[-1]._replace(end=place + 1)
+            else:
+                found.append(Span(kind, place, place + 1))
+        return tuple(found)

@@ -1,0 +1,190 @@
+"""Sequences side by side in one forward pass: each row keeps its own keys and values, a column a token.
+
+A token's column is its position, so a mask that compares columns with positions is right for rows of any length, with
+or without a window, and nothing is ever shifted: a row may take one token while its neighbour takes ten. What a row
+does not use in a pass goes to a last column that no position sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+from stratagem.models.attention import Attention
+
+_SLICE = 256
+"""So many tokens of a row are read in one pass; longer ones take several."""
+_SPARE = 32
+"""Columns beyond the longest row, so that a growing reply seldom needs a larger store."""
+_ROWS, _COLUMNS = 2, 4
+"""The axes of the store, after layers and before heads and numbers."""
+
+
+class Uneven(Exception):
+    """The layers' keys and values are of different shapes, so one store cannot hold them."""
+
+
+class RowStore:
+    """Keys and values of all layers in one tensor: layers, keys or values, rows, heads, columns, numbers."""
+
+    def __init__(self, layers: int) -> None:
+        self.layers = layers
+        self.data: torch.Tensor | None = None
+        self.room = (0, 0)
+        self.rows = 0
+        self.write: tuple[torch.Tensor, torch.Tensor] | None = None
+        self.width = 0
+
+    def reserve(self, rows: int, columns: int) -> None:
+        """Make room for rows and columns; what is there stays."""
+        held_rows, held_columns = self.room
+        if rows <= held_rows and columns < held_columns:
+            return
+        wider = columns + columns // 4 + 1 + _SPARE
+        self.room = (max(rows, held_rows), held_columns if columns < held_columns else wider)
+        if self.data is not None:
+            self._make(self.data.shape[3], self.data.shape[5], self.data)
+
+    def _make(self, heads: int, size: int, like: torch.Tensor) -> None:
+        """Zeros, since whatever stands in a column that is masked is still multiplied by nothing."""
+        before, (rows, columns) = self.data, self.room
+        self.data = torch.zeros((self.layers, 2, rows, heads, columns, size), dtype=like.dtype, device=like.device)
+        if before is not None:
+            self.data[:, :, : before.shape[_ROWS], :, : before.shape[_COLUMNS]] = before
+
+    def update(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write a layer's new keys and values where each row has its columns; hand back all of them."""
+        if self.data is None:
+            self._make(keys.shape[1], keys.shape[3], keys)
+        assert self.data is not None
+        assert self.write is not None
+        own = self.data[layer]
+        if layer >= self.layers or keys.shape != values.shape or keys.shape[1::2] != own.shape[2::2]:
+            raise Uneven
+        rows, columns = self.write
+        own[0][rows, :, columns] = keys.transpose(1, 2)
+        own[1][rows, :, columns] = values.transpose(1, 2)
+        return own[0, : self.rows, :, : self.width], own[1, : self.rows, :, : self.width]
+
+    def cut(self, row: int, start: int, end: int) -> torch.Tensor:
+        """A copy of a stretch of one row, all layers."""
+        assert self.data is not None
+        return self.data[:, :, row, :, start:end].clone()
+
+    def paste(self, piece: torch.Tensor, rows: Sequence[int], start: int) -> None:
+        """Put a stretch into one or more rows."""
+        if self.data is None:
+            self._make(piece.shape[2], piece.shape[4], piece)
+        assert self.data is not None
+        end = start + piece.shape[3]
+        first, last = rows[0], rows[-1]
+        if last - first + 1 == len(rows):
+            self.data[:, :, first : last + 1, :, start:end] = piece[:, :, None]
+        else:
+            self.data[:, :, list(rows), :, start:end] = piece[:, :, None]
+
+    def move(self, sources: Sequence[int], targets: Sequence[int], width: int) -> None:
+        """Copy whole rows onto others."""
+        assert self.data is not None
+        self.data[:, :, list(targets), :, :width] = self.data[:, :, list(sources), :, :width]
+
+
+class _Layer(CacheLayerMixin):
+    """A layer of the store, as transformers wants to see it."""
+
+    def __init__(self, store: RowStore, number: int) -> None:
+        self.keys = self.values = None
+        self._store = store
+        self._number = number
+        self.is_initialized = True
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Nothing is left to do."""
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        return self._store.update(self._number, key_states, value_states)
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self._store.width, 0
+
+    def get_seq_length(self) -> int:
+        return self._store.width
+
+    def get_max_length(self) -> int:
+        return -1
+
+
+class Rows:
+    """The rows of a batch: their lengths, and passes that make them longer."""
+
+    def __init__(self, attention: Attention, layers: int) -> None:
+        self.attention = attention
+        self.store = RowStore(layers)
+        self.cache = Cache(layers=[_Layer(self.store, number) for number in range(layers)])
+        self.lengths: list[int] = []
+
+    def begin(self, lengths: Sequence[int], room: int) -> None:
+        """Rows of these lengths, whose contents are then pasted; `room` columns will be needed."""
+        self.lengths = list(lengths)
+        self.store.reserve(len(self.lengths), room)
+
+    def advance(self, model: Any, pending: Sequence[Sequence[int]], **options: Any) -> torch.Tensor:
+        """Read each row's pending tokens, none or more; the logits after the last one of each row."""
+        done: torch.Tensor | None = None
+        for start in range(0, max(map(len, pending)), _SLICE):
+            slices = [row[start : start + _SLICE] for row in pending]
+            logits = self._pass(model, slices, options)
+            if done is None:
+                done = logits
+            else:
+                touched = [number for number, row in enumerate(slices) if row]
+                done[touched] = logits[touched]
+        assert done is not None
+        return done
+
+    def _pass(self, model: Any, pending: Sequence[Sequence[int]], options: dict[str, Any]) -> torch.Tensor:
+        """Tokens stand at the right end, so that the last place of every row is its last token."""
+        width = max(map(len, pending))
+        after = [length + len(row) for length, row in zip(self.lengths, pending, strict=True)]
+        self.store.reserve(len(after), max(after))
+        unseen = self.store.room[1] - 1
+        ids, positions, columns = [], [], []
+        for row, length, end in zip(pending, self.lengths, after, strict=True):
+            idle = width - len(row)
+            ids.append([0] * idle + list(row))
+            positions.append([0] * idle + list(range(length, end)))
+            columns.append([unseen] * idle + list(range(length, end)))
+        device = model.device
+        at = torch.tensor(positions, device=device)
+        self.lengths, self.store.rows, self.store.width = after, len(after), max(after)
+        row_numbers = torch.arange(len(after), device=device)[:, None]
+        self.store.write = (row_numbers, torch.tensor(columns, device=device))
+        output = model(
+            input_ids=torch.tensor(ids, device=device),
+            position_ids=at,
+            attention_mask=self.attention.mask(at, self.store.width, model.dtype),
+            past_key_values=self.cache,
+            use_cache=True,
+            logits_to_keep=1,
+            **options,
+        )
+        logits: torch.Tensor = output.logits[:, -1]
+        return logits
+
+    def keep(self, rows: Sequence[int]) -> list[int]:
+        """Let the other rows go; says which old row stands in each place, since only few are moved."""
+        kept = set(rows)
+        order = [row if row in kept else -1 for row in range(len(kept))]
+        movers = iter(sorted(row for row in kept if row >= len(kept)))
+        holes = [place for place, row in enumerate(order) if row < 0]
+        for hole in holes:
+            order[hole] = next(movers)
+        if holes:
+            self.store.move([order[hole] for hole in holes], holes, max(self.lengths))
+        self.lengths = [self.lengths[row] for row in order]
+        return order

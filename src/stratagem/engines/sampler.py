@@ -1,0 +1,116 @@
+"""From logits to tokens: the distribution that a reply is drawn from, the same for sampling and for scoring.
+
+First the allowed set, then the temperature, then top-k, then top-p, each renormalised; what is left is drawn from by
+Gumbel noise. A log-probability that is stored is always one of this distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+
+from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.base import Sampling
+from stratagem.engines.noise import gumbel, seeds
+from stratagem.games.key import Key
+
+_NONE = float("-inf")
+
+
+def log_distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
+    """The log-probabilities that a sampler draws from, row by row; minus infinity for what it never draws."""
+    if sampling.temperature == 0.0:
+        best = logits.argmax(-1, keepdim=True)
+        return torch.full_like(logits, _NONE).scatter_(-1, best, 0.0)
+    logprobs = torch.log_softmax(logits / sampling.temperature, -1)
+    if 0 < sampling.top_k < logits.shape[-1]:
+        logprobs = _likeliest(logprobs, sampling.top_k)
+    if sampling.top_p < 1.0:
+        logprobs = _nucleus(logprobs, sampling.top_p)
+    return logprobs
+
+
+def _likeliest(logprobs: torch.Tensor, count: int) -> torch.Tensor:
+    """The `count` largest, renormalised; of equals those with the smaller ids."""
+    order = logprobs.argsort(dim=-1, descending=True, stable=True)
+    cut = logprobs.scatter(-1, order[..., count:], _NONE)
+    return torch.log_softmax(cut, -1)
+
+
+def _nucleus(logprobs: torch.Tensor, share: float) -> torch.Tensor:
+    """The fewest of the largest that have at least this share together, renormalised."""
+    order = logprobs.argsort(dim=-1, descending=True, stable=True)
+    sorted_shares = logprobs.gather(-1, order).exp()
+    before = sorted_shares.cumsum(-1) - sorted_shares
+    cut = logprobs.masked_fill(torch.zeros_like(before, dtype=torch.bool).scatter_(-1, order, before >= share), _NONE)
+    return torch.log_softmax(cut, -1)
+
+
+class Draw(NamedTuple):
+    """One token to draw: from which row of the logits, whose dice, at which place, from which set."""
+
+    row: int
+    key: Key
+    place: int
+    allowed: Ids | None
+    sampling: Sampling
+
+
+class Drawn(NamedTuple):
+    """A token and its log-probability under the distribution that it was drawn from."""
+
+    token: int
+    logprob: float
+
+
+def draw(logits: torch.Tensor, draws: Sequence[Draw]) -> list[Drawn]:
+    """Draw every token; draws of one kind in one go."""
+    drawn: dict[int, Drawn] = {}
+    kinds: dict[tuple[Sampling, bool], list[int]] = {}
+    for number, one in enumerate(draws):
+        kinds.setdefault((one.sampling, one.allowed is not None), []).append(number)
+    for (sampling, masked), numbers in kinds.items():
+        some = [draws[number] for number in numbers]
+        found = _masked(logits, some, sampling) if masked else _free(logits, some, sampling)
+        drawn.update(zip(numbers, found, strict=True))
+    return [drawn[number] for number in range(len(draws))]
+
+
+def _free(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
+    """From the whole vocabulary; rows that several draws share are normalised once."""
+    rows = list(dict.fromkeys(one.row for one in draws))
+    logprobs = log_distribution(logits[rows].float(), sampling)
+    if len(rows) < len(draws):
+        place = {row: number for number, row in enumerate(rows)}
+        logprobs = logprobs[[place[one.row] for one in draws]]
+    return _chosen(logprobs, torch.arange(logits.shape[-1], device=logits.device)[None], draws, sampling)
+
+
+def _masked(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
+    """From the allowed sets alone, padded to the largest of them."""
+    sets = [one.allowed or () for one in draws]
+    tokens, absent = padded(sets, logits.device)
+    rows = torch.tensor([one.row for one in draws], device=logits.device)
+    wanted = logits[rows[:, None], tokens].float().masked_fill_(absent, _NONE)
+    return _chosen(log_distribution(wanted, sampling), tokens, draws, sampling)
+
+
+def padded(sets: Sequence[Ids], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sets of tokens as one tensor, and where it holds nothing."""
+    width = max(map(len, sets))
+    tokens = torch.tensor([(*some, *(0,) * (width - len(some))) for some in sets], device=device)
+    sizes = torch.tensor([len(some) for some in sets], device=device)
+    return tokens, torch.arange(width, device=device)[None] >= sizes[:, None]
+
+
+def _chosen(logprobs: torch.Tensor, tokens: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
+    score = logprobs
+    if sampling.temperature > 0.0:
+        dice = seeds([one.key for one in draws], [one.place for one in draws], logprobs.device)
+        score = gumbel(dice, tokens).add_(logprobs)
+    places = score.argmax(-1, keepdim=True)
+    ids = tokens.expand(len(draws), -1).gather(-1, places)[:, 0].tolist()
+    found = logprobs.gather(-1, places)[:, 0].tolist()
+    return [Drawn(token, logprob) for token, logprob in zip(ids, found, strict=True)]

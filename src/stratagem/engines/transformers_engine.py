@@ -1,0 +1,207 @@
+"""The engine on one machine: a transformers model that answers many requests, seats, games and adapters in one batch.
+
+What prompts share is computed once and kept for the next batch; a finished reply leaves at once; tokens that are forced
+are read but never drawn; the same prompt under the same weights is computed once, however many replies begin with it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from stratagem.decoding.vocabulary import Ids, TransformersVocabulary, Vocabulary
+from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
+from stratagem.engines.choose_reader import reader_for
+from stratagem.engines.reader import Reader, weights
+from stratagem.engines.reply import Reply
+from stratagem.engines.sampler import draw
+from stratagem.engines.scoring import scored
+from stratagem.errors import BadParameter
+from stratagem.models.adapters import adapter_names, load_adapter
+from stratagem.models.load import LanguageModel
+
+MEMORY = 512 * 2**20
+"""Bytes for what is kept from batch to batch."""
+_WORD = re.compile(r"[^A-Za-z0-9_-]+")
+_PASS = 16
+"""A pass costs about as much as reading this many tokens more."""
+
+
+class TransformersEngine:
+    """Answers for one base model and the adapters on it."""
+
+    capabilities = Capabilities(masks=True, scores=True)
+
+    def __init__(self, lm: LanguageModel, *, rows: int = 64, memory: int = MEMORY) -> None:
+        """At most `rows` replies are in the making at once; `memory` bytes are kept from batch to batch."""
+        if rows < 1:
+            raise BadParameter(f"An engine needs room for at least one reply: rows cannot be {rows}.")
+        self.lm = lm
+        self.rows = rows
+        self.vocabulary: Vocabulary = TransformersVocabulary(lm.tokenizer)
+        self.reader: Reader = reader_for(lm, memory)
+        self._ends = lm.stop_ids
+        self._versions: dict[str, int] = {}
+        self._tokens = lru_cache(maxsize=4096)(self._tokens_of)
+
+    @property
+    def name(self) -> str:
+        return self.lm.name
+
+    @property
+    def ends(self) -> frozenset[int]:
+        return self._ends
+
+    @property
+    def longest(self) -> int:
+        """The most tokens that the model reads."""
+        return int(getattr(self.lm.model.config.get_text_config(), "max_position_embeddings", 1 << 30))
+
+    def begin(self, messages: Chat) -> Prompt:
+        return Prompt(messages, self._tokens(messages))
+
+    def _tokens_of(self, messages: Chat) -> Ids:
+        return tuple(self.lm.chat([{"role": role, "content": content} for role, content in messages]))
+
+    def follow(self, call: Call, user: str) -> Prompt:
+        """Nothing that was said is tokenised again: what closes the reply and opens the next is put after it."""
+        messages = (*call.prompt.messages, ("assistant", call.text), ("user", user))
+        said = call.tokens
+        while said and said[-1] in self._ends:
+            said = said[:-1]
+        return Prompt(messages, (*call.prompt.tokens, *said, *self.lm.after_reply(user)))
+
+    def policy_id(self, adapter: str) -> PolicyId:
+        """Whose probabilities an adapter's are now."""
+        return PolicyId(self.lm.name, adapter, self._versions.get(adapter, 0))
+
+    def publish(self, adapter: str, version: int) -> None:
+        """The weights of an adapter (empty: of the base) have changed."""
+        self._versions[adapter] = version
+        self.reader.forget(adapter)
+
+    def load_adapter(self, path: str) -> str:
+        """Load an adapter from its folder; says the name by which requests call it."""
+        folder = Path(path).expanduser()
+        name = f"{_WORD.sub('_', folder.name).strip('_')}-{len(adapter_names(self.lm))}".lstrip("-")
+        load_adapter(self.lm, folder, name)
+        return name
+
+    def answer(self, requests: Sequence[Request]) -> list[Call]:
+        calls: dict[int, Call] = {}
+        with torch.inference_mode():
+            for wave in self._waves(requests):
+                calls.update(zip(wave, self._answer([requests[number] for number in wave]), strict=True))
+        return [calls[number] for number in range(len(requests))]
+
+    def _waves(self, requests: Sequence[Request]) -> Iterator[list[int]]:
+        """Requests that begin alike stand together, so that a wave shares as much as it can."""
+        order = iter(sorted(range(len(requests)), key=lambda n: (requests[n].adapter, requests[n].prompt.tokens)))
+        while wave := list(islice(order, self.rows)):
+            yield wave
+
+    def _answer(self, requests: Sequence[Request]) -> list[Call]:
+        start = time.perf_counter()
+        replies = [Reply(request) for request in requests]
+        for reply in replies:
+            reply.take_forced()
+        able = [reply for reply in replies if not reply.over and self._fits(reply)]
+        if able:
+            with weights(self.lm, [reply.request.adapter for reply in able]):
+                self._write(able)
+        self.reader.settle()
+        ms = (time.perf_counter() - start) * 1000.0 / len(requests)
+        return [self._call(reply, ms) for reply in replies]
+
+    def _fits(self, reply: Reply) -> bool:
+        return 0 < len(reply.text.tokens) < self.longest
+
+    def _write(self, replies: Sequence[Reply]) -> None:
+        """Draw first tokens from what follows the prompts, and go on with those that are not over."""
+        texts = [reply.text for reply in replies]
+        distinct = list(dict.fromkeys(texts))
+        logits = self.reader.read(distinct)
+        place = {text: row for row, text in enumerate(distinct)}
+        for reply in replies:
+            reply.pending.clear()
+        self._draw(logits, [(reply, place[text]) for reply, text in zip(replies, texts, strict=True)])
+        going = [(reply, text) for reply, text in zip(replies, texts, strict=True) if not self._over(reply)]
+        kept = [
+            (reply, text)
+            for reply, text in zip(replies, texts, strict=True)
+            if self._over(reply) and reply.request.extended
+        ]
+        if going or kept:
+            self.reader.open([text for _, text in (*going, *kept)])
+            self._go_on([reply for reply, _ in (*going, *kept)])
+
+    def _over(self, reply: Reply) -> bool:
+        return reply.over or len(reply.text.tokens) >= self.longest
+
+    def _draw(self, logits: torch.Tensor, rows: Sequence[tuple[Reply, int]]) -> None:
+        draws = [reply.draw(row) for reply, row in rows]
+        for (reply, _), one, drawn in zip(rows, draws, draw(logits, draws), strict=True):
+            reply.take(drawn, one.allowed)
+
+    def _go_on(self, live: list[Reply]) -> None:
+        """Pass after pass, until every reply is over."""
+        while live := self._leave(live):
+            width = width_for([len(reply.pending) for reply in live]) if self.reader.ragged else 1
+            logits = self.reader.go_on([reply.pending[:width] for reply in live])
+            for reply in live:
+                del reply.pending[:width]
+            self._draw(logits, [(r, row) for row, r in enumerate(live) if not r.pending and not self._over(r)])
+
+    def _leave(self, live: list[Reply]) -> list[Reply]:
+        """Let go of the rows whose replies are over; those that a later prompt goes on from are read to their end."""
+        stay = [row for row, reply in enumerate(live) if self._stays(reply)]
+        for row, reply in enumerate(live):
+            if not self._stays(reply) and reply.request.extended:
+                self.reader.retain(row, reply.text)
+        if len(stay) == len(live) or not stay:
+            return live if stay else []
+        return [live[row] for row in self.reader.keep(stay)]
+
+    def _stays(self, reply: Reply) -> bool:
+        return not self._over(reply) or bool(reply.request.extended and reply.pending)
+
+    def _call(self, reply: Reply, ms: float) -> Call:
+        request = reply.request
+        fits = self._fits(reply) or bool(reply.tokens)
+        return Call(
+            policy=self.policy_id(request.adapter),
+            prompt=request.prompt,
+            text=self.lm.decode(reply.tokens) if fits else self._too_long(request.prompt),
+            tokens=tuple(reply.tokens),
+            spans=reply.spans(),
+            sampler_logprobs=tuple(reply.logprobs),
+            allowed=tuple(reply.allowed),
+            sampling=request.sampling,
+            finish=reply.finish if fits else "error",
+            num_prompt=len(request.prompt.tokens),
+            num_reply=len(reply.tokens),
+            ms=ms,
+        )
+
+    def _too_long(self, prompt: Prompt) -> str:
+        return f"The prompt has {len(prompt.tokens)} tokens, and {self.name} reads from 1 to {self.longest - 1}."
+
+    def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
+        with torch.inference_mode():
+            return scored(self.lm, self.reader, requests, self.rows)
+
+
+def width_for(pending: Sequence[int]) -> int:
+    """How many tokens a row to read in the next pass: the width at which a pass brings most for what it costs."""
+    best, worth = 1, 0.0
+    for width in sorted(set(pending)):
+        brought = sum(min(count, width) for count in pending) / (_PASS + len(pending) * width)
+        if brought > worth:
+            best, worth = width, brought
+    return best

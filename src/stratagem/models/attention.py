@@ -1,0 +1,51 @@
+"""Which mask an architecture wants: one for all layers, one for each type of layer, or none that we could give it.
+
+With an explicit mask over all columns, sequences of different lengths can share a pass, and tokens that several of them
+have in common need be computed only once. Linear attention and attention in chunks take no such mask.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+_KNOWN = {"full_attention", "sliding_attention"}
+
+
+@dataclass(frozen=True)
+class Attention:
+    """How far the layers see; `by_type` where full and sliding layers each get a mask of their own."""
+
+    by_type: bool
+    window: int | None
+
+    def mask(self, positions: torch.Tensor, width: int, dtype: torch.dtype) -> Any:
+        """An additive mask for queries at these positions over columns that are numbered by position."""
+        columns = torch.arange(width, device=positions.device)
+        behind = positions[:, None, :, None] - columns
+        full = behind >= 0
+        if self.window is None:
+            return _additive(full, dtype)
+        near = _additive(full & (behind < self.window), dtype)
+        return {"full_attention": _additive(full, dtype), "sliding_attention": near} if self.by_type else near
+
+
+def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    return torch.zeros(seen.shape, dtype=dtype, device=seen.device).masked_fill_(~seen, torch.finfo(dtype).min)
+
+
+def attention_of(config: Any) -> Attention | None:
+    """What the configuration of a language model says; None where its layers take no mask of ours."""
+    config = config.get_text_config()
+    types = set(getattr(config, "layer_types", None) or ())
+    if types - _KNOWN:
+        return None
+    window = getattr(config, "sliding_window", None)
+    if types:
+        return Attention(
+            len(types) > 1 or "sliding_attention" in types, window if "sliding_attention" in types else None
+        )
+    uses = getattr(config, "use_sliding_window", True)
+    return Attention(False, window if uses else None)

@@ -1,0 +1,136 @@
+"""Calls and their prompts as two tables, and back. A prompt stands there once, however many calls share it.
+
+A prompt's id follows from what it says and whose tokens it has, so equal prompts of different shards have equal ids.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from itertools import chain, islice
+from typing import Any
+
+import pyarrow as pa
+
+from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.errors import BadRecord
+from stratagem.play.records import Episode
+from stratagem.play.schemas import CALLS, PROMPTS
+
+_ESCAPE = "\ufdd0"
+"""A code point that stands for no character, so no text means it."""
+_UNKEEPABLE = re.compile(f"[{_ESCAPE}\ud800-\udfff]")
+_ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{4}})")
+DecisionKey = tuple[str, int, int, int]
+"""Episode, turn, seat, attempt: the decision that a call stands behind."""
+
+_VALUES: dict[str, Callable[[Call], Any]] = {
+    "base": lambda call: keepable(call.policy.base),
+    "adapter": lambda call: keepable(call.policy.adapter),
+    "version": lambda call: call.policy.version,
+    "text": lambda call: keepable(call.text),
+    "tokens": lambda call: call.tokens,
+    "spans": lambda call: call.spans,
+    "sampler_logprobs": lambda call: call.sampler_logprobs,
+    "allowed": lambda call: list(chain.from_iterable(allowed for allowed in call.allowed if allowed)),
+    "allowed_counts": lambda call: [-1 if allowed is None else len(allowed) for allowed in call.allowed],
+    "temperature": lambda call: call.sampling.temperature,
+    "top_k": lambda call: call.sampling.top_k,
+    "top_p": lambda call: call.sampling.top_p,
+    "finish": lambda call: call.finish,
+    "num_prompt": lambda call: call.num_prompt,
+    "num_reply": lambda call: call.num_reply,
+    "ms": lambda call: call.ms,
+}
+"""What a call itself says, by column."""
+
+
+def keepable(text: str) -> str:
+    """The same text with half characters, which no file of texts can hold, spelt out; `original` undoes it."""
+    return _UNKEEPABLE.sub(lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
+
+
+def original(text: str) -> str:
+    """The text that `keepable` made this of."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if _ESCAPE in text else text
+
+
+def call_tables(episodes: Sequence[Episode]) -> tuple[pa.Table, pa.Table]:
+    """All calls of these episodes, in the order of play, and all their prompts."""
+    keys: list[tuple[Any, ...]] = []
+    calls: list[Call] = []
+    for episode in episodes:
+        for row in episode.decisions:
+            for index, call in enumerate(row.calls):
+                keys.append((episode.id, row.turn, row.seat, row.attempt, index))
+                calls.append(call)
+    asked = [(call.policy.base, call.prompt) for call in calls]
+    ids = {prompt: prompt_id(*prompt) for prompt in dict.fromkeys(asked)}
+    columns: dict[str, Sequence[Any]] = {name: [value(call) for call in calls] for name, value in _VALUES.items()}
+    columns |= dict(zip(CALLS.names[:5], zip(*keys, strict=True) if keys else [()] * 5, strict=True))
+    columns["prompt"] = [ids[prompt] for prompt in asked]
+    return pa.table(columns, schema=CALLS), _prompt_table(ids)
+
+
+def prompt_id(base: str, prompt: Prompt) -> str:
+    """A name for a prompt of one base model that no other has."""
+    said = json.dumps([base, prompt.messages, prompt.tokens], ensure_ascii=False, separators=(",", ":"))
+    return blake2b(said.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def _prompt_table(ids: dict[tuple[str, Prompt], str]) -> pa.Table:
+    columns: dict[str, Sequence[Any]] = {
+        "id": list(ids.values()),
+        "base": [keepable(base) for base, _ in ids],
+        "messages": [[(keepable(role), keepable(said)) for role, said in prompt.messages] for _, prompt in ids],
+        "tokens": [prompt.tokens for _, prompt in ids],
+    }
+    return pa.table(columns, schema=PROMPTS)
+
+
+def calls_by_decision(calls: pa.Table, prompts: pa.Table) -> dict[DecisionKey, tuple[Call, ...]]:
+    """The calls behind each decision, as they were."""
+    known = {row["id"]: _prompt(row) for row in prompts.to_pylist()}
+    found: dict[DecisionKey, list[tuple[int, Call]]] = {}
+    for row in calls.to_pylist():
+        if row["prompt"] not in known:
+            raise BadRecord(f"The call of episode {row['episode']}, turn {row['turn']}, has lost its prompt.")
+        key = row["episode"], row["turn"], row["seat"], row["attempt"]
+        found.setdefault(key, []).append((row["index"], _call(row, known[row["prompt"]])))
+    return {key: tuple(call for _, call in sorted(own, key=lambda item: item[0])) for key, own in found.items()}
+
+
+def _prompt(row: dict[str, Any]) -> Prompt:
+    messages = ((original(message["role"]), original(message["content"])) for message in row["messages"])
+    return Prompt(tuple(messages), tuple(row["tokens"]))
+
+
+def _call(row: dict[str, Any], prompt: Prompt) -> Call:
+    return Call(
+        policy=PolicyId(original(row["base"]), original(row["adapter"]), row["version"]),
+        prompt=prompt,
+        text=original(row["text"]),
+        tokens=tuple(row["tokens"]),
+        spans=tuple(Span(**span) for span in row["spans"]),
+        sampler_logprobs=tuple(row["sampler_logprobs"]),
+        allowed=_allowed(row["allowed"], row["allowed_counts"]),
+        sampling=Sampling(row["temperature"], row["top_k"], row["top_p"]),
+        finish=row["finish"],
+        num_prompt=row["num_prompt"],
+        num_reply=row["num_reply"],
+        ms=row["ms"],
+    )
+
+
+def _allowed(tokens: Sequence[int], counts: Sequence[int]) -> tuple[Ids | None, ...]:
+    rest = iter(tokens)
+    return tuple(None if count < 0 else tuple(islice(rest, count)) for count in counts)
+
+
+def size_of(call: Call) -> int:
+    """How many characters and tokens a call holds, its prompt included."""
+    said = sum(len(content) for _, content in call.prompt.messages) + len(call.text)
+    return said + len(call.tokens) + len(call.prompt.tokens) + sum(len(allowed or ()) for allowed in call.allowed)

@@ -1,0 +1,94 @@
+"""The four tables of a record, column by column: episodes, decisions, the calls behind them, and the prompts of those.
+
+A decision's key is (episode, turn, seat, attempt); a call has its number among the calls of its decision besides.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 2
+_META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}
+_PART = pa.struct([("slot", pa.string()), ("kind", pa.string()), ("reward", pa.float64())])
+_STAKES = pa.struct([("cooperative", pa.float64()), ("passive", pa.float64())])
+_BY_ROUND_AND_SEAT = pa.list_(pa.list_(pa.float64()))
+_TOKENS = pa.list_(pa.int32())
+_SPAN = pa.struct([("kind", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
+_MESSAGE = pa.struct([("role", pa.string()), ("content", pa.string())])
+
+EPISODES = pa.schema(
+    [
+        ("id", pa.string()),
+        ("game", pa.string()),
+        ("game_version", pa.int32()),
+        ("players", pa.list_(pa.string())),
+        ("slots", pa.list_(pa.int32())),
+        ("key", pa.uint64()),
+        ("chance", pa.uint64()),
+        ("purpose", pa.string()),
+        ("group", pa.string()),
+        ("probe_of", pa.string()),
+        ("parent", pa.string()),
+        ("forked_at", pa.int32()),
+        ("finished", pa.bool_()),
+        ("payoffs", pa.list_(pa.float64())),
+        ("rounds", _BY_ROUND_AND_SEAT),
+        ("signals", pa.map_(pa.string(), _BY_ROUND_AND_SEAT)),
+        ("stakes", pa.list_(_STAKES)),
+        ("num_decisions", pa.list_(pa.int32())),
+        ("num_illegal", pa.list_(pa.int32())),
+    ],
+    metadata=_META,
+)
+DECISIONS = pa.schema(
+    [
+        ("episode", pa.string()),
+        ("round", pa.int32()),
+        ("turn", pa.int32()),
+        ("seat", pa.int32()),
+        ("slot", pa.int32()),
+        ("attempt", pa.int32()),
+        ("state_key", pa.string()),
+        ("info_key", pa.string()),
+        ("action", pa.string()),
+        ("how", pa.string()),
+        ("said", pa.string()),
+        ("keep", pa.bool_()),
+        ("payoff", pa.float64()),
+        ("parts", pa.list_(_PART)),
+    ],
+    metadata=_META,
+)
+CALLS = pa.schema(
+    [
+        ("episode", pa.string()),
+        ("turn", pa.int32()),
+        ("seat", pa.int32()),
+        ("attempt", pa.int32()),
+        ("index", pa.int32()),
+        ("base", pa.string()),
+        ("adapter", pa.string()),
+        ("version", pa.int32()),
+        ("prompt", pa.string()),
+        ("text", pa.string()),
+        ("tokens", _TOKENS),
+        ("spans", pa.list_(_SPAN)),
+        ("sampler_logprobs", pa.list_(pa.float64())),  # an engine's figures may be wider than 32 bits
+        ("allowed", _TOKENS),
+        ("allowed_counts", pa.list_(pa.int32())),
+        ("temperature", pa.float64()),
+        ("top_k", pa.int64()),
+        ("top_p", pa.float64()),
+        ("finish", pa.string()),
+        ("num_prompt", pa.int64()),
+        ("num_reply", pa.int64()),
+        ("ms", pa.float64()),
+    ],
+    metadata=_META,
+)
+PROMPTS = pa.schema(
+    [("id", pa.string()), ("base", pa.string()), ("messages", pa.list_(_MESSAGE)), ("tokens", _TOKENS)],
+    metadata=_META,
+)
+SCHEMAS = {"decisions": DECISIONS, "calls": CALLS, "prompts": PROMPTS, "episodes": EPISODES}
+"""By the name of its folder, in the order in which a shard is written."""

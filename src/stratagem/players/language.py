@@ -1,0 +1,123 @@
+"""A language model takes a seat: the same `Player` as a scripted bot, as a generator of requests.
+
+`tiny`, `smollm2(mode=free)`, `lm(dir:PATH, style=reasoned, mode=constrained)`, `api:MODEL@URL`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from stratagem.engines.base import Sampling
+from stratagem.engines.open import served
+from stratagem.errors import CannotCompute, UnknownName
+from stratagem.games.base import Game, View
+from stratagem.games.key import Key
+from stratagem.models.reference import NAMED, parse_model
+from stratagem.options import whole
+from stratagem.players.base import Ask, Mix, Traits, Turn, shown
+from stratagem.players.modes import MODES, check_mode
+from stratagem.players.speaker import Speaker
+from stratagem.players.stating import masked_policies, single_policies
+from stratagem.prompting.catalogue import make_style
+
+_PRICE = 40
+"""A prompt costs about as much time as walking over this many situations."""
+
+
+@dataclass(frozen=True)
+class LanguagePlayer:
+    """A language model: asked in a prompt style, it answers in a mode."""
+
+    model: str
+    """As `models` names it, with an adapter or without."""
+    mode: str = ""
+    """free, recover, constrained, direct or single; by default direct, and free behind a server."""
+    style: str = "plain"
+    """A prompt style by name."""
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    max_new: int = 256
+    """The most tokens of free text in a reply."""
+    mid_text: bool = False
+    """Whether free text is over as soon as an action stands anywhere in its last line."""
+
+    def __post_init__(self) -> None:
+        parse_model(self.model)
+        make_style(self.style)
+        whole("a language model", "max_new", self.max_new, 1)
+        if self.mode and self.mode not in MODES:
+            raise UnknownName("mode", self.mode, MODES)
+        _ = self._sampling
+
+    @property
+    def name(self) -> str:
+        """The text that makes this player again."""
+        options = [
+            f"{field.name}={shown(getattr(self, field.name))}"
+            for field in fields(self)
+            if field.name != "model" and getattr(self, field.name) != field.default
+        ]
+        if not options:
+            return self.model
+        if self.model in NAMED:
+            return f"{self.model}({', '.join(options)})"
+        return f"lm({', '.join([_quoted(self.model), *options])})"
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(
+            stochastic=self.temperature > 0.0,
+            memory=self.speaker.style.memory,
+            exact=MODES[self._mode].exact,
+            fallible=self._mode == "single",
+            price=_PRICE,
+        )
+
+    @cached_property
+    def speaker(self) -> Speaker:
+        """The model at the table; it is loaded when it is first needed."""
+        engine, adapter = served(self.model)
+        return Speaker(
+            engine=engine,
+            adapter=adapter,
+            style=make_style(self.style),
+            sampling=self._sampling,
+            max_new=self.max_new,
+            mid_text=self.mid_text,
+        )
+
+    @cached_property
+    def _sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.top_k, self.top_p)
+
+    @cached_property
+    def _mode(self) -> str:
+        return self.mode or ("free" if parse_model(self.model).kind == "api" else "direct")
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse a mode that the model or the game does not admit, before it is played."""
+        state = game.start(Key(0))
+        check_mode(self._mode, self.speaker, state.view(state.to_act[0]))
+
+    def turn(self, ask: Ask) -> Turn:
+        return MODES[self._mode].turn(self.speaker, ask.view, ask.key)
+
+    def policy(self, view: View[Any]) -> Mix:
+        return self.policies([view])[0]
+
+    def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
+        """The probabilities in many situations, which are asked about in one batch."""
+        if not MODES[self._mode].exact:
+            raise CannotCompute(
+                f"{self.name} thinks before it acts, so only play can measure it: mode=direct states its probabilities."
+            )
+        states = single_policies if self._mode == "single" else masked_policies
+        return states(self.speaker, views)
+
+
+def _quoted(text: str) -> str:
+    return repr(text) if set(text) & set(",()[]{}'\"") else text

@@ -1,0 +1,160 @@
+"""How a language model comes to its action: five modes, each a way of asking the engine and of reading what it said.
+
+`direct` and `single` can state their probabilities exactly; the others think aloud first.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator
+from typing import Any, ClassVar
+
+from stratagem.decoding.guides import Free, OneToken
+from stratagem.decoding.stopping import after_thinking
+from stratagem.engines.base import Call, Request
+from stratagem.errors import BadParameter
+from stratagem.games.base import View
+from stratagem.games.choices import Choices
+from stratagem.games.key import Key
+from stratagem.players.base import How, Move
+from stratagem.players.speaker import ACTION, Speaker
+
+_NAMED = 24
+"""How many legal actions an elicitation names."""
+Reply = Generator[Request, Call, Move]
+
+
+class Mode(ABC):
+    """One way to come to an action."""
+
+    masks: ClassVar[bool] = True
+    """Whether the engine must obey a guide token by token."""
+    exact: ClassVar[bool] = False
+    """Whether it can state its probabilities."""
+    marked: ClassVar[bool] = False
+    """Whether the style must have a mark before the action."""
+
+    @abstractmethod
+    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
+        """Ask, and read the reply."""
+
+
+class FreeText(Mode):
+    """Says what it likes; the action is read from the last line, and a reply that names none is illegal."""
+
+    masks = False
+
+    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
+        prompt = speaker.prompt(view)
+        if not speaker.engine.capabilities.masks:
+            call = yield speaker.ask(prompt, OneToken(), key, speaker.max_new)
+            return read(view.choices, call)
+        guide = speaker.free(view.choices, prompt)
+        call = yield speaker.ask(prompt, guide, key, speaker.max_new)
+        return heard(view.choices, guide, call)
+
+
+class Recovered(Mode):
+    """Says what it likes; where that names no action, one more pass over a short question gives the likeliest (SEPO).
+
+    The question goes on from the reply and names the legal actions; what is taken is the arg-max down the trie, no
+    sample, so it carries no gradient.
+    """
+
+    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
+        prompt = speaker.prompt(view)
+        guide = speaker.free(view.choices, prompt)
+        call = yield speaker.ask(prompt, guide, key, speaker.max_new, extended=True)
+        move = heard(view.choices, guide, call)
+        if move.action is not None or move.how == "error":
+            return move
+        elicited = speaker.engine.follow(call, elicitation(view.choices))
+        cursor = speaker.compiler.walker(view.choices, elicited).start()
+        again = yield speaker.ask_likeliest(elicited, cursor, key)
+        return spoken(cursor.action, "recovered", (call, again))
+
+
+class Constrained(Mode):
+    """Speaks freely until the style's mark, and then can only write a legal action."""
+
+    marked = True
+
+    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
+        prompt = speaker.prompt(view)
+        guide = speaker.marked(view.choices, prompt)
+        call = yield speaker.ask(prompt, guide, key, speaker.max_new + ACTION)
+        return spoken(guide.action, "constrained", (call,))
+
+
+class Direct(Mode):
+    """Can only write a legal action, from the first token on."""
+
+    exact = True
+
+    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
+        prompt = speaker.prompt(view)
+        cursor = speaker.compiler.walker(view.choices, prompt).start()
+        call = yield speaker.ask(prompt, cursor, key, ACTION)
+        return spoken(cursor.action, "constrained", (call,))
+
+
+class Single(Mode):
+    """Says one token of its whole vocabulary, unmasked; unless it is a legal action, nothing was said (ShapeLLM)."""
+
+    exact = True
+
+    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
+        prompt, guide = speaker.prompt(view), OneToken()
+        labels = speaker.compiler.labels(view.choices, prompt)
+        call = yield speaker.ask(prompt, guide, key, 1)
+        return spoken(labels.get(guide.token), "free", (call,))
+
+
+MODES: dict[str, Mode] = {
+    "free": FreeText(),
+    "recover": Recovered(),
+    "constrained": Constrained(),
+    "direct": Direct(),
+    "single": Single(),
+}
+"""Modes by name."""
+
+
+def check_mode(name: str, speaker: Speaker, view: View[Any]) -> None:
+    """Refuse a mode that the model, the style or the game does not admit."""
+    mode, engine = MODES[name], speaker.engine
+    if mode.masks and not engine.capabilities.masks:
+        raise BadParameter(f"{engine.name} tells texts only, which the mode {name} cannot use: take mode=free.")
+    if mode.marked and not speaker.style.mark:
+        raise BadParameter(
+            f"The mode {name} goes by the mark before the action, which this style lacks: take style=reasoned or "
+            "style=gtbench-reasoned, or mode=direct."
+        )
+    prompt = speaker.prompt(view)
+    if name == "single":
+        speaker.compiler.labels(view.choices, prompt)
+
+
+def elicitation(choices: Choices) -> str:
+    """The short question after a reply that named no action."""
+    return f"Your final action? You may play: {choices.summary(_NAMED)}.\nAnswer with the action alone."
+
+
+def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
+    """The move that the last of some replies came to; one that came to nothing is data."""
+    last = calls[-1]
+    if last.finish == "error":
+        return Move(None, "error", calls, last.text)
+    return Move(action, how, calls) if action is not None else Move(None, "illegal", calls, last.text)
+
+
+def heard(choices: Choices, guide: Free, call: Call) -> Move:
+    """The action at which a free reply was stopped, or the one that it names at its end."""
+    action = guide.action if guide.action is not None else choices.parse(guide.text).action
+    return spoken(action, "free", (call,))
+
+
+def read(choices: Choices, call: Call) -> Move:
+    """The action that a text from a server names at its end."""
+    action = None if call.finish == "error" else choices.parse(after_thinking(call.text)).action
+    return spoken(action, "free", (call,))

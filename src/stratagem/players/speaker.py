@@ -1,0 +1,136 @@
+"""A model as it sits at a table: what it is told, how it is asked, and what its tokenizer makes of the choices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from stratagem.decoding.exact import Tree, tree_of
+from stratagem.decoding.guides import Free, Marked
+from stratagem.decoding.spelling import spell
+from stratagem.decoding.stopping import StopRule
+from stratagem.decoding.vocabulary import Vocabulary
+from stratagem.decoding.walker import Walker
+from stratagem.engines.base import LIKELIEST, PLAIN, Engine, Guide, Prompt, Request, Sampling
+from stratagem.errors import BadParameter
+from stratagem.games.base import View
+from stratagem.games.choices import Choices
+from stratagem.games.key import Key
+from stratagem.prompting.base import Style
+
+_TAIL = 12
+"""So many tokens of the prompt settle how an action is spelt after it."""
+_BEFORE = 64
+"""So many characters of a text settle it."""
+_KEPT = 1024
+"""How many compiled choices are kept."""
+ACTION = 1 << 14
+"""Room for any action that is spelt out down the trie, in tokens."""
+
+
+class Compiler:
+    """Choices as a tokenizer writes them; what was compiled is kept."""
+
+    def __init__(self, vocabulary: Vocabulary, *, mid_text: bool = False) -> None:
+        self.vocabulary = vocabulary
+        self._mid_text = mid_text
+        self._walker = lru_cache(_KEPT)(self._compiled)
+        self._text = lru_cache(_KEPT)(vocabulary.decode)
+        self._labels = lru_cache(_KEPT)(self._labelled)
+        self.stop_rule = lru_cache(_KEPT)(self._ruled)
+        self.tree = lru_cache(_KEPT)(self._walked)
+
+    def walker(self, choices: Choices, prompt: Prompt) -> Walker:
+        """The trie of these choices right after a prompt."""
+        return self._walker(choices, self._text(prompt.tokens[-_TAIL:]), "")
+
+    def walker_after(self, choices: Choices, text: str, lead: str) -> Walker:
+        """The trie of these choices after a text, to which `lead` is joined unless it ends with a space."""
+        return self._walker(choices, text[-_BEFORE:], "" if text[-1:].isspace() else lead)
+
+    def labels(self, choices: Choices, prompt: Prompt) -> dict[int, str]:
+        """Each action by its only token; refused where one has several, or two have the same."""
+        return self._labels(choices, self._text(prompt.tokens[-_TAIL:]))
+
+    def _compiled(self, choices: Choices, left: str, lead: str) -> Walker:
+        return Walker(choices, self.vocabulary, left, lead)
+
+    def _ruled(self, choices: Choices) -> StopRule:
+        """When a free reply about these choices is complete."""
+        return StopRule(choices, self._mid_text)
+
+    @staticmethod
+    def _walked(walker: Walker) -> Tree:
+        return tree_of(walker)
+
+    def _labelled(self, choices: Choices, left: str) -> dict[int, str]:
+        actions = list(choices) if choices.count <= _KEPT else []
+        spellings = spell(self.vocabulary, actions, left)
+        spelt = {ids[0]: action for action, ids in zip(actions, spellings, strict=True) if len(ids) == 1}
+        if not actions or len(spelt) < len(actions):
+            missing = next((action for action in actions if action not in spelt.values()), "a sheet of orders")
+            raise BadParameter(
+                f"The mode single needs actions of one token each, unlike {missing!r}: take mode=direct."
+            )
+        return spelt
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speaker:
+    """Whose weights speak, in which style, drawn how, and how long."""
+
+    engine: Engine
+    adapter: str = ""
+    style: Style
+    sampling: Sampling = PLAIN
+    max_new: int = 256
+    mid_text: bool = False
+
+    @cached_property
+    def compiler(self) -> Compiler:
+        """The choices in the engine's tokens."""
+        return Compiler(self.engine.vocabulary, mid_text=self.mid_text)
+
+    def prompt(self, view: View[Any]) -> Prompt:
+        """What the seat is told."""
+        return self.engine.begin(tuple((m.role, m.content) for m in self.style.messages(view)))
+
+    def ask(self, prompt: Prompt, guide: Guide, key: Key, max_new: int, *, extended: bool = False) -> Request:
+        """A request for a reply."""
+        return Request(
+            engine=self.engine,
+            prompt=prompt,
+            guide=guide,
+            key=key,
+            adapter=self.adapter,
+            sampling=self.sampling,
+            max_new=max_new,
+            extended=extended,
+        )
+
+    def ask_likeliest(self, prompt: Prompt, guide: Guide, key: Key) -> Request:
+        """A request for the likeliest action, which is no sample."""
+        return Request(
+            engine=self.engine,
+            prompt=prompt,
+            guide=guide,
+            key=key,
+            adapter=self.adapter,
+            sampling=LIKELIEST,
+            max_new=ACTION,
+        )
+
+    def free(self, choices: Choices, prompt: Prompt) -> Free:
+        """A guide for free text about these choices."""
+        engine = self.engine
+        return Free(self.compiler.stop_rule(choices), engine.vocabulary, engine.ends, prompt.tokens[-_TAIL:])
+
+    def marked(self, choices: Choices, prompt: Prompt) -> Marked:
+        """A guide for free text up to the style's mark, and then one of these choices."""
+        engine, style = self.engine, self.style
+
+        def after(text: str) -> Walker:
+            return self.compiler.walker_after(choices, text, style.lead)
+
+        return Marked(after, style.mark, engine.vocabulary, engine.ends, self.max_new, prompt.tokens[-_TAIL:])

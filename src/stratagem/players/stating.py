@@ -1,0 +1,45 @@
+"""What a language model would do in many situations, exactly: the probabilities that its sampler draws from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from stratagem.decoding.exact import weighed
+from stratagem.engines.base import Ask, Prompt, ScoreRequest, Scores
+from stratagem.games.base import View
+from stratagem.players.base import Mix
+from stratagem.players.speaker import Speaker
+
+Views = Sequence[View[Any]]
+
+
+def masked_policies(speaker: Speaker, views: Views) -> list[Mix]:
+    """The product of the masked distributions on the way to each action, all nodes of all situations in one batch."""
+    prompts = [speaker.prompt(view) for view in views]
+    pairs = zip(views, prompts, strict=True)
+    walkers = [speaker.compiler.walker(view.choices, prompt) for view, prompt in pairs]
+    trees = [speaker.compiler.tree(walker) for walker in walkers]
+    asks = [tuple(Ask(fork.prefix, fork.allowed, masked=True) for fork in tree.forks) for tree in trees]
+    scores = _scores(speaker, prompts, asks)
+    return [weighed(walker, tree, rows) for walker, tree, rows in zip(walkers, trees, scores, strict=True)]
+
+
+def single_policies(speaker: Speaker, views: Views) -> list[Mix]:
+    """The probability of each label among the whole vocabulary; what is lacking of one is the null action's."""
+    prompts = [speaker.prompt(view) for view in views]
+    labels = [speaker.compiler.labels(view.choices, prompt) for view, prompt in zip(views, prompts, strict=True)]
+    scores = _scores(speaker, prompts, [(Ask((), tuple(row), masked=False),) for row in labels])
+    return [
+        {action: math.exp(logprob) for action, logprob in zip(row.values(), logprobs, strict=True)}
+        for row, (logprobs,) in zip(labels, scores, strict=True)
+    ]
+
+
+def _scores(speaker: Speaker, prompts: Sequence[Prompt], asks: Sequence[tuple[Ask, ...]]) -> list[Scores]:
+    requests = [
+        ScoreRequest(prompt=prompt, asks=some, adapter=speaker.adapter, sampling=speaker.sampling)
+        for prompt, some in zip(prompts, asks, strict=True)
+    ]
+    return speaker.engine.score(requests)
