@@ -8,6 +8,7 @@ from pathlib import Path
 from chapters.command_line import command_line
 from chapters.figures import metrics, suites
 from chapters.games import games
+from chapters.language import language
 from chapters.players import players
 from chapters.records import records
 from chapters.shown import refreshed
@@ -18,6 +19,7 @@ ROOT = DOCS.parent
 REFERENCE: dict[str, Callable[[], str]] = {
     "games": games,
     "players": players,
+    "language-models": language,
     "metrics": metrics,
     "suites": suites,
     "command-line": command_line,

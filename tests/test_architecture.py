@@ -20,6 +20,7 @@ LAYERS = (
     "prompting",
     "players",
     "play",
+    "learning",
     "evaluation",
     "cli",
 )

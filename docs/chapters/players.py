@@ -10,6 +10,7 @@ from chapters.markdown import code, definition, notes, page, rule, table, yes
 from stratagem.games import Game, make_game
 from stratagem.players.base import Player, Traits
 from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, make_player
+from stratagem.players.human import Human
 from stratagem.players.pools import DEMONSTRATORS, POOLS
 from stratagem.players.search import MCTS
 from stratagem.players.solvers import CFR, Perfect
@@ -20,6 +21,7 @@ from stratagem.players.wrappers import Delayed, Noisy
 ANY_GAME: dict[str, type] = {
     "random": Random,
     "first-legal": FirstLegal,
+    "human": Human,
     "perfect": Perfect,
     "mcts:100": MCTS,
     "cfr:1000": CFR,

@@ -20,7 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES, SOURCE = ROOT / "examples", ROOT / "src"
 """The code that is shown is that of this tree, whatever is installed."""
 SLOW = ("stratagem eval sepo", "stratagem eval gtbench")
-"""Commands that are read and not run."""
+"""Commands that are read and not run: they take long,"""
+ELSEWHERE = ("smollm2", "PATH", "human", "@http")
+"""or need what is not here: another model, a folder, somebody at the keyboard, a server."""
 _MAIN = ("-c", "from stratagem.cli.main import main; main()")
 
 
@@ -71,9 +73,13 @@ def _run(language: str, source: str, folder: Path, environment: dict[str, str]) 
     if language == "python":
         calls = [["-c", source]]
     else:
-        lines = [line for line in source.splitlines() if line.startswith("stratagem ") and not line.startswith(SLOW)]
+        lines = [line for line in source.splitlines() if line.startswith("stratagem ") and _runs(line)]
         calls = [[*_MAIN, *shlex.split(line, comments=True)[1:]] for line in lines]
     return "".join(_printed(call, folder, environment) for call in calls)
+
+
+def _runs(line: str) -> bool:
+    return not line.startswith(SLOW) and not any(word in line for word in ELSEWHERE)
 
 
 def _printed(call: list[str], folder: Path, environment: dict[str, str]) -> str:

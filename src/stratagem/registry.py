@@ -138,7 +138,9 @@ class Registry(Generic[T]):
 
 def _fault(factory: Callable[..., Any], call: Call, error: Exception) -> str:
     """Why a factory refuses its options, and which it has."""
-    parameters = signature(factory).parameters
+    parameters = {
+        name: p for name, p in signature(factory).parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
     unknown = [name for name in call.kwargs if name not in parameters]
     names = ", ".join(parameters) or "none"
     if unknown:

@@ -142,6 +142,7 @@ def test_prompts_have_one_name_each():
     halves, whole = (("user", "\ud83d\ude00"),), (("user", "\U0001f600"),)
     prompts = [
         ("tiny", Prompt(halves)),
+        *(("tiny", Prompt((("user", said),))) for said in ("\ud83d", "\ud83e", "?", "\\ud83d", "\ufdd0d83d")),
         ("tiny", Prompt(whole)),
         ("tiny", Prompt(whole, (1, 2))),
         ("tiny", Prompt(whole, (12,))),
@@ -229,7 +230,7 @@ def test_the_order_of_calls_is_kept_whoever_sorts_the_table(tmp_path):
     write_shard(tmp_path, 0, written)
     path = tmp_path / "calls" / "000000.parquet"
     found = pq.read_table(path)
-    pq.write_table(found.sort_by([("text", "descending")]), path)
+    pq.write_table(found.sort_by([("text", "ascending")]), path)
     assert list(read_episodes(tmp_path)) == written
 
 

@@ -3,10 +3,9 @@
 import pytest
 from fakes import Engine, Fake, asking, setups
 
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.errors import BadParameter
 from stratagem.play.scheduler import play
-from stratagem.players.base import Move
-from stratagem.players.base import Ask
+from stratagem.players.base import Ask, Move
 
 
 def keys(setup, turn, slots):

@@ -17,6 +17,7 @@ from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
 from stratagem.evaluation.statistics import exactly
 from stratagem.evaluation.suites import SUITES, find_suite, with_metrics
+from stratagem.evaluation.validity import KINDS
 from stratagem.games.key import Key
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
@@ -50,6 +51,8 @@ def evaluate_players(
     for result in results:
         out.print(_figures(result, chosen.metrics))
         out.print(_plain(result))
+        if any(row.validity for row in result.rows):
+            out.print(_replies(result))
         if by_opponent:
             out.print(_opponents(result))
         _remarks(result)
@@ -103,6 +106,19 @@ def _plain(result: GameResult) -> Group:
             values = " / ".join(number(value) for value in row.exact.values)
             figures += [*worst, Text(number(row.exact.exploitability)), Text(values)]
         made.add_row(_short(row.player, result), *figures)
+    return Group(made)
+
+
+def _replies(result: GameResult) -> Group:
+    """How the language models came to their actions, and what a decision cost."""
+    every = [row.validity for row in result.rows if row.validity is not None]
+    kinds = [kind for kind in KINDS if kind == "illegal" or any(found.shares[kind].mean for found in every)]
+    made = table("  replies", "player", "decisions", *kinds, "tokens read", "tokens said", "ms")
+    for row in result.rows:
+        if (found := row.validity) is not None:
+            shares = [cell(found.shares[kind]) for kind in kinds]
+            costs = [f"{found.prompt_tokens:.0f}", f"{found.reply_tokens:.1f}", f"{found.ms:.1f}"]
+            made.add_row(_short(row.player, result), str(found.num_decisions), *shares, *costs)
     return Group(made)
 
 

@@ -23,7 +23,7 @@ class Free:
 
     def __init__(self, rule: StopRule, vocabulary: Vocabulary, ends: frozenset[int], before: Ids = ()) -> None:
         """`before` are the last tokens of the prompt; `ends` the tokens that end a reply."""
-        opened = _OPEN in vocabulary.decode(before[-3:])
+        opened = _is_opened(vocabulary, before)
         self._watch = rule.watch(thinking=opened)
         self._stream = TextStream(vocabulary, before)
         self._ends = ends
@@ -47,7 +47,8 @@ class Free:
     @property
     def text(self) -> str:
         """The reply without what was thought."""
-        return after_thinking("".join(self._text) + self._stream.rest(), self._thinking)
+        self._text.append(self._stream.rest())
+        return after_thinking("".join(self._text), self._thinking)
 
 
 class OneToken:
@@ -84,7 +85,7 @@ class Marked:
         self._ends = ends
         self._room = room
         self._stream = TextStream(vocabulary, before)
-        self._thinking = _OPEN in vocabulary.decode(before[-3:])
+        self._thinking = _is_opened(vocabulary, before)
         self._text = ""
         self._waiting: list[int] = []
         self._cursor: Cursor | None = None
@@ -138,3 +139,8 @@ class Marked:
         ending = f"\n{_CLOSE}\n" if inside else "\n" if self._text and not self._text.endswith("\n") else ""
         self._text += ending
         self._waiting = self._vocabulary.encode(ending + self._mark)
+
+
+def _is_opened(vocabulary: Vocabulary, before: Ids) -> bool:
+    """Whether the prompt ends with an open `<think>`; one that is closed again, or that a message tells of, is none."""
+    return vocabulary.decode(before).rstrip().endswith(_OPEN)

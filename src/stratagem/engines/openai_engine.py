@@ -58,7 +58,7 @@ class OpenAIEngine:
             raise BadParameter(
                 f"At least one request is under way at a time: `max_concurrent` cannot be {max_concurrent}."
             )
-        if find_spec("openai") is None:
+        if find_spec("openai") is None or find_spec("httpx2") is None:
             raise MissingExtra(f"The model {ref}", "api")
         from stratagem.engines.remote.connection import Connection
 
@@ -83,6 +83,11 @@ class OpenAIEngine:
 
     def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
         raise CannotCompute(f"{self.name} is behind a server, which tells no probabilities: take a model of your own.")
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """A server tells texts, no tokens."""
+        return frozenset()
 
     def begin(self, messages: Chat) -> Prompt:
         return Prompt(messages)

@@ -51,7 +51,7 @@ class PlainReader:
             past_key_values=self._cache,
             use_cache=True,
             logits_to_keep=1,
-            **row_options(self._adapters),
+            **row_options(self.lm, self._adapters),
         )
         logits: torch.Tensor = output.logits[:, -1]
         return logits

@@ -6,7 +6,7 @@ depth go into one pass. What is left of each text is computed in the last pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from stratagem.decoding.vocabulary import Ids
@@ -28,28 +28,25 @@ class Stage:
 
 def stages(texts: Sequence[Ids], group: Sequence[int], start: int) -> list[Stage]:
     """The stages for the texts of a group, which are known up to `start` and not at all beyond."""
-    if len(group) < 2:
-        return []
-    shared = min(_shared(texts, group), min(len(texts[number]) for number in group) - 1)
-    if (len(group) - 1) * (shared - start) >= WORTH:
-        made = Stage(list(group), start, shared)
-        made.inside = [one for some in _by_next(texts, group, shared) for one in stages(texts, some, shared)]
-        return [made]
-    return [one for some in _by_next(texts, group, shared) for one in _deeper(texts, some, start, shared)]
+    found = list[Stage]()
+    waiting = [(list(group), start, found)] if len(group) > 1 else []
+    for some, begun, among in waiting:
+        shared = min(_shared(texts, some), min(len(texts[number]) for number in some) - 1)
+        if (len(some) - 1) * (shared - begun) >= WORTH:
+            made = Stage(some, begun, shared)
+            among.append(made)
+            begun, among = shared, made.inside
+        waiting.extend((part, begun, among) for part in _by_next(texts, some, shared))
+    return found
 
 
-def _deeper(texts: Sequence[Ids], group: list[int], start: int, shared: int) -> list[Stage]:
-    """The stages of those that still agree after the place where others depart."""
-    return stages(texts, group, start) if _shared(texts, group) > shared else []
-
-
-def _by_next(texts: Sequence[Ids], group: Sequence[int], place: int) -> Iterator[list[int]]:
+def _by_next(texts: Sequence[Ids], group: Sequence[int], place: int) -> Iterable[list[int]]:
     """The texts that go on after a place, by the token that stands there."""
     parts: dict[int, list[int]] = {}
     for number in group:
         if len(texts[number]) > place + 1:
             parts.setdefault(texts[number][place], []).append(number)
-    return (part for part in parts.values() if len(part) > 1)
+    return [part for part in parts.values() if len(part) > 1]
 
 
 def _shared(texts: Sequence[Ids], group: Sequence[int]) -> int:

@@ -2,12 +2,13 @@
 
 A segment is a stretch of tokens that goes on from some place in another segment. A text is a chain of stretches. New
 texts hang on where they depart from what is there, in the middle of a segment too, since keys and values can be cut at
-any token. What was not used for longest is dropped first.
+any token. So at each place every next token has at most one segment, and a text one chain. What was not used for
+longest is dropped first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -38,25 +39,17 @@ class Segment:
         self.start = start
         self.tokens = tokens
         self.kept = kept
-        self.logits: torch.Tensor | None = None
-        """What the model says after the last token, where that was asked."""
-        self.children: dict[tuple[int, int], list[Segment]] = {}
+        self.logits: dict[int, torch.Tensor] = {}
+        """What the model says after a place, where that was asked."""
+        self.children: dict[tuple[int, int], Segment] = {}
         """By where they start and with which token."""
         self.used = 0
 
     @property
-    def end(self) -> int:
-        return self.start + len(self.tokens)
-
-    @property
     def size(self) -> int:
         """In bytes."""
-        held = [tensor for tensor in (self.kept, self.logits) if tensor is not None]
-        return sum(tensor.numel() * tensor.element_size() for tensor in held)
-
-    def starts(self, upto: int) -> set[int]:
-        """The places, up to one, where something goes on from here."""
-        return {start for start, _ in self.children if start <= upto}
+        held = [*self.logits.values()] if self.kept is None else [self.kept, *self.logits.values()]
+        return sum(_bytes(tensor) for tensor in held)
 
 
 class Match(NamedTuple):
@@ -67,10 +60,8 @@ class Match(NamedTuple):
 
     @property
     def logits(self) -> torch.Tensor | None:
-        """What comes after it, where it ends with a segment that knows."""
-        if not self.chain or self.chain[-1].segment.end != self.length:
-            return None
-        return self.chain[-1].segment.logits
+        """What comes after it, where that was asked."""
+        return self.chain[-1].segment.logits.get(self.length) if self.chain else None
 
 
 class Prefixes:
@@ -87,54 +78,30 @@ class Prefixes:
         tokens = np.asarray(text, dtype=np.int64)
         self._clock += 1
         node, reached, chain = self._root(weights), 0, list[Piece]()
-        while True:
+        while reached < len(text) and (found := node.children.get((reached, text[reached]))) is not None:
+            node, reached = found, reached + agreement(found.tokens, tokens[reached:])
             node.used = self._clock
-            found, upto = self._further(node, tokens, reached)
-            if found is None:
-                break
-            if chain:
-                chain[-1] = Piece(node, found.start)
-            chain.append(Piece(found, upto))
-            node, reached = found, upto
-        if chain and node.end != reached and (exact := self._ending(node, tokens, reached)) is not None:
-            chain[-1:] = [Piece(node, exact.start), Piece(exact, reached)]
+            chain.append(Piece(node, reached))
         return Match(tuple(chain), reached)
 
-    def _ending(self, node: Segment, tokens: Tokens, reached: int) -> Segment | None:
-        """Where a segment goes on beyond the text, one that departs from it and ends with the text, if there is one."""
-        for start in node.starts(reached - 1):
-            for child in node.children.get((start, int(tokens[start])), ()):
-                if child.end == reached and agreement(child.tokens, tokens[start:reached]) == reached - start:
-                    child.used = self._clock
-                    return child
-        return None
-
-    def _further(self, node: Segment, tokens: Tokens, reached: int) -> tuple[Segment | None, int]:
-        """Of what goes on from a segment that which agrees furthest, if it agrees further than was reached."""
-        best, furthest = None, reached
-        for start in node.starts(reached):
-            if start >= len(tokens):
-                continue
-            for child in node.children.get((start, int(tokens[start])), ()):
-                upto = start + agreement(child.tokens, tokens[start:])
-                if upto > furthest or (upto == furthest and upto > reached and child.end == upto):
-                    best, furthest = child, upto
-        return best, furthest
-
-    def add(self, weights: str, before: Chain, tokens: Sequence[int], kept: torch.Tensor | None) -> Segment:
-        """Hang on what was computed for tokens that go on from a chain."""
-        parent, start = (before[-1].segment, before[-1].end) if before else (self._root(weights), 0)
-        segment = Segment(parent, start, np.asarray(tokens, dtype=np.int64), kept)
+    def add(self, weights: str, known: Match, tokens: Ids, kept: torch.Tensor | None) -> None:
+        """Hang on what was computed for the tokens that a text goes on with after what is known of it."""
+        parent = known.chain[-1].segment if known.chain else self._root(weights)
+        segment = Segment(parent, known.length, np.asarray(tokens, dtype=np.int64), kept)
         segment.used = self._clock
-        parent.children.setdefault((start, int(tokens[0])), []).append(segment)
+        parent.children[known.length, tokens[0]] = segment
         self.size += segment.size
-        return segment
 
-    def remember(self, segment: Segment, logits: torch.Tensor) -> None:
-        """Keep what the model says after a segment."""
-        self.size -= segment.size
-        segment.logits = logits
-        self.size += segment.size
+    def remember(self, known: Match, logits: torch.Tensor) -> None:
+        """Keep what the model says after a text that is known."""
+        held = known.chain[-1].segment.logits
+        self.size += 0 if known.length in held else _bytes(logits)
+        held[known.length] = logits
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._roots.clear()
+        self.size = 0
 
     def drop(self, weights: str) -> None:
         """Forget everything under some weights, because they changed."""
@@ -157,10 +124,7 @@ class Prefixes:
     def _remove(self, segment: Segment) -> None:
         assert segment.parent is not None
         place = (segment.start, int(segment.tokens[0]))
-        siblings = segment.parent.children[place]
-        siblings.remove(segment)
-        if not siblings:
-            del segment.parent.children[place]
+        del segment.parent.children[place]
         self.size -= segment.size
 
     def _root(self, weights: str) -> Segment:
@@ -180,5 +144,8 @@ def _below(segment: Segment) -> Iterator[Segment]:
     while waiting:
         one = waiting.pop()
         yield one
-        for children in one.children.values():
-            waiting.extend(children)
+        waiting.extend(one.children.values())
+
+
+def _bytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()

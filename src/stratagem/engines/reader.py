@@ -16,7 +16,7 @@ from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.plan import Stage, stages
 from stratagem.engines.prefixes import Chain, Match, Piece, Prefixes
 from stratagem.engines.rows import Rows
-from stratagem.models.adapters import active, mixed
+from stratagem.models.adapters import active, adapter_names, check_adapter, current, mixed
 from stratagem.models.attention import Attention
 from stratagem.models.load import LanguageModel
 
@@ -59,7 +59,7 @@ class Reader(Protocol):
         ...
 
     def forget(self, adapter: str) -> None:
-        """Weights have changed: nothing that was computed under them holds."""
+        """Weights have changed: nothing that was computed under them holds; after the base's, nothing at all."""
         ...
 
     def settle(self) -> None:
@@ -70,14 +70,16 @@ class Reader(Protocol):
 @contextmanager
 def weights(lm: LanguageModel, adapters: Sequence[str]) -> Iterator[None]:
     """Within, every row can have its adapter."""
+    for name in {*adapters} - {""}:
+        check_adapter(lm, name)
     context = active(lm, adapters[0] or None) if len(set(adapters)) == 1 else mixed(lm)
     with context:
         yield
 
 
-def row_options(adapters: Sequence[str]) -> dict[str, Any]:
-    """What a pass must be told where rows have different adapters."""
-    if len(set(adapters)) <= 1:
+def row_options(lm: LanguageModel, adapters: Sequence[str]) -> dict[str, Any]:
+    """What a pass must be told where a row has another adapter than the one at work, be it that all rows have."""
+    if not adapter_names(lm) or set(adapters) == {current(lm) or ""}:
         return {}
     return {"adapter_names": [name or "__base__" for name in adapters]}
 
@@ -95,7 +97,6 @@ class SharingReader:
         self._rows = Rows(attention, layers)
         self._read: dict[Text, Chain] = {}
         self._adapters: list[str] = []
-        self._chains: list[Chain] = []
 
     def read(self, texts: Sequence[Text]) -> torch.Tensor:
         matches = [self.prefixes.match(text.adapter, text.tokens) for text in texts]
@@ -135,8 +136,7 @@ class SharingReader:
     def _last(self, texts: Sequence[Text]) -> None:
         logits = self._run(texts)
         for text, row in zip(texts, logits, strict=True):
-            match = self.prefixes.match(text.adapter, text.tokens)
-            self.prefixes.remember(match.chain[-1].segment, row.clone())
+            self.prefixes.remember(self.prefixes.match(text.adapter, text.tokens), row.clone())
 
     def _run(self, texts: Sequence[Text]) -> torch.Tensor:
         """Compute what is not known of these texts, at least their last token, and keep it."""
@@ -144,10 +144,16 @@ class SharingReader:
         self._load(chains, [text.adapter for text in texts], max(len(text.tokens) for text in texts))
         known = list(self._rows.lengths)
         logits = self.go_on([text.tokens[length:] for text, length in zip(texts, known, strict=True)])
-        for row, (text, chain, start) in enumerate(zip(texts, chains, known, strict=True)):
-            kept = self._rows.store.cut(row, start, len(text.tokens))
-            self.prefixes.add(text.adapter, chain, text.tokens[start:], kept)
+        for row, text in enumerate(texts):
+            self._store(row, text)
         return logits
+
+    def _store(self, row: int, text: Text) -> None:
+        """Keep what was computed for a row that has read a text, where it is not there yet."""
+        match = self.prefixes.match(text.adapter, text.tokens)
+        if match.length < len(text.tokens):
+            kept = self._rows.store.cut(row, match.length, len(text.tokens))
+            self.prefixes.add(text.adapter, match, text.tokens[match.length :], kept)
 
     def _before_last(self, text: Text) -> Chain:
         """What is known of a text without its last token."""
@@ -159,7 +165,7 @@ class SharingReader:
     def _load(self, chains: Sequence[Chain], adapters: Sequence[str], room: int) -> None:
         """Rows that begin with these chains; a stretch that several have in common is pasted once."""
         self._rows.begin([chain[-1].end if chain else 0 for chain in chains], room)
-        self._adapters, self._chains = list(adapters), list(chains)
+        self._adapters = list(adapters)
         rows: dict[tuple[int, int], list[int]] = {}
         pieces: dict[tuple[int, int], Piece] = {}
         for row, chain in enumerate(chains):
@@ -178,23 +184,21 @@ class SharingReader:
     def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
         self.num_passes += 1
         self.num_tokens += sum(map(len, pending))
-        return self._rows.advance(self.lm.model, pending, **row_options(self._adapters))
+        return self._rows.advance(self.lm.model, pending, **row_options(self.lm, self._adapters))
 
     def keep(self, rows: Sequence[int]) -> list[int]:
         order = self._rows.keep(rows)
         self._adapters = [self._adapters[row] for row in order]
-        self._chains = [self._chains[row] for row in order]
         return order
 
     def retain(self, row: int, text: Text) -> None:
-        chain = self._chains[row]
-        start, end = chain[-1].end if chain else 0, self._rows.lengths[row]
-        if end > start and self.prefixes.match(text.adapter, text.tokens).length < end:
-            kept = self._rows.store.cut(row, start, end)
-            self.prefixes.add(text.adapter, chain, text.tokens[start:end], kept)
+        self._store(row, Text(text.adapter, text.tokens[: self._rows.lengths[row]]))
 
     def forget(self, adapter: str) -> None:
-        self.prefixes.drop(adapter)
+        if adapter:
+            self.prefixes.drop(adapter)
+        else:
+            self.prefixes.clear()
 
     def settle(self) -> None:
         self._read.clear()

@@ -55,6 +55,11 @@ class Reply:
         return self.request.guide.done or len(self.tokens) >= self.request.max_new
 
     @property
+    def length(self) -> int:
+        """Tokens of the prompt and of the reply."""
+        return len(self.request.prompt.tokens) + len(self.tokens)
+
+    @property
     def finish(self) -> Finish:
         return "done" if self.request.guide.done else "length"
 

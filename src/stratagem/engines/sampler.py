@@ -17,6 +17,8 @@ from stratagem.engines.noise import gumbel, seeds
 from stratagem.games.key import Key
 
 _NONE = float("-inf")
+_COLDEST = 1e-30
+"""Below this a temperature is none that short numbers hold."""
 
 
 def log_distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
@@ -24,12 +26,19 @@ def log_distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
     if sampling.temperature == 0.0:
         best = logits.argmax(-1, keepdim=True)
         return torch.full_like(logits, _NONE).scatter_(-1, best, 0.0)
-    logprobs = torch.log_softmax(logits / sampling.temperature, -1)
+    logprobs = torch.log_softmax(_tempered(logits, sampling.temperature), -1)
     if 0 < sampling.top_k < logits.shape[-1]:
         logprobs = _likeliest(logprobs, sampling.top_k)
     if sampling.top_p < 1.0:
         logprobs = _nucleus(logprobs, sampling.top_p)
     return logprobs
+
+
+def _tempered(logits: torch.Tensor, temperature: float) -> torch.Tensor:
+    """The logits over the temperature, from the largest down, since in the cold the others are without bound."""
+    if temperature == 1.0:
+        return logits
+    return (logits - logits.amax(-1, keepdim=True)) / max(temperature, _COLDEST)
 
 
 def _likeliest(logprobs: torch.Tensor, count: int) -> torch.Tensor:

@@ -14,15 +14,16 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from tokenizers import Tokenizer
 
-from stratagem.decoding.vocabulary import Ids, TransformersVocabulary, Vocabulary
+from stratagem.decoding.vocabulary import Ids, TokenizersVocabulary, TransformersVocabulary, Vocabulary
 from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
 from stratagem.engines.choose_reader import reader_for
 from stratagem.engines.reader import Reader, weights
 from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, CannotCompute
 from stratagem.models.adapters import adapter_names, load_adapter
 from stratagem.models.load import LanguageModel
 
@@ -44,7 +45,10 @@ class TransformersEngine:
             raise BadParameter(f"An engine needs room for at least one reply: rows cannot be {rows}.")
         self.lm = lm
         self.rows = rows
-        self.vocabulary: Vocabulary = TransformersVocabulary(lm.tokenizer)
+        self.vocabulary: Vocabulary = _vocabulary(lm)
+        config = lm.model.config.get_text_config()
+        self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
+        """The most tokens that the model reads."""
         self.reader: Reader = reader_for(lm, memory)
         self._ends = lm.stop_ids
         self._versions: dict[str, int] = {}
@@ -57,11 +61,6 @@ class TransformersEngine:
     @property
     def ends(self) -> frozenset[int]:
         return self._ends
-
-    @property
-    def longest(self) -> int:
-        """The most tokens that the model reads."""
-        return int(getattr(self.lm.model.config.get_text_config(), "max_position_embeddings", 1 << 30))
 
     def begin(self, messages: Chat) -> Prompt:
         return Prompt(messages, self._tokens(messages))
@@ -111,16 +110,17 @@ class TransformersEngine:
         replies = [Reply(request) for request in requests]
         for reply in replies:
             reply.take_forced()
-        able = [reply for reply in replies if not reply.over and self._fits(reply)]
+        refused = {reply for reply in replies if not reply.over and not self._fits(reply)}
+        able = [reply for reply in replies if not reply.over and reply not in refused]
         if able:
             with weights(self.lm, [reply.request.adapter for reply in able]):
                 self._write(able)
         self.reader.settle()
         ms = (time.perf_counter() - start) * 1000.0 / len(requests)
-        return [self._call(reply, ms) for reply in replies]
+        return [self._refusal(reply, ms) if reply in refused else self._call(reply, ms) for reply in replies]
 
     def _fits(self, reply: Reply) -> bool:
-        return 0 < len(reply.text.tokens) < self.longest
+        return 0 < reply.length < self.longest
 
     def _write(self, replies: Sequence[Reply]) -> None:
         """Draw first tokens from what follows the prompts, and go on with those that are not over."""
@@ -142,7 +142,7 @@ class TransformersEngine:
             self._go_on([reply for reply, _ in (*going, *kept)])
 
     def _over(self, reply: Reply) -> bool:
-        return reply.over or len(reply.text.tokens) >= self.longest
+        return reply.over or reply.length >= self.longest
 
     def _draw(self, logits: torch.Tensor, rows: Sequence[tuple[Reply, int]]) -> None:
         draws = [reply.draw(row) for reply, row in rows]
@@ -173,19 +173,30 @@ class TransformersEngine:
 
     def _call(self, reply: Reply, ms: float) -> Call:
         request = reply.request
-        fits = self._fits(reply) or bool(reply.tokens)
         return Call(
             policy=self.policy_id(request.adapter),
             prompt=request.prompt,
-            text=self.lm.decode(reply.tokens) if fits else self._too_long(request.prompt),
+            text=self.lm.decode(reply.tokens),
             tokens=tuple(reply.tokens),
             spans=reply.spans(),
             sampler_logprobs=tuple(reply.logprobs),
             allowed=tuple(reply.allowed),
             sampling=request.sampling,
-            finish=reply.finish if fits else "error",
+            finish=reply.finish,
             num_prompt=len(request.prompt.tokens),
             num_reply=len(reply.tokens),
+            ms=ms,
+        )
+
+    def _refusal(self, reply: Reply, ms: float) -> Call:
+        request = reply.request
+        return Call(
+            policy=self.policy_id(request.adapter),
+            prompt=request.prompt,
+            text=self._too_long(request.prompt),
+            sampling=request.sampling,
+            finish="error",
+            num_prompt=len(request.prompt.tokens),
             ms=ms,
         )
 
@@ -193,8 +204,23 @@ class TransformersEngine:
         return f"The prompt has {len(prompt.tokens)} tokens, and {self.name} reads from 1 to {self.longest - 1}."
 
     def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
+        for request in requests:
+            most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.asks), default=0)
+            if not request.prompt.tokens or most >= self.longest:
+                raise CannotCompute(self._too_long(request.prompt))
         with torch.inference_mode():
             return scored(self.lm, self.reader, requests, self.rows)
+
+
+def _vocabulary(lm: LanguageModel) -> Vocabulary:
+    """The tokenizer's own quick core, in a copy that nobody else sets padding on; one without it is used as it is."""
+    core = getattr(lm.tokenizer, "backend_tokenizer", None)
+    if core is None:
+        return TransformersVocabulary(lm.tokenizer)
+    copy = Tokenizer.from_str(core.to_str())
+    copy.no_padding()
+    copy.no_truncation()
+    return TokenizersVocabulary(copy, int(lm.tokenizer.eos_token_id))
 
 
 def width_for(pending: Sequence[int]) -> int:

@@ -12,6 +12,7 @@ from stratagem.evaluation.exact import Exact, exact
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.statistics import Difference, Estimate, paired_difference
 from stratagem.evaluation.suites import Line, Suite
+from stratagem.evaluation.validity import Validity, validity
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.players.base import Player
@@ -34,6 +35,8 @@ class Row:
     bouts: tuple[Bout, ...]
     errors: tuple[str, ...]
     """What players said when they raised, each once."""
+    validity: Validity | None
+    """How a language model replied."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def _row(suite: Suite, line: Line, game: Game[Any], hero: Player, table: Table, 
     sample = Sample(game, tuple(bouts))
     metrics = {name: METRICS[name].measure(sample) for name in suite.metrics}
     figure, reason = _exact(game, hero)
-    return Row(hero.name, metrics, figure, reason, sample.bouts, raised(bouts))
+    return Row(hero.name, metrics, figure, reason, sample.bouts, raised(bouts), validity(bouts))
 
 
 def _exact(game: Game[Any], hero: Player) -> tuple[Exact | None, str]:

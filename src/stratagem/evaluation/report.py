@@ -91,6 +91,7 @@ def _row_json(result: GameResult, row: Row) -> Json:
         "metrics": {name: estimate and estimate.to_json() for name, estimate in row.metrics.items()},
         "unscaled": {"pay": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
         "exact": row.exact.to_json() if row.exact else {"not_computed": row.why_not_exact},
+        "replies": row.validity and row.validity.to_json(),
         "opponents": [_bout_json(bout) for bout in row.bouts],
     }
 

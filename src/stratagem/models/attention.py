@@ -23,13 +23,18 @@ class Attention:
 
     def mask(self, positions: torch.Tensor, width: int, dtype: torch.dtype) -> Any:
         """An additive mask for queries at these positions over columns that are numbered by position."""
-        columns = torch.arange(width, device=positions.device)
-        behind = positions[:, None, :, None] - columns
-        full = behind >= 0
+        behind = positions[:, None, :, None] - torch.arange(width, device=positions.device)
+        return self._masks(behind >= 0, behind, dtype)
+
+    def tree_mask(self, seen: torch.Tensor, depths: torch.Tensor, dtype: torch.dtype) -> Any:
+        """An additive mask for one row of tokens, each of which sees some others; a window is counted by depth."""
+        return self._masks(seen[None, None], (depths[:, None] - depths)[None, None], dtype)
+
+    def _masks(self, seen: torch.Tensor, behind: torch.Tensor, dtype: torch.dtype) -> Any:
         if self.window is None:
-            return _additive(full, dtype)
-        near = _additive(full & (behind < self.window), dtype)
-        return {"full_attention": _additive(full, dtype), "sliding_attention": near} if self.by_type else near
+            return _additive(seen, dtype)
+        near = _additive(seen & (behind < self.window), dtype)
+        return {"full_attention": _additive(seen, dtype), "sliding_attention": near} if self.by_type else near
 
 
 def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -39,9 +40,12 @@ def _cfr(tail: str) -> Player:
     return cfr(tail)
 
 
-def _lm(model: str, **options: Any) -> Player:
+def _lm(model: str, *more: object, **options: Any) -> Player:
     from stratagem.players.language import LanguagePlayer  # loads an engine, when it is first asked
 
+    known = [field.name for field in fields(LanguagePlayer)][1:]
+    if unknown := [repr(value) for value in more] + [name for name in options if name not in known]:
+        raise BadParameter(f"A language model has no option {', '.join(unknown)}; its options are {', '.join(known)}.")
     return LanguagePlayer(model, **options)
 
 
@@ -192,7 +196,7 @@ def make_player(text: str, game: Game[Any]) -> Player:
     prefix, colon, tail = text.strip().partition(":")
     if colon and prefix.casefold() in PREFIXES:
         player = PREFIXES[prefix.casefold()](tail)
-    elif colon and prefix.partition("+")[0] in NAMED:
+    elif "+" in prefix and prefix.partition("+")[0] in NAMED:
         player = _lm(text.strip())
     else:
         call = parse_call(text)

@@ -12,17 +12,18 @@ from typing import Any
 
 from stratagem.engines.base import Sampling
 from stratagem.engines.open import served
-from stratagem.errors import CannotCompute, UnknownName
+from stratagem.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.models.reference import NAMED, parse_model
-from stratagem.options import whole
+from stratagem.options import whole, within
 from stratagem.players.base import Ask, Mix, Traits, Turn, shown
 from stratagem.players.modes import MODES, check_mode
 from stratagem.players.speaker import Speaker
 from stratagem.players.stating import masked_policies, single_policies
 from stratagem.prompting.catalogue import make_style
 
+_WHO = "a language model"
 _PRICE = 40
 """A prompt costs about as much time as walking over this many situations."""
 
@@ -38,17 +39,28 @@ class LanguagePlayer:
     style: str = "plain"
     """A prompt style by name."""
     temperature: float = 1.0
+    """0 takes the likeliest token."""
     top_k: int = 0
+    """Only the k likeliest tokens; 0 leaves all."""
     top_p: float = 1.0
+    """Only the likeliest tokens that together have at least this probability."""
     max_new: int = 256
     """The most tokens of free text in a reply."""
     mid_text: bool = False
     """Whether free text is over as soon as an action stands anywhere in its last line."""
 
     def __post_init__(self) -> None:
+        for option in ("model", "mode", "style"):
+            if not isinstance(value := getattr(self, option), str):
+                raise BadParameter(f"{_WHO} needs `{option}` as a text, not {value!r}.")
+        if not isinstance(self.mid_text, bool):
+            raise BadParameter(f"{_WHO} needs `mid_text` as True or False, not {self.mid_text!r}.")
+        within(_WHO, "temperature", self.temperature, 0.0)
+        whole(_WHO, "top_k", self.top_k, 0)
+        within(_WHO, "top_p", self.top_p, 0.0, 1.0)
+        whole(_WHO, "max_new", self.max_new, 1)
         parse_model(self.model)
         make_style(self.style)
-        whole("a language model", "max_new", self.max_new, 1)
         if self.mode and self.mode not in MODES:
             raise UnknownName("mode", self.mode, MODES)
         _ = self._sampling

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stratagem.decoding.exact import weighed
@@ -12,6 +12,8 @@ from stratagem.games.base import View
 from stratagem.players.base import Mix
 from stratagem.players.speaker import Speaker
 
+_FINE = 1e-6
+"""How far a sum of probabilities may be off in short numbers."""
 Views = Sequence[View[Any]]
 
 
@@ -31,10 +33,15 @@ def single_policies(speaker: Speaker, views: Views) -> list[Mix]:
     prompts = [speaker.prompt(view) for view in views]
     labels = [speaker.compiler.labels(view.choices, prompt) for view, prompt in zip(views, prompts, strict=True)]
     scores = _scores(speaker, prompts, [(Ask((), tuple(row), masked=False),) for row in labels])
-    return [
-        {action: math.exp(logprob) for action, logprob in zip(row.values(), logprobs, strict=True)}
-        for row, (logprobs,) in zip(labels, scores, strict=True)
-    ]
+    return [_shares(row.values(), logprobs) for row, (logprobs,) in zip(labels, scores, strict=True)]
+
+
+def _shares(actions: Iterable[str], logprobs: Sequence[float]) -> Mix:
+    """Their probabilities; a sum that short numbers cannot tell from one is one."""
+    shares = [math.exp(logprob) for logprob in logprobs]
+    total = math.fsum(shares)
+    whole = total if total > 1.0 - _FINE else 1.0
+    return {action: share / whole for action, share in zip(actions, shares, strict=True)}
 
 
 def _scores(speaker: Speaker, prompts: Sequence[Prompt], asks: Sequence[tuple[Ask, ...]]) -> list[Scores]:

@@ -1,0 +1,184 @@
+"""A server that refuses, hangs, breaks off and talks nonsense: each try ends, and no other request suffers."""
+
+import gzip
+import json
+import random
+import threading
+import time
+
+import pytest
+from asking import HASTY, ask, echo, first, number
+from fake_server import completion
+
+from stratagem.engines.remote.retries import Patience
+
+
+@pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
+def test_what_passes_is_tried_again(serve, status):
+    server, engine = serve(first(status))
+    (call,) = ask(engine)
+    assert (call.text, call.finish, len(server.asked)) == ("Answer 1", "done", 2)
+    assert (engine.tally.num_requests, engine.tally.num_retries, engine.tally.num_errors) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("status", [400, 405, 413, 422])
+def test_what_does_not_pass_is_not_tried_again(serve, status):
+    server, engine = serve(lambda exchange: exchange.send(status, {"error": {"message": "no such thing"}}))
+    (call,) = ask(engine)
+    assert call.text == f"The server at {server.url} answered with status {status}: no such thing."
+    assert (call.finish, len(server.asked)) == ("error", 1)
+
+
+def test_tries_end(serve):
+    server, engine = serve(lambda exchange: exchange.send(503, ""), patience=Patience(tries=3, first_wait=0.001))
+    (call,) = ask(engine)
+    assert call.text == f"The server at {server.url} answered with status 503: nothing."
+    assert len(server.asked) == 3
+    assert (engine.tally.num_requests, engine.tally.num_retries, engine.tally.num_errors) == (1, 2, 1)
+
+
+def test_a_server_that_asks_for_time_gets_it_up_to_the_longest_wait(serve):
+    server, engine = serve(first(429, Retry_After="0.4"))
+    ask(engine)
+    assert 0.4 <= server.times[1] - server.times[0] < 2.0
+    server, engine = serve(first(429, Retry_After="3600"), patience=Patience(first_wait=0.01, longest_wait=0.1))
+    ask(engine)
+    assert 0.1 <= server.times[1] - server.times[0] < 1.0
+
+
+def test_a_server_that_hangs_is_left(serve):
+    over = threading.Event()
+    server, engine = serve(lambda _: over.wait(20), patience=Patience(timeout=0.3, tries=2, first_wait=0.01))
+    start = time.monotonic()
+    (call,) = ask(engine)
+    over.set()
+    assert call.text == f"The server at {server.url} gave no answer within 0.3 s."
+    assert (call.finish, len(server.asked)) == ("error", 2)
+    assert time.monotonic() - start < 3.0
+
+
+def test_a_server_that_drips_is_left_too(serve):
+    """Each byte comes in time, the answer does not."""
+
+    def drip(exchange):
+        exchange.send_response(200)
+        exchange.send_header("Content-Length", "1000")
+        exchange.end_headers()
+        for _ in range(1000):
+            exchange.wfile.write(b" ")
+            time.sleep(0.05)
+
+    server, engine = serve(drip, patience=Patience(timeout=0.5, tries=1))
+    start = time.monotonic()
+    (call,) = ask(engine)
+    assert call.text == f"The server at {server.url} gave no answer within 0.5 s."
+    assert time.monotonic() - start < 3.0
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again(serve):
+    def answer(exchange):
+        if exchange.number > 1:
+            echo(exchange)
+        else:
+            exchange.send(200, '{"choices": [', Content_Length="1000")
+            exchange.close_connection = True
+
+    server, engine = serve(answer)
+    assert ask(engine)[0].text == "Answer 1"
+    assert len(server.asked) == 2
+
+
+def test_an_answer_that_always_breaks_off_is_an_error(serve):
+    def answer(exchange):
+        exchange.send(200, "{", Content_Length="1000")
+        exchange.close_connection = True
+
+    server, engine = serve(answer)
+    (call,) = ask(engine)
+    assert (call.text, call.finish) == (f"The server at {server.url} broke off without a whole answer.", "error")
+    assert len(server.asked) == HASTY.tries
+
+
+def test_an_answer_without_end_is_given_up(serve):
+    def answer(exchange):
+        exchange.send_response(200)
+        exchange.send_header("Content-Length", str(1 << 40))
+        exchange.end_headers()
+        while True:
+            exchange.wfile.write(b" " * 65536)
+
+    server, engine = serve(answer)
+    (call,) = ask(engine)
+    assert call.text == f"The server at {server.url} answered with more than 4 MiB."
+    assert len(server.asked) == 1
+
+
+def test_a_packed_answer_is_not_unpacked(serve):
+    packed = gzip.compress(json.dumps(completion("BET")).encode())
+    server, engine = serve(lambda exchange: exchange.send(200, packed, Content_Encoding="gzip"))
+    assert ask(engine)[0].finish == "error"
+    assert server.headers[0]["accept-encoding"] == "identity"
+
+
+def test_a_page_of_the_web_is_an_error_call(serve):
+    page = "<!doctype html>\n<title>It \x1b[31mworks</title>" + "!" * 500
+    server, engine = serve(lambda exchange: exchange.send(200, page))
+    (call,) = ask(engine)
+    start = f"The server at {server.url} answered with no chat completion: "
+    assert call.text.startswith(f"{start}<!doctype html> <title>It [31mworks</title>!!!")
+    assert call.text.endswith("!….")
+    assert len(call.text) == len(start) + 201
+    assert call.finish == "error"
+
+
+def mutilated(rng):
+    """An answer with something wrong in it, anywhere from the first line to the last byte."""
+    body = json.dumps(completion("BET")).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nContent-Type: application/json\r\n\r\n".encode()
+    answer = bytearray(head + body)
+    for _ in range(rng.choice((0, 1, 1, 3, 30))):
+        answer[rng.randrange(len(answer))] = rng.randrange(256)
+    start, end = sorted(rng.randrange(len(answer)) for _ in range(2))
+    return bytes(rng.choice((answer, answer[start:], answer[:end], answer[:start] + answer[end:], rng.randbytes(200))))
+
+
+def test_two_hundred_mutilated_answers_are_each_a_call(serve):
+    def answer(exchange):
+        exchange.wfile.write(mutilated(random.Random(number(exchange))))
+        exchange.close_connection = True
+
+    _, engine = serve(answer, patience=Patience(timeout=2.0, tries=1))
+    first = ask(engine, *range(100))
+    engine._spoke = True  # from here on a status of a user's mistake is an error call too
+    calls = first + ask(engine, *range(100, 200))
+    assert len(calls) == 200
+    assert {call.finish for call in calls} == {"done", "error"}
+    assert all(call.text.startswith("The server at ") for call in calls if call.finish == "error")
+
+
+def test_one_failure_among_eight_leaves_the_seven(serve):
+    def answer(exchange):
+        exchange.send(500, "no") if number(exchange) == 3 else echo(exchange)
+
+    _, engine = serve(answer, patience=Patience(tries=2, first_wait=0.01))
+    calls = ask(engine, *range(8))
+    assert [call.finish for call in calls] == ["done"] * 3 + ["error"] + ["done"] * 4
+    assert [call.text for call in calls if call.finish == "done"] == [f"Answer {n}" for n in range(8) if n != 3]
+    assert (engine.tally.num_requests, engine.tally.num_errors, engine.tally.num_reply) == (8, 1, 21)
+
+
+def test_a_failure_after_a_reply_costs_its_own_request_only(serve):
+    """A service may refuse one prompt with the status of a bad key."""
+    server, engine = serve(lambda exchange: exchange.send(403, "flagged") if number(exchange) == 3 else echo(exchange))
+    assert [call.finish for call in ask(engine, *range(8))] == ["done"] * 3 + ["error"] + ["done"] * 4
+    (call,) = ask(engine, 3)
+    assert call.text == f"The server at {server.url} answered with status 403: flagged."
+
+
+def test_a_server_that_goes_away_is_an_error_call(serve):
+    server, engine = serve(lambda exchange: exchange.send(200, completion("BET"), Connection="close"))
+    assert ask(engine)[0].finish == "done"
+    server.__exit__()
+    (call,) = ask(engine)
+    assert call.text == f"The server at {server.url} cannot be reached (Connection refused)."
+    assert (call.finish, engine.tally.num_retries) == ("error", HASTY.tries - 1)

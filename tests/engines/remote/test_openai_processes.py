@@ -1,0 +1,74 @@
+"""The engine beside other loops, threads and processes, and at their end."""
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from asking import ask, echo
+
+from stratagem.engines.remote.retries import Patience
+
+
+def test_the_engine_works_inside_a_running_loop(serve):
+    _, engine = serve(echo)
+
+    async def notebook():
+        return ask(engine, 1, 2)
+
+    assert [call.text for call in asyncio.run(notebook())] == ["Answer 1", "Answer 2"]
+
+
+def test_an_engine_that_is_forgotten_ends_its_thread(serve):
+    _, engine = serve(echo)
+    ask(engine)
+    thread = engine._server._at_home().thread
+    assert thread.is_alive()
+    del engine
+    gc.collect()
+    thread.join(5)
+    assert not thread.is_alive()
+
+
+def test_a_program_that_forks_and_ends_is_not_held_up(serve):
+    server, engine = serve(echo)
+    program = f"""
+import os
+from stratagem.engines.base import Prompt, Request
+from stratagem.engines.openai_engine import OpenAIEngine
+from stratagem.games.key import Key
+
+engine = OpenAIEngine({engine.name!r})
+request = Request(engine=engine, prompt=Prompt((("user", "Question 1"),)), guide=None, key=Key(1))
+print(engine.answer([request])[0].text, flush=True)
+if child := os.fork():
+    os.waitpid(child, 0)
+else:
+    print(engine.answer([request])[0].text, flush=True)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    assert run.stdout.split("\n") == ["Answer 1", "Answer 1", ""], run.stderr
+    assert len(server.asked) == 2
+
+
+def test_an_interrupt_ends_what_is_under_way(serve):
+    over = threading.Event()
+
+    def hang(_):
+        os.kill(os.getpid(), signal.SIGINT)
+        over.wait(20)
+
+    _, engine = serve(hang, patience=Patience(timeout=30.0, tries=1))
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        ask(engine)
+    loop = engine._server._at_home().loop
+    while len(asyncio.all_tasks(loop)) > 1 and time.monotonic() - start < 10:
+        time.sleep(0.01)
+    over.set()
+    assert time.monotonic() - start < 5.0
