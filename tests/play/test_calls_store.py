@@ -314,15 +314,16 @@ def test_what_is_no_call_is_not_recorded_and_spoils_nothing(given, tmp_path):
 
 
 @pytest.mark.parametrize("killed_at", [1, 2, 3, 4])
-def test_a_kill_between_two_tables_leaves_no_shard(killed_at, tmp_path, monkeypatch):
+def test_a_kill_within_any_table_leaves_no_shard(killed_at, tmp_path, monkeypatch):
     write_shard(tmp_path, 0, talked(2))
     writes = []
 
     def killed(found, path, **options):
         writes.append(path.parent.name)
-        if len(writes) == killed_at:
-            raise KeyboardInterrupt
         real(found, path, **options)
+        if len(writes) == killed_at:
+            path.write_bytes(path.read_bytes()[:100])
+            raise KeyboardInterrupt
 
     real = pq.write_table
     monkeypatch.setattr("stratagem.play.store.pq.write_table", killed)

@@ -138,11 +138,13 @@ for _ in record(play(endless(sys.argv[2])), folder, every=60):
 
 
 def test_a_kill_at_any_moment_leaves_whole_shards_and_going_on_adds_to_them(tmp_path, request):
-    chance, before = random.Random(1), []
+    chance, before, known = random.Random(1), [], []
     for kill in range(10):
         command = [sys.executable, "-c", WRITER, str(tmp_path), f"run{kill}"]
         writer = subprocess.Popen(command, cwd=request.path.parent, stdout=subprocess.PIPE, text=True)
         assert writer.stdout.readline() == "ready\n"
+        while kill % 2 and writer.poll() is None and shards(tmp_path) == known:
+            time.sleep(0.005)  # however slow the machine, some have written
         time.sleep(0.02 + 0.1 * chance.random())
         writer.send_signal(signal.SIGKILL)
         writer.wait(30)
@@ -150,7 +152,8 @@ def test_a_kill_at_any_moment_leaves_whole_shards_and_going_on_adds_to_them(tmp_
         after = list(read_episodes(tmp_path)) if shards(tmp_path) else []
         assert after[: len(before)] == before
         assert all(len(e.decisions) == sum(e.num_decisions) > 0 for e in after)
-        assert shards(tmp_path) == list(range(len(shards(tmp_path))))
+        known = shards(tmp_path)
+        assert known == list(range(len(known)))
         before = after
     assert len({episode.id.split("/")[0] for episode in before}) >= 5
     list(record(play(setups("kuhn(hands=1)", ["random", "random"], 2, name="end")), tmp_path))

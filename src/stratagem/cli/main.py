@@ -10,8 +10,9 @@ import typer
 
 from stratagem import __version__
 from stratagem.cli import evaluate, games, match, players, prompt, show, tournament, verify
-from stratagem.cli.output import errors
+from stratagem.cli.output import errors, print_tallies
 from stratagem.errors import StratagemError
+from stratagem.players.human import Quit
 
 SEVERAL = ("--players", "--opponents")
 """Options that may be followed by several values, as in `--players random mcts:100`."""
@@ -69,5 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except StratagemError as error:
         errors.print(str(error), style="red", highlight=False, markup=False)
         sys.exit(2)
+    except Quit as left:
+        errors.print(str(left), highlight=False, markup=False)
+        sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
+    finally:
+        print_tallies()

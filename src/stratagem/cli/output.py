@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from stratagem.engines.open import tallies
 from stratagem.errors import StratagemError
 from stratagem.evaluation.statistics import Estimate
 
@@ -39,6 +40,15 @@ def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
             started = True
 
         yield step
+
+
+def print_tallies() -> None:
+    """What servers were asked for and what that costs, on the error stream; nothing where none was named."""
+    for name, tally in tallies().items():
+        counts = f"{tally.num_requests} requests, {tally.num_retries} retries, {tally.num_errors} failed"
+        tokens = f"{tally.num_prompt} tokens read, {tally.num_reply} said"
+        price = "" if tally.price is None else f", price {tally.price:.4f}"
+        errors.print(f"{name}: {counts}; {tokens}{price}", highlight=False, markup=False, style="dim")
 
 
 def print_json(data: Any) -> None:

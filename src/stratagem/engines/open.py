@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from stratagem.engines.base import Engine
+from stratagem.engines.remote.tally import Tally
 from stratagem.models.reference import BadModel, ModelRef, parse_model
+
+if TYPE_CHECKING:
+    from stratagem.engines.openai_engine import OpenAIEngine
+
+
+_servers: dict[ModelRef, OpenAIEngine] = {}
 
 
 class Served(NamedTuple):
@@ -35,11 +42,17 @@ def engine_of(text: str) -> Engine:
     return served(text).engine
 
 
-@cache
 def _remote(ref: ModelRef) -> Engine:
     from stratagem.engines.openai_engine import OpenAIEngine
 
-    return OpenAIEngine(ref)
+    if ref not in _servers:
+        _servers[ref] = OpenAIEngine(ref)
+    return _servers[ref]
+
+
+def tallies() -> dict[str, Tally]:
+    """What every server that was named was asked for, by the text that names the model."""
+    return {engine.name: engine.tally for engine in _servers.values() if engine.tally.num_requests}
 
 
 @cache

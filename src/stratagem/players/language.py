@@ -23,7 +23,7 @@ from stratagem.players.speaker import Speaker
 from stratagem.players.stating import masked_policies, single_policies
 from stratagem.prompting.catalogue import make_style
 
-_WHO = "a language model"
+_WHO = "A language model"
 _PRICE = 40
 """A prompt costs about as much time as walking over this many situations."""
 
