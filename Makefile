@@ -5,10 +5,10 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long check golden docs bench clean
+.PHONY: help smollm2 demo test test-long check golden docs bench bench-engine clean
 
 help: ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -43,13 +43,16 @@ docs: $(READY) ## write the catalogue of games, players and metrics again
 	$(BIN)/python docs/catalogue.py
 
 RIVALS := .venv-bench
-$(RIVALS)/.ready: benchmarks/requirements.txt
+$(RIVALS)/.ready: benchmarks/requirements.txt constraints.txt
 	test -x $(RIVALS)/bin/python || $(PYTHON) -m venv $(RIVALS)
-	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	$(RIVALS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r benchmarks/requirements.txt
 	touch $@
 
 bench: $(READY) $(RIVALS)/.ready ## print the speed of play as ratios to OpenSpiel's and TextArena's loops
 	$(BIN)/python benchmarks/play.py --textarena $(RIVALS)/bin/python
+
+bench-engine: smollm2 $(RIVALS)/.ready ## print the speed of language models as ratios to transformers, xgrammar and others, some minutes
+	$(BIN)/python benchmarks/engine.py --rivals $(RIVALS)/bin/python
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) $(RIVALS) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

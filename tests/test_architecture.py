@@ -12,6 +12,7 @@ LAYERS = (
     "errors",
     "registry",
     "options",
+    "settings",
     "cache",
     "games",
     "models",

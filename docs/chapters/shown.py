@@ -19,7 +19,12 @@ BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", r
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES, SOURCE = ROOT / "examples", ROOT / "src"
 """The code that is shown is that of this tree, whatever is installed."""
-SLOW = ("stratagem eval sepo", "stratagem eval gtbench")
+SLOW = (
+    "stratagem eval sepo",
+    "stratagem eval gtbench",
+    "stratagem labels",
+    "stratagem prompt 'ipd-shapellm(labels=[G,I])'",
+)
 """Commands that are read and not run: they take long,"""
 ELSEWHERE = ("smollm2", "PATH", "human", "@http")
 """or need what is not here: another model, a folder, somebody at the keyboard, a server."""

@@ -112,7 +112,8 @@ def test_a_list_without_end_is_never_listed():
         count = 10**12
 
         def __iter__(self):
-            yield from (f"move {n}x" for n in range(10**12))
+            yield from (f"move {n}x" for n in range(5000))
+            raise AssertionError("far more is listed than anybody reads")
 
     action, screen = typed(Endless(["move 7x"]), "?", "move 7x")
     assert action == "move 7x"
@@ -170,7 +171,7 @@ def test_a_round_that_is_over_is_told_with_what_it_paid():
     assert screen.getvalue().endswith("\nThe last round pays you +0.\n")
 
 
-@pytest.mark.parametrize("lines", [[], ["q"], ["Q"], ["fly", " q "]])
+@pytest.mark.parametrize("lines", [[], ["q", "1", "1"], ["Q", "1", "1"], ["fly", " q ", "1", "1"]])
 @pytest.mark.parametrize("choices", [Flat(("PASS", "BET")), UNITS, BUILDS], ids=["flat", "units", "builds"])
 def test_q_and_the_end_of_input_leave_the_table(lines, choices):
     with pytest.raises(Quit, match=r"^You left the table, so the match ended there\.$"):
@@ -191,6 +192,14 @@ class Hung(io.StringIO):
 def test_an_interrupt_and_a_lost_terminal_leave_the_table(reads):
     with pytest.raises(Quit):
         asked(Human(Terminal(reads(), io.StringIO())), Told(Flat(("PASS", "BET"))))
+
+
+@pytest.mark.parametrize("reads", [Interrupted, io.StringIO])
+def test_what_is_said_after_leaving_stands_on_a_line_of_its_own(reads):
+    screen = io.StringIO()
+    with pytest.raises(Quit):
+        asked(Human(Terminal(reads(), screen)), Told(Flat(("PASS", "BET"))))
+    assert screen.getvalue().endswith("Your choice > \n")
 
 
 def test_a_screen_that_is_gone_leaves_the_table():

@@ -60,13 +60,9 @@ def original(text: str) -> str:
 
 def call_tables(episodes: Sequence[Episode]) -> tuple[pa.Table, pa.Table]:
     """All calls of these episodes, in the order of play, and all their prompts."""
-    keys: list[tuple[Any, ...]] = []
-    calls: list[Call] = []
-    for episode in episodes:
-        for row in episode.decisions:
-            for index, call in enumerate(row.calls):
-                keys.append((episode.id, row.turn, row.seat, row.attempt, index))
-                calls.append(call)
+    talked = [(episode.id, row) for episode in episodes for row in episode.decisions if row.calls]
+    keys = [(name, row.turn, row.seat, row.attempt, index) for name, row in talked for index in range(len(row.calls))]
+    calls = [call for _, row in talked for call in row.calls]
     asked = [(call.policy.base, call.prompt) for call in calls]
     ids = {prompt: prompt_id(*prompt) for prompt in dict.fromkeys(asked)}
     columns: dict[str, Sequence[Any]] = {name: [value(call) for call in calls] for name, value in _VALUES.items()}

@@ -126,8 +126,11 @@ def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> It
 
 def _size(episode: Episode) -> int:
     """How much of a shard an episode fills, in decisions."""
-    calls = sum(1 + size_of(call) // _UNIT for row in episode.decisions for call in row.calls)
-    return 1 + len(episode.decisions) + calls
+    size = 1 + len(episode.decisions)
+    for row in episode.decisions:
+        if row.calls:  # most have none, and this is asked of very many
+            size += sum(1 + size_of(call) // _UNIT for call in row.calls)
+    return size
 
 
 def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: bool = True) -> Iterator[Episode]:

@@ -1,0 +1,21 @@
+import pytest
+
+from stratagem.models.load import load
+from stratagem.models.reference import BUILT_IN
+
+
+@pytest.fixture(scope="session")
+def models():
+    """The built-in models by name, without adapters; nobody changes them."""
+    return {kind: load(kind) for kind in BUILT_IN}
+
+
+@pytest.fixture(params=BUILT_IN)
+def lm(request, models):
+    """Each of them."""
+    return models[request.param]
+
+
+@pytest.fixture
+def tiny(models):
+    return models["tiny"]

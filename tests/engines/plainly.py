@@ -1,0 +1,76 @@
+"""What the engine must agree with, worked out plainly: one text a pass, no cache, and distributions by hand."""
+
+import math
+
+import numpy as np
+import torch
+
+from stratagem.models.adapters import active
+
+
+def all_logits(lm, tokens, adapter=""):
+    """What the model says after every token of a text: a forward pass as transformers makes it."""
+    with torch.no_grad(), active(lm, adapter or None):
+        return lm.model(input_ids=torch.tensor([list(tokens)]), use_cache=False).logits[0]
+
+
+def shares(logits, sampling, allowed=None):
+    """The distribution by hand, over the vocabulary: the allowed set, then temperature, top-k and top-p."""
+    numbers = np.asarray(logits, dtype=np.float64)
+    able = list(range(len(numbers))) if allowed is None else list(allowed)
+    if sampling.temperature == 0.0:
+        best = max(able, key=lambda token: (numbers[token], -token))
+        return np.eye(len(numbers))[best]
+    top = max(numbers[token] for token in able)
+    weights = {token: math.exp((numbers[token] - top) / sampling.temperature) for token in able}
+    ranked = sorted(able, key=lambda token: (-weights[token], token))
+    if sampling.top_k:
+        ranked = ranked[: sampling.top_k]
+    total, sofar, nucleus = math.fsum(weights[token] for token in ranked), 0.0, []
+    for token in ranked:
+        if sofar < sampling.top_p:
+            nucleus.append(token)
+        sofar += weights[token] / total
+    found = np.zeros(len(numbers))
+    found[nucleus] = [weights[token] for token in nucleus]
+    return found / found.sum()
+
+
+def check_reply(lm, call):
+    """Hold every stored log-probability of a reply against a plain pass over the prompt and the reply."""
+    assert len(call.tokens) == len(call.sampler_logprobs) == len(call.allowed) == call.num_reply
+    kinds = [span.kind for span in call.spans for _ in range(span.start, span.end)]
+    assert len(kinds) == len(call.tokens)
+    assert [span.start for span in call.spans] == [0, *(span.end for span in call.spans)][: len(call.spans)]
+    logits = all_logits(lm, (*call.prompt.tokens, *call.tokens), call.policy.adapter)
+    for place, (token, kind, logprob, allowed) in enumerate(
+        zip(call.tokens, kinds, call.sampler_logprobs, call.allowed, strict=True)
+    ):
+        if kind == "forced":
+            assert logprob == 0.0
+            assert allowed is None
+            continue
+        chances = shares(logits[len(call.prompt.tokens) + place - 1].numpy(), call.sampling, allowed)
+        assert kind == ("sampled" if call.sampling.temperature else "argmax")
+        assert math.log(chances[token]) == pytest_close(logprob)
+    return kinds
+
+
+def pytest_close(value):
+    import pytest
+
+    return pytest.approx(value, abs=1e-4)
+
+
+def chi_square(counts, expected):
+    """How far counts are from what was expected, over the limit that holds but once in thirty thousand times."""
+    counts, expected = np.asarray(counts, dtype=float), np.asarray(expected, dtype=float)
+    assert (counts[expected == 0] == 0).all()
+    kept = expected >= 5
+    rest = expected[~kept].sum()
+    parts = (counts[kept] - expected[kept]) ** 2 / expected[kept]
+    value, freedom = parts.sum(), kept.sum() - (rest < 5)
+    if rest >= 5:
+        value += (counts[~kept].sum() - rest) ** 2 / rest
+    spread = 2.0 / (9.0 * freedom)
+    return value / (freedom * (1.0 - spread + 4.0 * math.sqrt(spread)) ** 3)

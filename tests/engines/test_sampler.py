@@ -1,0 +1,130 @@
+"""Draws come from the very distribution whose log-probabilities are stored, whatever else is drawn beside them."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from plainly import chi_square, shares
+
+from stratagem.engines.base import LIKELIEST, PLAIN, Sampling
+from stratagem.engines.sampler import Draw, draw, log_distribution, padded
+from stratagem.games.key import Key
+
+SIZE, TIMES = 60, 20_000
+KINDS = {
+    "plain": PLAIN,
+    "cold": Sampling(0.4),
+    "hot": Sampling(2.5),
+    "top-k": Sampling(top_k=7),
+    "one of k": Sampling(1.3, top_k=1),
+    "top-p": Sampling(top_p=0.8),
+    "narrow top-p": Sampling(top_p=1e-9),
+    "all": Sampling(0.7, top_k=12, top_p=0.9),
+    "wide": Sampling(top_k=1000, top_p=0.999999),
+}
+SETS = {"whole": None, "some": (0, 3, 4, 5, 8, 21, 22, 40, 59), "two": (11, 58), "one": (30,)}
+
+
+def logits_of(seed, rows=1, spread=2.0):
+    return torch.randn(rows, SIZE, generator=torch.Generator().manual_seed(seed)) * spread
+
+
+@pytest.mark.parametrize(
+    ("kind", "able"),
+    [("plain", "whole"), ("all", "whole"), ("top-k", "whole"), ("cold", "some"), ("top-p", "some"), ("hot", "two")],
+)
+def test_frequencies(kind, able):
+    logits, sampling, allowed = logits_of(3), KINDS[kind], SETS[able]
+    drawn = draw(logits, [Draw(0, Key(n), n % 5, allowed, sampling) for n in range(TIMES)])
+    counts = np.bincount([one.token for one in drawn], minlength=SIZE)
+    assert chi_square(counts, shares(logits[0].numpy(), sampling, allowed) * TIMES) < 1.0
+
+
+@pytest.mark.parametrize("allowed", SETS.values(), ids=SETS)
+@pytest.mark.parametrize("sampling", KINDS.values(), ids=KINDS)
+def test_the_stored_logprob_is_that_of_the_distribution_by_hand(sampling, allowed):
+    logits = logits_of(4)
+    chances = shares(logits[0].numpy(), sampling, allowed)
+    for one in draw(logits, [Draw(0, Key(n), 0, allowed, sampling) for n in range(300)]):
+        assert one.logprob == pytest.approx(math.log(chances[one.token]), abs=1e-5)
+
+
+@pytest.mark.parametrize("sampling", [*KINDS.values(), LIKELIEST], ids=[*KINDS, "likeliest"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_distribution_is_the_one_by_hand(sampling, seed):
+    logits = logits_of(seed, rows=8, spread=[0.1, 1.0, 5.0, 60.0][seed])
+    found = log_distribution(logits, sampling).double().exp().numpy()
+    for row, own in zip(logits, found, strict=True):
+        assert own == pytest.approx(shares(row.numpy(), sampling), abs=1e-6)
+
+
+def mixed_draws(number=200):
+    """Every kind of draw, at once, from few rows."""
+    kinds = [*KINDS.values(), LIKELIEST]
+    sets = list(SETS.values())
+    return [
+        Draw(n % 7, Key(n // 3), n % 4, sets[n % 4 if n % 5 else 0], kinds[n * 7 % len(kinds)]) for n in range(number)
+    ]
+
+
+def test_a_draw_is_the_same_alone_or_among_others():
+    logits, draws = logits_of(5, rows=7), mixed_draws()
+    together = draw(logits, draws)
+    assert together == [draw(logits, [one])[0] for one in draws]
+    assert together[::-1] == draw(logits, draws[::-1])
+    assert len({one.token for one in together}) > 20
+
+
+def test_only_allowed_tokens_are_drawn():
+    logits, draws = logits_of(6, rows=7, spread=20.0), mixed_draws(400)
+    for asked, drawn in zip(draws, draw(logits, draws), strict=True):
+        assert asked.allowed is None or drawn.token in asked.allowed
+        assert drawn.logprob <= 0.0
+
+
+def test_another_key_or_place_is_another_draw():
+    logits = torch.zeros(1, SIZE)
+    by_key = Counter(one.token for one in draw(logits, [Draw(0, Key(n), 0, None, PLAIN) for n in range(500)]))
+    by_place = Counter(one.token for one in draw(logits, [Draw(0, Key(1), n, None, PLAIN) for n in range(500)]))
+    assert min(len(by_key), len(by_place)) == SIZE
+
+
+# --- the likeliest, and the cold
+
+
+def test_at_temperature_zero_the_first_of_the_largest_is_taken_for_certain():
+    logits = torch.tensor([[1.0, 5.0, 5.0, 2.0], [7.0, 7.0, 7.0, 7.0]])
+    for row, allowed, best in [(0, None, 1), (0, (0, 2, 3), 2), (1, None, 0), (1, (2, 3), 2), (0, (0, 3), 3)]:
+        assert draw(logits, [Draw(row, Key(n), n, allowed, LIKELIEST) for n in range(20)]) == [(best, 0.0)] * 20
+
+
+@pytest.mark.parametrize("temperature", [1e-3, 1e-6, 1e-30, 1e-38, 1e-45, 1e-300])
+def test_a_temperature_close_to_zero_is_no_overflow(temperature):
+    logits = logits_of(9, rows=5, spread=50.0)
+    for allowed in SETS.values():
+        for drawn, row in zip(
+            draw(logits, [Draw(n, Key(n), 0, allowed, Sampling(temperature)) for n in range(5)]), logits, strict=True
+        ):
+            able = range(SIZE) if allowed is None else allowed
+            assert drawn == (max(able, key=lambda token: row[token]), 0.0)
+
+
+def test_ties_in_top_k_go_to_the_first():
+    chances = log_distribution(torch.zeros(1, 5), Sampling(top_k=2)).exp()[0]
+    assert chances.tolist() == pytest.approx([0.5, 0.5, 0.0, 0.0, 0.0])
+
+
+def test_short_numbers_are_drawn_from_in_full():
+    logits = logits_of(2).bfloat16()
+    chances = shares(logits[0].float().numpy(), PLAIN)
+    drawn = draw(logits, [Draw(0, Key(n), 0, SETS["some"] if n % 2 else None, PLAIN) for n in range(50)])
+    for one in drawn[::2]:
+        assert one.logprob == pytest.approx(math.log(chances[one.token]), abs=1e-5)
+
+
+def test_padding_marks_what_is_not_there():
+    tokens, absent = padded([(5, 6, 7), (1,), (9, 2)], torch.device("cpu"))
+    assert [[token for token, gone in zip(*rows, strict=True) if not gone] for rows in zip(
+        tokens.tolist(), absent.tolist(), strict=True)] == [[5, 6, 7], [1], [9, 2]]  # fmt: skip
