@@ -12,6 +12,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.output import cell, out, print_json, progress, table
 from stratagem.cli.transcript import episode_json, tell
+from stratagem.errors import BadParameter
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
@@ -22,6 +23,7 @@ from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.play.store import record
 from stratagem.players.catalogue import make_player
+from stratagem.players.human import at_keyboard
 
 
 def play_match(
@@ -35,13 +37,18 @@ def play_match(
 ) -> None:
     """Play a match and tell it turn by turn."""
     made = make_game(game)
-    seated = players * made.spec.seats if len(players) == 1 else players
-    match = Match(made, [make_player(name, made) for name in seated])
+    names = players * made.spec.seats if len(players) == 1 else players
+    match = Match(made, [make_player(name, made) for name in names])
+    seated = any(at_keyboard(player) for player in match.players)
+    if json and seated:
+        raise BadParameter("--json prints for programs and a human needs the screen: leave one of them out.")
     setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
     folder = options.fresh(record_to)
-    played = play(setups) if folder is None else record(play(setups), folder)
+    played = play(setups, live=1 if seated else 256)
+    if folder is not None:
+        played = record(played, folder)
     finished: list[Episode] = []
-    with progress(episodes, quiet=json) as step:
+    with progress(episodes, quiet=json or seated) as step:
         for episode in played:
             step(match.text)
             finished.append(episode if json or len(finished) < told else replace(episode, decisions=[]))

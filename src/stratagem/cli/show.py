@@ -22,7 +22,7 @@ def show(
     json: options.Json = False,
 ) -> None:
     """List recorded episodes, or tell one of them turn by turn."""
-    episodes = list(read_episodes(folder))
+    episodes = list(read_episodes(folder, calls=False))
     if episode is not None:
         by_name = {e.id: e for e in episodes} | {str(place): e for place, e in enumerate(episodes, 1)}
         if episode not in by_name:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 
 from rich.text import Text
@@ -13,8 +13,12 @@ from stratagem.play.records import Decision, Episode
 
 
 def episode_json(episode: Episode) -> Json:
-    """Everything that is recorded, as JSON."""
-    return asdict(episode)
+    """What was played, as JSON; the calls behind it stay in the record, being many times as long."""
+    decisions = [replace(row, calls=()) for row in episode.decisions]
+    told = asdict(replace(episode, decisions=decisions))
+    for row in told["decisions"]:
+        del row["calls"]
+    return told
 
 
 def tell(episode: Episode) -> None:

@@ -17,6 +17,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
+from stratagem.players.human import at_keyboard
 from stratagem.players.pools import overlap_warning
 
 Progress = Callable[[str], None]
@@ -58,7 +59,9 @@ def evaluate(
     wanted = _heroes(players, chance)
     made = [(line, make_game(line.game)) for line in suite.lines]
     for line, game in made:  # every name is checked before the first game is played
-        _players(wanted, game), _opponents(line, game)
+        seated = [*_players(wanted, game), *(player for player, _ in _opponents(line, game))]
+        if any(at_keyboard(player) for player in seated):
+            raise StratagemError("An evaluation plays hundreds of episodes: a human takes a seat in `stratagem play`.")
     return [_game(suite, line, game, wanted, table, progress) for line, game in made]
 
 

@@ -61,7 +61,8 @@ class KuhnState(State[KuhnFacts]):
         self.to_act = (self.round % 2,)
 
     def view(self, seat: Seat) -> View[KuhnFacts]:
-        return View(self.game, seat, KuhnFacts(seat, self.cards[seat], self.line, seat == self.round % 2))
+        opener = (self.round - self.over) % 2  # once it is over, the last hand stays in sight
+        return View(self.game, seat, KuhnFacts(seat, self.cards[seat], self.line, seat == opener))
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         try:

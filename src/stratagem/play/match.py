@@ -11,13 +11,13 @@ from stratagem.games.base import Game, State
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.play.records import Episode, Purpose
-from stratagem.players.base import Player
+from stratagem.players.base import Listener, Player
 
 
 class Match:
     """A game and its players by slot, with the names that the record carries."""
 
-    __slots__ = ("game", "names", "players", "retries", "text")
+    __slots__ = ("game", "listeners", "names", "players", "retries", "text")
 
     def __init__(self, game: Game[Any], players: Sequence[Player | None]) -> None:
         spec = game.spec
@@ -27,6 +27,8 @@ class Match:
             )
         self.game = game
         self.players = tuple(players)
+        seated = [(slot, player) for slot, player in enumerate(players) if player is not None]
+        self.listeners = [(slot, player) for slot, player in seated if isinstance(player, Listener)]
         self.text = describe(game)
         self.names = tuple("absent" if p is None else f"{p.name}@{p.traits.version}" for p in players)
         self.retries = spec.retries

@@ -156,6 +156,9 @@ class Table:
         if result.signals:
             for name, values in result.signals.items():
                 episode.signals.setdefault(name, []).append(values)
+        for slot, player in self.setup.match.listeners:
+            seat = episode.seat_of(slot)
+            player.hear(self.state.view(seat), episode.rounds[-1][seat], over=self.state.over)
 
     def _credit(self, result: RoundResult) -> None:
         """Book what was paid to each seat's latest decision, and what the game says of the decisions just played."""

@@ -113,6 +113,15 @@ class Player(Protocol):
         ...
 
 
+@runtime_checkable
+class Listener(Protocol):
+    """A player that is told what each round paid, as people are; it must not play by it."""
+
+    def hear(self, view: View[Any], paid: float, *, over: bool) -> None:
+        """A round has ended; the view is what stands now."""
+        ...
+
+
 class Scripted(ABC, Generic[F]):
     """A player whose rule is one function of what its seat sees: `strategy` gives an action or a mixture.
 
