@@ -12,20 +12,17 @@ from typing import Any
 
 from stratagem.engines.base import Sampling
 from stratagem.engines.open import served
-from stratagem.errors import BadParameter, CannotCompute, UnknownName
+from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game, View
-from stratagem.games.key import Key
 from stratagem.models.reference import NAMED, parse_model
 from stratagem.options import whole, within
 from stratagem.players.base import Ask, Mix, Traits, Turn, shown
-from stratagem.players.modes import MODES, check_mode
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.modes import MODES
 from stratagem.players.speaker import Speaker
-from stratagem.players.stating import masked_policies, single_policies
 from stratagem.prompting.catalogue import make_style
 
 _WHO = "A language model"
-_PRICE = 40
-"""A prompt costs about as much time as walking over this many situations."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +78,12 @@ class LanguagePlayer:
 
     @property
     def traits(self) -> Traits:
-        return Traits(
-            stochastic=self.temperature > 0.0,
-            memory=self.speaker.style.memory,
-            exact=MODES[self._mode].exact,
-            fallible=self._mode == "single",
-            price=_PRICE,
-        )
+        return self._player.traits
+
+    @cached_property
+    def _player(self) -> ModelPlayer:
+        mode = self.mode or ("free" if parse_model(self.model).kind == "api" else "direct")
+        return ModelPlayer(name=self.name, speaker=self.speaker, mode=mode)
 
     @cached_property
     def speaker(self) -> Speaker:
@@ -106,29 +102,19 @@ class LanguagePlayer:
     def _sampling(self) -> Sampling:
         return Sampling(self.temperature, self.top_k, self.top_p)
 
-    @cached_property
-    def _mode(self) -> str:
-        return self.mode or ("free" if parse_model(self.model).kind == "api" else "direct")
-
     def check(self, game: Game[Any]) -> None:
-        """Refuse a mode that the model or the game does not admit, before it is played."""
-        state = game.start(Key(0))
-        check_mode(self._mode, self.speaker, state.view(state.to_act[0]))
+        """Refuse a mode that the model, the style or the game does not admit, before it is played."""
+        self._player.check(game)
 
     def turn(self, ask: Ask) -> Turn:
-        return MODES[self._mode].turn(self.speaker, ask.view, ask.key)
+        return self._player.turn(ask)
 
     def policy(self, view: View[Any]) -> Mix:
-        return self.policies([view])[0]
+        return self._player.policy(view)
 
     def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
         """The probabilities in many situations, which are asked about in one batch."""
-        if not MODES[self._mode].exact:
-            raise CannotCompute(
-                f"{self.name} thinks before it acts, so only play can measure it: mode=direct states its probabilities."
-            )
-        states = single_policies if self._mode == "single" else masked_policies
-        return states(self.speaker, views)
+        return self._player.policies(views)
 
 
 def _quoted(text: str) -> str:

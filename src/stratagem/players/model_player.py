@@ -1,0 +1,57 @@
+"""A model that sits at a table: a speaker and the mode in which it comes to its actions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Game, View
+from stratagem.games.key import Key
+from stratagem.players.base import Ask, Mix, Traits, Turn
+from stratagem.players.modes import MODES, check_mode
+from stratagem.players.speaker import Speaker
+from stratagem.players.stating import masked_policies, single_policies
+
+_PRICE = 40
+"""A prompt costs about as much time as walking over this many situations."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelPlayer:
+    """Asks its engine for every move; `LanguagePlayer` makes one from a text, a trainer from what it trains."""
+
+    name: str
+    speaker: Speaker
+    mode: str = "direct"
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(
+            stochastic=self.speaker.sampling.temperature > 0.0,
+            memory=self.speaker.style.memory,
+            exact=MODES[self.mode].exact,
+            fallible=self.mode == "single",
+            price=_PRICE,
+        )
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse a mode that the model, the style or the game does not admit, before it is played."""
+        state = game.start(Key(0))
+        check_mode(self.mode, self.speaker, state.view(state.to_act[0]))
+
+    def turn(self, ask: Ask) -> Turn:
+        return MODES[self.mode].turn(self.speaker, ask.view, ask.key)
+
+    def policy(self, view: View[Any]) -> Mix:
+        return self.policies([view])[0]
+
+    def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
+        """The probabilities in many situations, which are asked about in one batch."""
+        if not MODES[self.mode].exact:
+            raise CannotCompute(
+                f"{self.name} thinks before it acts, so only play can measure it: mode=direct states its probabilities."
+            )
+        states = single_policies if self.mode == "single" else masked_policies
+        return states(self.speaker, views)
