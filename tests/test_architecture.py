@@ -23,6 +23,7 @@ LAYERS = (
     "play",
     "learning",
     "evaluation",
+    "algorithms",
     "cli",
 )
 """From the ground up: a layer may import itself and those before it."""

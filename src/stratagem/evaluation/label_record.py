@@ -11,9 +11,9 @@ from typing import Any
 from stratagem.errors import BadRecord
 from stratagem.evaluation.label_maps import maps_json
 from stratagem.evaluation.labels import PAIRS, Labels, Ranked, Reading, Scan, Scene
-from stratagem.evaluation.report import provenance
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
+from stratagem.provenance import provenance
 
 Target = tuple[float, ...]
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from stratagem import __version__
 from stratagem.evaluation.bouts import Bout
 from stratagem.evaluation.evaluate import GameResult, Row
 from stratagem.evaluation.expectation import SCALE
@@ -19,27 +14,7 @@ from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.tournament import CrossPlay
 from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
-
-_PACKAGES = ("open-spiel", "numpy", "pyarrow", "torch", "transformers", "peft")
-
-
-def provenance() -> Json:
-    """The program, its libraries and the machine, as far as they can change a figure or a timing."""
-    return {
-        "stratagem": __version__,
-        "python": platform.python_version(),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
-        "system": f"{platform.system()} {platform.machine()}",
-        "cores": os.cpu_count(),
-        "command": " ".join(["stratagem", *sys.argv[1:]]),
-    }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+from stratagem.provenance import provenance
 
 
 def scale_of(game: Game[Any]) -> float | None:

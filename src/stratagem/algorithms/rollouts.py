@@ -1,0 +1,88 @@
+"""Episodes to learn from: groups that share a start and differ in the dice, and a model's decisions in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratagem.engines.base import Call
+from stratagem.games.key import Key
+from stratagem.learning.credit.base import Decisions
+from stratagem.learning.example import Example, of_call
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Decision, Episode, Purpose
+
+Term = Callable[[Episode], Mapping[int, float]]
+"""What each round of an episode is worth to the hero, by the round's number."""
+
+
+def grouped(
+    match: Match, groups: int, size: int, key: Key, *, name: str, purpose: Purpose = "train"
+) -> Iterator[Setup]:
+    """So many groups of episodes; a group shares the deal and the seats, and the hero rotates between groups."""
+    seats = len(match.players)
+    for number in range(groups):
+        start = match.game.start(key.at("start", number))
+        slots = tuple((seat - number) % seats for seat in range(seats))
+        for rollout in range(size):
+            yield Setup(
+                id=f"{name}/{number}.{rollout}",
+                match=match,
+                slots=slots,
+                key=key.at("rollout", number, rollout),
+                purpose=purpose,
+                group=f"{name}/{number}",
+                state=start,
+            )
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A decision of the hero, and the call whose sampled tokens it came from; None where nothing was sampled."""
+
+    episode: int
+    group: str
+    decision: Decision
+    call: Call | None
+
+
+def taken(episodes: Sequence[Episode]) -> list[Taken]:
+    """The hero's decisions in the order of play; one that had to be recovered is no sample of its policy."""
+    found = []
+    for number, episode in enumerate(episodes):
+        for decision in episode.decisions:
+            if episode.slots[decision.seat] == 0:
+                sampled = decision.calls and decision.how != "recovered" and decision.calls[0].finish != "error"
+                found.append(Taken(number, episode.group, decision, decision.calls[0] if sampled else None))
+    return found
+
+
+def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapping[str, Term]) -> Decisions:
+    """The columns that credit is worked out from; a round's worth stands at the hero's first decision in it."""
+    groups = {name: number for number, name in enumerate(dict.fromkeys(row.group for row in rows))}
+    worth = {name: [term(episode) for episode in episodes] for name, term in terms.items()}
+    columns: dict[str, list[float]] = {name: [] for name in terms}
+    seen = set[tuple[int, int]]()
+    for row in rows:
+        place = (row.episode, row.decision.round)
+        for name, column in columns.items():
+            column.append(0.0 if place in seen else worth[name][row.episode].get(row.decision.round, 0.0))
+        seen.add(place)
+    return Decisions(
+        episode=np.array([row.episode for row in rows], dtype=np.int64),
+        group=np.array([groups[row.group] for row in rows], dtype=np.int64),
+        round=np.array([row.decision.round for row in rows], dtype=np.int64),
+        keep=np.array([row.decision.keep for row in rows], dtype=np.bool_),
+        terms={name: np.array(column) for name, column in columns.items()},
+    )
+
+
+def examples_of(rows: Sequence[Taken], advantages: Sequence[float]) -> list[Example]:
+    """What the sampled decisions teach; those that nothing depends on are left out."""
+    return [
+        of_call(row.call, advantage=advantage)
+        for row, advantage in zip(rows, advantages, strict=True)
+        if row.call is not None and advantage != 0.0 and row.decision.keep
+    ]

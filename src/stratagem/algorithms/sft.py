@@ -1,0 +1,61 @@
+"""Supervised fine-tuning: say what a demonstration said (SEPO, stage 1).
+
+The loss is the mean negative log-probability of the replies' tokens, the end token included; prompts teach nothing.
+Batches are drawn without repetition within an epoch, in an order that follows from the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pydantic import Field
+
+from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.base import Engine
+from stratagem.games.key import Key
+from stratagem.learning.example import Example, of_demonstration
+from stratagem.learning.learner import Learner, Report
+from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.prompting.base import Message
+from stratagem.settings import Settings
+
+
+class SFTSettings(Settings):
+    """How demonstrations are learnt."""
+
+    examples: int = Field(default=8000, ge=1)
+    """How many demonstrations there are, those that are held out included."""
+    epochs: int = Field(default=3, ge=1)
+    """How often each is learnt from."""
+    batch: int = Field(default=8, ge=1)
+    """How many make a step."""
+    optimiser: OptimiserSettings = OptimiserSettings(rate=2e-5, schedule="cosine", warm_up=0.05)
+
+    def steps(self, examples: int) -> int:
+        """How many steps so many examples take."""
+        return self.epochs * -(-examples // self.batch)
+
+
+def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:
+    """A demonstration in the model's tokens, as it would have said it itself."""
+    prompt = engine.begin(tuple((message.role, message.content) for message in messages)).tokens
+    return of_demonstration(prompt, (*_said(engine, reply), engine.vocabulary.end))
+
+
+def _said(engine: Engine, reply: str) -> Ids:
+    return tuple(engine.vocabulary.encode(reply))
+
+
+def sft(learner: Learner, examples: Sequence[Example], settings: SFTSettings, key: Key) -> Iterator[Report]:
+    """Every step in turn; what was learnt already is skipped, so a resumed run goes on where it was."""
+    for number, batch in enumerate(batches(len(examples), settings, key)):
+        if number >= learner.optimiser.taken:
+            yield learner.step([examples[place] for place in batch])
+
+
+def batches(count: int, settings: SFTSettings, key: Key) -> Iterator[list[int]]:
+    """The places of the examples of every step."""
+    for epoch in range(settings.epochs):
+        order = list(range(count))
+        key.at("epoch", epoch).rng().shuffle(order)
+        yield from (order[start : start + settings.batch] for start in range(0, count, settings.batch))

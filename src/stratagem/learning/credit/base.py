@@ -1,0 +1,173 @@
+"""What an estimator of credit is: columns about decisions in, an advantage for each of them out; numpy and no games.
+
+Texts come as codes (`coded`), so that a million rows are sorted and counted as integers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.errors import BadParameter, UnknownName
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+State = Mapping[str, float]
+"""What an estimator carries from batch to batch; a checkpoint keeps it."""
+FRESH: State = MappingProxyType({})
+_CODES = ("episode", "group", "round", "state", "action", "role")
+_FIGURES = ("outcome", "value", "weight")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decisions:
+    """Columns about N decisions; those of an episode stand in the order of play, whatever stands between them.
+
+    A row may also be a piece of a decision (a token, an order), with its part of what the decision brought.
+    """
+
+    episode: Ints
+    """One seat's way through one episode."""
+    terms: Mapping[str, Floats] = field(default_factory=dict)
+    """What each decision brought, until the seat's next, by name: payoff, exploit, ..."""
+    group: Ints | None = None
+    """Which episodes are compared: those from one start against one opponent."""
+    round: Ints | None = None
+    """The round of the episode; a round may hold several decisions."""
+    state: Ints | None = None
+    """What the seat saw."""
+    action: Ints | None = None
+    """What it did."""
+    role: Ints | None = None
+    """Which game in which seat; `roles` has their names."""
+    roles: tuple[str, ...] = ()
+    keep: Bools | None = None
+    """False where a decision is to be as if it had not been (ShapeLLM's discarded transitions); None keeps all."""
+    outcome: Floats | None = None
+    """How the episode ended for the seat: 1 won, 0.5 tied, 0 lost."""
+    value: Floats | None = None
+    """What a value head expected before the decision."""
+    weight: Floats | None = None
+    """What the row itself is worth, as of an order."""
+
+    def __post_init__(self) -> None:
+        self._set("terms", {name: _figures(name, column) for name, column in self.terms.items()})
+        for name in (*_CODES, *_FIGURES, "keep"):
+            if (column := getattr(self, name)) is not None:
+                kind = np.int64 if name in _CODES else np.bool_
+                self._set(name, _figures(name, column) if name in _FIGURES else np.asarray(column, dtype=kind))
+        for name, column in (*self._columns().items(), *self.terms.items()):
+            if column.shape != (len(self),):
+                raise BadParameter(f"The column `{name}` has shape {column.shape}, and `episode` has {len(self)} rows.")
+        if self.outcome is not None and len(self) and not 0.0 <= self.outcome.min() <= self.outcome.max() <= 1.0:
+            raise BadParameter("An outcome is 1 for a win, 0.5 for a tie and 0 for a loss, or something between.")
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.episode)
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        """All that have a row for each decision, but for the terms."""
+        named = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("terms", "roles")}
+        return {name: column for name, column in named.items() if column is not None}
+
+    def only(self, rows: Bools) -> Decisions:
+        """The same of some rows, all of which are kept."""
+        terms = {name: column[rows] for name, column in self.terms.items()}
+        columns: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
+        return replace(self, **{**columns, "terms": terms, "keep": None})
+
+    def codes(self, name: str) -> Ints:
+        """A column of codes that an estimator needs."""
+        found: Ints = self._needed(name)
+        return found
+
+    def figures(self, name: str) -> Floats:
+        """A column of numbers that an estimator needs."""
+        found: Floats = self._needed(name)
+        return found
+
+    def _needed(self, name: str) -> NDArray[Any]:
+        column: NDArray[Any] | None = getattr(self, name)
+        if column is None:
+            raise BadParameter(f"This estimator of credit needs the column `{name}`, which these decisions lack.")
+        return column
+
+    def weighed(self, weights: Mapping[str, float] | None) -> dict[str, Floats]:
+        """The terms that have a weight, times it; without weights all of them."""
+        weights = dict.fromkeys(self.terms, 1.0) if weights is None else weights
+        for name in weights:
+            if name not in self.terms:
+                raise UnknownName("term of the reward", name, self.terms)
+        return {name: weight * self.terms[name] for name, weight in weights.items()}
+
+    def reward(self, weights: Mapping[str, float] | None) -> Floats:
+        """The terms added up."""
+        return sum(self.weighed(weights).values(), start=np.zeros(len(self)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Credit:
+    """What each decision is given; 0 for those that are not kept."""
+
+    advantage: Floats
+    returns: Floats | None = None
+    """What a value head is to learn, or the figure that the advantage was made of."""
+    shares: Mapping[str, Floats] = field(default_factory=dict)
+    """What each term of the reward contributes to the advantage, where the two are linked so simply."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """How many rows, groups ... there were, and how many of them brought nothing."""
+    state: State = field(default_factory=dict)
+    """To be given with the next batch."""
+
+
+class Estimator(ABC):
+    """Decisions to credit; settings are fields of a frozen dataclass."""
+
+    def __call__(self, decisions: Decisions, state: State = FRESH) -> Credit:
+        """The credit of all decisions; those that are not kept are taken out first."""
+        keep = decisions.keep
+        if keep is None or keep.all():
+            credit = self.estimate(decisions, state)
+            return replace(credit, counts={**credit.counts, "rows": len(decisions), "discarded": 0})
+        credit = self.estimate(decisions.only(keep), state)
+        return replace(
+            credit,
+            advantage=_spread(credit.advantage, keep),
+            returns=None if credit.returns is None else _spread(credit.returns, keep),
+            shares={name: _spread(share, keep) for name, share in credit.shares.items()},
+            counts={**credit.counts, "rows": len(decisions), "discarded": int((~keep).sum())},
+        )
+
+    @abstractmethod
+    def estimate(self, decisions: Decisions, state: State) -> Credit:
+        """The credit of decisions all of which are kept."""
+
+
+def coded(values: Iterable[Hashable]) -> tuple[Ints, tuple[Any, ...]]:
+    """A code for each value, in the order in which they first appear, and the values by their code."""
+    table: dict[Hashable, int] = {}
+    codes = np.fromiter((table.setdefault(value, len(table)) for value in values), dtype=np.int64)
+    return codes, tuple(table)
+
+
+def _figures(name: str, column: object) -> Floats:
+    figures = np.asarray(column, dtype=np.float64)
+    if not np.isfinite(figures).all():
+        raise BadParameter(f"The column `{name}` has numbers that are not finite.")
+    return figures
+
+
+def _spread(values: Floats, keep: Bools) -> Floats:
+    spread = np.zeros(len(keep))
+    spread[keep] = values
+    return spread

@@ -1,0 +1,37 @@
+"""An action is worth its win rate, drawn towards one half while it was seen a few times only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
+from stratagem.learning.credit.step_win_rate import judged, pairs_of
+from stratagem.options import within
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beta(Estimator):
+    """The posterior mean `(a + wins) / (a + b + all)` of the win rate after an action in a state, under Beta(a, b).
+
+    Reference: SCO-PAL, section B.3.
+    What differs: the paper counts no ties; here a tie is half a win and half a loss.
+    When not: the sign of the advantage at the threshold of 1/2 is that of `step_win_rate`, so where only the sign is
+    used (cloning, KTO) the two are the same; it matters with another threshold or where the advantage itself is used.
+    """
+
+    prior_wins: float = 1.0
+    """a: the wins that were seen before any."""
+    prior_losses: float = 1.0
+    """b: the losses that were seen before any."""
+    threshold: float = 0.5
+    """Above which an action is advantageous."""
+
+    def __post_init__(self) -> None:
+        for option in ("prior_wins", "prior_losses"):
+            within(self, option, getattr(self, option), 0.0)
+        within(self, "threshold", self.threshold, 0.0, 1.0)
+
+    def estimate(self, decisions: Decisions, state: State) -> Credit:
+        pairs = pairs_of(decisions)
+        seen = pairs.sizes + self.prior_wins + self.prior_losses
+        return judged((pairs.total(decisions.figures("outcome")) + self.prior_wins) / seen, pairs, self.threshold)

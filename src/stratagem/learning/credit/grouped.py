@@ -1,0 +1,39 @@
+"""Rewards of comparable units against the mean of their group, each term by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from stratagem.learning.credit.base import Credit, Floats, Ints
+from stratagem.learning.credit.segments import Cells, centred
+
+
+def against_the_group(
+    terms: Mapping[str, Floats], groups: Cells, *, scale: bool, delta: float, leave_one_out: bool = False
+) -> Credit:
+    """Each unit's terms less their means over its group, all divided by the spread of their sum.
+
+    A term that is constant in a group contributes exactly nothing there, so what it is cannot be told from the result.
+    """
+    apart = {name: centred(values, groups) for name, values in terms.items()}
+    together = sum(apart.values(), start=np.zeros(len(groups.of)))
+    sizes, squares = groups.sizes, groups.total(together**2)
+    others = np.maximum(sizes - 1, 1)
+    factor = sizes / others if leave_one_out else np.ones(len(sizes))
+    if scale:
+        factor = factor / (np.sqrt(squares / others) + delta)
+    shares = {name: values * factor[groups.of] for name, values in apart.items()}
+    counts = {
+        "groups": len(sizes),
+        "groups_of_one": int((sizes == 1).sum()),
+        "groups_without_variance": int(((sizes > 1) & (squares == 0.0)).sum()),
+    }
+    return Credit(advantage=sum(shares.values(), start=np.zeros(len(groups.of))), shares=shares, counts=counts)
+
+
+def broadcast(credit: Credit, of: Ints) -> Credit:
+    """The credit of units, given to every row of each."""
+    shares = {name: values[of] for name, values in credit.shares.items()}
+    return Credit(advantage=credit.advantage[of], shares=shares, counts=credit.counts)

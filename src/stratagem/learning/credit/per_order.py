@@ -1,0 +1,50 @@
+"""An order is worth what its turn was worth, and what it did itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal, get_args
+
+from stratagem.errors import UnknownName
+from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
+from stratagem.learning.credit.group_mean import GroupMean
+from stratagem.learning.credit.segments import cells, centred
+from stratagem.options import within
+
+How = Literal["plus", "times"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerOrder(Estimator):
+    """Each row is an order with a weight: `A + scale (w - mean w)`, the mean over the group, or `A w`.
+
+    A is another estimator's advantage, which sums `terms` over the episode, so an order's own reward belongs there too.
+    Every token of an order gets the row's advantage.
+    Reference: the league-trained Diplomacy of SPEC, section 4: "each token of an order carries that order's weight".
+    What differs: the source says that a void support weighs -1.5 and does not say how weights and advantages meet.
+    Multiplied, a void support in a lost game is *reinforced*, two minuses; `times` is that, for weights that are never
+    negative, and `turned` counts the rows where it happened. `plus` keeps each order's sign.
+    When not: where orders have no reward of their own.
+    """
+
+    of: Estimator = field(default_factory=GroupMean)
+    """Where the advantage comes from."""
+    how: How = "plus"
+    """Whether the weight is added to the advantage or multiplies it."""
+    scale: float = 1.0
+    """What the weight counts where it is added."""
+
+    def __post_init__(self) -> None:
+        within(self, "scale", self.scale, 0.0)
+        if self.how not in get_args(How):
+            raise UnknownName("way to weigh orders", str(self.how), get_args(How))
+
+    def estimate(self, decisions: Decisions, state: State) -> Credit:
+        credit, weight = self.of(decisions, state), decisions.figures("weight")
+        turned = (weight < 0) & (credit.advantage < 0)
+        if self.how == "times":
+            shares = {name: share * weight for name, share in credit.shares.items()}
+            counts = {**credit.counts, "turned": int(turned.sum())}
+            return replace(credit, advantage=credit.advantage * weight, shares=shares, counts=counts)
+        own = self.scale * centred(weight, cells(decisions.codes("group")))
+        return replace(credit, advantage=credit.advantage + own, shares={**credit.shares, "order": own})

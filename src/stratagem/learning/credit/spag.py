@@ -1,0 +1,34 @@
+"""A reply is worth how the game ended, the last one most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
+from stratagem.learning.credit.segments import cells, steps_left
+from stratagem.options import within
+
+
+@dataclass(frozen=True, kw_only=True)
+class SPAGReward(Estimator):
+    """`(1 - gamma) gamma^(T - t) / (1 - gamma^(T + 1))` for the winner's t-th reply of T, less than 0 for the loser's.
+
+    A tie gives 0. What comes between a tie and a win gives that part of it.
+    Reference: SPAG (Cheng 2024), as in SCO-PAL's appendix B.2, with its gamma; it goes with the loss `spag`.
+    What differs: T counts the seat's own replies; in the game of the paper both players have as many.
+    When not: all replies of a won game are called good; `step_win_rate` compares games.
+    """
+
+    gamma: float = 0.8
+    """What a step's delay leaves of the reward."""
+
+    def __post_init__(self) -> None:
+        within(self, "gamma", self.gamma, 0.0, 0.999)
+
+    def estimate(self, decisions: Decisions, state: State) -> Credit:
+        episodes = cells(decisions.episode)
+        whole = (1.0 - self.gamma) / (1.0 - self.gamma ** (episodes.sizes + 1.0))
+        sign = 2.0 * decisions.figures("outcome") - 1.0
+        return Credit(advantage=sign * whole[episodes.of] * np.power(self.gamma, steps_left(episodes)))

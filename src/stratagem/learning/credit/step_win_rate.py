@@ -1,0 +1,42 @@
+"""An action is worth how often the game was won after it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats, State
+from stratagem.learning.credit.segments import Cells, cells
+from stratagem.options import within
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepWinRate(Estimator):
+    """`(wins + ties / 2) / all` over every time that the action was taken in the state, less the threshold.
+
+    Reference: SCO-PAL, sections 4.2 and B.3. `returns` have the rate itself.
+    When not: a pair that was seen once is 0, 1/2 or 1; `beta` draws such towards 1/2. In self-play the rate is that
+    against the players of the time, not the worth of the action against a good one.
+    """
+
+    threshold: float = 0.5
+    """Above which an action is advantageous."""
+
+    def __post_init__(self) -> None:
+        within(self, "threshold", self.threshold, 0.0, 1.0)
+
+    def estimate(self, decisions: Decisions, state: State) -> Credit:
+        pairs = pairs_of(decisions)
+        return judged(pairs.total(decisions.figures("outcome")) / pairs.sizes, pairs, self.threshold)
+
+
+def pairs_of(decisions: Decisions) -> Cells:
+    """Rows of one state and one action."""
+    return cells(decisions.codes("state"), decisions.codes("action"))
+
+
+def judged(worth: Floats, pairs: Cells, threshold: float) -> Credit:
+    """Every row by the worth of its pair, above or below a threshold."""
+    returns = worth[pairs.of]
+    advantage = returns - threshold
+    counts = {"pairs": len(worth), "advantageous": int((advantage > 0).sum())}
+    return Credit(advantage=advantage, returns=returns, counts=counts)

@@ -1,0 +1,45 @@
+"""Every loss by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from stratagem.learning.losses.base import Loss
+from stratagem.learning.losses.cross_entropy import CrossEntropy
+from stratagem.learning.losses.dpo import DPO
+from stratagem.learning.losses.kl_targets import KLTargets
+from stratagem.learning.losses.kto import KTO
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.losses.ppo import PPO
+from stratagem.learning.losses.spag import SPAG
+from stratagem.learning.losses.value import Value
+from stratagem.registry import Registry, parse_call
+
+LOSSES: dict[str, Callable[..., Loss]] = {
+    "cross_entropy": CrossEntropy,
+    "kl_targets": KLTargets,
+    "policy_gradient": PolicyGradient,
+    "value": Value,
+    "ppo": PPO,
+    "kto": KTO,
+    "dpo": DPO,
+    "spag": SPAG,
+    "sepo": partial(PolicyGradient, kl="one_sided", beta=0.1, per="divisor"),
+    "grpo": partial(PolicyGradient, kl="k3", beta=0.04, per="example"),
+    "dr_grpo": partial(PolicyGradient, per="divisor"),
+    "dapo": partial(PolicyGradient, clip_high=0.28),
+}
+"""Losses by name; options follow in brackets: `sepo(beta=0.2)`. The last four are settings that papers print."""
+
+_registry: Registry[Loss] = Registry("loss", LOSSES, "stratagem.losses")
+
+
+def make_loss(text: str) -> Loss:
+    """The loss that a text names."""
+    return _registry.make(parse_call(text))
+
+
+def loss_names() -> list[str]:
+    """Every name that `make_loss` knows."""
+    return _registry.names()

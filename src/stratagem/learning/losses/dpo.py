@@ -1,0 +1,73 @@
+"""Prefer the chosen reply of a pair to the rejected one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.nn.functional import logsigmoid
+
+from stratagem.errors import BadParameter
+from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Outputs, Totals, by_example
+from stratagem.learning.losses.measuring import among, sums
+from stratagem.options import within
+
+
+@dataclass(frozen=True, kw_only=True)
+class DPO(Loss):
+    """Direct preference optimisation: `-(1 - e) log s(h) - e log s(-h)` with `h = beta (r_chosen - r_rejected)`.
+
+    s is the logistic function and r = log pi(y|x) - log ref(y|x) over the whole reply; the mean over pairs.
+    Reference: Rafailov 2023, eq. 7; label smoothing e is conservative DPO (Mitchell 2023). Equal to trl's DPOTrainer.
+    When not: the replies of a pair answer the same prompt; for labels of single replies use `kto`. Where chosen and
+    rejected share most tokens, both may become less likely: watch `reward_chosen`.
+    """
+
+    beta: float = 0.1
+    """How fast a preference is saturated: the smaller, the farther from the reference."""
+    label_smoothing: float = 0.0
+    """The share of pairs that are taken to be the wrong way round."""
+
+    def __post_init__(self) -> None:
+        within(self, "beta", self.beta, 0.0)
+        within(self, "label_smoothing", self.label_smoothing, 0.0, 0.5)
+
+    @property
+    def extras(self) -> frozenset[Extra]:
+        return frozenset({"reference_logprobs"})
+
+    @property
+    def rows(self) -> frozenset[str]:
+        return frozenset({"chosen"})
+
+    @property
+    def paired(self) -> bool:
+        return True
+
+    def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
+        signs, places, number = _pairs(columns)
+        for kind in (signs > 0, signs < 0):
+            if not bool((torch.bincount(places[kind], minlength=number) == 1).all()):
+                raise BadParameter("DPO needs pairs of two examples each, one of them with the row `chosen` at 1.")
+        return {"pairs": float(number)}
+
+    def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
+        said = outputs.policy_logprobs
+        rewards = self.beta * by_example(said - outputs.extra("reference_logprobs").to(said), columns)
+        signs, places, number = _pairs(columns)
+        margin = rewards.new_zeros(number).index_add(0, places, signs.to(rewards) * rewards)
+        each = -(1.0 - self.label_smoothing) * logsigmoid(margin) - self.label_smoothing * logsigmoid(-margin)
+        metrics = {
+            **sums(margin=margin, accuracy=margin > 0),
+            "reward_chosen": among(rewards, signs > 0),
+            "reward_rejected": among(rewards, signs < 0),
+        }
+        return LossOutput(each.sum() / max(totals["pairs"], 1.0), metrics)
+
+
+def _pairs(columns: Columns) -> tuple[torch.Tensor, torch.Tensor, int]:
+    """1 for each chosen example and -1 for each rejected one; the place of each one's pair; how many there are."""
+    if columns.pairs is None:
+        raise BadParameter("DPO needs examples with a `pair`: give both of a pair the same number.")
+    names, places = torch.unique(columns.pairs, return_inverse=True)
+    return torch.where(columns.rows["chosen"] > 0, 1, -1), places, len(names)

@@ -1,0 +1,56 @@
+"""Have the distribution that was given."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from stratagem.learning.example import Target
+from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Outputs, Totals
+from stratagem.learning.losses.measuring import sums
+from stratagem.learning.losses.sharing import Per, check_per, counted, rows_of, shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class KLTargets(Loss):
+    """The divergence of the model's distribution from a target at each token: `KL(p, pi) = sum p log p - sum p log pi`.
+
+    Reference: ShapeLLM, appendix A.9, which copies one model's first policy into another by 1,000 prompts; a target
+    there has two tokens, renormalised, and all others nothing. The target's entropy is a column, so that the loss is 0
+    where the model agrees; it brings no gradient.
+    When not: to learn from samples of another model; then `cross_entropy` is the same on average and needs no targets.
+    """
+
+    per: Per = "token"
+    """What the loss is divided by."""
+
+    def __post_init__(self) -> None:
+        check_per(self.per)
+
+    @property
+    def extras(self) -> frozenset[Extra]:
+        return frozenset({"target_logprobs"})
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset({"target_entropy"})
+
+    @property
+    def rows(self) -> frozenset[str]:
+        return rows_of(self.per)
+
+    def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
+        return counted(columns)
+
+    def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
+        expected = outputs.extra("target_logprobs")
+        divergence = -columns.tokens["target_entropy"].to(expected) - expected
+        loss = (divergence * shares(self.per, columns, totals, torch.ones_like(expected))).sum()
+        return LossOutput(loss, sums(kl=divergence))
+
+
+def target_entropy(target: Target) -> float:
+    """What the column `target_entropy` has for a target: `-sum p log p`."""
+    return -sum(share * math.log(share) for share in target.values() if share > 0.0)

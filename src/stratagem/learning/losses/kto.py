@@ -1,0 +1,108 @@
+"""Make desirable replies likelier and undesirable ones less likely, without pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from stratagem.errors import BadParameter
+from stratagem.learning.example import Example
+from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Outputs, Totals, by_example
+from stratagem.learning.losses.measuring import among
+from stratagem.options import within
+
+
+@dataclass(frozen=True, kw_only=True)
+class KTO(Loss):
+    """Kahneman-Tversky optimisation: `w_D (1 - s(beta (r - z)))` if desirable, else `w_U (1 - s(beta (z - r)))`.
+
+    s is the logistic function, r = log pi(y|x) - log ref(y|x) over the whole reply, and z the mean of r over mismatched
+    replies, at least 0 and without gradient, which stands for the divergence of the policy from the reference.
+    Reference: Ethayarajh 2024, eq. 7 and 8; SCO-PAL, eq. 2 to 6. Equal to trl's KTOTrainer.
+    What differs: z comes from the whole batch and not from each of its pieces, so pieces change nothing.
+    Mismatched replies are examples of the batch whose row `kl` is 1 (`mismatched` makes them); they teach nothing.
+    When not: where replies to one prompt can be compared, `dpo` or a policy gradient learns more from them.
+    """
+
+    beta: float = 0.1
+    """How fast a gain is saturated: the smaller, the farther from the reference."""
+    desirable_weight: float = 1.0
+    """What a desirable reply counts; SCO-PAL weighs both kinds to the same sum, the greater weight being 1."""
+    undesirable_weight: float = 1.0
+    """What an undesirable reply counts."""
+
+    def __post_init__(self) -> None:
+        for option in ("beta", "desirable_weight", "undesirable_weight"):
+            within(self, option, getattr(self, option), 0.0)
+
+    @property
+    def extras(self) -> frozenset[Extra]:
+        return frozenset({"reference_logprobs"})
+
+    @property
+    def rows(self) -> frozenset[str]:
+        return frozenset({"desirable", "kl"})
+
+    @property
+    def fixed(self) -> bool:
+        return True
+
+    @property
+    def aside(self) -> str:
+        return "kl"
+
+    def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
+        if outputs is None:
+            raise KeyError("the batch's divergence comes from what the model says before the step")
+        mismatched = columns.rows["kl"] > 0
+        number = int(mismatched.sum().item())
+        if not number:
+            raise BadParameter("KTO needs mismatched replies in every batch, examples whose row `kl` is 1.")
+        divergence = _log_ratios(outputs, columns).detach()[mismatched].sum().item() / number
+        return {"examples": float(columns.num_examples - number), "kl": divergence}
+
+    def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
+        gains = _log_ratios(outputs, columns)
+        desirable, taught = columns.rows["desirable"] > 0, columns.rows["kl"] <= 0
+        sign = torch.where(desirable, 1.0, -1.0).to(gains)
+        weight = torch.where(desirable, self.desirable_weight, self.undesirable_weight).to(gains) * taught
+        each = weight * torch.sigmoid(-self.beta * sign * (gains - totals["kl"]))
+        rewards = self.beta * gains
+        metrics = {
+            "reward_desirable": among(rewards, desirable & taught),
+            "reward_undesirable": among(rewards, ~desirable & taught),
+            "kl": (totals["kl"] * taught.sum().item(), float(taught.sum().item())),
+        }
+        return LossOutput(each.sum() / max(totals["examples"], 1.0), metrics)
+
+
+def _log_ratios(outputs: Outputs, columns: Columns) -> torch.Tensor:
+    """How much likelier each reply [B] is than in the reference, as a logarithm."""
+    said = outputs.policy_logprobs
+    return by_example(said - outputs.extra("reference_logprobs").to(said), columns)
+
+
+def mismatched(examples: Sequence[Example]) -> list[Example]:
+    """Each example's prompt with the reply of the one before it, the first with the last's; flagged `kl`.
+
+    Allowed sets are left out: they belong to the reply's own prompt.
+    """
+    if len(examples) < 2:
+        raise BadParameter("Mismatched replies need two examples or more: put more of them in a batch.")
+    before = [examples[-1], *examples[:-1]]
+    return [_joined(example, other) for example, other in zip(examples, before, strict=True)]
+
+
+def _joined(example: Example, other: Example) -> Example:
+    start, theirs = example.taught[0], other.taught[0]
+    return replace(
+        example,
+        tokens=(*example.tokens[:start], *other.tokens[theirs:]),
+        taught=tuple(place - theirs + start for place in other.taught),
+        allowed=(),
+        columns={},
+        targets=(),
+        row={**example.row, "kl": 1.0},
+    )

@@ -1,0 +1,70 @@
+"""Say more often what won, and less often what lost, in games that an earlier policy played against itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+
+from stratagem.errors import UnknownName
+from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Outputs, Totals, by_example
+from stratagem.learning.losses.measuring import ranges, sums
+from stratagem.learning.losses.ratios import EXTREME
+from stratagem.options import within
+
+Ratio = Literal["reply", "token"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SPAG(Loss):
+    """Self-play of adversarial games: offline policy gradient with a divergence, `-(rho A - beta rho log rho)` a reply.
+
+    rho = pi(y|x) / ref(y|x), where the reference is the policy that played, and `rho log rho` averages to KL(pi, ref)
+    over what it said. A is the discounted outcome of the game (credit `spag`).
+    Reference: Cheng 2024, as in SCO-PAL's appendix B.2; its two halves, one for each player, are the row `weight`:
+    N / (2 N_player) of N replies, or 1 where seats are balanced.
+    What differs: the mean is over replies and not over episodes of replies, a constant factor, as in the authors' code;
+    that takes the geometric mean over tokens for rho (`ratio="token"`), clips it, learns from winners alone, and adds
+    half the cross-entropy of other instructions (`Sum`).
+    When not: rho of a whole long reply soon leaves any range; then `ratio="token"`, or a clip.
+    """
+
+    beta: float = 0.2
+    """The weight of the divergence."""
+    ratio: Ratio = "reply"
+    """Of the whole reply (the paper), or the geometric mean over its tokens (the authors' code)."""
+    clip: float | None = None
+    """How far from 1 the ratio still counts; the authors' code has 0.2, the paper none."""
+
+    def __post_init__(self) -> None:
+        within(self, "beta", self.beta, 0.0)
+        if self.clip is not None:
+            within(self, "clip", self.clip, 0.0, 1.0)
+        if self.ratio not in get_args(Ratio):
+            raise UnknownName("ratio of SPAG", str(self.ratio), get_args(Ratio))
+
+    @property
+    def extras(self) -> frozenset[Extra]:
+        return frozenset({"reference_logprobs"})
+
+    @property
+    def rows(self) -> frozenset[str]:
+        return frozenset({"advantage", "weight"})
+
+    def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
+        return {"weight": columns.rows["weight"].sum().item() or 1.0}
+
+    def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
+        said = outputs.policy_logprobs
+        log_rho = by_example(said - outputs.extra("reference_logprobs").to(said), columns)
+        if self.ratio == "token":
+            log_rho = log_rho / by_example(torch.ones_like(said), columns).clamp(min=1.0)
+        log_rho = log_rho.clamp(-EXTREME, EXTREME)
+        rho = log_rho.exp()
+        charged = columns.rows["advantage"].to(rho) - self.beta * log_rho
+        gain = rho * charged
+        if self.clip is not None:
+            gain = torch.minimum(gain, rho.clamp(1.0 - self.clip, 1.0 + self.clip) * charged)
+        loss = -(gain * columns.rows["weight"].to(rho)).sum() / totals["weight"]
+        return LossOutput(loss, sums(ratio=rho, reference_kl=rho * log_rho), ranges(ratio=rho))

@@ -1,0 +1,83 @@
+"""Losses added up."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+
+from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Outputs, Totals
+
+
+class Part(NamedTuple):
+    """A loss in a sum; its metrics and totals go under its name."""
+
+    name: str
+    coefficient: float
+    loss: Loss
+
+
+class Summed(Loss):
+    """Several losses of one batch, each with a coefficient.
+
+    Examples that one of them sets aside are to weigh nothing in the others.
+    """
+
+    @abstractmethod
+    def parts(self) -> tuple[Part, ...]:
+        """The losses; no two of one name."""
+
+    @property
+    def extras(self) -> frozenset[Extra]:
+        return frozenset().union(*(part.loss.extras for part in self.parts()))
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset().union(*(part.loss.columns for part in self.parts()))
+
+    @property
+    def rows(self) -> frozenset[str]:
+        return frozenset().union(*(part.loss.rows for part in self.parts()))
+
+    @property
+    def paired(self) -> bool:
+        return any(part.loss.paired for part in self.parts())
+
+    @property
+    def fixed(self) -> bool:
+        return any(part.loss.fixed for part in self.parts())
+
+    @property
+    def aside(self) -> str | None:
+        return next((part.loss.aside for part in self.parts() if part.loss.aside), None)
+
+    def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
+        return {
+            f"{part.name}/{name}": number
+            for part in self.parts()
+            for name, number in part.loss.prepare(columns, outputs).items()
+        }
+
+    def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
+        found = {part: part.loss(outputs, columns, _under(part.name, totals)) for part in self.parts()}
+        loss = torch.stack([part.coefficient * output.loss for part, output in found.items()]).sum()
+        metrics = {f"{part.name}/{name}": pair for part, out in found.items() for name, pair in out.metrics.items()}
+        ranges = {f"{part.name}/{name}": pair for part, out in found.items() for name, pair in out.ranges.items()}
+        return LossOutput(loss, metrics, ranges)
+
+
+@dataclass(frozen=True)
+class Sum(Summed):
+    """The sum of these; SCO-PAL's joint loss is cross-entropy, weighted by what is desirable, plus KTO."""
+
+    of: tuple[Part, ...]
+
+    def parts(self) -> tuple[Part, ...]:
+        return self.of
+
+
+def _under(name: str, totals: Totals) -> Totals:
+    start = f"{name}/"
+    return {key.removeprefix(start): number for key, number in totals.items() if key.startswith(start)}

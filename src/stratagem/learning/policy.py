@@ -1,0 +1,130 @@
+"""A language model as the learner sees it: hidden states of packed examples, and what it says about their tokens.
+
+Whether a model reads a packed tree exactly as it reads its texts one by one is probed once; a model that does not, or
+whose layers take no mask of ours (linear attention), reads each example by itself, padded on the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from stratagem.learning.example import Example
+from stratagem.learning.logprobs import CHUNK, Head, Said, Wanted, said
+from stratagem.learning.packing import Pack, packed
+from stratagem.models.attention import Attention, attention_of
+from stratagem.models.load import LanguageModel
+
+_TOLERANCE = {"fp32": 1e-3}
+"""How far two ways to compute the same states may be apart, in units of their spread; more in short formats."""
+
+
+class Policy:
+    """The model at work under whatever adapter is active."""
+
+    def __init__(self, lm: LanguageModel, *, budget: int = 4096, chunk: int = CHUNK, share: bool | None = None) -> None:
+        """`budget` tokens are read at once; `share` None packs trees where a probe shows that this is exact."""
+        self.lm = lm
+        self.budget = budget
+        self.chunk = chunk
+        self.attention = attention_of(lm.model.config)
+        self.shares = _agrees(lm, self.attention) if share is None else share
+
+    def packs(self, examples: Sequence[Example]) -> list[Pack]:
+        """The examples in packs of the budget."""
+        return packed(examples, self.budget, share=self.shares)
+
+    def said(self, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None = None) -> Said:
+        """What the model says about every taught token of a pack, example after example; equal questions asked once."""
+        states = self.hidden(pack)
+        questions: dict[tuple[Any, ...], int] = {}
+        places = list[int]()
+        for nodes, number in zip(pack.nodes, pack.examples, strict=True):
+            places += [questions.setdefault(question, len(questions)) for question in _asked(examples[number], nodes)]
+        nodes_, tokens, temperatures, allowed, targets = zip(*questions, strict=True)
+        wanted = Wanted(tokens, temperatures, allowed, [None if target is None else dict(target) for target in targets])
+        asked = states[list(nodes_)]
+        found = said(head_of(self.lm), asked, wanted, self.chunk)
+        if value_head is not None:
+            found = found._replace(values=value_head(asked.float())[:, 0])
+        index = torch.tensor(places, device=states.device)
+        return Said(*(column[index] for column in found))
+
+    def hidden(self, pack: Pack) -> torch.Tensor:
+        """The last hidden states of a pack's tokens, [L, H]."""
+        decoder = decoder_of(self.lm)
+        if not self.shares or self.attention is None:
+            return _one_by_one(decoder, pack, self.lm.model.device)
+        return _as_tree(decoder, self.attention, pack, self.lm.model)
+
+
+def _asked(example: Example, nodes: Sequence[int]) -> list[tuple[Any, ...]]:
+    """Where in the row, which token, at which temperature, from which set, towards which target."""
+    allowed = example.allowed or (None,) * len(example.taught)
+    targets = example.targets or (None,) * len(example.taught)
+    return [
+        (nodes[place - 1], example.tokens[place], example.temperature, some, target and tuple(sorted(target.items())))
+        for place, some, target in zip(example.taught, allowed, targets, strict=True)
+    ]
+
+
+def decoder_of(lm: LanguageModel) -> Any:
+    """The layers of the language model, adapters included, without the head."""
+    base = lm.model.get_base_model() if hasattr(lm.model, "peft_config") else lm.model
+    return base.get_decoder()
+
+
+def head_of(lm: LanguageModel) -> Head:
+    """From hidden states to logits, with the cap that some models put on them."""
+    head = lm.model.get_output_embeddings()
+    cap = getattr(lm.model.config.get_text_config(), "final_logit_softcapping", None)
+    return head if cap is None else lambda hidden: torch.tanh(head(hidden) / cap) * cap
+
+
+def _as_tree(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
+    depths, seen = pack.depths.to(model.device), pack.seen.to(model.device)
+    output = decoder(
+        input_ids=torch.tensor([pack.tokens], device=model.device),
+        position_ids=depths[None],
+        attention_mask=attention.tree_mask(seen, depths, model.dtype),
+        use_cache=False,
+    )
+    states: torch.Tensor = output.last_hidden_state[0]
+    return states
+
+
+def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
+    """The branches of an unshared pack as rows, padded on the right."""
+    rows = [pack.tokens[branch.start : branch.end] for branch in pack.branches]
+    width = max(map(len, rows))
+    ids = torch.tensor([(*row, *(0,) * (width - len(row))) for row in rows], device=device)
+    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=device)
+    states = decoder(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
+    return torch.cat([states[number, : len(row)] for number, row in enumerate(rows)])
+
+
+def _agrees(lm: LanguageModel, attention: Attention | None) -> bool:
+    """Whether a small tree is read as its texts are one by one."""
+    if attention is None:
+        return False
+    size = lm.model.get_input_embeddings().num_embeddings
+    tokens = tuple((5 * place * place + 2 * place + 1) % size for place in range(110))
+    examples = [
+        Example(tokens=(*tokens[:50], *tokens[start : start + length]), taught=(50 + length - 1,))
+        for start, length in ((50, 40), (60, 7), (52, 30))
+    ]
+    with torch.no_grad():
+        shared, apart = (packed(examples, 1000, share=share)[0] for share in (True, False))
+        decoder = decoder_of(lm)
+        try:
+            tree = _as_tree(decoder, attention, shared, lm.model).float()
+        except (RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError):
+            return False
+        plain = _one_by_one(decoder, apart, lm.model.device).float()
+    limit = _TOLERANCE.get(lm.dtype, 0.1) * plain.std().item()
+    return all(
+        (tree[list(one)] - plain[list(other)]).abs().max().item() <= limit
+        for one, other in zip(shared.nodes, apart.nodes, strict=True)
+    )

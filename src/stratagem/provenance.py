@@ -1,0 +1,53 @@
+"""What made a figure: the program and its commit, its libraries, and the machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from stratagem import __version__
+
+_PACKAGES = ("open-spiel", "numpy", "pyarrow", "torch", "transformers", "peft")
+
+
+def provenance() -> dict[str, Any]:
+    """The program, its libraries and the machine, as far as they can change a figure or a timing."""
+    return {
+        "stratagem": __version__,
+        "python": platform.python_version(),
+        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "command": " ".join(["stratagem", *sys.argv[1:]]),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def source(folder: Path = Path(__file__).parent) -> dict[str, Any]:
+    """The commit of the program and whether its tree differs from that; None where git does not keep the program."""
+    # an installed copy may lie inside a repository that is somebody else's, whose commit would say nothing
+    if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None or not (
+        head := _git(folder, "rev-parse", "HEAD")
+    ):
+        return {"commit": None, "dirty": None}
+    return {"commit": head, "dirty": _git(folder, "status", "--porcelain") != ""}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git prints; None where there is no git, or it refuses."""
+    try:
+        run = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, check=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return run.stdout.strip()

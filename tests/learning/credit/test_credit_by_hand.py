@@ -1,0 +1,305 @@
+"""Each estimator on a few decisions whose credit is worked out by hand, or by another program."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stratagem.errors import StratagemError
+from stratagem.learning.credit.base import Decisions, coded
+from stratagem.learning.credit.catalogue import CREDITS, credit_names, make_credit
+from stratagem.learning.credit.gae import GAE
+from stratagem.learning.credit.per_order import PerOrder
+from stratagem.learning.credit.role_baseline import RoleBaseline
+from stratagem.learning.credit.scaled import Scaled
+from stratagem.learning.credit.whitened import Whitened
+
+
+def approx(*values):
+    return pytest.approx(values, abs=1e-9)
+
+
+# --- against a group
+
+
+def rollouts(**terms):
+    """Three rollouts of two rounds from one start, and one alone in its group."""
+    return Decisions(
+        episode=[0, 0, 1, 1, 2, 2, 9, 9], group=[4, 4, 4, 4, 4, 4, 5, 5], round=[0, 1, 0, 1, 0, 1, 0, 1], terms=terms
+    )
+
+
+PAYOFF = [1.0, 2.0, 3.0, 6.0, 2.0, 4.0, 7.0, 7.0]
+
+
+def test_an_episode_is_compared_with_the_mean_of_its_group():
+    credit = make_credit("group_mean(delta=1e-12)")(rollouts(payoff=PAYOFF))
+    assert credit.advantage.tolist() == approx(-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    assert credit.counts == {"rows": 8, "discarded": 0, "groups": 2, "groups_of_one": 1, "groups_without_variance": 0}
+
+
+def test_without_the_spread_it_is_dr_grpo_and_with_leave_one_out_rloo():
+    plain = make_credit("group_mean(scale=False)")(rollouts(payoff=PAYOFF)).advantage
+    assert plain.tolist() == approx(-3.0, -3.0, 3.0, 3.0, 0.0, 0.0, 0.0, 0.0)
+    left_out = make_credit("rloo")(rollouts(payoff=PAYOFF)).advantage
+    assert left_out.tolist() == approx(*(3.0 - 7.5,) * 2, *(9.0 - 4.5,) * 2, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_the_spread_is_trls():
+    """`(r - mean) / (std + 1e-4)` with torch's std, which divides by n - 1."""
+    rewards = np.array([0.3, 1.0, -0.2, 0.9])
+    credit = make_credit("group_mean")(Decisions(episode=np.arange(4), group=np.zeros(4), terms={"payoff": rewards}))
+    assert credit.advantage.tolist() == approx(*((rewards - rewards.mean()) / (rewards.std(ddof=1) + 1e-4)))
+
+
+def test_a_round_is_compared_with_the_same_round_of_the_others():
+    credit = make_credit("per_round(horizon=round, delta=1e-12)")(rollouts(payoff=PAYOFF))
+    assert credit.advantage.tolist() == approx(-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    credit = make_credit("per_round(horizon=round, scale=False)")(rollouts(payoff=PAYOFF))
+    assert credit.advantage.tolist() == approx(-1.0, -2.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0)
+    assert credit.counts["groups"] == 4
+    assert credit.counts["groups_of_one"] == 2
+
+
+def test_a_round_is_worth_what_comes_from_it_on():
+    credit = make_credit("per_round(scale=False)")(rollouts(payoff=PAYOFF))
+    assert credit.advantage.tolist() == approx(-3.0, -2.0, 3.0, 2.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def test_myopia_lets_defection_win_every_round_and_the_horizon_to_go_does_not():
+    """Two rounds of the dilemma against TitForTat: C C earns 3 3, D D earns 5 1."""
+    play = {"episode": [0, 0, 1, 1], "group": [0] * 4, "round": [0, 1, 0, 1], "terms": {"payoff": [3.0, 3.0, 5.0, 1.0]}}
+    first = [
+        make_credit(f"per_round(horizon={horizon})")(Decisions(**play)).advantage[0] for horizon in ("round", "to_go")
+    ]
+    assert first[0] < 0.0 == first[1]
+
+
+def test_episodes_normalised_are_the_group_mean():
+    decisions = rollouts(payoff=PAYOFF, exploit=[0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 1.0, 0.0])
+    weights = {"payoff": 1.0, "exploit": -2.0}
+    whole = CREDITS["per_round"](normalise="episode", weights=weights)(decisions)
+    assert whole.advantage.tolist() == CREDITS["group_mean"](weights=weights)(decisions).advantage.tolist()
+
+
+def test_several_decisions_of_a_round_share_its_credit():
+    decisions = Decisions(
+        episode=[0, 0, 0, 1, 1], group=[0] * 5, round=[0, 0, 1, 0, 1], terms={"payoff": [0.0, 2.0, 1.0, -1.0, 1.0]}
+    )
+    credit = make_credit("per_round(scale=False, horizon=round)")(decisions)
+    assert credit.advantage.tolist() == approx(1.5, 1.5, 0.0, -1.5, 0.0)
+
+
+def test_a_round_that_one_rollout_alone_reached_brings_nothing():
+    decisions = Decisions(episode=[0, 0, 1], group=[0] * 3, round=[0, 1, 0], terms={"payoff": [1.0, 9.0, 2.0]})
+    credit = make_credit("per_round(scale=False)")(decisions)
+    assert credit.advantage.tolist() == approx(4.0, 0.0, -4.0)
+    assert credit.counts["groups_of_one"] == 1
+
+
+# --- the trap: what is the same for all contributes nothing
+
+
+@pytest.mark.parametrize(
+    "name", ["group_mean", "per_round", "per_round(horizon=round)", "per_round(scale=False)", "rloo"]
+)
+@pytest.mark.parametrize("shared", [0.1, 1 / 3, 1e9 + 0.7, -2.4e-7])
+def test_a_penalty_that_is_the_same_for_all_contributes_nothing_to_the_bit(name, shared):
+    rng = np.random.default_rng(0)
+    columns = {"episode": np.repeat(np.arange(7), 3), "group": np.zeros(21), "round": np.tile(np.arange(3), 7)}
+    payoff = rng.normal(size=21)
+    estimator = replace(make_credit(name), weights={"payoff": 1.0})
+    plain = estimator(Decisions(**columns, terms={"payoff": payoff}))
+    charged = replace(estimator, weights={"payoff": 1.0, "shared": -2.4})
+    both = charged(Decisions(**columns, terms={"payoff": payoff, "shared": np.full(21, shared)}))
+    assert both.advantage.tobytes() == plain.advantage.tobytes()
+    assert both.shares["shared"].tobytes() == np.zeros(21).tobytes()
+    assert both.shares["payoff"].tobytes() == plain.shares["payoff"].tobytes()
+
+
+def test_a_penalty_of_each_rollout_contributes_its_share():
+    decisions = rollouts(payoff=PAYOFF, exploit=[0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 5.0, 0.0])
+    credit = CREDITS["per_round"](scale=False, weights={"payoff": 1.0, "exploit": -2.0})(decisions)
+    assert credit.shares["exploit"].tolist() == approx(2.0, 0.0, -4.0, 0.0, 2.0, 0.0, 0.0, 0.0)
+    assert credit.advantage.tolist() == approx(-1.0, -2.0, -1.0, 2.0, 2.0, 0.0, 0.0, 0.0)
+
+
+def test_a_group_without_variance_is_counted():
+    credit = make_credit("group_mean")(rollouts(payoff=[1.0] * 8))
+    assert credit.advantage.tolist() == [0.0] * 8
+    assert (credit.counts["groups_without_variance"], credit.counts["groups_of_one"]) == (1, 1)
+
+
+# --- episodes backwards
+
+
+def test_gae_by_hand():
+    decisions = Decisions(
+        episode=[0, 1, 0, 1, 0], terms={"payoff": [1.0, 4.0, 0.0, -1.0, 2.0]}, value=[0.5, 1.0, 1.5, 0.0, 1.0]
+    )
+    credit = GAE(gamma=0.9, lam=0.5)(decisions)
+    last, middle = 2.0 - 1.0, 0.0 + 0.9 * 1.0 - 1.5 + 0.45 * 1.0
+    first = 1.0 + 0.9 * 1.5 - 0.5 + 0.45 * middle
+    other = 4.0 + 0.9 * 0.0 - 1.0 + 0.45 * -1.0
+    assert credit.advantage.tolist() == approx(first, other, middle, -1.0, last)
+    assert credit.returns.tolist() == approx(first + 0.5, other + 1.0, middle + 1.5, -1.0, last + 1.0)
+
+
+def test_what_is_not_kept_is_as_if_it_had_not_been():
+    """A discarded transition's payoff, and the value expected before it, reach nobody."""
+    terms, value = {"payoff": [1.0, 500.0, 2.0]}, [0.5, -300.0, 1.0]
+    whole = GAE()(Decisions(episode=[0, 0, 0], terms=terms, value=value, keep=[True, False, True]))
+    without = GAE()(Decisions(episode=[0, 0], terms={"payoff": [1.0, 2.0]}, value=[0.5, 1.0]))
+    assert whole.advantage[[0, 2]].tolist() == without.advantage.tolist()
+    assert whole.advantage[1] == whole.returns[1] == 0.0
+    assert (whole.counts["rows"], whole.counts["discarded"]) == (3, 1)
+
+
+def test_whitened_advantages_are_those_of_trl():
+    decisions = Decisions(episode=[0] * 4, terms={"payoff": [1.0, -2.0, 0.5, 3.0]}, value=[0.1, 0.2, -0.3, 0.4])
+    plain, white = GAE()(decisions), Whitened(of=GAE())(decisions)
+    wanted = (plain.advantage - plain.advantage.mean()) / np.sqrt(plain.advantage.var(ddof=1) + 1e-8)
+    assert white.advantage.tolist() == approx(*wanted)
+    assert white.returns.tolist() == plain.returns.tolist()
+
+
+def test_scores_are_scaled_by_the_spread_of_all_so_far_and_charges_are_not():
+    estimator = Scaled(of=GAE(lam=1.0))
+    state, seen = {}, []
+    for scores in ([1.0, 2.0, 4.0], [10.0, 0.0], [3.0]):
+        seen += scores
+        terms = {"payoff": scores, "kl": [-0.1] * len(scores)}
+        decisions = Decisions(episode=np.arange(len(scores)), terms=terms, value=np.zeros(len(scores)))
+        credit = estimator(decisions, state)
+        state = credit.state
+        assert credit.advantage.tolist() == pytest.approx([s / np.std(seen, ddof=1) - 0.1 for s in scores], rel=1e-6)
+    assert state["scaled/count"] == 6.0
+    assert state["scaled/mean"] == pytest.approx(np.mean(seen))
+
+
+def test_scores_that_are_all_alike_stay_as_they_are():
+    decisions = Decisions(episode=[0, 1], terms={"payoff": [3.0, 3.0]}, value=[0.0, 0.0])
+    assert Scaled(of=GAE())(decisions).advantage.tolist() == [3.0, 3.0]
+
+
+# --- by state and action
+
+
+def positions(**more):
+    """A pair that won, tied and lost; one that won twice; one that lost."""
+    states, _ = coded(["start", "start", "corner", "start", "corner", "edge"])
+    actions, _ = coded(["a", "a", "a", "a", "a", "b"])
+    return Decisions(
+        episode=[0, 1, 1, 2, 2, 3], state=states, action=actions, outcome=[1.0, 0.5, 1.0, 0.0, 1.0, 0.0], **more
+    )
+
+
+def test_the_win_rate_of_a_pair_counts_a_tie_as_half():
+    credit = make_credit("step_win_rate")(positions())
+    assert credit.returns.tolist() == approx(0.5, 0.5, 1.0, 0.5, 1.0, 0.0)
+    assert credit.advantage.tolist() == approx(0.0, 0.0, 0.5, 0.0, 0.5, -0.5)
+    assert (credit.counts["pairs"], credit.counts["advantageous"]) == (3, 2)
+
+
+def test_the_posterior_mean_is_drawn_to_a_half():
+    credit = make_credit("beta")(positions())
+    assert credit.returns.tolist() == approx(2.5 / 5, 2.5 / 5, 3 / 4, 2.5 / 5, 3 / 4, 1 / 3)
+
+
+def test_the_discounted_return_of_a_pair_is_the_mean_over_its_times():
+    credit = make_credit("discounted")(positions())
+    start = (1.0 + 0.8 * 0.5 + 0.0) / 3
+    assert credit.returns.tolist() == approx(start, start, 1.0, start, 1.0, 0.0)
+    signed = make_credit("discounted(win=1, tie=0, loss=-1, threshold=0)")(positions())
+    start = (1.0 + 0.0 - 0.8) / 3
+    assert signed.advantage.tolist() == approx(start, start, 1.0, start, 1.0, -1.0)
+
+
+def test_spags_reward_is_its_formula():
+    decisions = Decisions(episode=[0, 0, 0, 1, 2, 2], outcome=[1.0, 1.0, 1.0, 0.0, 0.5, 0.5])
+    credit = make_credit("spag")(decisions)
+    three, one = (0.2 / (1 - 0.8**4)), 0.2 / (1 - 0.8**2)
+    assert credit.advantage.tolist() == approx(three * 0.64, three * 0.8, three, -one, 0.0, 0.0)
+
+
+# --- orders and roles
+
+
+def orders(weight):
+    """Two turns of two orders in one group: the first turn is worth 1 more than the mean, the second 1 less."""
+    return Decisions(episode=[0, 0, 1, 1], group=[0] * 4, terms={"payoff": [3.0, 0.0, 1.0, 0.0]}, weight=weight)
+
+
+@pytest.mark.parametrize("how", ["plus", "times"])
+def test_each_order_carries_its_weight(how):
+    inner = make_credit("group_mean(scale=False)")
+    credit = PerOrder(of=inner, how=how)(orders([1.5, -1.5, 0.3, 0.1]))
+    wanted = (2.4, -0.6, -0.8, -1.0) if how == "plus" else (1.5, -1.5, -0.3, -0.1)
+    assert credit.advantage.tolist() == approx(*wanted)
+
+
+def test_multiplied_a_void_support_of_a_lost_game_is_reinforced_and_counted_and_added_it_is_not():
+    inner, decisions = make_credit("group_mean(scale=False)"), orders([1.5, 0.3, 1.5, -1.5])
+    times, plus = (PerOrder(of=inner, how=how)(decisions) for how in ("times", "plus"))
+    assert times.advantage[3] > 0.0
+    assert times.counts["turned"] == 1
+    assert plus.advantage[3] < plus.advantage[2] < 0.5
+    assert plus.advantage[3] < -1.0
+
+
+def test_a_role_is_compared_with_what_is_usual_for_it():
+    estimator = RoleBaseline(decay=0.5)
+    first = Decisions(
+        episode=[7, 1, 7, 2], role=[0, 1, 0, 0], roles=("kuhn/0", "kuhn/1"), terms={"payoff": [1.0, -2.0, 1.0, 4.0]}
+    )
+    credit = estimator(first)
+    assert credit.advantage.tolist() == approx(2.0, -2.0, 2.0, 4.0 - 1.0)
+    assert credit.state == {"role_baseline/kuhn/0": 2.5, "role_baseline/kuhn/1": -1.0}
+    after = Decisions(episode=[0], role=[0], roles=("kuhn/1",), terms={"payoff": [1.0]})
+    again = estimator(after, credit.state)
+    assert again.advantage.tolist() == approx(2.0)
+    assert again.state == {"role_baseline/kuhn/0": 2.5, "role_baseline/kuhn/1": 0.0}
+
+
+def test_the_baseline_comes_to_the_mean_reward_of_a_role():
+    rng = np.random.default_rng(1)
+    decisions = Decisions(
+        episode=np.arange(3000), role=np.zeros(3000), roles=("x",), terms={"payoff": rng.normal(0.7, 0.5, 3000)}
+    )
+    credit = RoleBaseline()(decisions)
+    assert credit.state["role_baseline/x"] == pytest.approx(0.7, abs=0.25)
+    assert abs(credit.advantage[500:].mean()) < 0.05
+
+
+# --- names, and what is refused
+
+
+def test_names_are_those_of_the_files():
+    made = {name: type(make_credit(name)).__module__.rpartition(".")[2] for name in credit_names()}
+    assert {name for name, module in made.items() if name != module} == {"rloo"}
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: make_credit("per_rounds"), "did you mean per_round"),
+        (lambda: make_credit("per_round(horizon=far)"), "to_go"),
+        (lambda: make_credit("per_round(normalise=group)"), "did you mean round"),
+        (lambda: make_credit("group_mean(delta=0)"), "`delta`"),
+        (lambda: make_credit("gae(lam=2)"), "`lam` from 0 to 1"),
+        (lambda: make_credit("per_order(how=minus)"), "times"),
+        (lambda: make_credit("group_mean")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`group`"),
+        (lambda: make_credit("gae")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`value`"),
+        (lambda: CREDITS["gae"](weights={"payof": 1.0})(rollouts(payoff=PAYOFF)), "did you mean payoff"),
+        (lambda: make_credit("scaled(term=score)")(rollouts(payoff=PAYOFF)), "payoff"),
+        (lambda: make_credit("role_baseline")(Decisions(episode=[0], role=[0], terms={"payoff": [1.0]})), "`roles`"),
+        (lambda: Decisions(episode=[0, 1], group=[0]), "`group` has shape"),
+        (lambda: Decisions(episode=[0], terms={"payoff": [math.nan]}), "not finite"),
+        (lambda: Decisions(episode=[0], outcome=[-1.0]), "0 for a loss"),
+    ],
+)
+def test_mistakes_are_refused_in_a_sentence(make, said):
+    with pytest.raises(StratagemError, match=said) as refused:
+        make()
+    assert str(refused.value).endswith((".", "?"))

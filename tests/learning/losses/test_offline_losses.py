@@ -1,0 +1,143 @@
+"""SPAG, KL to targets, weighted cross-entropy and sums, each against the formula written out reply by reply."""
+
+import math
+
+import pytest
+import torch
+
+from stratagem.learning.losses.base import Columns, Outputs
+from stratagem.learning.losses.catalogue import make_loss
+from stratagem.learning.losses.cross_entropy import CrossEntropy
+from stratagem.learning.losses.kl_targets import target_entropy
+from stratagem.learning.losses.kto import KTO
+from stratagem.learning.losses.total import Part, Sum
+
+SAID = ((-0.5, -1.0), (-0.2,), (-2.0, -0.1, -0.4))
+PLAYED = ((-0.7, -0.9), (-0.5,), (-1.0, -0.3, -0.5))
+ADVANTAGES = (0.3, -0.2, 0.1)
+WEIGHTS = (0.75, 1.5, 0.75)
+
+
+def replies():
+    said = torch.tensor([said for reply in SAID for said in reply], dtype=torch.float64, requires_grad=True)
+    played = torch.tensor([said for reply in PLAYED for said in reply], dtype=torch.float64)
+    example = torch.tensor([number for number, reply in enumerate(SAID) for _ in reply])
+    return Outputs(policy_logprobs=said, reference_logprobs=played), example
+
+
+def spag(ratio="reply", clip=None, beta=0.2):
+    """By replies: `-mean of w (rho A - beta rho log rho)`, clipped as the authors' code does."""
+    total = 0.0
+    for said, played, advantage, weight in zip(SAID, PLAYED, ADVANTAGES, WEIGHTS, strict=True):
+        far = sum(said) - sum(played)
+        far = far / len(said) if ratio == "token" else far
+        charged = advantage - beta * far
+        gain = math.exp(far) * charged
+        if clip is not None:
+            gain = min(gain, min(max(math.exp(far), 1 - clip), 1 + clip) * charged)
+        total -= weight * gain
+    return total / 3
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"beta": 0.0}, {"ratio": "token"}, {"clip": 0.2}, {"ratio": "token", "clip": 0.1}]
+)
+def test_spag_is_its_formula(options):
+    outputs, example = replies()
+    rows = {"advantage": torch.tensor(ADVANTAGES), "weight": torch.tensor(WEIGHTS)}
+    columns = Columns(example=example, num_examples=3, rows=rows)
+    loss = make_loss("spag(" + ", ".join(f"{name}={value}" for name, value in options.items()) + ")")
+    found = loss(outputs, columns, loss.prepare(columns))
+    assert found.loss.item() == pytest.approx(spag(**options), abs=1e-7)
+
+
+def test_where_policy_and_player_agree_spag_is_the_policy_gradient_with_no_pull():
+    """`rho log rho` has its least slope there: the gradient is the advantage less beta, which is a baseline."""
+    outputs, example = replies()
+    rows = {"advantage": torch.tensor(ADVANTAGES), "weight": torch.ones(3)}
+    columns = Columns(example=example, num_examples=3, rows=rows)
+    same = Outputs(policy_logprobs=outputs.policy_logprobs, reference_logprobs=outputs.policy_logprobs.detach())
+    loss = make_loss("spag")
+    found = torch.autograd.grad(loss(same, columns, loss.prepare(columns)).loss, outputs.policy_logprobs)[0]
+    assert found.tolist() == pytest.approx([-(ADVANTAGES[number] - 0.2) / 3 for number in example.tolist()])
+
+
+def test_kl_to_targets_is_torchs_over_the_whole_vocabulary():
+    torch.manual_seed(0)
+    logits = torch.randn(4, 9, dtype=torch.float64, requires_grad=True)
+    every = torch.log_softmax(logits, -1)
+    targets = [{2: 1.0}, {1: 0.25, 3: 0.75}, {0: 0.5, 4: 0.25, 8: 0.25}, {5: 0.9, 6: 0.1}]
+    dense = torch.zeros(4, 9, dtype=torch.float64)
+    for row, target in enumerate(targets):
+        for token, share in target.items():
+            dense[row, token] = share
+    theirs = torch.nn.functional.kl_div(every, dense, reduction="batchmean")
+    entropies = torch.tensor([target_entropy(target) for target in targets], dtype=torch.float64)
+    columns = Columns(example=torch.arange(4), num_examples=4, tokens={"target_entropy": entropies})
+    loss = make_loss("kl_targets")
+    outputs = Outputs(policy_logprobs=torch.zeros(4), target_logprobs=(dense * every).sum(-1))
+    output = loss(outputs, columns, loss.prepare(columns))
+    assert output.loss.item() == pytest.approx(theirs.item(), abs=1e-12)
+    assert output.means()["kl"] == pytest.approx(theirs.item(), rel=1e-6)
+    found, wanted = (torch.autograd.grad(one, logits, retain_graph=True)[0] for one in (output.loss, theirs))
+    assert torch.allclose(found, wanted, atol=1e-12)
+
+
+def test_a_model_that_has_the_target_loses_nothing():
+    target = {3: 0.2, 7: 0.8}
+    expected = torch.tensor([sum(share * math.log(share) for share in target.values())])
+    columns = Columns(
+        example=torch.zeros(1, dtype=torch.long),
+        num_examples=1,
+        tokens={"target_entropy": torch.tensor([target_entropy(target)])},
+    )
+    loss = make_loss("kl_targets")
+    outputs = Outputs(policy_logprobs=torch.zeros(1), target_logprobs=expected)
+    assert loss(outputs, columns, loss.prepare(columns)).loss.item() == pytest.approx(0.0, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("per", "wanted"),
+    [("token", (0.5 + 2 * 1.0 + 0.5 * 2.0) / 3.5), ("example", ((0.5 + 2 * 1.0) / 3 + 2.0) / 2)],
+)
+def test_what_weighs_nothing_teaches_nothing_and_counts_for_nothing(per, wanted):
+    outputs, example = replies()
+    weight = torch.tensor([1.0, 2.0, 0.0, 0.5, 0.0, 0.0])
+    columns = Columns(example=example, num_examples=3, tokens={"weight": weight})
+    loss = CrossEntropy(weighted=True, per=per)
+    output = loss(outputs, columns, loss.prepare(columns))
+    assert output.loss.item() == pytest.approx(wanted)
+    gradient = torch.autograd.grad(output.loss, outputs.policy_logprobs)[0]
+    assert [number for number, slope in enumerate(gradient.tolist()) if slope == 0.0] == [2, 4, 5]
+    assert output.means()["nll"] == pytest.approx((0.5 + 2 * 1.0 + 0.5 * 2.0) / 3.5)
+
+
+def test_a_sum_adds_its_parts_and_keeps_their_figures_apart():
+    outputs, example = replies()
+    rows = {"desirable": torch.tensor([1.0, 0.0, 1.0]), "kl": torch.tensor([0.0, 0.0, 1.0])}
+    columns = Columns(example=example, num_examples=3, tokens={"weight": torch.tensor([1.0, 1, 0, 0, 0, 0])}, rows=rows)
+    bc, kto = CrossEntropy(weighted=True), KTO(beta=0.5)
+    joint = Sum((Part("bc", 0.5, bc), Part("kto", 2.0, kto)))
+    output = joint(outputs, columns, joint.prepare(columns, outputs))
+    alone = [loss(outputs, columns, loss.prepare(columns, outputs)).loss.item() for loss in (bc, kto)]
+    assert output.loss.item() == pytest.approx(0.5 * alone[0] + 2.0 * alone[1])
+    assert {name.split("/")[0] for name in output.metrics} == {"bc", "kto"}
+    assert (joint.fixed, joint.aside, joint.paired) == (True, "kl", False)
+
+
+def test_what_is_set_aside_needs_to_be_in_no_piece():
+    """KTO's mismatched replies are looked at once: left out of what is learnt, they change nothing."""
+    outputs, example = replies()
+    rows = {"desirable": torch.tensor([1.0, 0.0, 1.0]), "kl": torch.tensor([1.0, 0.0, 0.0])}
+    columns = Columns(example=example, num_examples=3, rows=rows)
+    loss = KTO()
+    totals = loss.prepare(columns, outputs)
+    assert totals == {"examples": 2.0, "kl": pytest.approx(0.1)}
+    whole = loss(outputs, columns, totals)
+    kept = example > 0
+    without = Columns(example=example[kept] - 1, num_examples=2, rows={name: row[1:] for name, row in rows.items()})
+    policy, reference = outputs.policy_logprobs, outputs.reference_logprobs
+    fewer = Outputs(policy_logprobs=policy[kept], reference_logprobs=reference[kept])
+    assert loss(fewer, without, totals).loss.item() == pytest.approx(whole.loss.item())
+    unread = Outputs(policy_logprobs=policy.masked_fill(kept, torch.nan), reference_logprobs=reference)
+    assert loss.prepare(columns, unread) == totals

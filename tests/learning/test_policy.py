@@ -1,0 +1,115 @@
+"""What the learner computes on packed trees is what plain passes over each text give: values and gradients."""
+
+import random
+
+import pytest
+import torch
+
+from stratagem.learning.example import Example
+from stratagem.learning.packing import packed, read
+from stratagem.learning.policy import Policy
+from stratagem.models.load import load
+
+FAMILIES = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
+
+
+@pytest.fixture(scope="module", params=FAMILIES)
+def lm(request):
+    made = load(request.param)
+    made.model.requires_grad_(True)
+    yield made
+    made.model.requires_grad_(False)
+    made.model.zero_grad(set_to_none=True)
+
+
+def examples(seed, number=9, size=1583, *, pairs=False):
+    """Texts that share beginnings of random lengths, with allowed sets, temperatures and targets here and there."""
+    rng = random.Random(seed)
+    trunk = [rng.randrange(size) for _ in range(90)]
+    made = []
+    for which in range(number):
+        tokens = trunk[: rng.randrange(2, 90)] + [rng.randrange(size) for _ in range(rng.randrange(1, 12))]
+        taught = tuple(sorted(rng.sample(range(1, len(tokens)), k=min(len(tokens) - 1, rng.randrange(1, 6)))))
+        sets = [tuple(sorted({tokens[p], *rng.sample(range(size), 3)})) if rng.random() < 0.5 else None for p in taught]
+        targets = tuple({tokens[p]: 0.25, 7: 0.5, 11: 0.25} if tokens[p] not in (7, 11) else {7: 1.0} for p in taught)
+        made.append(
+            Example(
+                tokens=tuple(tokens),
+                taught=taught,
+                allowed=tuple(sets),
+                temperature=rng.choice((0.7, 1.0)),
+                targets=targets if which % 3 == 0 and not any(sets) else (),
+                pair=which // 2 if pairs else None,
+            )
+        )
+    return made
+
+
+def plainly(lm, example):
+    """The same numbers from one pass over one text and whole log-softmaxes."""
+    logits = lm.model(input_ids=torch.tensor([example.tokens])).logits[0].float() / example.temperature
+    said = []
+    for number, place in enumerate(example.taught):
+        row = logits[place - 1]
+        allowed = example.allowed[number] if example.allowed else None
+        if allowed is not None:
+            row = torch.full_like(row, float("-inf")).index_copy(0, torch.tensor(allowed), row[list(allowed)])
+        every = torch.log_softmax(row, -1)
+        entropy = torch.distributions.Categorical(logits=row[list(allowed)] if allowed else row).entropy()
+        target = example.targets[number] if example.targets else {}
+        said.append(
+            torch.stack(
+                [every[example.tokens[place]], entropy, sum((q * every[t] for t, q in target.items()), torch.zeros(()))]
+            )
+        )
+    return torch.stack(said)
+
+
+def by_policy(policy, made):
+    rows = {}
+    for pack in policy.packs(made):
+        found = torch.stack(policy.said(pack, made)[:3], dim=1)
+        for number in pack.examples:
+            count = len(made[number].taught)
+            rows[number], found = found[:count], found[count:]
+        assert not len(found)
+    return torch.cat([rows[number] for number in range(len(made))])
+
+
+def gradients(lm, loss):
+    lm.model.zero_grad(set_to_none=True)
+    loss.backward()
+    return {name: w.grad.clone() for name, w in lm.model.named_parameters() if w.grad is not None}
+
+
+@pytest.mark.parametrize("budget", [80, 4096])
+def test_values_and_gradients_are_those_of_plain_passes(lm, budget):
+    made = examples(3)
+    policy = Policy(lm, budget=budget, chunk=5)
+    assert policy.shares == (lm.name != "tiny-qwen3.5")
+    packs_ = by_policy(policy, made)
+    weights = torch.linspace(-1.0, 1.0, packs_.numel()).reshape(packs_.shape)
+    ours = gradients(lm, (packs_ * weights).sum())
+    plain = torch.cat([plainly(lm, example) for example in made])
+    theirs = gradients(lm, (plain * weights).sum())
+    assert torch.allclose(packs_, plain, atol=1e-4)
+    assert ours.keys() == theirs.keys()
+    for name, grad in theirs.items():
+        assert torch.allclose(ours[name], grad, atol=1e-4 * max(1.0, grad.abs().max().item())), name
+
+
+def test_sharing_saves_tokens_and_budget_and_pairs_hold():
+    made = examples(5, number=40, pairs=True)
+    shared, apart = packed(made, 400), packed(made, 400, share=False)
+    assert sum(len(pack.tokens) for pack in shared) < 0.6 * sum(len(pack.tokens) for pack in apart)
+    for packs in (shared, apart):
+        assert sorted(number for pack in packs for number in pack.examples) == list(range(40))
+        home = {number: place for place, pack in enumerate(packs) for number in pack.examples}
+        assert all(home[number] == home[number ^ 1] for number in range(40))
+        assert all(len(pack.tokens) <= 400 for pack in packs)
+        for pack in packs:
+            for number, nodes in zip(pack.examples, pack.nodes, strict=True):
+                assert tuple(pack.tokens[node] for node in nodes) == read(made[number])
+                assert [pack.depths[node].item() for node in nodes] == list(range(len(nodes)))
+                for node in nodes[-1:]:
+                    assert pack.seen[node].nonzero()[:, 0].tolist() == sorted(nodes)
