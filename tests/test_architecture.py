@@ -13,6 +13,7 @@ LAYERS = (
     "registry",
     "options",
     "settings",
+    "provenance",
     "cache",
     "games",
     "models",
@@ -23,6 +24,7 @@ LAYERS = (
     "play",
     "learning",
     "evaluation",
+    "runs",
     "algorithms",
     "cli",
 )

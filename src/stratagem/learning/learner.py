@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 
 from stratagem.learning.batch import columns_of
 from stratagem.learning.example import Example
 from stratagem.learning.logprobs import Said, joined
-from stratagem.learning.losses.base import Loss, Outputs
+from stratagem.learning.losses.base import Loss, LossOutput, Outputs, combined
 from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.packing import Pack
 from stratagem.learning.policy import Policy
@@ -100,8 +100,7 @@ class Learner:
         reference = self._reference(examples)
         fixed = self._outputs(self.fixed(examples), reference) if self.loss.fixed else None
         totals = self.loss.prepare(columns_of(examples, device), fixed)
-        sums: dict[str, tuple[float, float]] = {}
-        total = 0.0
+        pieces = list[LossOutput]()
         with self._weights(self.adapter):
             for pack in packs:
                 few = [examples[number] for number in pack.examples]
@@ -109,19 +108,17 @@ class Learner:
                 outputs = self._outputs(self.policy.said(pack, examples, self.value_head), own)
                 part = self.loss(outputs, columns_of(few, device), totals)
                 part.loss.backward()  # type: ignore[no-untyped-call]
-                total += float(part.loss.detach())
-                for name, (value, count) in part.metrics.items():
-                    before = sums.get(name, (0.0, 0.0))
-                    sums[name] = (before[0] + value, before[1] + count)
+                pieces.append(replace(part, loss=part.loss.detach()))
+        whole = combined(pieces)
         rate, norm = self.optimiser.rate, self.optimiser.step()
         return Report(
-            loss=total,
+            loss=float(whole.loss),
             norm=norm,
             rate=rate,
             num_examples=len(examples),
             num_tokens=sum(len(example.taught) for example in examples),
             num_read=sum(len(pack.tokens) for pack in packs),
-            metrics={name: value / count for name, (value, count) in sums.items() if count},
+            metrics={**whole.means(), **_ends(whole)},
         )
 
     def _reference(self, examples: Sequence[Example]) -> torch.Tensor | None:
@@ -144,6 +141,12 @@ class Learner:
         """The adapter stays at work from the forward pass to the end of the backward pass, which reads it again."""
         with active(self.policy.lm, adapter):
             yield
+
+
+def _ends(whole: LossOutput) -> dict[str, float]:
+    """The least and the greatest of what was seen, by name."""
+    least = {f"{name}_min": low for name, (low, _) in whole.ranges.items()}
+    return least | {f"{name}_max": high for name, (_, high) in whole.ranges.items()}
 
 
 def _by_example(column: torch.Tensor, examples: Sequence[Example]) -> list[torch.Tensor]:

@@ -61,7 +61,7 @@ class KTO(Loss):
         if not number:
             raise BadParameter("KTO needs mismatched replies in every batch, examples whose row `kl` is 1.")
         divergence = _log_ratios(outputs, columns).detach()[mismatched].sum().item() / number
-        return {"examples": float(columns.num_examples - number), "kl": divergence}
+        return {"examples": float(columns.num_examples - number), "kl": max(0.0, divergence)}
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
         gains = _log_ratios(outputs, columns)

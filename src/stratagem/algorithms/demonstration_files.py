@@ -1,0 +1,125 @@
+"""Demonstration sets on disk: a folder a set, two files of JSON lines in it, and a manifest that says what they hold.
+
+A line is a chat with what is known of it. The same plan writes the same bytes, and a file has its name only once it is
+complete; the manifest comes last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from stratagem import __version__
+from stratagem.algorithms.demonstration_sets import Plan
+from stratagem.algorithms.demonstrations import Demonstration
+from stratagem.algorithms.reasoning.catalogue import VERSION
+from stratagem.games.catalogue import make_game
+from stratagem.players.catalogue import make_player
+from stratagem.players.pools import demonstrators, warm_start_opponents
+
+SCHEMA_VERSION = 1
+
+
+class Lines:
+    """A file of JSON lines, under another name until it is complete."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._partial = path.with_name(path.name + ".partial")
+        self._digest = hashlib.sha256()
+        self._size = self._count = 0
+
+    def __enter__(self) -> Self:
+        self._file = self._partial.open("wb")
+        return self
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Add a line."""
+        line = (json.dumps(row, ensure_ascii=False) + "\n").encode()
+        self._file.write(line)
+        self._digest.update(line)
+        self._size += len(line)
+        self._count += 1
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+        if kind is None:
+            self._partial.replace(self.path)
+
+    def facts(self) -> dict[str, Any]:
+        """How much there is in it, and its digest."""
+        return {"examples": self._count, "bytes": self._size, "sha256": self._digest.hexdigest()}
+
+
+class Written(NamedTuple):
+    """What is kept of an example for the manifest."""
+
+    game: str
+    demonstrator: str
+    held_out: bool
+    repeated: bool
+    length: int
+
+    @classmethod
+    def of(cls, example: Demonstration) -> Self:
+        """The example without its texts."""
+        known = example.game, example.demonstrator, example.held_out
+        return cls(*known, example.repeat > 0, len(example.reply))
+
+
+def write_sets(plan: Plan, folder: Path, step: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
+    """Write every set into a folder of its own and give back the manifest; `step` is told of every example to come."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "stratagem": __version__,
+        "reasoning_version": VERSION,
+        "seed": plan.seed,
+        "style": plan.style,
+        "scale": plan.scale,
+        "sets": {name: _write_set(plan, name, folder, step) for name in plan.sets},
+    }
+
+
+def _write_set(plan: Plan, name: str, folder: Path, step: Callable[[str], None]) -> dict[str, Any]:
+    (folder / name).mkdir(parents=True)
+    written = []
+    with Lines(folder / name / "train.jsonl") as taught, Lines(folder / name / "validation.jsonl") as held:
+        for example in plan.examples(name):
+            step(name)
+            (held if example.held_out else taught).write(example.row())
+            written.append(Written.of(example))
+    by_game = {game: [row for row in written if row.game == game] for game in plan.counts(name)}
+    return {
+        "files": {f"{name}/{lines.path.name}": lines.facts() for lines in (taught, held)},
+        "games": {game: _game_facts(plan, game, rows) for game, rows in by_game.items()},
+    }
+
+
+def _game_facts(plan: Plan, name: str, rows: list[Written]) -> dict[str, Any]:
+    """What a set holds of one game, and whose play that is."""
+    game = make_game(name)
+    by_name = {who: make_player(who, game) for who in (*demonstrators(game), *warm_start_opponents(game))}
+    versioned = {who: f"{player.name}@{player.traits.version}" for who, player in by_name.items()}
+    counts = Counter(row.demonstrator for row in rows)
+    repeated, lengths = sum(row.repeated for row in rows), [row.length for row in rows]
+    return {
+        "version": game.spec.version,
+        "examples": len(rows),
+        "train": sum(not row.held_out for row in rows),
+        "validation": sum(row.held_out for row in rows),
+        "decisions": len(rows) - repeated,
+        "repeated": repeated,
+        "reply_characters": {"median": median(lengths), "longest": max(lengths)},
+        "episodes_per_opponent": plan.episodes(name),
+        "opponents": [versioned[who] for who in warm_start_opponents(game)],
+        "demonstrators": {
+            versioned[who]: {"weight": weight, "examples": counts[versioned[who]]}
+            for who, weight in demonstrators(game).items()
+        },
+    }

@@ -1,0 +1,74 @@
+"""The demonstration sets of SEPO's warm start: how many examples of which games, by name, and a plan to make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+from stratagem.algorithms.demonstrations import EPISODES, Demonstration, demonstrations, shuffled
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.options import within
+from stratagem.prompting.catalogue import make_style
+
+PUBLISHED: dict[str, dict[str, int]] = {
+    "multi": {"ipd": 8_000, "auction": 8_000, "negotiation-v1": 15_988},
+    "negotiation-v2": {"negotiation-v2": 4_000},
+    "kuhn": {"kuhn": 8_000},
+}
+"""The examples of every game, by set (SEPO, appendix H; it gives the sum of `multi` and not how that is split)."""
+SETS: dict[str, dict[str, int]] = PUBLISHED | {name: {name: 8_000} for name in ("ipd", "auction", "negotiation-v1")}
+"""Those, and a set for each of the other games alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Which sets are to be made, and how."""
+
+    sets: tuple[str, ...] = tuple(PUBLISHED)
+    seed: int = 42
+    style: str = "reasoned"
+    scale: float = 1.0
+    """How many examples and episodes there are, as a multiple of what is published."""
+
+    def __post_init__(self) -> None:
+        within("A demonstration set", "scale", self.scale, 0.0)
+        if not self.scale:
+            raise BadParameter("A demonstration set needs `scale` above 0.")
+        for name in self.sets:
+            if name not in SETS:
+                raise UnknownName("demonstration set", name, SETS)
+        if len(set(self.sets)) < len(self.sets):
+            raise BadParameter(f"Every demonstration set is named once, not {', '.join(self.sets)}.")
+        for name in self.sets:
+            name  # a style may not suit a game, which is said before anything is written
+
+    def counts(self, name: str) -> dict[str, int]:
+        """How many examples of which games a set has."""
+        return {game: max(1, round(count * self.scale)) for game, count in SETS[name].items()}
+
+    def episodes(self, game: str) -> int:
+        """How many episodes are played against each opponent."""
+        return ceil(EPISODES[game] * self.scale)
+
+    @property
+    def total(self) -> int:
+        """The examples of all sets together."""
+        return sum(sum(self.counts(name).values()) for name in self.sets)
+
+    def streams(self, name: str) -> dict[str, Iterator[Demonstration]]:
+        """The examples of one set by game, still to be played."""
+        key, asked = Key(self.seed), make_style(self.style)
+        return {
+            game: demonstrations(make_game(game), count, key, style=asked, episodes=self.episodes(game))
+            for game, count in self.counts(name).items()
+        }
+
+    def examples(self, name: str) -> Iterator[Demonstration]:
+        """The examples of one set, those of several games mixed."""
+        streams = self.streams(name)
+        games = [game for game, count in self.counts(name).items() for _ in range(count)]
+        for game in shuffled(games, Key(self.seed).at("set", name)):
+            yield next(streams[game])
