@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES, SOURCE = ROOT / "examples", ROOT / "src"
 """The code that is shown is that of this tree, whatever is installed."""
 SLOW = (
+    "stratagem data sepo",
+    "stratagem train",
     "stratagem eval sepo",
     "stratagem eval gtbench",
     "stratagem labels",

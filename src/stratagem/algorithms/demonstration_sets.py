@@ -43,7 +43,7 @@ class Plan:
         if len(set(self.sets)) < len(self.sets):
             raise BadParameter(f"Every demonstration set is named once, not {', '.join(self.sets)}.")
         for name in self.sets:
-            name  # a style may not suit a game, which is said before anything is written
+            self.streams(name)  # a style may not suit a game, which is said before anything is written
 
     def counts(self, name: str) -> dict[str, int]:
         """How many examples of which games a set has."""

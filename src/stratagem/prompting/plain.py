@@ -9,7 +9,7 @@ from stratagem.games.base import View
 from stratagem.prompting.base import NOTHING, Message, Past, Style
 
 _SYSTEM = "You play a game and want to be paid as much as you can over the whole of it."
-_LISTED = 24
+_LISTED = 12
 """Beyond this many choices only the first are listed."""
 
 

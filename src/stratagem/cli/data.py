@@ -1,0 +1,96 @@
+"""`stratagem data`: the data sets that algorithms begin with, as files that any trainer reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from stratagem.algorithms.demonstration_files import write_sets
+from stratagem.algorithms.demonstration_sets import PUBLISHED, SETS, Plan
+from stratagem.cli import options
+from stratagem.cli.output import number, out, print_json, progress, table, write_json
+from stratagem.errors import StratagemError, UnknownName
+
+ALGORITHMS = ("sepo",)
+"""Those that begin with a data set of their own."""
+
+
+def write_data(
+    algorithm: Annotated[str, typer.Argument(help=f"Whose data sets: {', '.join(ALGORITHMS)}.")],
+    folder: Annotated[Path, typer.Option("--out", help="A folder for the sets, new or empty.")],
+    sets: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help=f"A set: {', '.join(SETS)}. May be repeated; by default {', '.join(PUBLISHED)}, as published."
+        ),
+    ] = None,
+    seed: options.Seed = 42,
+    style: Annotated[str, typer.Option(help="How prompts are put; a style without reasoning has the action alone.")] = (
+        "reasoned"
+    ),
+    scale: Annotated[float, typer.Option(help="How much, as a multiple of what is published.")] = 1.0,
+    json: options.Json = False,
+) -> None:
+    """Write the demonstrations of scripted players that a model is to learn from before it plays for itself."""
+    if algorithm not in ALGORITHMS:
+        raise UnknownName("algorithm with data sets", algorithm, ALGORITHMS)
+    plan = Plan(sets=tuple(sets or PUBLISHED), seed=seed, style=style, scale=scale)
+    _check_empty(folder)
+    with progress(plan.total, quiet=json) as step:
+        manifest = _written(plan, folder, step)
+    if json:
+        print_json(manifest)
+        return
+    out.print(_listing(manifest, folder))
+    for line in _remarks(manifest):
+        out.print(line, highlight=False, markup=False)
+
+
+def _check_empty(folder: Path) -> None:
+    """Refuse a folder that holds anything: sets of two runs are not to be mixed."""
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise StratagemError(f"{folder} already holds files: choose another folder.")
+    except OSError as error:
+        raise StratagemError(f"{folder} cannot be used as a folder: {error.strerror}.") from error
+
+
+def _written(plan: Plan, folder: Path, step: Callable[[str], None]) -> dict[str, Any]:
+    try:
+        manifest = write_sets(plan, folder, step)
+    except OSError as error:
+        raise StratagemError(f"{folder} cannot be written: {error.strerror}.") from error
+    write_json(manifest, folder / "manifest.json")
+    return manifest
+
+
+def _listing(manifest: dict[str, Any], folder: Path) -> Table:
+    """A row for every game of every set."""
+    title = f"{folder}   seed {manifest['seed']}, style {manifest['style']}"
+    columns = "set", "game", "train", "validation", "repeated", "episodes", "characters", "longest"
+    made = table(title, *columns)
+    made.columns[1].justify = "left"
+    for name, facts in manifest["sets"].items():
+        for game, held in facts["games"].items():
+            lengths = held["reply_characters"]
+            episodes = held["episodes_per_opponent"] * len(held["opponents"])
+            counts = held["train"], held["validation"], held["repeated"], episodes
+            made.add_row(
+                Text(name), Text(game), *map(str, counts), number(lengths["median"], 0), str(lengths["longest"])
+            )
+    return made
+
+
+def _remarks(manifest: dict[str, Any]) -> list[str]:
+    """What a column means that is not plain, and how the files are read."""
+    repeated = any(held["repeated"] for facts in manifest["sets"].values() for held in facts["games"].values())
+    twice = ["repeated: examples of a decision that another example has too; fewer were played than examples wanted."]
+    return [
+        *(twice if repeated else []),
+        "characters: of a reply, median and longest. What the files hold, with their digests, is in manifest.json.",
+    ]

@@ -1,0 +1,95 @@
+"""`stratagem train` and `stratagem runs`: from a recipe to a run, and the runs that there are."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.text import Text
+
+from stratagem.cli.output import errors, number, out, table
+from stratagem.errors import BadParameter
+from stratagem.runs.config_file import settings_toml
+from stratagem.runs.folder import RunFolder, find_runs
+from stratagem.runs.metrics import read_metrics
+
+RUNS = Path("runs")
+
+
+def train(
+    recipe: Annotated[Path, typer.Argument(help="A recipe in TOML, or, with --resume, the folder of a run.")],
+    changes: Annotated[list[str] | None, typer.Option("--set", help="A setting to change, as sepo.alpha=3.")] = None,
+    into: Annotated[Path | None, typer.Option("--out", help="The run's folder; by default runs/NAME-SEED.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run where it stopped.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and do nothing.")] = False,
+) -> None:
+    """Train by a recipe; a run that was stopped goes on with --resume."""
+    from stratagem.algorithms.recipe import Recipe, read_recipe
+    from stratagem.algorithms.trainer import Trainer
+
+    if resume:
+        if changes:
+            raise BadParameter("A run goes on with the settings that it began with: leave --set out.")
+        run = RunFolder.open(recipe)
+        made = run.config(Recipe)
+    else:
+        made = read_recipe(recipe, dict(map(_change, changes or ())))
+        if dry_run:
+            out.print(settings_toml(made), markup=False, highlight=False)
+            return
+        folder = into or RUNS / f"{recipe.stem}-{made.seed}"
+        run = RunFolder.create(folder, made, made.seed, " ".join(["stratagem", *sys.argv[1:]]))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task(run.name, total=None)
+
+        def tell(step: int, steps: int, figures: dict[str, float]) -> None:
+            shown = ", ".join(f"{name} {value:.3f}" for name, value in figures.items() if name in _TOLD)
+            bar.update(task, completed=step, total=steps, description=f"{run.name}: {shown}")
+
+        Trainer(made, run, tell).train()
+    _summary(run)
+
+
+_TOLD = ("loss", "train/pay", "exact/exploitability")
+
+
+def _change(text: str) -> tuple[str, str]:
+    place, equals, value = text.partition("=")
+    if not equals or not place:
+        raise BadParameter(f"--set {text} changes nothing: write it as --set sepo.alpha=3.")
+    return place.strip(), value.strip()
+
+
+def _summary(run: RunFolder) -> None:
+    """The first and the last of what was measured."""
+    curves = read_metrics(run)
+    made = table(f"{run.path}", "figure", "first", "last", "least", "at step")
+    for name in ("sft/loss", "train/pay", "exact/exploitability", "exact/worst_advantage"):
+        if name in curves:
+            steps, values = curves[name]
+            least = min(range(len(values)), key=values.__getitem__)
+            shown = [number(values[0]), number(values[-1]), number(values[least]), str(steps[least])]
+            made.add_row(name, *shown)
+    out.print(made)
+
+
+def runs(folder: Annotated[Path, typer.Argument(help="Where the runs lie.")] = RUNS) -> None:
+    """List the runs in a folder: how each stands, and its newest figures."""
+    made = table(f"Runs in {folder}", "run", "state", "since", "step", "exploitability", numbers=False)
+    for run in find_runs(folder):
+        status, curves = run.status(), read_metrics(run)
+        step = max((steps[-1] for steps, _ in curves.values()), default=0)
+        found = curves.get("exact/exploitability")
+        figure = "" if found is None else number(found[1][-1])
+        made.add_row(Text(run.name), status.state, status.since, str(step), figure)
+    out.print(made)
