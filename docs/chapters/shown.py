@@ -21,6 +21,7 @@ EXAMPLES, SOURCE = ROOT / "examples", ROOT / "src"
 """The code that is shown is that of this tree, whatever is installed."""
 SLOW = (
     "stratagem data sepo",
+    "stratagem eval kuhn --player tiny --player",
     "stratagem train",
     "stratagem eval sepo",
     "stratagem eval gtbench",

@@ -9,7 +9,7 @@ from plainly import all_logits
 from stratagem.engines import choose_reader
 from stratagem.engines.choose_reader import reader_for
 from stratagem.engines.plain_reader import PlainReader
-from stratagem.engines.reader import SharingReader, Text, weights
+from stratagem.engines.reader import SharingReader, Text
 from stratagem.models.attention import Attention, attention_of
 
 ROOMY = 1 << 30
@@ -42,7 +42,7 @@ class Checked:
     def read(self, texts):
         """Read texts, compare all of them, and say how many tokens it took."""
         before = self.reader.num_tokens
-        with torch.inference_mode(), weights(self.lm, [""]):
+        with torch.inference_mode(), self.reader.weights.under([""]):
             found = self.reader.read([Text("", text) for text in texts])
         for text, row in zip(texts, found, strict=True):
             self.check(text, row)
@@ -52,9 +52,13 @@ class Checked:
         with torch.inference_mode():
             self.reader.open([Text("", text) for text in texts])
 
+    def keep(self, rows):
+        with torch.inference_mode():
+            return self.reader.keep(rows)
+
     def go_on(self, rows, pending):
         """Make rows longer, compare those that took something, and say what they are now."""
-        with torch.inference_mode(), weights(self.lm, [""]):
+        with torch.inference_mode(), self.reader.weights.under([""]):
             found = self.reader.go_on(pending)
         longer = [row + tuple(own) for row, own in zip(rows, pending, strict=True)]
         for row, text, own in zip(found, longer, pending, strict=True):
@@ -81,7 +85,7 @@ def beginnings(dice, made, most=10):
     return dice.sample(sorted(found), len(found))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_batches_over_a_warm_store(read, seed):
     dice = random.Random(seed)
     made = stems(dice, 1500)
@@ -93,16 +97,16 @@ def test_random_batches_over_a_warm_store(read, seed):
 
 
 @pytest.mark.parametrize("kind", SHARING)
-@pytest.mark.parametrize("budget", [0, 30_000, 300_000, ROOMY])
+@pytest.mark.parametrize("budget", [0, 100_000, ROOMY])
 def test_memory_is_trimmed_and_forgotten_without_harm(models, kind, budget):
     dice, lm = random.Random(budget), models[kind]
     reader = SharingReader(lm, attention_of(lm.model.config), budget)
     read, made = Checked(lm, reader), stems(dice, 1500, number=4)
-    for number in range(6):
+    for number in range(4):
         read.read(beginnings(dice, made))
         reader.settle()
         assert reader.prefixes.size <= budget
-        if number % 3 == 2:
+        if number == 2:
             reader.forget("")
             assert reader.prefixes.size == 0
 
@@ -112,7 +116,7 @@ def test_beginnings_after_longer_texts_and_longer_texts_after_beginnings(read):
     for end in (20, 12, 24, 1, 13, 2):
         read.read([text[:end]])
         read.reader.settle()
-    read.read([text[:12] + (7,), text[:12] + (7, 8), text[:13]])
+    read.read([(*text[:12], 7), (*text[:12], 7, 8), text[:13]])
     read.read([text[:end] for end in (3, 24, 12, 1)])
 
 
@@ -124,7 +128,7 @@ def test_texts_of_a_single_token(read):
 def test_texts_longer_than_a_slice_and_than_a_window(read):
     dice = random.Random(1)
     long = tuple(dice.randrange(1500) for _ in range(700))
-    texts = [long, long[:300] + (9, 9), long[:257], long[:256], long[:33], (1, *long[:40])]
+    texts = [long, (*long[:300], 9, 9), long[:257], long[:256], long[:33], (1, *long[:40])]
     taken = read.read(texts)
     if read.reader.ragged:
         assert taken <= 700 + 2 + 41 + 4
@@ -172,7 +176,7 @@ def test_rows_leave_in_any_pattern(read, seed):
         widths[0] = 1
         rows = read.go_on(rows, [[dice.randrange(1500) for _ in range(width)] for width in widths])
         stay = dice.sample(range(len(rows)), dice.randint(1, len(rows) - 1))
-        order = read.reader.keep(sorted(stay))
+        order = read.keep(sorted(stay))
         assert sorted(order) == sorted(stay)
         rows = [rows[row] for row in order]
     read.go_on(rows, [[dice.randrange(1500)]])
@@ -185,9 +189,9 @@ def test_rows_leave_in_any_pattern(read, seed):
 def test_what_prompts_share_is_read_once(models, kind):
     read, dice = Checked(models[kind], reader_for(models[kind], ROOMY)), random.Random(4)
     head = tuple(dice.randrange(1500) for _ in range(120))
-    prompts = [head + (n,) + tuple(dice.randrange(1500) for _ in range(29)) for n in range(50)]
+    prompts = [(*head, n, *(dice.randrange(1500) for _ in range(29))) for n in range(50)]
     reader = read.reader
-    with torch.inference_mode(), weights(read.lm, [""]):
+    with torch.inference_mode(), read.reader.weights.under([""]):
         found = reader.read([Text("", prompt) for prompt in prompts])
     assert (reader.num_tokens, reader.num_passes) == (120 + 50 * 30, 2)
     for number in (0, 17, 49):
@@ -205,10 +209,10 @@ def test_what_a_row_has_read_is_kept_when_it_is_retained(models, kind):
     read.open([prompt[:20], prompt])
     read.go_on([prompt[:20], prompt], [[8], list(said)])
     read.reader.retain(1, Text("", prompt + said))
-    read.reader.retain(0, Text("", prompt[:20] + (8,)))
+    read.reader.retain(0, Text("", (*prompt[:20], 8)))
     read.reader.retain(1, Text("", prompt + said))
     read.reader.settle()
-    assert read.read([prompt + said + (6, 7), prompt[:20] + (8, 1)]) == 2 + 1
+    assert read.read([prompt + said + (6, 7), (*prompt[:20], 8, 1)]) == 2 + 1
 
 
 # --- which reader a model gets
@@ -246,5 +250,5 @@ def test_a_model_that_is_read_plainly_says_the_same(models, kind):
     read.read(rows)
     read.open(rows)
     rows = read.go_on(rows, [[5], [6], [7]])
-    order = read.reader.keep([2, 0])
+    order = read.keep([2, 0])
     read.go_on([rows[row] for row in order], [[8], [9]])

@@ -91,6 +91,16 @@ def test_another_key_or_place_is_another_draw():
     assert min(len(by_key), len(by_place)) == SIZE
 
 
+def test_a_mask_that_leaves_what_would_be_drawn_changes_nothing():
+    """The noise is a token's own, so masks that differ little change little of what is said."""
+    logits, allowed, met = logits_of(8), tuple(range(0, SIZE, 2)), 0
+    for number in range(200):
+        (free, masked) = draw(logits, [Draw(0, Key(number), 0, able, PLAIN) for able in (None, allowed)])
+        assert masked.token == free.token or free.token not in allowed
+        met += free.token in allowed
+    assert met > 50
+
+
 # --- the likeliest, and the cold
 
 

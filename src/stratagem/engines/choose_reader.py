@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 
 from stratagem.engines.plain_reader import PlainReader
-from stratagem.engines.reader import Reader, SharingReader, Text, weights
+from stratagem.engines.reader import Reader, SharingReader, Text
 from stratagem.engines.rows import Uneven
 from stratagem.models.attention import attention_of
 from stratagem.models.load import LanguageModel
 
+_REFUSALS = (Uneven, RuntimeError, TypeError, ValueError, LookupError, AttributeError)
+"""How an architecture that wants another mask or cache answers; it is told, since a fault of ours would be too."""
 _TOLERANCE = {"fp32": 1e-3}
 """How far two ways to compute the same logits may be apart, in units of their spread; more in short formats."""
 
@@ -20,10 +24,11 @@ def reader_for(lm: LanguageModel, budget: int) -> Reader:
     if attention is None:
         return PlainReader(lm)
     reader = SharingReader(lm, attention, budget)
-    with torch.inference_mode(), weights(lm, [""]):
+    with torch.inference_mode(), reader.weights.under([""]):
         try:
             agrees = _agree(lm, reader)
-        except (Uneven, RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError):
+        except _REFUSALS as error:
+            warnings.warn(f"{lm.name} is read without sharing: {type(error).__name__}: {error}", stacklevel=2)
             agrees = False
     return SharingReader(lm, attention, budget) if agrees else PlainReader(lm)
 

@@ -10,7 +10,8 @@ from typing import cast
 
 import torch
 
-from stratagem.engines.reader import Text, row_options
+from stratagem.engines.reader import Text
+from stratagem.engines.weights import Weights
 from stratagem.models.load import LanguageModel
 
 
@@ -21,6 +22,7 @@ class PlainReader:
 
     def __init__(self, lm: LanguageModel) -> None:
         self.lm = lm
+        self.weights = Weights(lm)
         self.num_passes = self.num_tokens = 0
         self._read: dict[Text, int] = {}
         self._cache: object = None
@@ -43,6 +45,7 @@ class PlainReader:
 
     def _pass(self, ids: torch.Tensor) -> torch.Tensor:
         self.num_passes += 1
+        self.weights.rows(self._adapters)
         positions = (self._seen.cumsum(-1) - 1).clamp(min=0)[:, -ids.shape[1] :]
         output = self.lm.model(
             input_ids=ids,
@@ -51,7 +54,6 @@ class PlainReader:
             past_key_values=self._cache,
             use_cache=True,
             logits_to_keep=1,
-            **row_options(self.lm, self._adapters),
         )
         logits: torch.Tensor = output.logits[:, -1]
         return logits
@@ -82,7 +84,7 @@ class PlainReader:
         """Nothing is kept from batch to batch."""
 
     def forget(self, adapter: str) -> None:
-        """Nothing is kept from batch to batch."""
+        self.weights.forget()
 
     def settle(self) -> None:
         self._cache = None

@@ -6,9 +6,8 @@ Texts are known by their tokens and the adapter that they are read under. `read`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import torch
 
@@ -16,7 +15,7 @@ from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.plan import Stage, stages
 from stratagem.engines.prefixes import Chain, Match, Piece, Prefixes
 from stratagem.engines.rows import Rows
-from stratagem.models.adapters import active, adapter_names, check_adapter, current, mixed
+from stratagem.engines.weights import Weights
 from stratagem.models.attention import Attention
 from stratagem.models.load import LanguageModel
 
@@ -31,6 +30,8 @@ class Text(NamedTuple):
 class Reader(Protocol):
     """A model with its memory."""
 
+    weights: Weights
+    """What rows are read under; `weights.under` stands around all that follows."""
     ragged: bool
     """Whether rows may take different numbers of tokens in one pass."""
     num_passes: int
@@ -67,23 +68,6 @@ class Reader(Protocol):
         ...
 
 
-@contextmanager
-def weights(lm: LanguageModel, adapters: Sequence[str]) -> Iterator[None]:
-    """Within, every row can have its adapter."""
-    for name in {*adapters} - {""}:
-        check_adapter(lm, name)
-    context = active(lm, adapters[0] or None) if len(set(adapters)) == 1 else mixed(lm)
-    with context:
-        yield
-
-
-def row_options(lm: LanguageModel, adapters: Sequence[str]) -> dict[str, Any]:
-    """What a pass must be told where a row has another adapter than the one at work, be it that all rows have."""
-    if not adapter_names(lm) or set(adapters) == {current(lm) or ""}:
-        return {}
-    return {"adapter_names": [name or "__base__" for name in adapters]}
-
-
 class SharingReader:
     """Computes what texts share once, within a batch and from one batch to the next."""
 
@@ -91,6 +75,7 @@ class SharingReader:
 
     def __init__(self, lm: LanguageModel, attention: Attention, budget: int) -> None:
         self.lm = lm
+        self.weights = Weights(lm)
         self.prefixes = Prefixes(budget)
         self.num_passes = self.num_tokens = 0
         layers = lm.model.config.get_text_config().num_hidden_layers
@@ -184,7 +169,8 @@ class SharingReader:
     def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
         self.num_passes += 1
         self.num_tokens += sum(map(len, pending))
-        return self._rows.advance(self.lm.model, pending, **row_options(self.lm, self._adapters))
+        self.weights.rows(self._adapters)
+        return self._rows.advance(self.lm.model, pending)
 
     def keep(self, rows: Sequence[int]) -> list[int]:
         order = self._rows.keep(rows)
@@ -195,6 +181,7 @@ class SharingReader:
         self._store(row, Text(text.adapter, text.tokens[: self._rows.lengths[row]]))
 
     def forget(self, adapter: str) -> None:
+        self.weights.forget()
         if adapter:
             self.prefixes.drop(adapter)
         else:

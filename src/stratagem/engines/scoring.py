@@ -8,15 +8,14 @@ import torch
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Ask, Sampling, ScoreRequest, Scores
-from stratagem.engines.reader import Reader, Text, weights
+from stratagem.engines.reader import Reader, Text
 from stratagem.engines.sampler import log_distribution, padded
-from stratagem.models.load import LanguageModel
 
 _CHUNK = 4
 """How many times as many nodes as replies go into one batch, since nothing is written after them."""
 
 
-def scored(lm: LanguageModel, reader: Reader, requests: Sequence[ScoreRequest], rows: int) -> list[Scores]:
+def scored(reader: Reader, requests: Sequence[ScoreRequest], rows: int) -> list[Scores]:
     """The scores of every request; equal nodes are computed once."""
     nodes: dict[tuple[Text, Ids, bool, Sampling], tuple[float, ...]] = {}
     for request in requests:
@@ -26,7 +25,7 @@ def scored(lm: LanguageModel, reader: Reader, requests: Sequence[ScoreRequest], 
     for node in nodes:
         by_text.setdefault(node[0], []).append(node)
     for some in _chunks(texts, rows * _CHUNK):
-        with weights(lm, [text.adapter for text in some]):
+        with reader.weights.under([text.adapter for text in some]):
             logits = reader.read(some)
         for row, text in zip(logits, some, strict=True):
             nodes.update((node, _wanted(row, node[1], node[2], node[3])) for node in by_text[text])

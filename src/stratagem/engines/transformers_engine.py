@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from stratagem.decoding.vocabulary import Ids, TokenizersVocabulary, TransformersVocabulary, Vocabulary
 from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
 from stratagem.engines.choose_reader import reader_for
-from stratagem.engines.reader import Reader, weights
+from stratagem.engines.reader import Reader
 from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
@@ -113,7 +113,7 @@ class TransformersEngine:
         refused = {reply for reply in replies if not reply.over and not self._fits(reply)}
         able = [reply for reply in replies if not reply.over and reply not in refused]
         if able:
-            with weights(self.lm, [reply.request.adapter for reply in able]):
+            with self.reader.weights.under([reply.request.adapter for reply in able]):
                 self._write(able)
         self.reader.settle()
         ms = (time.perf_counter() - start) * 1000.0 / len(requests)
@@ -209,7 +209,7 @@ class TransformersEngine:
             if not request.prompt.tokens or most >= self.longest:
                 raise CannotCompute(self._too_long(request.prompt))
         with torch.inference_mode():
-            return scored(self.lm, self.reader, requests, self.rows)
+            return scored(self.reader, requests, self.rows)
 
 
 def _vocabulary(lm: LanguageModel) -> Vocabulary:

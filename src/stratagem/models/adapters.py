@@ -110,11 +110,14 @@ def mixed(model: LanguageModel) -> Iterator[None]:
 
 def current(model: LanguageModel) -> str | None:
     """The adapter at work; None where it is the base alone."""
-    layer = next(_layers(model), None)
+    if not adapter_names(model):
+        return None
+    layer = next(lora_layers(model), None)
     return None if layer is None or layer.disable_adapters else layer.active_adapters[0]
 
 
-def _layers(model: LanguageModel) -> Iterator[Any]:
+def lora_layers(model: LanguageModel) -> Iterator[Any]:
+    """The layers that have adapters."""
     from peft.tuners.lora import LoraLayer
 
     return (module for module in model.model.modules() if isinstance(module, LoraLayer))

@@ -68,8 +68,12 @@ class LanguageModel:
         return text
 
     def harmless(self, text: str) -> str:
-        """The text with special tokens broken up: what a player says can end no message and begin none."""
-        return self._special.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text) if text else text
+        """The text with special tokens broken up: what a player says can end no message and begin none.
+
+        Half characters, which no tokenizer takes, become question marks.
+        """
+        whole = text.encode(errors="replace").decode()
+        return self._special.sub(lambda found: f"{found[0][0]} {found[0][1:]}", whole)
 
     @cached_property
     def _special(self) -> re.Pattern[str]:

@@ -1,0 +1,51 @@
+"""One round of 64 kuhn tables with `tiny`: milliseconds a decision, and the share spent outside the forward passes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from engine_timing import Figure, Passes, Timing, count
+
+from stratagem.engines.base import answer
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games import Key, make_game
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.players.language import LanguagePlayer
+
+TABLES = 64
+
+
+def measure(repeats: int) -> Iterator[Figure]:
+    """A match of one hand at every table, dealt anew in every repeat: with nothing computed before, then with all."""
+    player = LanguagePlayer("tiny")
+    engine = player.speaker.engine
+    assert isinstance(engine, TransformersEngine)
+    match = Match(make_game("kuhn(hands=1)"), [player, player])
+    _round(match, engine, Key(-1))
+    cold, warm = list[_Round](), list[_Round]()
+    for repeat in range(repeats):
+        engine.publish("", 0)
+        cold.append(_round(match, engine, Key(repeat)))
+        warm.append(_round(match, engine, Key(repeat)))
+    for name, rounds in (("nothing computed before", cold), ("all prompts met before", warm)):
+        text = f"{TABLES} kuhn tables with tiny, {name}"
+        yield Timing(tuple(one[0] for one in rounds)).figure(f"{text}: a decision", "ms", 1e3)
+        yield Timing(tuple(one[1] for one in rounds)).figure(f"{text}: outside the forward passes", "ms", 1e3)
+        yield Timing(tuple(one[1] / one[0] for one in rounds)).figure(f"{text}: share outside", "%", 100.0)
+        yield count(f"{text}: forward passes", rounds[0][2], "passes")
+
+
+_Round = tuple[float, float, int]
+"""Seconds a decision, those of them outside the forward passes, and how many passes there were."""
+
+
+def _round(match: Match, engine: TransformersEngine, key: Key) -> _Round:
+    setups = list(rotated(match, TABLES, key, name="bench"))
+    start = time.perf_counter()
+    with Passes(engine.lm.model) as passes:
+        decisions = sum(sum(episode.num_decisions) for episode in play(setups, answer))
+    spent = time.perf_counter() - start
+    return spent / decisions, (spent - passes.seconds) / decisions, passes.count

@@ -1,0 +1,190 @@
+"""Adapters in the engine: mixed in a batch or one after the other, changed in place, loaded by path."""
+
+import pytest
+import torch
+from asking import FREE, Steps, asked, said
+from plainly import check_reply
+
+from stratagem.engines.base import Ask, Prompt, Request, ScoreRequest
+from stratagem.engines.open import served
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.errors import StratagemError, UnknownName
+from stratagem.games.key import Key
+from stratagem.models.adapters import adapter_parameters, add_adapter, save_adapter
+from stratagem.models.load import load
+from stratagem.models.reference import BUILT_IN
+
+NAMES = ("", "one", "two", "three")
+PLAINEST = ["tiny", "tiny-qwen3.5"]
+"""One model for each way of reading."""
+
+
+def disturb(lm, name, seed):
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in adapter_parameters(lm, name):
+            weight.normal_(std=0.1, generator=generator)
+
+
+@pytest.fixture(scope="module")
+def manned():
+    """The built-in models, each with three adapters that do something."""
+    models = {kind: load(kind) for kind in BUILT_IN}
+    for lm in models.values():
+        for seed, name in enumerate(NAMES[1:], 1):
+            add_adapter(lm, name, rank=4, alpha=8)
+            disturb(lm, name, seed)
+    return models
+
+
+@pytest.fixture(params=PLAINEST)
+def engine(request, manned):
+    return TransformersEngine(manned[request.param])
+
+
+def same(some, others):
+    assert [said(call) for call in some] == [said(call) for call in others]
+    for one, other in zip(some, others, strict=True):
+        assert one.sampler_logprobs == pytest.approx(other.sampler_logprobs, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("engine", "names"),
+    [*((kind, NAMES) for kind in BUILT_IN), *((kind, ("", "two")) for kind in PLAINEST)],
+    indirect=["engine"],
+    ids=str,
+)
+def test_a_batch_of_several_is_the_same_as_one_after_the_other(engine, names):
+    """Replies are of all lengths, so that towards the end one adapter's rows are alone."""
+    numbers = range(12)
+    requests = [asked(engine, n, adapter=names[n % len(names)]) for n in numbers]
+    together = engine.answer(requests)
+    other = TransformersEngine(engine.lm)
+    apart = {}
+    for name in names:
+        own = [n for n in numbers if names[n % len(names)] == name]
+        apart.update(zip(own, other.answer([asked(other, n, adapter=name) for n in own]), strict=True))
+    same(together, [apart[n] for n in numbers])
+    for call in together[:: len(names) + 1]:
+        check_reply(engine.lm, call)
+
+
+@pytest.mark.parametrize("alone", ["", "two"])
+def test_what_only_one_adapters_prompts_share_is_read_under_it(engine, alone):
+    """The shared beginning is then read in a pass of its own, in which no other adapter has a row."""
+    head = tuple(range(20, 70))
+    texts = [(alone, (*head, n)) for n in range(5)] + [(name, (7, 8)) for name in NAMES if name != alone]
+    calls = engine.answer(
+        [Request(engine=engine, prompt=Prompt((), t), guide=Steps([FREE]), key=Key(1), adapter=a) for a, t in texts]
+    )
+    for call in calls:
+        check_reply(engine.lm, call)
+
+
+def test_scores_of_several_adapters_are_their_own(engine):
+    requests = [
+        ScoreRequest(prompt=Prompt((), (5, 6, 7)), asks=(Ask((), (8, 9, 10), True),), adapter=name) for name in NAMES
+    ]
+    together = engine.score(requests)
+    assert len(set(together)) == len(NAMES)
+    other = TransformersEngine(engine.lm)
+    for request, scores in zip(requests, together, strict=True):
+        assert other.score([request])[0][0] == pytest.approx(scores[0], abs=1e-4)
+
+
+def test_an_adapter_that_nobody_loaded_is_refused(engine):
+    for names in (["nope"], ["one", "nope"], ["", "nope"]):
+        with pytest.raises(UnknownName, match="no adapter called 'nope'"):
+            engine.answer([asked(engine, 1, adapter=name) for name in names])
+
+
+def test_without_adapters_a_name_is_refused(tiny):
+    engine = TransformersEngine(tiny)
+    with pytest.raises(UnknownName, match="no adapter called 'one'"):
+        engine.answer([asked(engine, 1), asked(engine, 1, adapter="one")])
+
+
+# --- weights that change
+
+
+def test_what_was_computed_under_old_weights_is_dropped_when_they_are_published(engine):
+    numbers, lm = range(8), engine.lm
+    first = engine.answer([asked(engine, n, adapter="one") for n in numbers])
+    base = engine.answer([asked(engine, n) for n in numbers])
+    disturb(lm, "one", 99)
+    try:
+        engine.publish("one", 5)
+        second = engine.answer([asked(engine, n, adapter="one") for n in numbers])
+        for call in second:
+            assert call.policy == (lm.name, "one", 5)
+            check_reply(lm, call)
+        assert [call.tokens for call in first] != [call.tokens for call in second]
+        read = engine.reader.num_tokens
+        same(base, engine.answer([asked(engine, n) for n in numbers]))
+        if engine.reader.ragged:
+            assert engine.reader.num_tokens - read < read / 4
+    finally:
+        disturb(lm, "one", NAMES.index("one"))
+
+
+def test_new_weights_of_the_base_are_new_to_every_adapter(engine):
+    lm, requests = engine.lm, lambda: [asked(engine, n, adapter=name) for n in range(3) for name in NAMES[:2]]
+    engine.answer(requests())
+    weight = next(weight for name, weight in lm.model.named_parameters() if name.endswith("norm.weight"))
+    saved = weight.clone()
+    try:
+        weight.mul_(1.7)
+        engine.publish("", 2)
+        for call in engine.answer(requests()):
+            check_reply(lm, call)
+            assert call.policy.version == (0 if call.policy.adapter else 2)
+    finally:
+        weight.copy_(saved)
+
+
+# --- from folders
+
+
+@pytest.fixture
+def folder(manned, tmp_path):
+    """An adapter of tiny, saved."""
+    path = tmp_path / "runs, best (1)" / "blue"
+    save_adapter(manned["tiny"], "two", path)
+    return path
+
+
+def test_an_adapter_by_path_speaks_as_it_did(manned, folder, tiny):
+    fresh, original = TransformersEngine(load("tiny")), TransformersEngine(manned["tiny"])
+    name = fresh.load_adapter(str(folder))
+    calls = fresh.answer([asked(fresh, n, adapter=name) for n in range(6)])
+    expected = original.answer([asked(original, n, adapter="two") for n in range(6)])
+    assert [call.tokens for call in calls] == [call.tokens for call in expected]
+    plain = TransformersEngine(tiny)
+    assert [call.tokens for call in calls] != [c.tokens for c in plain.answer([asked(plain, n) for n in range(6)])]
+
+
+def test_players_of_one_base_share_its_engine(folder):
+    first, again = served(f"tiny+adapter:{folder}"), served(f"tiny+adapter:{folder}")
+    assert first == again
+    assert first.engine is served("tiny").engine
+    assert first.adapter != served("tiny").adapter == ""
+
+
+def test_folders_of_the_same_name_are_two_adapters(manned, folder, tmp_path):
+    save_adapter(manned["tiny"], "three", tmp_path / "blue")
+    engine = TransformersEngine(load("tiny"))
+    names = [engine.load_adapter(str(path)) for path in (folder, tmp_path / "blue")]
+    calls = engine.answer([asked(engine, 3, adapter=name, guide=Steps([FREE] * 6)) for name in names])
+    assert calls[0].tokens != calls[1].tokens
+
+
+def test_an_adapter_of_another_base_is_refused(folder):
+    engine = TransformersEngine(load("tiny-qwen"))
+    with pytest.raises(StratagemError, match=r"was trained on tiny \(.*does not fit tiny-qwen"):
+        engine.load_adapter(str(folder))
+    assert engine.answer([asked(engine, 1)])[0].finish == "done"
+
+
+def test_a_player_has_one_adapter(folder):
+    with pytest.raises(StratagemError, match="names 2: leave one"):
+        served(f"tiny+adapter:a={folder}+adapter:b={folder}")
