@@ -34,6 +34,7 @@ OUTSIDE = {
     "errors": set(),
     "registry": set(),
     "options": set(),
+    "provenance": set(),
     "cache": set(),
     "games": {"pyspiel"},
     "decoding": {"torch"},

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ def _version(package: str) -> str | None:
         return None
 
 
+@cache  # what runs is what was loaded, whatever becomes of the tree meanwhile
 def source(folder: Path = Path(__file__).parent) -> dict[str, Any]:
     """The commit of the program and whether its tree differs from that; None where git does not keep the program."""
     # an installed copy may lie inside a repository that is somebody else's, whose commit would say nothing

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from stratagem.algorithms.demonstrations import demonstrations
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.sft import SFTSettings, demonstrated, sft
-from stratagem.cache import make_folder
 from stratagem.engines.base import Sampling
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import CannotCompute
@@ -30,7 +30,8 @@ from stratagem.play.store import write_shard
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
-from stratagem.runs.checkpoint import Checkpoint, latest, save_checkpoint
+from stratagem.runs.checkpoint import Checkpoint, keep, latest, save_checkpoint
+from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.runs.resume import resume
@@ -57,6 +58,7 @@ class Trainer:
         """Begin, or go on from the newest checkpoint."""
         with self.run.at_work():
             start = resume(self.run)
+            keep(self.run, last=2)
             with MetricLog(self.run) as log:
                 if self.recipe.warm_start is not None and not self._base.is_dir():
                     self._warm_start(self.recipe.warm_start, start, log)
@@ -101,9 +103,13 @@ class Trainer:
             self.progress(step, self._total(steps), {"loss": report.loss})
             if step % (10 * self.recipe.evaluate_every) == 0 or step == steps:
                 state = {"optimiser": optimiser.state(), "warm_steps": steps}
-                save_checkpoint(self.run, step, state, write=writes_model(lm))
+                self._save(step, state, writes_model(lm))
         lm.model.requires_grad_(False)
-        make_folder(self._base, writes_model(lm))
+        new_folder(self._base, writes_model(lm))
+
+    def _save(self, step: int, state: dict[str, Any], write: Callable[[Path], None]) -> None:
+        save_checkpoint(self.run, step, state, write=write)
+        keep(self.run, last=2)
 
     def _total(self, warm_steps: int) -> int:
         return warm_steps + self.recipe.sepo.iterations
@@ -115,9 +121,11 @@ class Trainer:
         lm = self._load()
         add_adapter(lm, POLICY, self.recipe.adapter.rank, self.recipe.adapter.alpha, seed=self.recipe.seed)
         optimiser = Optimiser(adapter_parameters(lm, POLICY), settings.optimiser, settings.iterations)
-        if start is not None and start.step > before:
-            optimiser.restore(start.restore()["optimiser"])
-            restore_weights(lm, start.folder)
+        if start is not None:
+            state = start.restore()
+            if start.step > before:
+                optimiser.restore(state["optimiser"])
+                restore_weights(lm, start.folder)
         engine = TransformersEngine(lm)
         hero = self._hero(engine)
         policy = Policy(lm, budget=self.recipe.budget)
@@ -135,7 +143,7 @@ class Trainer:
             self.progress(step, self._total(before), figures)
             if due:
                 state = {"optimiser": optimiser.state(), "warm_steps": before}
-                save_checkpoint(self.run, step, state, write=writes_adapters(lm, [POLICY]))
+                self._save(step, state, writes_adapters(lm, [POLICY]))
 
     def _iterate(self, sepo: SEPO, learner: Learner) -> dict[str, float]:
         """Collect, keep the record, learn."""

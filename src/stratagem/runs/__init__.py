@@ -1,0 +1,1 @@
+"""A run is a folder: its settings, what made it, what was played, its metrics and its checkpoints."""

@@ -1,0 +1,93 @@
+"""Files and folders that appear whole or not at all, also when the process is killed or the machine stops.
+
+What is being written or removed has a name that begins with `.partial-`, which nobody reads and a resume removes.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+from stratagem.errors import StratagemError
+
+PARTIAL = ".partial-"
+
+
+def write_file(path: Path, text: str) -> None:
+    """Put the text under a temporary name and rename it: a reader sees what was there before, or all of it."""
+    partial = path.with_name(f"{PARTIAL}{path.name}")
+    with telling(path):
+        partial.write_text(text, encoding="utf-8")
+        sync(partial)
+        partial.replace(path)
+        sync(path.parent)
+
+
+def new_folder(folder: Path, fill: Callable[[Path], None]) -> None:
+    """Let `fill` fill a temporary folder and rename it; where there is something already, nothing is changed."""
+    with telling(folder):
+        if folder.exists():
+            raise StratagemError(f"There is something at {folder} already: give another name.")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(mkdtemp(dir=folder.parent, prefix=PARTIAL))
+        try:
+            fill(temporary)
+            temporary.chmod(0o755)
+            sync(*temporary.rglob("*"), temporary)
+            temporary.rename(folder)
+            sync(folder.parent)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def move(path: Path, target: Path) -> None:
+    """Give a file or a folder another place, whose folder is made where it is missing."""
+    with telling(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(target)
+        sync(path.parent, target.parent)
+
+
+def remove_folder(folder: Path) -> None:
+    """Take a folder away: it is gone at once, and what it held soon after."""
+    gone = Path(mkdtemp(dir=folder.parent, prefix=PARTIAL))
+    move(folder, gone / folder.name)
+    shutil.rmtree(gone)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process left under temporary names, wherever in the folder."""
+    for path in [*folder.rglob(f"{PARTIAL}*"), *folder.rglob("*.partial")]:  # the second are the record's
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)  # it may have gone with its folder
+
+
+def sync(*paths: Path) -> None:
+    """Wait until files, or the names in folders, are on the disk."""
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def telling(path: Path) -> Iterator[None]:
+    """Turn what the disk refuses into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise StratagemError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def numbered(paths: Iterable[Path], prefix: str) -> dict[int, Path]:
+    """The paths called so with a number behind it, by number, from the lowest."""
+    ends = ((path.name.removeprefix(prefix), path) for path in paths if path.name.startswith(prefix))
+    return dict(sorted((int(end), path) for end, path in ends if end.isdecimal()))

@@ -1,0 +1,81 @@
+"""Trained weights in a checkpoint: adapters as peft keeps them, or the whole model, both as safetensors.
+
+Restoring fills the weights that are there, so an optimiser that was made over them goes on with the same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stratagem.errors import BadRecord
+from stratagem.models.adapter_files import read_weights
+from stratagem.models.adapters import adapter_names, adapter_parameters, check_adapter, save_adapter
+from stratagem.models.load import LanguageModel
+from stratagem.models.reference import BadModel
+
+ADAPTERS, MODEL = "adapters", "model"
+_FILE = "model.safetensors"
+
+
+def writes_adapters(model: LanguageModel, names: Sequence[str] | None = None) -> Callable[[Path], None]:
+    """What writes adapters (by default all) into the folder of a checkpoint, each as `+adapter:PATH` takes it."""
+
+    def write(folder: Path) -> None:
+        for name in adapter_names(model) if names is None else names:
+            save_adapter(model, name, folder / ADAPTERS / name)
+
+    return write
+
+
+def writes_model(model: LanguageModel) -> Callable[[Path], None]:
+    """What writes all weights of a model without adapters into the folder of a checkpoint, as `dir:PATH` takes it."""
+    from safetensors.torch import save_file
+
+    if names := adapter_names(model):
+        raise BadModel(f"The model has the adapters {', '.join(names)}: save those, or train a model without any.")
+
+    def write(folder: Path) -> None:
+        target = folder / MODEL
+        weights = {name: weight.detach().cpu().contiguous() for name, weight in model.model.named_parameters()}
+        model.model.config.save_pretrained(target)
+        model.model.generation_config.save_pretrained(target)
+        model.tokenizer.save_pretrained(target)
+        save_file(weights, target / _FILE, metadata={"format": "pt"})
+
+    return write
+
+
+def restore_weights(model: LanguageModel, folder: Path) -> None:
+    """Give a model the weights in the folder of a checkpoint; it must have the adapters that were saved there."""
+    from safetensors.torch import load_file
+
+    for path in sorted((folder / ADAPTERS).glob("*")):
+        _restore_adapter(model, path)
+    if (folder / MODEL).is_dir():
+        weights = load_file(folder / MODEL / _FILE)
+        _fill(model.model, weights, list(model.model.parameters()), folder / MODEL)
+
+
+def _restore_adapter(model: LanguageModel, path: Path) -> None:
+    check_adapter(model, path.name)
+    halves = ((key.rpartition("."), value) for key, value in read_weights(path).items())
+    weights = {f"{layer}.{path.name}.{last}": value for (layer, _, last), value in halves}
+    _fill(model.model.get_base_model(), weights, adapter_parameters(model, path.name), path)
+
+
+def _fill(module: Any, weights: Mapping[str, Any], wanted: Sequence[Any], path: Path) -> None:
+    """Copy all of the weights, if they are those that are wanted, in shape and type."""
+    import torch
+
+    known = dict(module.named_parameters())
+    targets = {name: known[name] for name in weights if name in known}
+    kinds = {name: (weight.shape, weight.dtype) for name, weight in weights.items()}
+    if {id(weight) for weight in targets.values()} != {id(weight) for weight in wanted} or kinds != {
+        name: (weight.shape, weight.dtype) for name, weight in targets.items()
+    }:
+        raise BadRecord(f"The weights in {path} are not those of this model: load it as the run did when it began.")
+    with torch.no_grad():
+        for name, weight in targets.items():
+            weight.copy_(weights[name])

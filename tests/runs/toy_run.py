@@ -1,0 +1,88 @@
+"""A small run made of all the pieces: a linear model learns beside a record that grows; begun again, it goes on."""
+
+import math
+
+import torch
+
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.play.store import read_episodes, write_shard
+from stratagem.players.catalogue import make_player
+from stratagem.runs.checkpoint import checkpoint_folders, keep, latest, save_checkpoint
+from stratagem.runs.events import event_files, read_events
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import FILE, MetricLog
+from stratagem.runs.resume import resume
+from stratagem.runs.state_files import load_state
+from stratagem.settings import Settings
+
+
+class Toy(Settings):
+    steps: int = 9
+    every: int = 2
+    last: int = 2
+    learner: OptimiserSettings = OptimiserSettings(rate=0.05, schedule="cosine", decay=0.1)
+
+
+def toy_run(path, config=None):
+    """Begin a run, or go on with it."""
+    run = RunFolder.open(path) if path.exists() else RunFolder.create(path, config or Toy(), 5, "toy")
+    with run.at_work():
+        _work(run, run.config(Toy), run.info().seed)
+    return run
+
+
+def _work(run, config, seed):
+    torch.manual_seed(seed)
+    model = torch.nn.Linear(4, 1)
+    optimiser = Optimiser(model.parameters(), config.learner, config.steps)
+    done, best = 0, (math.inf, 0)
+    if start := resume(run):
+        state = start.restore()
+        model.load_state_dict(state["model"])
+        optimiser.restore(state["optimiser"])
+        done, best = start.step, state["best"]
+        keep(run, config.last)
+    with MetricLog(run) as log:
+        for step in range(done + 1, config.steps + 1):
+            log.write(step - 1, {"before": float(model.weight.detach()[0, 0])})  # after a checkpoint, at its step
+            episodes = played(seed, step)
+            write_shard(run.record, step, episodes)
+            loss = (model(torch.randn(8, 4)) - episodes[0].payoffs[0]).square().mean()  # draws as dropout does
+            loss.backward()
+            log.write(step, {"loss": float(loss.detach()), "norm": optimiser.step(), "pay": episodes[0].payoffs[0]})
+            best = min(best, (float(loss.detach()), step // config.every * config.every))
+            if step % config.every == 0 or step == config.steps:
+                log.write(step, {"eval/weight": float(model.weight.detach().sum())})
+                state = {"model": model.state_dict(), "optimiser": optimiser.state(), "best": best}
+                save_checkpoint(run, step, state, best=[best[1]])
+                keep(run, config.last)
+
+
+def played(seed, step):
+    """A deal of kuhn between random players."""
+    game = make_game("kuhn(hands=1)")
+    match = Match(game, [make_player("random", game)] * 2)
+    return list(play(rotated(match, 2, Key(seed).at(step), name=f"step{step}")))
+
+
+def end_of(run):
+    """What a run came to: equal only if two runs are, to the bit."""
+    last = latest(run)
+    state = last.state()
+    events = [event for path in event_files(run.path).values() for event in read_events(path) if event.values]
+    return {
+        "status": run.status().state,
+        "metrics": (run.path / FILE).read_bytes(),
+        "events": events,
+        "record": list(read_episodes(run.record)),
+        "checkpoints": list(checkpoint_folders(run)),
+        "counted": (last.step, last.shards, last.best, state["best"]),
+        "weights": {name: value.view(torch.uint8).tolist() for name, value in state["model"].items()},
+        "optimiser": repr(state["optimiser"]),
+        "random": load_state(last.folder / "state")["random"]["cpu"].tolist(),
+    }
