@@ -1,5 +1,6 @@
 import pytest
 
+from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.models.load import load
 from stratagem.models.reference import BUILT_IN
 
@@ -19,3 +20,15 @@ def lm(request, models):
 @pytest.fixture
 def tiny(models):
     return models["tiny"]
+
+
+@pytest.fixture
+def engine(lm):
+    """A fresh engine of each model."""
+    return TransformersEngine(lm)
+
+
+@pytest.fixture
+def small(tiny):
+    """A fresh engine of the plainest model."""
+    return TransformersEngine(tiny)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 import torch
 
 from stratagem.models.adapters import active
@@ -52,14 +53,8 @@ def check_reply(lm, call):
             continue
         chances = shares(logits[len(call.prompt.tokens) + place - 1].numpy(), call.sampling, allowed)
         assert kind == ("sampled" if call.sampling.temperature else "argmax")
-        assert math.log(chances[token]) == pytest_close(logprob)
+        assert math.log(chances[token]) == pytest.approx(logprob, abs=1e-4)
     return kinds
-
-
-def pytest_close(value):
-    import pytest
-
-    return pytest.approx(value, abs=1e-4)
 
 
 def chi_square(counts, expected):

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from asking import FREE, Steps, asked, said
+from numbered import FREE, Steps, asked, said
 from plainly import check_reply
 
-from stratagem.engines.base import Ask, Prompt, Request, ScoreRequest
+from stratagem.engines.base import Node, Prompt, Request, ScoreRequest
 from stratagem.engines.open import served
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import StratagemError, UnknownName
@@ -17,6 +17,8 @@ from stratagem.models.reference import BUILT_IN
 NAMES = ("", "one", "two", "three")
 PLAINEST = ["tiny", "tiny-qwen3.5"]
 """One model for each way of reading."""
+TARGETS = {"three": ["gate_proj", "o_proj"]}
+"""Adapters differ in their ranks, and this one in its layers."""
 
 
 def disturb(lm, name, seed):
@@ -32,7 +34,7 @@ def manned():
     models = {kind: load(kind) for kind in BUILT_IN}
     for lm in models.values():
         for seed, name in enumerate(NAMES[1:], 1):
-            add_adapter(lm, name, rank=4, alpha=8)
+            add_adapter(lm, name, rank=2 * seed, alpha=8, targets=TARGETS.get(name))
             disturb(lm, name, seed)
     return models
 
@@ -83,7 +85,7 @@ def test_what_only_one_adapters_prompts_share_is_read_under_it(engine, alone):
 
 def test_scores_of_several_adapters_are_their_own(engine):
     requests = [
-        ScoreRequest(prompt=Prompt((), (5, 6, 7)), asks=(Ask((), (8, 9, 10), True),), adapter=name) for name in NAMES
+        ScoreRequest(prompt=Prompt((), (5, 6, 7)), nodes=(Node((), (8, 9, 10), True),), adapter=name) for name in NAMES
     ]
     together = engine.score(requests)
     assert len(set(together)) == len(NAMES)
@@ -125,6 +127,25 @@ def test_what_was_computed_under_old_weights_is_dropped_when_they_are_published(
             assert engine.reader.num_tokens - read < read / 4
     finally:
         disturb(lm, "one", NAMES.index("one"))
+
+
+def test_new_weights_hold_in_a_batch_of_several_too(engine):
+    lm, requests = engine.lm, lambda: [asked(engine, n, adapter=name) for n in range(3) for name in NAMES]
+    first = engine.answer(requests())
+    disturb(lm, "two", 98)
+    try:
+        engine.publish("two", 1)
+        second = engine.answer(requests())
+        for call in second:
+            check_reply(lm, call)
+        moved = {
+            one.policy.adapter
+            for one, two in zip(first, second, strict=True)
+            if one.sampler_logprobs != pytest.approx(two.sampler_logprobs, abs=1e-3)
+        }
+        assert moved == {"two"}
+    finally:
+        disturb(lm, "two", NAMES.index("two"))
 
 
 def test_new_weights_of_the_base_are_new_to_every_adapter(engine):

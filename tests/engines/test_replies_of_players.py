@@ -1,11 +1,10 @@
 """What players of every mode make a real model say: stored exactly, legal where it must be, well recovered."""
 
 import pytest
-from asking import said
+from numbered import said
 from plainly import all_logits, check_reply, shares
 
-from stratagem.engines.base import PLAIN, Sampling, ScoreRequest
-from stratagem.engines.base import Ask as Node
+from stratagem.engines.base import PLAIN, Node, Sampling, ScoreRequest
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
@@ -120,7 +119,7 @@ def test_where_the_first_tokens_tell_actions_apart_recovery_is_the_arg_max_of_th
         prompt = move.calls[1].prompt
         first = who.speaker.compiler.walker(view.choices, prompt).start().allowed
         assert len(first) == view.choices.count
-        ((row,),) = who.speaker.engine.score([ScoreRequest(prompt=prompt, asks=(Node((), first, True),))])
+        ((row,),) = who.speaker.engine.score([ScoreRequest(prompt=prompt, nodes=(Node((), first, True),))])
         assert move.calls[1].tokens[0] == first[row.index(max(row))]
         recovered += 1
     assert recovered > 5

@@ -54,7 +54,7 @@ class Formula:
 
     def score(self, requests):
         self.batches.append(list(requests))
-        return [tuple(self.node(request.prompt, ask) for ask in request.asks) for request in requests]
+        return [tuple(self.node(request.prompt, ask) for ask in request.nodes) for request in requests]
 
     def node(self, prompt, ask):
         return tuple(math.log(spoken(chr(token), prompt.messages[-1][1])) for token in ask.wanted)

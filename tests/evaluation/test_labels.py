@@ -100,7 +100,7 @@ def test_a_question_is_one_token_of_the_whole_vocabulary():
     (requests,) = engine.batches
     assert len(requests) == 5
     for request in requests:
-        assert request.asks == (((), (ord("K"), ord("X")), False),)
+        assert request.nodes == (((), (ord("K"), ord("X")), False),)
         assert request.adapter == "trained"
         assert request.sampling == PLAIN
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from stratagem.engines.base import Ask, Request, ScoreRequest
+from stratagem.engines.base import Node, Request, ScoreRequest
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -30,8 +30,8 @@ def views(number):
 def test_probabilities_agree(family):
     found = []
     for speaker in speakers(family):
-        asks = (Ask((), tuple(range(200)), masked=False),)
-        requests = [ScoreRequest(prompt=speaker.prompt(view), asks=asks) for view in views(8)]
+        asks = (Node((), tuple(range(200)), masked=False),)
+        requests = [ScoreRequest(prompt=speaker.prompt(view), nodes=asks) for view in views(8)]
         found.append(torch.tensor(speaker.engine.score(requests)))
     assert torch.allclose(*found, atol=1e-3)
 

@@ -14,6 +14,7 @@ the adversary is positive, so that noise in a game of chance is not taken for ex
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -93,6 +94,8 @@ class Collected:
     examples: list[Example]
     figures: dict[str, float]
     episodes: list[Episode]
+    counts: dict[str, int]
+    """Of groups, as the estimators of credit counted them."""
 
 
 class SEPO:
@@ -106,10 +109,12 @@ class SEPO:
         self.costs = settings.weights(game.spec.family)
         self._pools = {name: pool.make(game) for name, pool in pools(game).items()}
         self._responder: Player | None = None
+        self._counts: Counter[str] = Counter()
 
     def collect(self, iteration: int) -> Collected:
         """The rollouts and probes of one iteration, and what they teach."""
         key = self.key.at("iteration", iteration)
+        self._counts.clear()
         trained = [self._bout(opponent, key, "train", iteration) for opponent in self._pools["train"]]
         probed = self._probes(key, iteration) if self.settings.credit != "none" else []
         parts = [*self._rollouts(trained, probed), *(self._answers(probed) if self._by_probe else ())]
@@ -117,7 +122,8 @@ class SEPO:
         figures = self._figures(trained, probed)
         divisor = float(max(1, len(examples)))
         taught = [replace(example, row={**example.row, "divisor": divisor}) for example in examples]
-        return Collected(taught, figures, [e for bout in (*trained, *probed) for e in bout.episodes])
+        episodes = [episode for bout in (*trained, *probed) for episode in bout.episodes]
+        return Collected(taught, figures, episodes, dict(self._counts))
 
     @property
     def _by_probe(self) -> bool:
@@ -199,6 +205,7 @@ class SEPO:
         credit = PerRound(normalise=self.settings.normalise, horizon=self.settings.horizon, weights=dict(weights))(
             decisions_of(rows, bout.episodes, terms)
         )
+        self._counts.update(credit.counts)
         return examples_of(rows, (np.asarray(credit.advantage) * cost).tolist())
 
     def _figures(self, trained: Sequence[_Bout], probed: Sequence[_Bout]) -> dict[str, float]:

@@ -20,6 +20,7 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.exact import exact
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.learning.checks import Seen, Watch
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.cross_entropy import CrossEntropy
 from stratagem.learning.optimiser import Optimiser
@@ -47,10 +48,14 @@ BASE = "base"
 class Trainer:
     """One run of one recipe."""
 
-    def __init__(self, recipe: Recipe, run: RunFolder, progress: Progress = lambda *_: None) -> None:
+    def __init__(
+        self, recipe: Recipe, run: RunFolder, progress: Progress = lambda *_: None, *, strict: bool = False
+    ) -> None:
+        """`strict` stops at what a check finds; by default it is warned of once and counted."""
         self.recipe = recipe
         self.run = run
         self.progress = progress
+        self.watch = Watch(strict=strict)
         self.game = make_game(recipe.game)
         self.key = Key(recipe.seed)
 
@@ -151,7 +156,10 @@ class Trainer:
         write_shard(self.run.record, learner.optimiser.taken, collected.episodes)
         figures = dict(collected.figures)
         if collected.examples:
-            report = learner.step(collected.examples)
+            known = learner.prepared(collected.examples)
+            report = learner.update(known)
+            seen = Seen(step=learner.optimiser.taken - 1, report=report, examples=known, counts=collected.counts)
+            figures |= {f"checks/{name}": 1.0 for name in self.watch.look(seen)}
             figures |= {"loss": report.loss, "norm": report.norm, "rate": report.rate}
             figures |= {f"loss/{name}": value for name, value in report.metrics.items()}
         else:

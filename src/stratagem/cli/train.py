@@ -24,6 +24,7 @@ def train(
     changes: Annotated[list[str] | None, typer.Option("--set", help="A setting to change, as sepo.alpha=3.")] = None,
     into: Annotated[Path | None, typer.Option("--out", help="The run's folder; by default runs/NAME-SEED.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run where it stopped.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at what a check of the training finds.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and do nothing.")] = False,
 ) -> None:
     """Train by a recipe; a run that was stopped goes on with --resume."""
@@ -56,7 +57,7 @@ def train(
             shown = ", ".join(f"{name} {value:.3f}" for name, value in figures.items() if name in _TOLD)
             bar.update(task, completed=step, total=steps, description=f"{run.name}: {shown}")
 
-        Trainer(made, run, tell).train()
+        Trainer(made, run, tell, strict=strict).train()
     _summary(run)
 
 

@@ -133,7 +133,7 @@ class Call:
     """The time of its batch, divided by the replies in it; for a server the time until the answer was there."""
 
 
-class Ask(NamedTuple):
+class Node(NamedTuple):
     """A node of an exact policy: what was said after the prompt, and the tokens whose probability is wanted."""
 
     said: Ids
@@ -147,7 +147,7 @@ class ScoreRequest:
     """Ask for log-probabilities at several nodes below one prompt."""
 
     prompt: Prompt
-    asks: tuple[Ask, ...]
+    nodes: tuple[Node, ...]
     adapter: str = ""
     sampling: Sampling = PLAIN
 

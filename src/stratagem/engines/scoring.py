@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.base import Ask, Sampling, ScoreRequest, Scores
+from stratagem.engines.base import Node, Sampling, ScoreRequest, Scores
 from stratagem.engines.reader import Reader, Text
 from stratagem.engines.sampler import log_distribution, padded
 
@@ -19,7 +19,7 @@ def scored(reader: Reader, requests: Sequence[ScoreRequest], rows: int) -> list[
     """The scores of every request; equal nodes are computed once."""
     nodes: dict[tuple[Text, Ids, bool, Sampling], tuple[float, ...]] = {}
     for request in requests:
-        nodes.update(dict.fromkeys((_node(request, ask) for ask in request.asks), ()))
+        nodes.update(dict.fromkeys((_node(request, ask) for ask in request.nodes), ()))
     texts = sorted({text for text, *_ in nodes})
     by_text: dict[Text, list[tuple[Text, Ids, bool, Sampling]]] = {}
     for node in nodes:
@@ -30,10 +30,10 @@ def scored(reader: Reader, requests: Sequence[ScoreRequest], rows: int) -> list[
         for row, text in zip(logits, some, strict=True):
             nodes.update((node, _wanted(row, node[1], node[2], node[3])) for node in by_text[text])
         reader.settle()
-    return [tuple(nodes[_node(request, ask)] for ask in request.asks) for request in requests]
+    return [tuple(nodes[_node(request, ask)] for ask in request.nodes) for request in requests]
 
 
-def _node(request: ScoreRequest, ask: Ask) -> tuple[Text, Ids, bool, Sampling]:
+def _node(request: ScoreRequest, ask: Node) -> tuple[Text, Ids, bool, Sampling]:
     text = Text(request.adapter, (*request.prompt.tokens, *ask.said))
     return text, ask.wanted, ask.masked, request.sampling
 

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
 from stratagem.errors import BadParameter, CannotCompute
+from stratagem.models.adapter_files import WEIGHTS
 from stratagem.models.adapters import adapter_names, load_adapter
 from stratagem.models.load import LanguageModel
 
@@ -86,10 +88,13 @@ class TransformersEngine:
         self.reader.forget(adapter)
 
     def load_adapter(self, path: str) -> str:
-        """Load an adapter from its folder; says the name by which requests call it."""
+        """Load an adapter from its folder; its name, which records keep, tells the folder's and the weights'."""
         folder = Path(path).expanduser()
-        name = f"{_WORD.sub('_', folder.name).strip('_')}-{len(adapter_names(self.lm))}".lstrip("-")
-        load_adapter(self.lm, folder, name)
+        weights = folder / WEIGHTS
+        digest = blake2b(weights.read_bytes(), digest_size=4).hexdigest() if weights.is_file() else ""
+        name = f"{_WORD.sub('_', folder.name).strip('_')}-{digest}".strip("-")
+        if name not in adapter_names(self.lm):
+            load_adapter(self.lm, folder, name)
         return name
 
     def answer(self, requests: Sequence[Request]) -> list[Call]:
@@ -205,7 +210,7 @@ class TransformersEngine:
 
     def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
         for request in requests:
-            most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.asks), default=0)
+            most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.nodes), default=0)
             if not request.prompt.tokens or most >= self.longest:
                 raise CannotCompute(self._too_long(request.prompt))
         with torch.inference_mode():

@@ -101,10 +101,10 @@ Rows = dict[str, list[tuple[int, float]]]
 """For each information state of OpenSpiel its actions with their probabilities."""
 
 
-def policy_table(twin: Twin, player: Player, budget: int = 2_000_000, asks: int = 100_000) -> Rows:
+def policy_table(twin: Twin, player: Player, budget: int = 2_000_000, asking: int = 100_000) -> Rows:
     """The player's probabilities at every information state of OpenSpiel's game, for both seats, asked all at once."""
     nodes = _decisions(twin, budget)
-    if len(nodes) * player.traits.price > max(asks, budget if player.traits.price == 1 else 0):
+    if player.traits.price > 1 and len(nodes) * player.traits.price > asking:
         raise CannotCompute(f"{twin.game.spec.name} has {len(nodes)} situations, too many to ask {player.name} about.")
     views = [twin.view(node) for node in nodes.values()]
     table = Rows()

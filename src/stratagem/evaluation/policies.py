@@ -45,7 +45,7 @@ def _whole(player: Player, view: View[Any], mix: Mix) -> Stated:
     lack = 1.0 - total if player.traits.fallible and total < 1.0 else 0.0
     if any(action not in view.choices for action in said) or min(said.values(), default=0.0) < 0.0:
         raise _no_mixture(player, view, mix)
-    if abs(total + lack - 1.0) >= _CLOSE:
+    if not abs(total + lack - 1.0) < _CLOSE:  # also where the sum is no number
         raise _no_mixture(player, view, mix)
     if not lack:
         return said

@@ -70,11 +70,12 @@ class LanguagePlayer:
             for field in fields(self)
             if field.name != "model" and getattr(self, field.name) != field.default
         ]
-        if not options:
-            return self.model
+        model = _quoted(self.model)
+        if not options and model == self.model:
+            return model
         if self.model in NAMED:
             return f"{self.model}({', '.join(options)})"
-        return f"lm({', '.join([_quoted(self.model), *options])})"
+        return f"lm({', '.join([model, *options])})"
 
     @property
     def traits(self) -> Traits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -111,15 +111,7 @@ class Speaker:
 
     def ask_likeliest(self, prompt: Prompt, guide: Guide, key: Key) -> Request:
         """A request for the likeliest action, which is no sample."""
-        return Request(
-            engine=self.engine,
-            prompt=prompt,
-            guide=guide,
-            key=key,
-            adapter=self.adapter,
-            sampling=LIKELIEST,
-            max_new=ACTION,
-        )
+        return replace(self.ask(prompt, guide, key, ACTION), sampling=LIKELIEST)
 
     def free(self, choices: Choices, prompt: Prompt) -> Free:
         """A guide for free text about these choices."""

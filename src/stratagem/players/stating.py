@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stratagem.decoding.exact import weighed
-from stratagem.engines.base import Ask, Prompt, ScoreRequest, Scores
+from stratagem.engines.base import Node, Prompt, ScoreRequest, Scores
 from stratagem.games.base import View
 from stratagem.players.base import Mix
 from stratagem.players.speaker import Speaker
@@ -23,8 +23,8 @@ def masked_policies(speaker: Speaker, views: Views) -> list[Mix]:
     pairs = zip(views, prompts, strict=True)
     walkers = [speaker.compiler.walker(view.choices, prompt) for view, prompt in pairs]
     trees = [speaker.compiler.tree(walker) for walker in walkers]
-    asks = [tuple(Ask(fork.prefix, fork.allowed, masked=True) for fork in tree.forks) for tree in trees]
-    scores = _scores(speaker, prompts, asks)
+    nodes = [tuple(Node(fork.prefix, fork.allowed, masked=True) for fork in tree.forks) for tree in trees]
+    scores = _scores(speaker, prompts, nodes)
     return [weighed(walker, tree, rows) for walker, tree, rows in zip(walkers, trees, scores, strict=True)]
 
 
@@ -32,7 +32,7 @@ def single_policies(speaker: Speaker, views: Views) -> list[Mix]:
     """The probability of each label among the whole vocabulary; what is lacking of one is the null action's."""
     prompts = [speaker.prompt(view) for view in views]
     labels = [speaker.compiler.labels(view.choices, prompt) for view, prompt in zip(views, prompts, strict=True)]
-    scores = _scores(speaker, prompts, [(Ask((), tuple(row), masked=False),) for row in labels])
+    scores = _scores(speaker, prompts, [(Node((), tuple(row), masked=False),) for row in labels])
     return [_shares(row.values(), logprobs) for row, (logprobs,) in zip(labels, scores, strict=True)]
 
 
@@ -44,9 +44,9 @@ def _shares(actions: Iterable[str], logprobs: Sequence[float]) -> Mix:
     return {action: share / whole for action, share in zip(actions, shares, strict=True)}
 
 
-def _scores(speaker: Speaker, prompts: Sequence[Prompt], asks: Sequence[tuple[Ask, ...]]) -> list[Scores]:
+def _scores(speaker: Speaker, prompts: Sequence[Prompt], nodes: Sequence[tuple[Node, ...]]) -> list[Scores]:
     requests = [
-        ScoreRequest(prompt=prompt, asks=some, adapter=speaker.adapter, sampling=speaker.sampling)
-        for prompt, some in zip(prompts, asks, strict=True)
+        ScoreRequest(prompt=prompt, nodes=some, adapter=speaker.adapter, sampling=speaker.sampling)
+        for prompt, some in zip(prompts, nodes, strict=True)
     ]
     return speaker.engine.score(requests)

@@ -7,7 +7,7 @@ from asking import CHAT, HASTY, KEY, ask, echo, number
 from fake_server import FakeServer
 
 from stratagem.engines import openai_engine
-from stratagem.engines.base import Ask, Prompt, Sampling, ScoreRequest
+from stratagem.engines.base import Node, Prompt, Sampling, ScoreRequest
 from stratagem.engines.openai_engine import OpenAIEngine
 from stratagem.engines.remote.mistakes import BadServer
 from stratagem.engines.remote.retries import Patience
@@ -146,7 +146,7 @@ def test_what_a_server_does_not_tell_is_refused(serve):
     with pytest.raises(CannotCompute, match="does not tell its tokens"):
         engine.vocabulary  # noqa: B018
     with pytest.raises(CannotCompute, match="tells no probabilities"):
-        engine.score([ScoreRequest(prompt=Prompt(CHAT), asks=(Ask((), (1,), False),))])
+        engine.score([ScoreRequest(prompt=Prompt(CHAT), nodes=(Node((), (1,), False),))])
     assert (engine.capabilities.masks, engine.capabilities.scores) == (False, False)
 
 
