@@ -37,7 +37,7 @@ OUTSIDE = {
     "provenance": set(),
     "cache": set(),
     "games": {"pyspiel"},
-    "decoding": {"torch"},
+    "decoding": set(),
     "players": {"pyspiel", "numpy"},
 }
 """What the lower layers may load from other packages; higher ones may load what they like."""

@@ -18,17 +18,6 @@ SMALL = ("data", "sepo", "--scale", 0.01)
 SETS = ("multi", "negotiation-v2", "kuhn")
 
 
-@pytest.fixture
-def run(capsys):
-    def go(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out, " ".join(printed.err.split())
-
-    return go
-
-
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("demonstrations") / "sets"

@@ -6,7 +6,6 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from stratagem.cli import labels as command
-from stratagem.cli.main import main
 from stratagem.errors import BadParameter
 from stratagem.evaluation import label_record
 from stratagem.evaluation.labels import PAIRS, Reading
@@ -48,17 +47,6 @@ def model(monkeypatch):
     monkeypatch.setattr(command, "scan", made.scan)
     monkeypatch.setattr(command, "served", lambda model: ("engine", ""))
     return made
-
-
-@pytest.fixture
-def run(capsys):
-    def go(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return ended.value.code or 0, printed.out, " ".join(printed.err.split())
-
-    return go
 
 
 def rows(printed):

@@ -30,6 +30,7 @@ class Checked:
 
     def __init__(self, lm, reader):
         self.lm, self.reader, self.plain = lm, reader, {}
+        self.compared = 0
 
     def know(self, tokens):
         """One plain pass says what comes after each beginning of these tokens."""
@@ -39,6 +40,7 @@ class Checked:
     def check(self, tokens, row):
         if tokens not in self.plain:
             self.know(tokens)
+        self.compared += 1
         assert torch.allclose(row, self.plain[tokens], atol=CLOSE, rtol=CLOSE), (row - self.plain[tokens]).abs().max()
 
     def read(self, texts):
@@ -114,17 +116,21 @@ def test_memory_is_trimmed_and_forgotten_without_harm(models, kind, budget):
 
 
 def test_beginnings_after_longer_texts_and_longer_texts_after_beginnings(read):
+    before = read.compared
     text = tuple(range(40, 64))
     for end in (20, 12, 24, 1, 13, 2):
         read.read([text[:end]])
         read.reader.settle()
     read.read([(*text[:12], 7), (*text[:12], 7, 8), text[:13]])
     read.read([text[:end] for end in (3, 24, 12, 1)])
+    assert read.compared == before + 6 + 3 + 4
 
 
 def test_texts_of_a_single_token(read):
+    before = read.compared
     read.read([(5,), (6,), (900,)])
     read.read([(6,), (7,)])
+    assert read.compared == before + 5
 
 
 def test_texts_longer_than_a_slice_and_than_a_window(read):
@@ -163,6 +169,7 @@ def test_a_row_takes_more_than_a_slice_while_another_takes_none(models, kind):
     rows = read.go_on(rows, [[dice.randrange(1500) for _ in range(600)], []])
     rows = read.go_on(rows, [[1], [2, 3]])
     read.go_on(rows, [[], [dice.randrange(1500) for _ in range(300)]])
+    assert read.compared == 2 + 1 + 2 + 1
 
 
 @pytest.mark.parametrize("seed", [1])
@@ -256,3 +263,4 @@ def test_a_model_that_is_read_plainly_says_the_same(models, kind):
     rows = read.go_on(rows, [[5], [6], [7]])
     order = read.keep([2, 0])
     read.go_on([rows[row] for row in order], [[8], [9]])
+    assert read.compared == 3 + 3 + 2

@@ -175,7 +175,9 @@ def test_cheap_players_are_asked_as_they_come():
     game = make_game("kuhn(hands=1)")
     cheap = Together(fails(AssertionError("nobody asks for many at once")))
     object.__setattr__(cheap, "price", 1)
-    Policies(game, [cheap, cheap], 10).prepare([game.start(Key(0))])
+    policies = Policies(game, [cheap, cheap], 10)
+    policies.prepare([game.start(Key(0))])
+    assert policies.budget == 10
 
 
 def test_dear_players_use_up_the_budget():

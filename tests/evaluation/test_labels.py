@@ -238,7 +238,8 @@ def test_the_picture_shows_every_pair_and_every_cell():
 
 
 def test_a_picture_of_nothing_can_be_drawn():
-    ElementTree.fromstring(picture({}, scene().states, ("C", "D"), "nothing"))
+    root = ElementTree.fromstring(picture({}, scene().states, ("C", "D"), "nothing"))
+    assert "nothing" in [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def asking(model="formula", style="shapellm-state", **options):
