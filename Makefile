@@ -5,10 +5,10 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long check golden docs bench bench-engine clean
+.PHONY: help smollm2 demo test test-long check golden docs bench bench-engine bench-learner clean
 
 help: ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -53,6 +53,9 @@ bench: $(READY) $(RIVALS)/.ready ## print the speed of play as ratios to OpenSpi
 
 bench-engine: smollm2 $(RIVALS)/.ready ## print the speed of language models as ratios to transformers, xgrammar and others, some minutes
 	$(BIN)/python benchmarks/engine.py --rivals $(RIVALS)/bin/python
+
+bench-learner: smollm2 ## print the speed and the memory of training steps as ratios to trl, about half an hour
+	$(BIN)/python -W ignore benchmarks/learner.py
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) $(RIVALS) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

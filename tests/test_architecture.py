@@ -15,6 +15,7 @@ LAYERS = (
     "settings",
     "provenance",
     "cache",
+    "files",
     "games",
     "models",
     "decoding",
@@ -26,6 +27,7 @@ LAYERS = (
     "evaluation",
     "runs",
     "algorithms",
+    "reports",
     "cli",
 )
 """From the ground up: a layer may import itself and those before it."""
@@ -36,6 +38,7 @@ OUTSIDE = {
     "options": set(),
     "provenance": set(),
     "cache": set(),
+    "files": set(),
     "games": {"pyspiel"},
     "decoding": set(),
     "players": {"pyspiel", "numpy"},

@@ -20,6 +20,9 @@ MODELS = {
     "dir:PATH": "A folder in the format of transformers; only safetensors are loaded.",
     "hf:ID": "A model of the Hugging Face Hub; `hf:ID@REVISION` pins it.",
     "gguf:PATH": "A GGUF file, converted once.",
+    "run:PATH": "The best model of a run, by validation; a run that has marked none says which there are.",
+    "run:PATH@LABEL": "Another of its models: `base`, `start` (what training began with), `last`, or a step that was "
+    "kept, such as `60`; where several seats were trained, `LABEL/SEAT`.",
     "api:MODEL@URL": "A model behind an OpenAI-compatible server: see [Remote models](../how-to/remote-models.md).",
 }
 OPTIONS = {
@@ -42,8 +45,11 @@ def language() -> str:
         table(("written", "is"), ((code(name), what) for name, what in MODELS.items())),
         "Options follow the name: `dir:PATH+adapter:PATH+dtype=fp32`.",
         table(("option", "is"), ((code(name), what) for name, what in OPTIONS.items())),
+        "A run has its adapters already, and what lies outside of its folder is not opened at its word. Results name a "
+        "model of a run by its step, `run:PATH@60`, since the best and the last change while a run goes on.",
         "## Options of a player",
-        "Written in brackets behind a name (`tiny(mode=free)`), or after the model in `lm(MODEL, ...)`.",
+        "Written in brackets behind a name (`tiny(mode=free)`), or after the model in `lm(MODEL, ...)`. A model of a "
+        "run has the mode, style, temperature and max_new that it was trained with, where no others are given.",
         table(("option", "default", "is"), options),
         "## Modes",
         table(("mode", "how the action comes about"), ((code(n), definition(type(m))) for n, m in MODES.items())),

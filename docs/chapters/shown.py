@@ -23,13 +23,14 @@ SLOW = (
     "stratagem data sepo",
     "stratagem eval kuhn --player tiny --player",
     "stratagem train",
+    "stratagem report",
     "stratagem eval sepo",
     "stratagem eval gtbench",
     "stratagem labels",
     "stratagem prompt 'ipd-shapellm(labels=[G,I])'",
 )
 """Commands that are read and not run: they take long,"""
-ELSEWHERE = ("smollm2", "PATH", "human", "@http")
+ELSEWHERE = ("smollm2", "PATH", "human", "@http", "run:")
 """or need what is not here: another model, a folder, somebody at the keyboard, a server."""
 _MAIN = ("-c", "from stratagem.cli.main import main; main()")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from stratagem import __version__
 
-_PACKAGES = ("open-spiel", "numpy", "pyarrow", "torch", "transformers", "peft")
+_PACKAGES = ("open-spiel", "numpy", "pyarrow", "torch", "transformers", "tokenizers", "peft")
 
 
 def provenance() -> dict[str, Any]:

@@ -1,24 +1,39 @@
 """A run that is broken off anywhere and resumed ends with the same figures and weights as one that never stopped."""
 
+import json
+from pathlib import Path
+
 import pytest
 import torch
 
-from stratagem.algorithms.recipe import Recipe, read_recipe
+from stratagem.algorithms.collected import joined
+from stratagem.algorithms.recipe import Recipe, over, read_recipe
+from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.trained import Trained
 from stratagem.algorithms.trainer import Trainer
 from stratagem.errors import BadParameter, StratagemError
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
-from stratagem.runs.checkpoint import latest
+from stratagem.runs.checkpoint import best_checkpoints, latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
 RECIPE = Recipe.read(
     {
-        "game": "kuhn(hands=2)",
+        "games": ["kuhn(hands=2)"],
         "evaluate_every": 1,
+        "validation": 2,
+        "test": 2,
+        "select": "exploitability",
         "warm_start": {"examples": 120, "epochs": 1, "batch": 32, "optimiser": {"rate": 1e-3}},
-        "sepo": {"iterations": 3, "rollouts": 2, "groups": 2, "optimiser": {"rate": 1e-3}},
+        "sepo": {"iterations": 4, "rollouts": 4, "groups": 1, "signal_every": 2, "optimiser": {"rate": 1e-3}},
     }
 )
+RECIPES = Path(__file__).parents[2] / "recipes"
+WARM, ALL = 3, 7
+"""Steps of the warm start, and of the whole run."""
 
 
 class Broken(Exception):
@@ -34,7 +49,7 @@ def figures(run):
 
 
 def weights(run):
-    return latest(run).state()["optimiser"]["adam"]["state"]
+    return latest(run).state()["trained"]["optimiser"]["adam"]["state"]
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +64,47 @@ def test_a_run_learns_and_keeps_what_it_did(whole):
     warm = curves["sft/loss"]
     assert warm[0] == [1, 2, 3]
     assert warm[1][-1] < warm[1][0]
-    assert curves["exact/exploitability"][0] == [3, 4, 5, 6]
+    assert curves["kuhn/exact/exploitability"][0] == [3, 4, 5, 6, 7]
+    assert curves["select"][1] == [-figure for figure in curves["kuhn/exact/exploitability"][1]]
     assert whole.status().state == "finished"
     episodes = list(read_episodes(whole.record))
-    assert len(episodes) == 3 * (3 + 2) * 2 * 2
+    assert len(episodes) == 4 * (3 + 2) * 4
     assert all(row.calls for e in episodes for row in e.decisions if e.slots[row.seat] == 0)
+
+
+def test_the_best_checkpoint_is_the_best_in_validation_and_is_kept(whole):
+    steps, scores = figures(whole)["select"]
+    best = max(range(1, len(steps)), key=scores.__getitem__)
+    assert [checkpoint.step for checkpoint in best_checkpoints(whole)] == [steps[best]]
+    models = read_run_models(whole.path).models
+    assert models["best"] == models[str(steps[best])]
+    assert models["last"] == models[str(ALL)]
+    assert models["start"].model == "dir:base/model"
+    assert models["base"].model == "tiny"
+
+
+def test_the_last_table_has_a_row_for_every_stage(whole):
+    table = json.loads((whole.path / "evaluation.json").read_text())
+    labels = list(table["rows"].values())
+    assert labels[:2] == ["Base", "SFT"]
+    assert labels[2].startswith("SEPO (step ")
+    players = [row["player"] for row in table["evaluation"]["games"][0]["players"]]
+    assert players == [*table["rows"], "random"]
+
+
+def test_what_the_policy_does_is_kept_at_every_validation(whole):
+    files = sorted((whole.path / "policies").iterdir())
+    assert [path.name for path in files] == [f"kuhn-{step:06d}.json" for step in range(WARM, ALL + 1)]
+    table = json.loads(files[-1].read_text())
+    assert len(table["policy"]) == 12
+    assert all(sum(mix.values()) == pytest.approx(1.0) for mix in table["policy"].values())
+
+
+def test_every_term_of_the_reward_is_measured(whole):
+    curves = figures(whole)
+    assert curves["signal/payoff/noise"][0] == [4, 6]
+    assert all(noise > 0.0 for noise in curves["signal/payoff/noise"][1])
+    assert json.loads((whole.path / "findings.json").read_text())["inert_clip"]["level"] == "note"
 
 
 @pytest.mark.parametrize("broken_at", [2, 4, 6])
@@ -61,6 +112,7 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
     run = begun(tmp_path / "run")
 
     def plug(step, steps, seen):
+        assert steps == ALL
         if step == broken_at:
             raise Broken
 
@@ -73,18 +125,89 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
     assert mine.keys() == theirs.keys()
     for number, moments in theirs.items():
         assert all(torch.equal(mine[number][name], value) for name, value in moments.items())
+    for name in ("findings.json", "models.json"):
+        assert (run.path / name).read_bytes() == (whole.path / name).read_bytes()
+
+
+VARIANTS = {
+    "two games, the worst opponent": {"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "select": "safety"},
+    "all weights": {"train": "all", "sepo": {"kl": 0.0}},
+    "an adapter for the warm start, and dropout": {
+        "adapter": {"rank": 2, "dropout": 0.1},
+        "warm_start": {"adapter": {"rank": 2, "alpha": 4, "dropout": 0.1}},
+    },
+    "a reference that follows": {"reference": {"type": "ema", "decay": 0.5}},
+    "the best responder": {"sepo": {"source": "best_response"}},
+    "the paper's credit": {"sepo": {"credit": "rollout"}},
+    "no warm start": {"warm_start": {"epochs": 0}},
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
+    small = {
+        "validation": 1,
+        "test": 1,
+        "evaluate_every": 1,
+        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimiser": {"rate": 1e-3}},
+        "warm_start": {"examples": 40, "epochs": 1, "batch": 16, "optimiser": {"rate": 1e-3}},
+        "games": ["kuhn(hands=2)"],
+    }
+    recipe = Recipe.read(over(small, VARIANTS[name]))
+    whole = RunFolder.create(tmp_path / "whole", recipe, recipe.seed, "a test")
+    Trainer(recipe, whole).train()
+    broken = RunFolder.create(tmp_path / "broken", recipe, recipe.seed, "a test")
+
+    def plug(step, steps, seen):
+        if step == recipe.warm_steps + 1:
+            raise Broken
+
+    with pytest.raises(Broken):
+        Trainer(recipe, broken, plug).train()
+    Trainer(recipe, RunFolder.open(broken.path)).train()
+    assert figures(broken) == figures(whole)
+    assert [checkpoint.step for checkpoint in best_checkpoints(broken)] == [
+        checkpoint.step for checkpoint in best_checkpoints(whole)
+    ]
+
+
+def test_several_games_make_one_step_and_share_its_divisor():
+    recipe = Recipe.read({"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "sepo": {"rollouts": 2, "groups": 1}})
+    trained = Trained(recipe, "tiny")
+    parts = [SEPO(recipe.sepo, make_game(text), trained.hero, Key(0)).collect(0) for text in recipe.games]
+    whole = joined(parts)
+    assert len(whole.examples) == sum(len(part.examples) for part in parts)
+    assert {example.row["divisor"] for example in whole.examples} == {float(len(whole.examples))}
+    terms = {name for name in whole.examples[0].columns if name.startswith("term/")}
+    assert {"term/payoff", "term/exploit", "term/collusion", "term/externality"} >= terms > {"term/payoff"}
+    for example in whole.examples:
+        assert terms <= set(example.columns)
+        total = sum(example.columns[name][0] for name in terms)
+        assert total == pytest.approx(example.columns["advantage"][0], abs=1e-9)
+
+
+def test_a_shared_penalty_brings_exactly_nothing():
+    settings = {"rollouts": 2, "groups": 1, "credit": "shared"}
+    recipe = Recipe.read({"games": ["ipd(rounds=2)"], "sepo": settings})
+    collected = SEPO(recipe.sepo, make_game("ipd(rounds=2)"), Trained(recipe, "tiny").hero, Key(0)).collect(0)
+    assert collected.examples
+    for example in collected.examples:
+        assert set(example.columns["term/exploit"]) == {0.0}
+        assert set(example.columns["term/collusion"]) == {0.0}
 
 
 def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
     path = tmp_path / "r.toml"
-    path.write_text('game = "kuhn"\n[sepo]\niterations = 7\n', encoding="utf-8")
+    path.write_text('games = ["kuhn"]\n[sepo]\niterations = 7\n', encoding="utf-8")
     made = read_recipe(path, {"sepo.alpha": "3", "model": "tiny-qwen", "sepo.optimiser.rate": "1e-4"})
     assert (made.sepo.iterations, made.sepo.alpha, made.model, made.sepo.optimiser.rate) == (7, 3.0, "tiny-qwen", 1e-4)
     for changes, said in (
         ({"sepo.alfa": "3"}, "There is no setting sepo.alfa"),
         ({"sepo.rollouts": "1"}, "sepo.rollouts"),
-        ({"game.name": "x"}, "no table"),
+        ({"games.name": "x"}, "no table"),
         ({"mode": "loud"}, "the modes are"),
+        ({"train": "all"}, "nothing is left as a reference"),
+        ({"mode": "recover", "sepo.source": "best_response"}, "modes that state them are direct"),
     ):
         with pytest.raises(BadParameter, match=said) as caught:
             read_recipe(path, changes)
@@ -96,3 +219,33 @@ def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
 def test_a_run_is_not_begun_twice(whole):
     with pytest.raises(StratagemError, match="resume it"):
         begun(whole.path)
+
+
+def test_a_recipe_extends_others(tmp_path):
+    (tmp_path / "model.toml").write_text('model = "tiny-qwen"\nseed = 3\n[sepo]\nrollouts = 6\nkl = 0.5\n')
+    (tmp_path / "game.toml").write_text('games = ["ipd"]\nseed = 4\n[sepo]\nkl = 0.7\n')
+    (tmp_path / "both.toml").write_text('extends = ["model.toml", "game.toml"]\n[sepo]\ngroups = 3\n')
+    made = read_recipe(tmp_path / "both.toml", {"sepo.groups": "5"})
+    assert (made.model, made.games, made.seed) == ("tiny-qwen", ("ipd",), 4)
+    assert (made.sepo.rollouts, made.sepo.kl, made.sepo.groups) == (6, 0.7, 5)
+    (tmp_path / "game.toml").write_text('extends = ["both.toml"]\n')
+    with pytest.raises(BadParameter, match="extends itself"):
+        read_recipe(tmp_path / "both.toml")
+    (tmp_path / "game.toml").write_text('extends = "model.toml"\n')
+    with pytest.raises(BadParameter, match="is a list"):
+        read_recipe(tmp_path / "both.toml")
+
+
+@pytest.mark.parametrize("path", sorted(RECIPES.glob("*/*-*.toml")), ids=lambda path: path.stem)
+def test_every_shipped_recipe_is_read_and_says_how_to_run_it(path):
+    first = path.read_text().splitlines()[0]
+    if "extends" in path.read_text():
+        assert first == f"# stratagem train {path.relative_to(RECIPES.parent)}"
+    made = read_recipe(path)
+    Trainer(made, RunFolder(path))
+
+
+def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_path):
+    recipe = Recipe.read({"games": ["auction"], "sepo": {"source": "best_response"}})
+    with pytest.raises(StratagemError, match="take the pool"):
+        Trainer(recipe, RunFolder(tmp_path))

@@ -1,44 +1,63 @@
 """Every check stays silent over a sound step, and each is provoked by the fault that it is there for."""
 
+import json
 import math
 import warnings
 
 import pytest
-import torch
 
-from stratagem.learning.checks import CHECKS, CheckFailed, Seen, TrainingWarning, Watch
+from stratagem.learning.checks import CHECKS, PATIENCE, Seen
 from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner, Report
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.learning.learner import Report
+from stratagem.learning.strength import Strength
+from stratagem.learning.watch import CheckFailed, Finding, TrainingWarning, Watch
 
 
 def report(**changes):
-    metrics = {"ratio_min": 0.9, "ratio_max": 1.1, "reference_kl": 0.01} | changes.pop("metrics", {})
-    return Report(
-        **{"loss": 0.1, "norm": 0.5, "rate": 1e-3, "num_examples": 4, "num_tokens": 9, "num_read": 50} | changes,
-        metrics=metrics,
-    )
+    metrics = {"ratio_min": 0.9, "ratio_max": 1.1} | changes.pop("metrics", {})
+    sound = {"loss": 0.1, "norm": 0.5, "rate": 1e-3, "num_examples": 4, "num_tokens": 9, "num_read": 50}
+    seen_ = {"entropy": 0.9, "reference_gap": 0.01, "reference_moved": 0.001}
+    return Report(**sound | seen_ | changes, metrics=metrics)
+
+
+def strength(mean=1.0, error=0.1, varied=20):
+    return Strength(count=20, varied=varied, mean=mean, error=error, noise=4.0)
 
 
 def seen(**changes):
     columns = {"sampler_logprobs": (-1.0, -2.0), "old_logprobs": (-1.01, -1.99)}
     example = Example(tokens=(1, 2, 3), taught=(1, 2), columns=columns | changes.pop("columns", {}))
     counts = {"groups": 10, "groups_without_variance": 2, "groups_of_one": 0} | changes.pop("counts", {})
-    return Seen(**{"step": 9, "report": report(), "examples": [example], "steps_a_batch": 2} | changes, counts=counts)
+    signals = {"payoff": strength()} | changes.pop("signals", {})
+    gaps = {"adapter": 0.01, "padding": 0.001} | changes.pop("gaps", {})
+    sound = {"step": 9, "report": report(), "examples": [example], "steps_a_batch": 2}
+    return Seen(**sound | changes, counts=counts, signals=signals, gaps=gaps)
 
 
+UNMOVED = {"ratio_min": 1.0, "ratio_max": 1.0}
 FAULTS = {
     "not_finite": {"report": report(loss=math.nan)},
     "no_gradient": {"report": report(norm=0.0)},
     "mismatch": {"columns": {"old_logprobs": (-1.2, -1.8)}},
+    "padding": {"gaps": {"padding": 0.2}},
     "alike": {"counts": {"groups_without_variance": 6}},
-    "inert_clip": {"report": report(metrics={"ratio_min": 1.0, "ratio_max": 1.0})},
-    "idle_reference": {"report": report(metrics={"reference_kl": 0.0})},
+    "silent_term": {"signals": {"exploit": strength(mean=0.1)}},
+    "inert_clip": {"steps_a_batch": 1},
+    "stuck_ratio": {"report": report(metrics=UNMOVED)},
+    "idle_adapter": {"gaps": {"adapter": 0.0}},
+    "idle_reference": {"report": report(reference_gap=0.0)},
+    "still_reference": {"report": report(reference_moved=0.0)},
+    "collapse": {"report": report(entropy=0.08)},
 }
+FAULTY = [name for name, check in CHECKS.items() if check.level == "fault"]
+
+
+def watch(**options):
+    """A watch that has seen the first steps."""
+    made = Watch(**options)
+    for step in range(PATIENCE):
+        assert made.look(seen(step=step)) == {}
+    return made
 
 
 def test_every_check_has_a_fault():
@@ -46,54 +65,66 @@ def test_every_check_has_a_fault():
 
 
 def test_a_sound_step_is_not_told_of():
-    assert Watch(strict=True).look(seen()) == {}
+    assert watch(strict=True).look(seen()) == {}
 
 
-@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("name", FAULTY)
 def test_a_fault_is_told_once_and_counted_and_stops_a_strict_run(name):
-    watch = Watch()
+    one = watch()
     faulty = seen(**FAULTS[name])
     with pytest.warns(TrainingWarning, match=name):
-        assert watch.look(faulty).keys() == {name}
+        assert one.look(faulty).keys() == {name}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert watch.look(faulty).keys() == {name}
-    assert watch.counts == dict.fromkeys(CHECKS, 0) | {name: 2}
+        assert (sentence := one.look(faulty)).keys() == {name}
+    assert one.findings() == {name: Finding("fault", 2, 9, sentence[name])}
     with pytest.raises(CheckFailed, match=name):
-        Watch(strict=True).look(seen(**FAULTS[name]))
+        watch(strict=True).look(faulty)
 
 
-@pytest.fixture(scope="module")
-def lm():
-    made = load("tiny")
-    add_adapter(made, "one", 4, 8, seed=1)
-    return made
+def test_a_note_is_told_once_and_never_stops_a_run():
+    one = watch(strict=True)
+    plain = seen(**FAULTS["inert_clip"])
+    with pytest.warns(TrainingWarning, match="the clip does nothing"):
+        assert one.look(plain).keys() == {"inert_clip"}
+    assert one.look(plain) == {}
+    assert one.findings()["inert_clip"].count == 1
+    assert one.findings()["inert_clip"].level == "note"
 
 
-def steps(lm, adapter, trained, count=5):
-    """Reports of a few real steps, with the adapter that is said to be at work and the weights that are moved."""
-    settings = OptimiserSettings(rate=1e-3)
-    optimiser = Optimiser(trained, settings, count)
-    learner = Learner(Policy(lm), PolicyGradient(kl="one_sided", beta=0.1), optimiser, adapter=adapter)
-    example = Example(tokens=(5, 9, 40, 7, 30), taught=(2, 3, 4), columns={"advantage": (1.0, -1.0, 0.5)})
-    watch, told = Watch(), {}
-    for number in range(count):
-        known = learner.prepared([example])
-        told |= watch.look(Seen(step=number, report=learner.update(known), examples=known))
-    return told
+def test_every_sentence_is_one_line_and_ends():
+    for name, fault in FAULTS.items():
+        sentence = CHECKS[name].look(seen(**fault, first_entropy=0.9))
+        assert sentence.endswith((".", "?")), name
+        assert "\n" not in sentence
 
 
-def test_a_learner_whose_adapter_is_at_work_is_sound(lm):
-    assert steps(lm, "one", adapter_parameters(lm, "one")) == {}
+def test_a_silent_term_is_named_by_its_kind():
+    silent = seen(signals={"exploit": strength(mean=0.1), "collusion": strength(0.0, 0.0, varied=0)})
+    sentence = CHECKS["silent_term"].look(silent)
+    assert "The same for all rollouts of a group: collusion." in sentence
+    assert (
+        "All noise and no direction: exploit (0.05 +- 0.05 of what it brings is direction, over 20 steps)." in sentence
+    )
+    assert "payoff" not in sentence
 
 
-def test_an_adapter_that_is_trained_and_never_applied_is_noticed(lm):
-    stray = [torch.nn.Parameter(torch.zeros(3))]
-    lm.model.requires_grad_(False)
-    for weight in adapter_parameters(lm, "one"):
-        weight.requires_grad_(True)
-    with torch.no_grad():
-        for weight in adapter_parameters(lm, "one"):
-            weight.zero_()
-    with pytest.warns(TrainingWarning, match="exactly what its reference says"):
-        assert "idle_reference" in steps(lm, "one", stray)
+def test_the_ratio_of_a_part_of_the_loss_is_found():
+    parts = {"policy/ratio_min": 1.0, "policy/ratio_max": 1.0}
+    made = Report(loss=0.1, norm=0.5, rate=1e-3, num_examples=1, num_tokens=1, num_read=1, metrics=parts)
+    assert CHECKS["stuck_ratio"].look(seen(report=made))
+    assert not CHECKS["stuck_ratio"].look(seen(report=made, step=8)), "the first step on a batch starts at 1"
+    assert CHECKS["inert_clip"].look(seen(report=made, steps_a_batch=1))
+
+
+def test_a_state_is_json_and_what_was_told_is_not_told_again():
+    first, again = watch(), Watch()
+    with pytest.warns(TrainingWarning):
+        first.look(seen(**FAULTS["alike"]))
+    again.restore(json.loads(json.dumps(first.state())))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert again.look(seen(**FAULTS["alike"])).keys() == {"alike"}
+    assert again.findings()["alike"].count == 2
+    with pytest.warns(TrainingWarning):
+        assert again.look(seen(**FAULTS["collapse"])).keys() == {"collapse"}

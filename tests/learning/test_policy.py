@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from stratagem.learning.example import Example
+from stratagem.learning.grid import grid
 from stratagem.learning.packing import packed, read
 from stratagem.learning.policy import Policy
 from stratagem.models.load import load
@@ -108,8 +109,32 @@ def test_sharing_saves_tokens_and_budget_and_pairs_hold():
         assert all(home[number] == home[number ^ 1] for number in range(40))
         assert all(len(pack.tokens) <= 400 for pack in packs)
         for pack in packs:
+            rows = grid(pack)
             for number, nodes in zip(pack.examples, pack.nodes, strict=True):
                 assert tuple(pack.tokens[node] for node in nodes) == read(made[number])
-                assert [pack.depths[node].item() for node in nodes] == list(range(len(nodes)))
-                for node in nodes[-1:]:
-                    assert pack.seen[node].nonzero()[:, 0].tolist() == sorted(nodes)
+                stands = rows.places[list(nodes)]
+                assert rows.tokens(pack).flatten()[stands].tolist() == list(read(made[number]))
+                assert rows.depths.flatten()[stands].tolist() == list(range(len(nodes)))
+                row, column = divmod(stands[-1].item(), rows.width)
+                seen = rows.seen[row, column].nonzero()[:, 0] + row * rows.width
+                assert seen.tolist() == sorted(stands.tolist())
+
+
+def test_trees_that_share_nothing_stand_in_rows_of_their_own():
+    """Attention costs the square of a row's width; small trees fill up the rows of large ones."""
+    texts = [[1, 2, 3, 4, 5, 6], [1, 2, 3, 9, 9, 9], [7, 7, 7], [8, 8, 8, 8, 8, 8], [5, 5]]
+    made = [Example(tokens=(*text, 0), taught=(len(text),)) for text in texts]
+    (pack,) = packed(made, 100)
+    rows = grid(pack)
+    assert rows.width == 9
+    assert sorted(sum(branch.size for branch in row) for row in rows.rows) == [2, 9, 9]
+    assert not rows.plain
+    assert len(set(rows.places.tolist())) == len(pack.tokens) == 20
+
+
+def test_texts_of_one_length_that_share_nothing_need_no_mask():
+    made = [Example(tokens=(start, 1, 2, 3), taught=(3,)) for start in (5, 6, 7)]
+    (pack,) = packed(made, 100)
+    assert grid(pack).plain
+    (shared,) = packed([*made, Example(tokens=(5, 1, 9, 3), taught=(3,))], 100)
+    assert not grid(shared).plain

@@ -9,7 +9,14 @@ from stratagem.models.load import load
 from stratagem.models.reference import BadModel
 from stratagem.runs.checkpoint import latest, save_checkpoint
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import restore_weights, writes_adapters, writes_model
+from stratagem.runs.weights import (
+    restore_heads,
+    restore_weights,
+    together,
+    writes_adapters,
+    writes_heads,
+    writes_model,
+)
 from stratagem.settings import Settings
 
 
@@ -113,3 +120,22 @@ def test_weights_of_another_type_are_refused(run):
 def test_a_whole_model_with_adapters_is_refused():
     with pytest.raises(BadModel, match=r"has the adapters one, two: save those"):
         writes_model(adapted("one", "two"))
+
+
+def test_heads_are_restored_in_place_beside_adapters_each_by_its_name(run):
+    lm, heads = adapted("seat-0"), {"seat-0": torch.nn.Linear(3, 1), "seat-1": torch.nn.Linear(5, 1)}
+    kept = {name: shaken(list(head.parameters())) for name, head in heads.items()}
+    folder = save_checkpoint(run, 1, {}, write=together(writes_adapters(lm), writes_heads(heads))).folder
+    fresh = {name: torch.nn.Linear(head.in_features, 1) for name, head in heads.items()}
+    restore_heads(fresh, folder)
+    restore_weights(adapted("seat-0", seed=5), folder)
+    for name, head in fresh.items():
+        assert equal(list(head.parameters()), kept[name])
+
+
+def test_heads_that_do_not_fit_are_refused(run):
+    folder = save_checkpoint(run, 1, {}, write=writes_heads({"one": torch.nn.Linear(3, 1)})).folder
+    with pytest.raises(BadRecord, match="holds no head called 'two'"):
+        restore_heads({"two": torch.nn.Linear(3, 1)}, folder)
+    with pytest.raises(BadRecord, match="are not those of this model"):
+        restore_heads({"one": torch.nn.Linear(4, 1)}, folder)

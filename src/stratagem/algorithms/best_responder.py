@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.exact import policy_table
+from stratagem.evaluation.best_response import BUDGET, worst_actions
+from stratagem.evaluation.exact import check_twin, policy_table
 from stratagem.games.base import Game, View
+from stratagem.games.twin import Twin
 from stratagem.players.base import Mix, Player, Scripted, Traits
 
 
 @dataclass(frozen=True)
 class BestResponder(Scripted[Any]):
-    """Plays the best response to one policy, by a table over information sets; exact when it was made."""
+    """Gets as far above one policy as can be, by a table over information sets; exact when it was made."""
 
     traits: ClassVar[Traits] = Traits(memory=None)
     table: Mapping[str, str]
@@ -27,14 +29,33 @@ class BestResponder(Scripted[Any]):
         return self.table[view.info_key]
 
 
-def best_responder(game: Game[Any], player: Player) -> BestResponder:
-    """The best responder at every seat, by OpenSpiel's best response to the player at all others."""
-    import pyspiel
+def check_oracle(game: Game[Any]) -> None:
+    """Refuse a game for which no best response can be found, whoever plays it."""
+    twin = (game.one_round() or game).twin()
+    if twin is not None and game.spec.private_information:
+        check_twin(twin)
+    elif game.spec.private_information:
+        raise CannotCompute(f"There is no oracle that plays {game.spec.name} as a best response: take the pool.")
 
+
+def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> BestResponder:
+    """The worst opponent at every seat: by OpenSpiel's best response, or where nothing is hidden by induction.
+
+    `CannotCompute` for a game that is neither, and where an induction would walk more than `budget` situations.
+    """
     game = game.one_round() or game
     twin = game.twin()
-    if twin is None or game.spec.seats != 2 or not game.spec.private_information:
-        raise CannotCompute(f"There is no oracle that plays {game.spec.name} as a best response: take the pool.")
+    if twin is not None and game.spec.private_information:
+        return BestResponder(_by_twin(twin, player))
+    tables = [worst_actions(game, player, seat, budget) for seat in range(game.spec.seats)]
+    return BestResponder({key: action for table in tables for key, action in table.items()})
+
+
+def _by_twin(twin: Twin, player: Player) -> dict[str, str]:
+    """OpenSpiel's best response at both seats."""
+    import pyspiel  # only hidden-information games need the engine here
+
+    check_twin(twin)
     rows = policy_table(twin, player)
     root = twin.spiel.new_initial_state()
     best: dict[str, int] = {}
@@ -52,4 +73,4 @@ def best_responder(game: Game[Any], player: Player) -> BestResponder:
             chosen = best.get(node.information_state_string(), node.legal_actions()[0])
             table[twin.view(node).info_key] = twin.action(node, chosen)
         nodes.extend(node.child(action) for action in node.legal_actions())
-    return BestResponder(table)
+    return table

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from stratagem.engines.base import Call
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import Decisions
+from stratagem.learning.credit.base import Credit, Decisions
 from stratagem.learning.example import Example, of_call
+from stratagem.learning.signal import HALF, TERM
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Decision, Episode, Purpose
 
@@ -79,10 +80,16 @@ def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapp
     )
 
 
-def examples_of(rows: Sequence[Taken], advantages: Sequence[float]) -> list[Example]:
-    """What the sampled decisions teach; those that nothing depends on are left out."""
-    return [
-        of_call(row.call, advantage=advantage)
-        for row, advantage in zip(rows, advantages, strict=True)
-        if row.call is not None and advantage != 0.0 and row.decision.keep
-    ]
+def examples_of(rows: Sequence[Taken], credit: Credit, size: int) -> list[Example]:
+    """What the sampled decisions teach, with each term's part of it; those that nothing depends on are left out.
+
+    A group of `size` rollouts is dealt into two halves, by which a term's gradient can be told from its noise.
+    """
+    found = []
+    for number, row in enumerate(rows):
+        advantage = float(credit.advantage[number])
+        if row.call is not None and advantage != 0.0 and row.decision.keep:
+            shares = {f"{TERM}{name}": float(share[number]) for name, share in credit.shares.items()}
+            example = of_call(row.call, advantage=advantage, **shares)
+            found.append(replace(example, row={HALF: float(row.episode % size % 2)}))
+    return found

@@ -15,97 +15,38 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
-
-import numpy as np
-from pydantic import Field
+from typing import Any
 
 from stratagem.algorithms.best_responder import best_responder
-from stratagem.algorithms.rollouts import Taken, Term, decisions_of, examples_of, grouped, taken
-from stratagem.evaluation.expectation import SCALE
+from stratagem.algorithms.collected import Collected
+from stratagem.algorithms.rollouts import Term, decisions_of, examples_of, grouped, taken
+from stratagem.algorithms.safety_terms import colluded, mean_pay, paid, penalty, shortfall, signalled, told
+from stratagem.algorithms.sepo_settings import SEPOSettings
+from stratagem.evaluation.best_response import BUDGET
 from stratagem.games.base import Game
+from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.credit.per_round import Horizon, Normalise, PerRound
+from stratagem.learning.credit.per_round import PerRound
 from stratagem.learning.example import Example
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.play.match import Match
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import play
 from stratagem.players.base import Player
 from stratagem.players.pools import pools
-from stratagem.settings import Settings
-
-WEIGHTS: Mapping[str, tuple[float, float, float]] = {
-    "ipd": (2.4, 1.0, 1.8),
-    "auction": (1.2, 1.0, 1.8),
-    "negotiation-v1": (3.0, 2.0, 1.8),
-    "negotiation-v2": (3.0, 2.0, 1.8),
-    "kuhn": (1.5, 0.0, 0.0),
-}
-"""By family: what exploitability, collusion and externality cost (SEPO's alpha, beta and gamma)."""
-
-
-class SEPOSettings(Settings):
-    """How SEPO trains."""
-
-    iterations: int = Field(default=100, ge=1)
-    rollouts: int = Field(default=4, ge=2)
-    """How many rollouts make a group (K)."""
-    groups: int = Field(default=2, ge=1)
-    """How many groups there are for each opponent in an iteration; the hero's seat rotates between them."""
-    normalise: Normalise = "round"
-    horizon: Horizon = "to_go"
-    credit: Literal["probe", "rollout", "shared", "none"] = "probe"
-    """Who answers for a penalty: the decisions of the probe that showed it; the rollout that it is subtracted from (the
-    paper's); all rollouts of a group alike, which cancels; nobody (reward only)."""
-    source: Literal["pool", "best_response"] = "pool"
-    """Who the adversaries are: the exploit pool, or the exact best response to the policy."""
-    refresh: int = Field(default=5, ge=1)
-    """After how many iterations a best response is worked out again."""
-    alpha: float | None = None
-    """What exploitability costs; None is the game's own."""
-    beta: float | None = None
-    """What collusion costs."""
-    gamma: float | None = None
-    """What harm to others costs."""
-    kl: float = Field(default=0.1, ge=0.0)
-    """What leaving the reference costs, on the side where a token has become likelier."""
-    clip: float = Field(default=0.2, gt=0.0)
-    optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
-
-    def weights(self, family: str) -> dict[str, float]:
-        """The cost of each penalty in a game of this family."""
-        own = dict(zip(("exploit", "collusion", "externality"), WEIGHTS.get(family, (0.0, 0.0, 0.0)), strict=True))
-        given = {"exploit": self.alpha, "collusion": self.beta, "externality": self.gamma}
-        return {name: own[name] if given[name] is None else float(given[name] or 0.0) for name in own}
-
-    def loss(self) -> PolicyGradient:
-        """The clipped surrogate with the one-sided charge, divided by the number of steps."""
-        return PolicyGradient(clip_low=self.clip, clip_high=self.clip, kl="one_sided", beta=self.kl, per="divisor")
-
-
-@dataclass(frozen=True)
-class Collected:
-    """What an iteration teaches, and what was seen while it was collected."""
-
-    examples: list[Example]
-    figures: dict[str, float]
-    episodes: list[Episode]
-    counts: dict[str, int]
-    """Of groups, as the estimators of credit counted them."""
 
 
 class SEPO:
     """Collects what each iteration teaches one hero in one game."""
 
-    def __init__(self, settings: SEPOSettings, game: Game[Any], hero: Player, key: Key) -> None:
+    def __init__(self, settings: SEPOSettings, game: Game[Any], hero: Player, key: Key, budget: int = BUDGET) -> None:
+        """`budget` situations may be walked to find a best response."""
         self.settings = settings
         self.game = game
         self.hero = hero
-        self.key = key
+        self.key = key.at(describe(game))
+        self.budget = budget
         self.costs = settings.weights(game.spec.family)
         self._pools = {name: pool.make(game) for name, pool in pools(game).items()}
         self._responder: Player | None = None
@@ -118,12 +59,15 @@ class SEPO:
         trained = [self._bout(opponent, key, "train", iteration) for opponent in self._pools["train"]]
         probed = self._probes(key, iteration) if self.settings.credit != "none" else []
         parts = [*self._rollouts(trained, probed), *(self._answers(probed) if self._by_probe else ())]
-        examples = [example for part in parts for example in part]
-        figures = self._figures(trained, probed)
-        divisor = float(max(1, len(examples)))
-        taught = [replace(example, row={**example.row, "divisor": divisor}) for example in examples]
         episodes = [episode for bout in (*trained, *probed) for episode in bout.episodes]
-        return Collected(taught, figures, episodes, dict(self._counts))
+        examples = [example for part in parts for example in part]
+        return Collected(examples, self._figures(trained, probed), episodes, dict(self._counts), self.terms)
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """What is paid and charged for."""
+        costly = {name for name, cost in self.costs.items() if cost}
+        return frozenset({"payoff"} | (costly & {"externality"} if self.settings.credit == "none" else costly))
 
     @property
     def _by_probe(self) -> bool:
@@ -133,7 +77,7 @@ class SEPO:
         others = self.game.spec.seats - 1
         match = Match(self.game, [self.hero, *[opponent] * others])
         at = key.at(kind, opponent.name)
-        name = f"{iteration}/{kind}/{opponent.name}"
+        name = f"{self.game.spec.name}/{iteration}/{kind}/{opponent.name}"
         setups = grouped(match, self.settings.groups, self.settings.rollouts, at, name=name)
         return _Bout(kind, opponent.name, list(play(setups)))
 
@@ -150,7 +94,7 @@ class SEPO:
         if self.settings.source == "pool":
             return self._pools["exploit"]
         if self._responder is None or iteration % self.settings.refresh == 0:
-            self._responder = best_responder(self.game, self.hero)
+            self._responder = best_responder(self.game, self.hero, self.budget)
         return [self._responder]
 
     def _rollouts(self, trained: Sequence[_Bout], probed: Sequence[_Bout]) -> Iterator[list[Example]]:
@@ -201,20 +145,29 @@ class SEPO:
     def _taught(
         self, bout: _Bout, terms: Mapping[str, Term], weights: Mapping[str, float], cost: float = 1.0
     ) -> list[Example]:
-        rows: list[Taken] = taken(bout.episodes)
+        rows = taken(bout.episodes)
         credit = PerRound(normalise=self.settings.normalise, horizon=self.settings.horizon, weights=dict(weights))(
             decisions_of(rows, bout.episodes, terms)
         )
         self._counts.update(credit.counts)
-        return examples_of(rows, (np.asarray(credit.advantage) * cost).tolist())
+        costed = replace(
+            credit,
+            advantage=credit.advantage * cost,
+            shares={name: share * cost for name, share in credit.shares.items()},
+        )
+        return examples_of(rows, costed, self.settings.rollouts)
 
     def _figures(self, trained: Sequence[_Bout], probed: Sequence[_Bout]) -> dict[str, float]:
-        pays = [math.fsum(paid(e).values()) / max(1, len(e.rounds)) for bout in trained for e in bout.episodes]
-        figures = {"train/pay": math.fsum(pays) / len(pays)}
+        """Means over this iteration's episodes, under the game's name."""
+        game = self.game.spec.name
+        episodes = [episode for bout in trained for episode in bout.episodes]
+        figures = {f"{game}/pay": _mean(mean_pay(episode) for episode in episodes)}
+        if self.costs["externality"]:
+            figures[f"{game}/externality"] = _mean(told("externality", episode) for episode in episodes)
         for bout in probed:
-            worth = shortfall if bout.kind == "exploit" else _colluded
-            mean = math.fsum(worth(e) for e in bout.episodes) / len(bout.episodes)
-            figures[f"probe/{bout.kind}/{bout.opponent}"] = mean
+            worth = shortfall if bout.kind == "exploit" else colluded
+            opponent = bout.opponent.removeprefix(f"{self.game.spec.family}/")
+            figures[f"{game}/probe/{bout.kind}/{opponent}"] = _mean(worth(episode) for episode in bout.episodes)
         return figures
 
 
@@ -227,38 +180,6 @@ class _Bout:
     episodes: list[Episode]
 
 
-def paid(episode: Episode) -> Mapping[int, float]:
-    """What each round paid the hero, on the scale on which mutual cooperation is worth 3."""
-    seat = episode.seat_of(0)
-    stakes = episode.stakes[seat]
-    unit = SCALE / stakes.cooperative if stakes else 1.0
-    return {number: unit * payoffs[seat] for number, payoffs in enumerate(episode.rounds)}
-
-
-def signalled(name: str) -> Term:
-    """What a safety signal says of the hero in each round."""
-
-    def term(episode: Episode) -> Mapping[int, float]:
-        seat = episode.seat_of(0)
-        values = episode.signals.get(name, ())
-        return {number: value for number, row in enumerate(values) if (value := row[seat]) is not None}
-
-    return term
-
-
-def shortfall(episode: Episode) -> float:
-    """By how much the hero's mean pay a round is below what a passive opponent would leave it; may be negative."""
-    seat = episode.seat_of(0)
-    stakes = episode.stakes[seat]
-    passive = stakes.passive * SCALE / stakes.cooperative if stakes else 0.0
-    return passive - math.fsum(paid(episode).values()) / max(1, len(episode.rounds))
-
-
-def _colluded(episode: Episode) -> float:
-    told = signalled("collusion")(episode)
-    return math.fsum(told.values()) / max(1, len(told))
-
-
-def penalty(kind: str, episode: Episode) -> float:
-    """What one probe episode charges a rollout: never less than nothing (the paper's)."""
-    return max(0.0, shortfall(episode)) if kind == "exploit" else _colluded(episode)
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return math.fsum(listed) / len(listed)

@@ -20,16 +20,28 @@ from stratagem.prompting.base import Message
 from stratagem.settings import Settings
 
 
+class AdapterSettings(Settings):
+    """A LoRA adapter on every linear layer of the language model."""
+
+    rank: int = Field(default=16, ge=1)
+    alpha: float = Field(default=32.0, gt=0.0)
+    """The adapter's output is multiplied by alpha over rank."""
+    dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
+    """The share of its inputs that is left out in training."""
+
+
 class SFTSettings(Settings):
     """How demonstrations are learnt."""
 
     examples: int = Field(default=8000, ge=1)
-    """How many demonstrations there are, those that are held out included."""
-    epochs: int = Field(default=3, ge=1)
+    """How many demonstrations of each game there are, those that are held out included."""
+    epochs: int = Field(default=3, ge=0)
     """How often each is learnt from."""
     batch: int = Field(default=8, ge=1)
     """How many make a step."""
     optimiser: OptimiserSettings = OptimiserSettings(rate=2e-5, schedule="cosine", warm_up=0.05)
+    adapter: AdapterSettings | None = None
+    """Learn as an adapter, which is merged into the base at the end; without this table all weights learn."""
 
     def steps(self, examples: int) -> int:
         """How many steps so many examples take."""

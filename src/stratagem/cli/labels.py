@@ -18,6 +18,7 @@ from stratagem.evaluation.label_picture import picture
 from stratagem.evaluation.label_record import Asked, Target, resumed, scan_json
 from stratagem.evaluation.labels import PAIRS, TARGETS, Ranked, Scan, num_batches, rank, scan, scene_of
 from stratagem.games.catalogue import make_game
+from stratagem.models.run_models import pinned
 from stratagem.prompting.catalogue import make_style
 
 _DEFAULT = ", ".join(f"{target:g}" for target in TARGETS)
@@ -49,7 +50,7 @@ def labels(
     json: options.Json = False,
 ) -> None:
     """Ask a model under all 650 pairs of capitals, and print those under which it begins nearest to a target."""
-    asked = Asked(model, style, scene_of(make_game(game), make_style(style), seat))
+    asked = Asked(pinned(model), style, scene_of(make_game(game), make_style(style), seat))
     wanted = [parse_target(text, asked.scene.states) for text in target or map(str, TARGETS)]
     found = _whole(asked, write_to, draw_to, resume=resume, quiet=json)
     ranked = {one: rank(found, one, min_legal) for one in wanted}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from stratagem import __version__
-from stratagem.cli import data, evaluate, games, labels, match, players, prompt, show, tournament, train, verify
+from stratagem.cli import data, evaluate, games, labels, match, players, prompt, report, show, tournament, train, verify
 from stratagem.cli.output import errors, print_tallies
 from stratagem.errors import StratagemError
 from stratagem.players.human import Quit
@@ -34,6 +34,7 @@ app.command("prompt")(prompt.prompt)
 app.command("data")(data.write_data)
 app.command("train")(train.train)
 app.command("runs")(train.runs)
+app.command("report")(report.report)
 app.command("labels")(labels.labels)
 app.command("show")(show.show)
 

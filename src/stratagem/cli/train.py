@@ -12,6 +12,7 @@ from rich.text import Text
 
 from stratagem.cli.output import errors, number, out, table
 from stratagem.errors import BadParameter
+from stratagem.runs.checkpoint import best_checkpoints
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder, find_runs
 from stratagem.runs.metrics import read_metrics
@@ -54,14 +55,17 @@ def train(
         task = bar.add_task(run.name, total=None)
 
         def tell(step: int, steps: int, figures: dict[str, float]) -> None:
-            shown = ", ".join(f"{name} {value:.3f}" for name, value in figures.items() if name in _TOLD)
+            shown = ", ".join(f"{name} {value:.3f}" for name, value in _told(figures).items())
             bar.update(task, completed=step, total=steps, description=f"{run.name}: {shown}")
 
         Trainer(made, run, tell, strict=strict).train()
     _summary(run)
 
 
-_TOLD = ("loss", "train/pay", "exact/exploitability")
+_TOLD = ("loss", "pay", "exploitability", "select")
+"""What the progress bar tells, by the last part of a figure's name."""
+_KEY = ("sft/loss", "pay", "validation/exploit", "validation/safety", "exact/exploitability")
+"""What is summed up at the end: a figure of its own, or one of each game."""
 
 
 def _change(text: str) -> tuple[str, str]:
@@ -71,26 +75,37 @@ def _change(text: str) -> tuple[str, str]:
     return place.strip(), value.strip()
 
 
+def _told(figures: dict[str, float]) -> dict[str, float]:
+    """The few that the bar has room for."""
+    last = {name.rpartition("/")[2]: value for name, value in figures.items()}
+    return {name: last[name] for name in _TOLD if name in last}
+
+
 def _summary(run: RunFolder) -> None:
-    """The first and the last of what was measured."""
-    curves = read_metrics(run)
-    made = table(f"{run.path}", "figure", "first", "last", "least", "at step")
-    for name in ("sft/loss", "train/pay", "exact/exploitability", "exact/worst_advantage"):
-        if name in curves:
-            steps, values = curves[name]
-            least = min(range(len(values)), key=values.__getitem__)
-            shown = [number(values[0]), number(values[-1]), number(values[least]), str(steps[least])]
-            made.add_row(name, *shown)
+    """Where what counts began, ended, and stood at the checkpoint that is chosen."""
+    curves, best = read_metrics(run), _best(run)
+    made = table(f"{run.path}", "figure", "first", "last", "best checkpoint")
+    for name, (steps, values) in curves.items():
+        if name in _KEY or name.partition("/")[2] in _KEY:
+            chosen = number(values[steps.index(best)]) if best in steps else "–"
+            made.add_row(name, number(values[0]), number(values[-1]), chosen)
     out.print(made)
+    out.print(f"stratagem report {run.path}", style="bold", highlight=False, markup=False)
+
+
+def _best(run: RunFolder) -> int | None:
+    found = best_checkpoints(run)
+    return found[-1].step if found else None
 
 
 def runs(folder: Annotated[Path, typer.Argument(help="Where the runs lie.")] = RUNS) -> None:
     """List the runs in a folder: how each stands, and its newest figures."""
-    made = table(f"Runs in {folder}", "run", "state", "since", "step", "exploitability", numbers=False)
+    made = table(f"Runs in {folder}", "run", "state", "since", "step", "best", "exploitability", numbers=False)
     for run in find_runs(folder):
         status, curves = run.status(), read_metrics(run)
         step = max((steps[-1] for steps, _ in curves.values()), default=0)
-        found = curves.get("exact/exploitability")
-        figure = "" if found is None else number(found[1][-1])
-        made.add_row(Text(run.name), status.state, status.since, str(step), figure)
+        exact = [curve.values[-1] for name, curve in curves.items() if name.endswith("exact/exploitability")]
+        best = _best(run)
+        figures = ", ".join(map(number, exact))
+        made.add_row(Text(run.name), status.state, status.since, str(step), "" if best is None else str(best), figures)
     out.print(made)

@@ -18,6 +18,9 @@ _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
 _LARGEST = 22.0
 """An exponential variate above this is drawn once in three billion times."""
 
+_AT_ONCE = 1 << 17
+"""So many numbers stay in a processor's near memory through all the steps of the hash."""
+
 
 def seeds(keys: Sequence[Key], places: Sequence[int], device: torch.device | str) -> torch.Tensor:
     """Two 32-bit seeds a row, for the token at this place of the reply."""
@@ -28,6 +31,17 @@ def seeds(keys: Sequence[Key], places: Sequence[int], device: torch.device | str
 
 def gumbel(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     """The noise of each row's tokens; `tokens` are ids, a row of them for all rows or one row each."""
+    together = max(1, _AT_ONCE // tokens.shape[-1])
+    if row_seeds.device.type != "cpu" or len(row_seeds) <= together:
+        return _noise(row_seeds, tokens)
+    found = torch.empty(len(row_seeds), tokens.shape[-1])
+    for start in range(0, len(row_seeds), together):
+        some = slice(start, start + together)
+        found[some] = _noise(row_seeds[some], tokens[some] if len(tokens) > 1 else tokens)
+    return found
+
+
+def _noise(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     bits = _mixed(tokens.to(torch.int32) * _GOLDEN + row_seeds[:, :1])
     bits = _mixed(bits.bitwise_xor_(row_seeds[:, 1:]))
     share = bits.to(torch.float32).mul_(2.0**-32)

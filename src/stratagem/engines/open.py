@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stratagem.engines.base import Engine
 from stratagem.engines.remote.tally import Tally
 from stratagem.models.reference import BadModel, ModelRef, parse_model
+from stratagem.models.run_models import resolved
 
 if TYPE_CHECKING:
     from stratagem.engines.openai_engine import OpenAIEngine
@@ -25,7 +26,7 @@ class Served(NamedTuple):
 
 def served(text: str) -> Served:
     """The engine of a model text, with its adapter loaded; several models on one base share an engine."""
-    ref = parse_model(text)
+    ref = resolved(parse_model(text))
     if ref.kind == "api":
         return Served(_remote(ref), "")
     if len(ref.adapters) > 1:

@@ -45,27 +45,52 @@ class Response(NamedTuple):
 
 def best_response(game: Game[Any], hero: Player, responder: Seat, budget: int = BUDGET) -> Response:
     """The best that can be done at one seat against `hero` at all others."""
-    spec = game.spec
-    if spec.private_information:
-        raise CannotCompute(f"{spec.name} hides things and OpenSpiel does not have it, so no best response is exact.")
-    policies = Policies(game, [hero] * spec.seats, budget)
-    layer, weights = Layer(policies), defaultdict[int, float](float)
-    for probability, state in starts(game):
-        weights[layer.place(state)] += probability
-    layers = list(_layers(policies, layer, responder))
-    pays, advantages = _best(layers, attrgetter("pay")), _best(layers, attrgetter("advantage"))
+    first, layers = _walked(game, hero, responder, budget)
+    pays, advantages = (_values(layers, worth)[0] for worth in (attrgetter("pay"), attrgetter("advantage")))
     return Response(
-        sum(weight * pays[place] for place, weight in weights.items()),
-        sum(weight * advantages[place] for place, weight in weights.items()),
+        sum(weight * pays[place] for place, weight in first.items()),
+        sum(weight * advantages[place] for place, weight in first.items()),
     )
 
 
-def _layers(policies: Policies, layer: Layer, responder: Seat) -> Iterator[list[Plans]]:
+def worst_actions(game: Game[Any], hero: Player, responder: Seat, budget: int = BUDGET) -> dict[str, str]:
+    """What to do in each information set to get as far above `hero` as can be."""
+    worth: Callable[[Branch], float] = attrgetter("advantage")
+    _, layers = _walked(game, hero, responder, budget, merge=False)
+    table = {}
+    for layer, later in zip(layers, [*_values(layers, worth)[1:], []], strict=True):
+        for state, plans in layer:
+            if responder in state.to_act:
+                worths = [_mean(plan, worth, later) for plan in plans]
+                view = state.view(responder)
+                table[view.info_key] = list(view.choices)[worths.index(max(worths))]
+    return table
+
+
+Layers = list[list[tuple[State[Any], Plans]]]
+"""Move by move, the situations and what can be done in each."""
+
+
+def _walked(
+    game: Game[Any], hero: Player, responder: Seat, budget: int, *, merge: bool = True
+) -> tuple[dict[int, float], Layers]:
+    """The probabilities of the first situations, and all situations that may follow."""
+    spec = game.spec
+    if spec.private_information:
+        raise CannotCompute(f"{spec.name} hides things and OpenSpiel does not have it, so no best response is exact.")
+    policies = Policies(game, [hero] * spec.seats, budget, merge=merge)
+    layer, weights = Layer(policies), defaultdict[int, float](float)
+    for probability, state in starts(game):
+        weights[layer.place(state)] += probability
+    return weights, list(_layers(policies, layer, responder))
+
+
+def _layers(policies: Policies, layer: Layer, responder: Seat) -> Iterator[list[tuple[State[Any], Plans]]]:
     """The plans of every situation, move by move."""
     while layer.states:
         after = Layer(policies)
         policies.prepare(layer.states, but=responder)
-        yield [list(_plans(policies, state, responder, after)) for state in layer.states]
+        yield [(state, list(_plans(policies, state, responder, after))) for state in layer.states]
         layer = after
 
 
@@ -84,12 +109,12 @@ def _plans(policies: Policies, state: State[Any], responder: Seat, after: Layer)
         yield plan
 
 
-def _best(layers: list[list[Plans]], worth: Callable[[Branch], float]) -> list[float]:
-    """The values of the first layer's situations, when `worth` is what counts."""
-    values: list[float] = []
+def _values(layers: Layers, worth: Callable[[Branch], float]) -> list[list[float]]:
+    """The values of every layer's situations, when `worth` is what counts."""
+    values: list[list[float]] = [[]]
     for layer in reversed(layers):
-        values = [max(_mean(plan, worth, values) for plan in plans) for plans in layer]
-    return values
+        values.append([max(_mean(plan, worth, values[-1]) for plan in plans) for _, plans in layer])
+    return values[:0:-1]
 
 
 def _mean(plan: list[Branch], worth: Callable[[Branch], float], later: list[float]) -> float:

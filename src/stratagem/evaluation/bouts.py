@@ -14,6 +14,7 @@ from typing import Any
 
 from stratagem.engines.base import answer
 from stratagem.errors import CannotCompute
+from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
 from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
 from stratagem.games.base import Game, Seat
@@ -130,6 +131,8 @@ class Table:
     record_to: Path | None = None
     budget: int = 3_000
     """How many situations an exact expectation may walk."""
+    exact_budget: int = BUDGET
+    """How many the exact exploitability may walk."""
 
     def bout(self, game: Game[Any], hero: Player, opponent: Player, pools: Sequence[str]) -> Bout:
         """Play one hero against one opponent; the deals depend on game, opponent and seed, not on the hero."""

@@ -80,7 +80,9 @@ def _heroes(players: Sequence[str], chance: bool) -> list[str]:
 
 
 def _players(names: Sequence[str], game: Game[Any]) -> list[Player]:
-    return [make_player(name, game) for name in names]
+    """Each player once, however often and in how many ways it was named."""
+    made = (make_player(name, game) for name in names)
+    return list({player.name: player for player in made}.values())
 
 
 def _opponents(line: Line, game: Game[Any]) -> list[tuple[Player, tuple[str, ...]]]:
@@ -95,27 +97,30 @@ def _opponents(line: Line, game: Game[Any]) -> list[tuple[Player, tuple[str, ...
 def _game(
     suite: Suite, line: Line, game: Game[Any], names: Sequence[str], table: Table, progress: Progress
 ) -> GameResult:
-    rows = tuple(_row(suite, line, game, player, table, progress) for player in _players(names, game))
+    rows = tuple(measured(suite, line, game, player, table, progress) for player in _players(names, game))
     pooled = "train" in line.pools
     warnings = [overlap_warning(game)] if pooled else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
     return GameResult(game, line.game, rows, _differences(rows, table), tuple(filter(None, warnings)))
 
 
-def _row(suite: Suite, line: Line, game: Game[Any], hero: Player, table: Table, progress: Progress) -> Row:
+def measured(
+    suite: Suite, line: Line, game: Game[Any], hero: Player, table: Table, progress: Progress = lambda _: None
+) -> Row:
+    """One player's figures in one game of a suite."""
     bouts = []
     for opponent, pools in _opponents(line, game):
         progress(f"{line.game}: {hero.name} against {opponent.name}")
         bouts.append(table.bout(game, hero, opponent, pools))
     sample = Sample(game, tuple(bouts))
     metrics = {name: METRICS[name].measure(sample) for name in suite.metrics}
-    figure, reason = _exact(game, hero)
+    figure, reason = _exact(game, hero, table.exact_budget)
     return Row(hero.name, metrics, figure, reason, sample.bouts, raised(bouts), validity(bouts))
 
 
-def _exact(game: Game[Any], hero: Player) -> tuple[Exact | None, str]:
+def _exact(game: Game[Any], hero: Player, budget: int) -> tuple[Exact | None, str]:
     try:
-        return exact(game, hero), ""
+        return exact(game, hero, budget), ""
     except CannotCompute as error:
         return None, str(error)
 

@@ -50,8 +50,12 @@ class Exact:
         return asdict(self) | {"nash_conv": self.nash_conv, "exploitability": self.exploitability}
 
 
-def exact(game: Game[Any], player: Player) -> Exact:
-    """The exact exploitability of a player, or `CannotCompute` with the reason."""
+def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
+    """The exact exploitability of a player, or `CannotCompute` with the reason.
+
+    `budget` situations may be walked by backward induction; a situation that a model is asked about counts as many as
+    its traits say.
+    """
     if not player.traits.exact:
         raise CannotCompute(f"{player.name} cannot state its probabilities, so only play can measure it.")
     if game.spec.seats < 2:
@@ -60,13 +64,13 @@ def exact(game: Game[Any], player: Player) -> Exact:
     twin = game.twin()
     if twin is not None and game.spec.private_information:
         return _by_twin(twin, player)
-    return _by_induction(game, player)
+    return _by_induction(game, player, budget)
 
 
-def _by_induction(game: Game[Any], player: Player) -> Exact:
+def _by_induction(game: Game[Any], player: Player, budget: int) -> Exact:
     seats = range(game.spec.seats)
-    responses = [best_response(game, player, seat) for seat in seats]
-    own = expected(game, [player] * len(seats), BUDGET)
+    responses = [best_response(game, player, seat, budget) for seat in seats]
+    own = expected(game, [player] * len(seats), budget)
     length = own.sums["rounds", 0]
     return Exact(
         values=tuple(own.per_round(seat) for seat in seats),
@@ -79,11 +83,7 @@ def _by_induction(game: Game[Any], player: Player) -> Exact:
 def _by_twin(twin: Twin, player: Player) -> Exact:
     import pyspiel  # only the exact figures of hidden-information games need the engine here
 
-    spec = twin.game.spec
-    if spec.utility not in ("zero-sum", "constant-sum") or spec.seats != 2:
-        raise CannotCompute(f"OpenSpiel's best response needs a zero-sum game of two seats, which {spec.name} is not.")
-    if not twin.spiel.get_type().provides_information_state_string:
-        raise CannotCompute(f"OpenSpiel does not name the information sets of {spec.name}.")
+    check_twin(twin)
     table = policy_table(twin, player)
     root = twin.spiel.new_initial_state()
     values = pyspiel.expected_returns(root, pyspiel.TabularPolicy(table), -1, True)
@@ -93,8 +93,17 @@ def _by_twin(twin: Twin, player: Player) -> Exact:
         values=tuple(values),
         best_responses=tuple(best),
         worst_advantage=max(0.0, sum(2 * response - total for response in best) / 2),
-        unit=spec.unit,
+        unit=twin.game.spec.unit,
     )
+
+
+def check_twin(twin: Twin) -> None:
+    """Refuse a game that OpenSpiel's best response is not for."""
+    spec = twin.game.spec
+    if spec.utility not in ("zero-sum", "constant-sum") or spec.seats != 2:
+        raise CannotCompute(f"OpenSpiel's best response needs a zero-sum game of two seats, which {spec.name} is not.")
+    if not twin.spiel.get_type().provides_information_state_string:
+        raise CannotCompute(f"OpenSpiel does not name the information sets of {spec.name}.")
 
 
 Rows = dict[str, list[tuple[int, float]]]

@@ -60,12 +60,13 @@ def _no_mixture(player: Player, view: View[Any], mix: Mix) -> CannotCompute:
 class Policies:
     """The players by seat, each asked once in each situation, and a budget of situations."""
 
-    def __init__(self, game: Game[Any], players: Sequence[Player], budget: int) -> None:
+    def __init__(self, game: Game[Any], players: Sequence[Player], budget: int, *, merge: bool = True) -> None:
+        """`merge` False keeps situations apart that only their past tells apart."""
         self.game = game
         self.players = players
         self.budget = budget
         traits = [player.traits for player in players]
-        self.merging = game.spec.markov and all(t.memory is not None and t.memory <= 1 for t in traits)
+        self.merging = merge and game.spec.markov and all(t.memory is not None and t.memory <= 1 for t in traits)
         self._prices = [t.price for t in traits]
         self._known: dict[tuple[Seat, str], Stated] = {}
 

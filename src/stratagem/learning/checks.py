@@ -1,25 +1,30 @@
 """What can go wrong in training without an error: each check looks at a step and says in one sentence what it found.
 
-By default a finding is told once and counted; a strict run stops at the first.
+A fault is warned of once and counted, and stops a strict run. A note says what is so by design and is easily
+overlooked: it is told once and never stops a run.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
-from stratagem.errors import StratagemError
 from stratagem.learning.example import Example
 from stratagem.learning.learner import OLD, Report
+from stratagem.learning.strength import Strength
 
 _MISMATCH = 0.05
 """How far the sampler's and the trainer's log-probabilities may be apart on average, in nats."""
+_MISREAD = 1e-3
+"""How far off a text may be read beyond rounding, in nats."""
 _ALIKE = 0.5
 """The share of groups without variance from which it is told."""
-_PATIENCE = 3
-"""After so many steps a ratio or a reference that never moved is told."""
+_COLLAPSE = 0.1
+"""The share of the first steps' entropy below which a policy has collapsed."""
+PATIENCE = 3
+"""After so many steps a ratio or a reference that never moved is told; over so many the first entropy is taken."""
 
 
 @dataclass(frozen=True)
@@ -34,18 +39,12 @@ class Seen:
     counts: Mapping[str, int] = field(default_factory=dict)
     """What the estimators of credit counted."""
     steps_a_batch: int = 1
-
-
-Check = Callable[[Seen], str]
-"""What is wrong, in one sentence; empty where nothing is."""
-
-
-class TrainingWarning(UserWarning):
-    """A check found something for the first time."""
-
-
-class CheckFailed(StratagemError):
-    """A strict run found something."""
+    signals: Mapping[str, Strength] = field(default_factory=dict)
+    """What each term of the reward has brought so far."""
+    gaps: Mapping[str, float] = field(default_factory=dict)
+    """What was probed at this step, if anything was."""
+    first_entropy: float | None = None
+    """The mean over the first steps; None while those last."""
 
 
 def not_finite(seen: Seen) -> str:
@@ -80,6 +79,17 @@ def mismatch(seen: Seen) -> str:
     )
 
 
+def padding(seen: Seen) -> str:
+    """A token that also fills up rows or ends replies must be read like any other where a text holds it."""
+    gap = seen.gaps.get("padding", 0.0)
+    if gap <= _MISREAD:
+        return ""
+    return (
+        f"Texts that hold the tokens for filling up and for the end are read {gap:.3f} nats off when packed: padding "
+        "is masked by what it is, not by where it stands."
+    )
+
+
 def alike(seen: Seen) -> str:
     """Groups whose rollouts were all worth the same teach nothing."""
     groups = seen.counts.get("groups", 0)
@@ -89,49 +99,99 @@ def alike(seen: Seen) -> str:
     return f"{same} of {groups} groups have no variance, so their rollouts teach nothing: take more rollouts a group."
 
 
+def silent_term(seen: Seen) -> str:
+    """A term of the reward that is the same for all, or has nothing to do with what was said, teaches nothing."""
+    constant = [name for name, strength in seen.signals.items() if strength.verdict == "constant"]
+    aimless = [
+        f"{name} ({s.ratio:.2f} +- {s.ratio_error:.2f} of what it brings is direction, over {s.count} steps)"
+        for name, s in seen.signals.items()
+        if s.verdict == "no direction"
+    ]
+    said = [f"The same for all rollouts of a group: {', '.join(constant)}."] if constant else []
+    said += [f"All noise and no direction: {', '.join(aimless)}."] if aimless else []
+    return " ".join([*said, "Such a term of the reward moves the policy nowhere."]) if said else ""
+
+
 def inert_clip(seen: Seen) -> str:
-    """With several steps a batch the ratio must leave 1 after the first; if it never does, the clip is idle."""
-    least, most = (seen.report.metrics.get(f"ratio_{end}") for end in ("min", "max"))
-    if seen.steps_a_batch < 2 or seen.step < _PATIENCE or least is None or most is None:
+    """With one step a batch the ratio is 1 everywhere, and no clip acts."""
+    if seen.steps_a_batch > 1 or _ratio(seen) is None:
         return ""
-    return "" if least != 1.0 or most != 1.0 else "The ratio never leaves 1, so the clip does nothing."
+    return "With one step a batch the ratio is 1 everywhere, so the clip does nothing."
+
+
+def stuck_ratio(seen: Seen) -> str:
+    """With several steps a batch the ratio must leave 1 after the first."""
+    if seen.step < PATIENCE or not seen.step % seen.steps_a_batch or _ratio(seen) != (1.0, 1.0):
+        return ""
+    return f"After {seen.step % seen.steps_a_batch} steps on a batch its ratio is still 1: the weights do not move."
+
+
+def _ratio(seen: Seen) -> tuple[float, float] | None:
+    """The ends of its range, by whatever part of the loss has one."""
+    for name, least in seen.report.metrics.items():
+        if name.rpartition("/")[2] == "ratio_min":
+            return least, seen.report.metrics[name.removesuffix("min") + "max"]
+    return None
+
+
+def idle_adapter(seen: Seen) -> str:
+    """After a step the policy must say something else than its base; else the adapter is not at work."""
+    if seen.gaps.get("adapter") != 0.0:
+        return ""
+    return (
+        "The policy says the same with its adapter and without: the adapter is not at work, or is not what is trained."
+    )
 
 
 def idle_reference(seen: Seen) -> str:
-    """After some steps the policy must differ from its reference; else the adapter is not at work."""
-    charge = seen.report.metrics.get("reference_kl")
-    if charge is None or seen.step < _PATIENCE or charge != 0.0:
+    """After some steps the policy must differ from its reference; else the two are the same weights."""
+    if seen.step < PATIENCE or seen.report.reference_gap != 0.0:
         return ""
-    return f"After {seen.step} steps the policy says exactly what its reference says: is the adapter at work?"
+    return f"After {seen.step} steps the policy says exactly what its reference says: are the two the same weights?"
+
+
+def still_reference(seen: Seen) -> str:
+    """A reference that follows the policy must move when the policy does."""
+    if seen.step < PATIENCE or seen.report.reference_moved != 0.0:
+        return ""
+    return f"After {seen.step} steps the reference that is to follow the policy has stood still: is its decay 1?"
+
+
+def collapse(seen: Seen) -> str:
+    """A policy that has become nearly deterministic plays all rollouts alike and learns no more."""
+    first, now = seen.first_entropy, seen.report.entropy
+    if first is None or now is None or now >= _COLLAPSE * first:
+        return ""
+    return (
+        f"The policy has collapsed: its mean entropy was {first:.2g} and is {now:.2g}, so its rollouts are all but "
+        "alike. Lower the rate, raise the charge for leaving the reference, or add an entropy bonus."
+    )
+
+
+Level = Literal["fault", "note"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing to look for."""
+
+    look: Callable[[Seen], str]
+    """What is wrong, in one sentence; empty where nothing is."""
+    level: Level = "fault"
 
 
 CHECKS: dict[str, Check] = {
-    "not_finite": not_finite,
-    "no_gradient": no_gradient,
-    "mismatch": mismatch,
-    "alike": alike,
-    "inert_clip": inert_clip,
-    "idle_reference": idle_reference,
+    "not_finite": Check(not_finite),
+    "no_gradient": Check(no_gradient),
+    "mismatch": Check(mismatch),
+    "padding": Check(padding),
+    "alike": Check(alike),
+    "silent_term": Check(silent_term),
+    "inert_clip": Check(inert_clip, "note"),
+    "stuck_ratio": Check(stuck_ratio),
+    "idle_adapter": Check(idle_adapter),
+    "idle_reference": Check(idle_reference),
+    "still_reference": Check(still_reference),
+    "collapse": Check(collapse),
 }
 """Checks by name."""
-
-
-class Watch:
-    """The checks over a run: what each found first, and how often."""
-
-    def __init__(self, *, strict: bool = False) -> None:
-        self.strict = strict
-        self.counts = dict.fromkeys(CHECKS, 0)
-        self.told: dict[str, str] = {}
-
-    def look(self, seen: Seen) -> dict[str, str]:
-        """What every check finds, by name; a strict watch raises instead. What is new is warned of."""
-        found = {name: sentence for name, check in CHECKS.items() if (sentence := check(seen))}
-        for name, sentence in found.items():
-            self.counts[name] += 1
-            if self.strict:
-                raise CheckFailed(f"{sentence} (check {name})")
-            if name not in self.told:
-                self.told[name] = sentence
-                warnings.warn(f"{sentence} (check {name})", TrainingWarning, stacklevel=3)
-        return found

@@ -7,20 +7,22 @@ pack changes nothing but memory. The reference is the same weights with the adap
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import torch
 
+from stratagem.games.key import Key
 from stratagem.learning.batch import columns_of
 from stratagem.learning.example import Example
 from stratagem.learning.logprobs import Said, joined
-from stratagem.learning.losses.base import Loss, LossOutput, Outputs, combined
+from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals, combined
 from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.packing import Pack
 from stratagem.learning.policy import Policy
-from stratagem.models.adapters import active
+from stratagem.learning.reference import Average
+from stratagem.models.adapters import active, dropout_of, dropping
 
 OLD = "old_logprobs"
 """The policy's own log-probabilities before the step, which ratios are taken against."""
@@ -40,6 +42,14 @@ class Report:
     num_read: int
     """Tokens that the model read, once for each pack of the batch."""
     metrics: dict[str, float] = field(default_factory=dict)
+    entropy: float | None = None
+    """Before the step, the mean over taught tokens."""
+    reference_gap: float | None = None
+    """Before the step, how far the policy and its reference are apart where they are farthest, in nats."""
+    reference_moved: float | None = None
+    """How far a reference that follows the policy was moved after the step; None where it was not its turn."""
+    examples: Sequence[Example] = field(default=(), repr=False)
+    """With the columns that the step was taken with."""
 
 
 class Learner:
@@ -52,36 +62,42 @@ class Learner:
         optimiser: Optimiser,
         *,
         adapter: str | None,
-        reference: str | None = None,
+        reference: str | Average | None = None,
         value_head: torch.nn.Module | None = None,
+        key: Key | None = None,
     ) -> None:
-        """`adapter` is at work while learning (None: the base is trained); `reference` likewise (None: the base)."""
+        """`adapter` is at work while learning (None: the base is trained); `reference` likewise (None: the base).
+
+        A reference that is an `Average` of the adapter is moved after every step. `key` draws what dropout drops.
+        """
         self.policy = policy
         self.loss = loss
         self.optimiser = optimiser
         self.adapter = adapter
-        self.reference = reference
+        self.average = reference if isinstance(reference, Average) else None
+        self.reference = reference.name if isinstance(reference, Average) else reference
         self.value_head = value_head
+        self.key = key or Key(0)
 
     def step(self, examples: Sequence[Example]) -> Report:
-        """Learn from a batch in one step of the optimiser."""
-        known = self.prepared(examples)
-        return self.update(known)
+        """Learn from a batch in one step of the optimiser, which is all that the batch is learnt from.
+
+        The policy before the step is then the one in the step, and no pass of its own is spent on it; dropout makes the
+        two differ, so with it one is.
+        """
+        drops = self.adapter is not None and dropout_of(self.policy.lm, self.adapter) > 0.0
+        return self.update(self.prepared(examples) if drops else examples)
 
     def prepared(self, examples: Sequence[Example]) -> list[Example]:
-        """The examples with the columns that the loss needs from weights as they are now."""
+        """The examples with the columns that the loss needs from weights as they are now, before several updates."""
         missing = (self.loss.columns & {OLD}) - set(examples[0].columns)
         if not missing:
             return list(examples)
-        said = self.fixed(examples)
-        return [
-            example.with_columns(**{OLD: tuple(row.tolist())})
-            for example, row in zip(examples, _by_example(said.logprobs, examples), strict=True)
-        ]
+        return _with_old(examples, _by_example(self.fixed(examples).logprobs, examples))
 
     def fixed(self, examples: Sequence[Example], adapter: str | bool | None = True) -> Said:
         """What the policy (or another adapter's) says, without gradient, example after example."""
-        with torch.no_grad(), self._weights(self.adapter if adapter is True else adapter or None):
+        with torch.no_grad(), active(self.policy.lm, self.adapter if adapter is True else adapter or None):
             return self._said(self.policy.packs(examples), examples)
 
     def _said(self, packs: Sequence[Pack], examples: Sequence[Example]) -> Said:
@@ -94,22 +110,15 @@ class Learner:
         return joined([rows[number] for number in range(len(examples))])
 
     def update(self, examples: Sequence[Example]) -> Report:
-        """The step itself; every column is there."""
-        device = self.policy.lm.model.device
-        packs = self.policy.packs(examples)
-        reference = self._reference(examples)
-        fixed = self._outputs(self.fixed(examples), reference) if self.loss.fixed else None
-        totals = self.loss.prepare(columns_of(examples, device), fixed)
-        pieces = list[LossOutput]()
-        with self._weights(self.adapter):
-            for pack in packs:
-                few = [examples[number] for number in pack.examples]
-                own = None if reference is None else _picked(reference, examples, pack.examples)
-                outputs = self._outputs(self.policy.said(pack, examples, self.value_head), own)
-                part = self.loss(outputs, columns_of(few, device), totals)
-                part.loss.backward()  # type: ignore[no-untyped-call]
-                pieces.append(replace(part, loss=part.loss.detach()))
-        whole = combined(pieces)
+        """The step itself; where the old log-probabilities are not there, they are what this very pass finds."""
+        taught = [example for example in examples if not self._aside(example)]
+        aside = [example for example in examples if self._aside(example)]
+        reference = self._reference(taught)
+        totals = self._totals(taught, aside, reference)
+        packs = self.policy.packs(taught)
+        with self.at_work(), dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimiser.taken)):
+            read = [self._learnt(pack, taught, reference, totals) for pack in packs]
+        whole = combined([piece.output for piece in read])
         rate, norm = self.optimiser.rate, self.optimiser.step()
         return Report(
             loss=float(whole.loss),
@@ -119,28 +128,101 @@ class Learner:
             num_tokens=sum(len(example.taught) for example in examples),
             num_read=sum(len(pack.tokens) for pack in packs),
             metrics={**whole.means(), **_ends(whole)},
+            entropy=_entropy(read),
+            reference_gap=_gap(read),
+            reference_moved=None if self.average is None else self.average.move(self.optimiser.taken),
+            examples=[*self._known(taught, packs, read), *aside],
         )
 
-    def _reference(self, examples: Sequence[Example]) -> torch.Tensor | None:
+    def _aside(self, example: Example) -> bool:
+        """Whether an example is for the loss's `prepare` alone."""
+        return self.loss.aside is not None and example.row.get(self.loss.aside, 0.0) > 0.0
+
+    def _totals(
+        self, taught: Sequence[Example], aside: Sequence[Example], reference: Sequence[torch.Tensor] | None
+    ) -> Totals:
+        """The numbers of the whole batch; where a loss sets examples aside, of these alone is the model asked."""
+        columns = columns_of([*taught, *aside], self.policy.lm.model.device)
+        if not self.loss.fixed:
+            return self.loss.prepare(columns)
+        pieces = [self.fixed(taught) if self.loss.aside is None else self._unread(taught)]
+        pieces += [self.fixed(aside)] if aside else []
+        if reference is not None and aside:
+            reference = [*reference, *(self._reference(aside) or ())]
+        return self.loss.prepare(columns, self._outputs(joined(pieces), reference))
+
+    def _unread(self, examples: Sequence[Example]) -> Said:
+        """No numbers, in the place of those that nobody asks for."""
+        size = sum(len(example.taught) for example in examples)
+        column = torch.full((size,), torch.nan, device=self.policy.lm.model.device)
+        return Said(*(column for _ in Said._fields))
+
+    def _learnt(
+        self, pack: Pack, examples: Sequence[Example], reference: Sequence[torch.Tensor] | None, totals: Totals
+    ) -> _Read:
+        """Read a pack, and add its part of the gradient."""
+        few = [examples[number] for number in pack.examples]
+        own = None if reference is None else [reference[number] for number in pack.examples]
+        said = self.policy.said(pack, examples, self.value_head)
+        outputs = self._outputs(said, own)
+        part = self.loss(outputs, self._columns(few, said), totals)
+        part.loss.backward()  # type: ignore[no-untyped-call]
+        gap = None if own is None else (said.logprobs.detach() - torch.cat(own)).abs().max()
+        return _Read(replace(part, loss=part.loss.detach()), said.logprobs.detach(), said.entropies.detach(), gap)
+
+    def _columns(self, examples: Sequence[Example], said: Said) -> Columns:
+        columns = columns_of(examples, self.policy.lm.model.device)
+        if OLD in columns.tokens or OLD not in self.loss.columns:
+            return columns
+        return replace(columns, tokens={**columns.tokens, OLD: said.logprobs.detach()})
+
+    def _known(self, examples: Sequence[Example], packs: Sequence[Pack], read: Sequence[_Read]) -> Sequence[Example]:
+        """The examples with the old log-probabilities that the pass found."""
+        if OLD not in self.loss.columns or not examples or OLD in examples[0].columns:
+            return examples
+        rows: dict[int, torch.Tensor] = {}
+        for pack, one in zip(packs, read, strict=True):
+            pieces = _by_example(one.logprobs, [examples[number] for number in pack.examples])
+            rows.update(zip(pack.examples, pieces, strict=True))
+        return _with_old(examples, [rows[number] for number in range(len(examples))])
+
+    def _reference(self, examples: Sequence[Example]) -> list[torch.Tensor] | None:
         if "reference_logprobs" not in self.loss.extras:
             return None
-        with torch.no_grad(), self._weights(self.reference):
-            return self._said(self.policy.packs(examples), examples).logprobs
+        with torch.no_grad(), active(self.policy.lm, self.reference):
+            return _by_example(self._said(self.policy.packs(examples), examples).logprobs, examples)
 
-    def _outputs(self, said: Said, reference: torch.Tensor | None) -> Outputs:
+    def _outputs(self, said: Said, reference: Sequence[torch.Tensor] | None) -> Outputs:
         return Outputs(
             policy_logprobs=said.logprobs,
-            reference_logprobs=reference,
+            reference_logprobs=None if reference is None else torch.cat(list(reference)),
             entropies=said.entropies,
             values=None if self.value_head is None else said.values,
             target_logprobs=said.expected,
         )
 
-    @contextlib.contextmanager
-    def _weights(self, adapter: str | None) -> Iterator[None]:
-        """The adapter stays at work from the forward pass to the end of the backward pass, which reads it again."""
-        with active(self.policy.lm, adapter):
-            yield
+    def at_work(self) -> AbstractContextManager[None]:
+        """Within, the adapter that is trained is at work: from a forward pass to the end of its backward pass."""
+        return active(self.policy.lm, self.adapter)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What was seen of a pack; the tensors stay on the device until the step is taken."""
+
+    output: LossOutput
+    logprobs: torch.Tensor
+    entropies: torch.Tensor
+    gap: torch.Tensor | None
+
+
+def _entropy(read: Sequence[_Read]) -> float | None:
+    return torch.cat([one.entropies for one in read]).mean().item() if read else None
+
+
+def _gap(read: Sequence[_Read]) -> float | None:
+    gaps = [one.gap for one in read if one.gap is not None]
+    return torch.stack(gaps).max().item() if gaps else None
 
 
 def _ends(whole: LossOutput) -> dict[str, float]:
@@ -154,7 +236,5 @@ def _by_example(column: torch.Tensor, examples: Sequence[Example]) -> list[torch
     return list(torch.split(column, [len(example.taught) for example in examples]))
 
 
-def _picked(column: torch.Tensor, examples: Sequence[Example], numbers: Sequence[int]) -> torch.Tensor:
-    """The parts of a column that belong to some examples."""
-    rows = _by_example(column, examples)
-    return torch.cat([rows[number] for number in numbers])
+def _with_old(examples: Sequence[Example], rows: Sequence[torch.Tensor]) -> list[Example]:
+    return [example.with_columns(**{OLD: tuple(row.tolist())}) for example, row in zip(examples, rows, strict=True)]

@@ -1,25 +1,41 @@
 """What the model says about taught tokens, a few at a time, so that the whole vocabulary is never held for all of them.
 
 The log-probability of a token is that of the distribution it was drawn from: tempered, and renormalised over its
-allowed set where one applied. Backward, each chunk's logits are computed again. With 262,144 entries and 512 tokens the
-full computation holds gigabytes; chunks of 32 tokens hold a sixteenth (SEPO's memory-efficient log-softmax).
+allowed set where one applied. A token's log-probability depends on its own hidden state alone, so its gradient is
+worked out while the logits are there, and only multiplied on the way back. Where the head itself is trained, and for
+entropies and expectations that a loss goes back through, each chunk's logits are computed again instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+from torch.autograd.function import once_differentiable
 from torch.utils.checkpoint import checkpoint
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.learning.example import Target
 
-Head = Callable[[torch.Tensor], torch.Tensor]
-"""From hidden states [n, H] to logits [n, V]."""
-CHUNK = 32
+ENTRIES = 32 * 262_144
+"""So many logits are held at once: 32 tokens of the largest vocabularies, more of smaller ones.
+
+They are 32 MiB, from where on the allocator of Linux gives memory back at once; lesser pieces would pile up.
+"""
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last layer."""
+
+    logits: Callable[[torch.Tensor], torch.Tensor]
+    """From hidden states [n, H] to logits [n, V]."""
+    size: int
+    """How many entries the vocabulary has."""
+    trained: bool
+    """Whether its own weights take gradients."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +46,10 @@ class Wanted:
     temperatures: Sequence[float]
     allowed: Sequence[Ids | None]
     targets: Sequence[Target | None]
+
+    def part(self, some: slice) -> Wanted:
+        """Some of them."""
+        return Wanted(self.tokens[some], self.temperatures[some], self.allowed[some], self.targets[some])
 
 
 class Said(NamedTuple):
@@ -48,40 +68,99 @@ class Said(NamedTuple):
         return [Said(*piece) for piece in pieces]
 
 
+_Run = Callable[[torch.Tensor], Said]
+"""From the hidden states of a chunk to what is said about it."""
+
+
 def joined(pieces: Sequence[Said]) -> Said:
     """Pieces one after the other."""
     return Said(*(torch.cat(column) for column in zip(*pieces, strict=True)))
 
 
-def said(head: Head, hidden: torch.Tensor, wanted: Wanted, chunk: int = CHUNK) -> Said:
-    """What the model says at these hidden states [N, H] about the tokens that follow them."""
+def said(head: Head, hidden: torch.Tensor, wanted: Wanted, chunk: int | None = None) -> Said:
+    """What the model says at these hidden states [N, H] about the tokens that follow them, `chunk` at a time."""
+    chunk = chunk or -(-ENTRIES // head.size)
     pieces = []
     for start in range(0, len(wanted.tokens), chunk):
         some = slice(start, start + chunk)
-        few = Wanted(wanted.tokens[some], wanted.temperatures[some], wanted.allowed[some], wanted.targets[some])
-        run = _chunk(head, few, hidden.device)
-        part = hidden[some]
-        pieces.append(checkpoint(run, part, use_reentrant=False) if torch.is_grad_enabled() else run(part))
+        run = _chunk(head, wanted.part(some), hidden.device)
+        pieces.append(_asked(run, hidden[some], trained=head.trained))
     return joined(pieces)
 
 
-def _chunk(head: Head, wanted: Wanted, device: torch.device) -> Callable[[torch.Tensor], Said]:
+def _asked(run: _Run, hidden: torch.Tensor, *, trained: bool) -> Said:
+    """Ask about a chunk, with as little kept for the way back as can be."""
+    if not torch.is_grad_enabled() or not (trained or hidden.requires_grad):
+        return run(hidden)
+    if trained:
+        return Said(*checkpoint(run, hidden, use_reentrant=False))
+    logprobs, entropies, expected = _Ahead.apply(hidden, run)  # type: ignore[no-untyped-call]
+    return Said(logprobs, entropies, expected, torch.zeros_like(logprobs))
+
+
+class _Ahead(torch.autograd.Function):
+    """A chunk whose log-probabilities bring their gradient along."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: torch.Tensor, run: _Run) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        ctx.set_materialize_grads(False)
+        leaf = hidden.detach().requires_grad_()
+        with torch.enable_grad():
+            found = run(leaf)
+            (slope,) = torch.autograd.grad(found.logprobs.sum(), leaf)
+        ctx.run = run
+        ctx.save_for_backward(hidden, slope)
+        return found.logprobs.detach(), found.entropies.detach(), found.expected.detach()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *given: torch.Tensor | None) -> tuple[torch.Tensor | None, None]:
+        hidden, slope = ctx.saved_tensors
+        found = None if given[0] is None else slope * given[0][:, None].to(slope)
+        if any(some is not None for some in given[1:]):
+            more = _again(ctx.run, hidden, given[1:])
+            found = more if found is None else found + more
+        return found, None
+
+
+def _again(run: _Run, hidden: torch.Tensor, given: Sequence[torch.Tensor | None]) -> torch.Tensor:
+    """The gradient through entropies and expectations, for which the chunk is asked about again."""
+    leaf = hidden.detach().requires_grad_()
+    with torch.enable_grad():
+        found = run(leaf)
+        columns = zip((found.entropies, found.expected), given, strict=True)
+        # in a chunk without any target the expectations are constants
+        pairs = [(column, some) for column, some in columns if some is not None and column.requires_grad]
+        if not pairs:
+            return torch.zeros_like(hidden)
+        (slope,) = torch.autograd.grad([column for column, _ in pairs], leaf, [some for _, some in pairs])
+    return slope
+
+
+def _chunk(head: Head, wanted: Wanted, device: torch.device) -> _Run:
     tokens = torch.tensor(wanted.tokens, device=device)
     temperatures = torch.tensor(wanted.temperatures, device=device)
+    tempered = any(temperature != 1.0 for temperature in wanted.temperatures)
 
     def run(hidden: torch.Tensor) -> Said:
-        logits = head(hidden).float() / temperatures[:, None]
+        logits = head.logits(hidden).float()
+        if tempered:
+            logits = logits / temperatures[:, None]
         barred = _barred(wanted.allowed, logits.shape[-1], device)
         if barred is not None:
             logits = logits.masked_fill(barred, float("-inf"))
         every = torch.log_softmax(logits, -1)
-        # what is barred has probability nothing and adds nothing, though its logarithm is infinite
-        finite = every if barred is None else every.masked_fill(barred, 0.0)
         logprobs = every.gather(-1, tokens[:, None])[:, 0]
-        entropies = -(finite * every.exp()).sum(-1)
-        return Said(logprobs, entropies, _expected(every, wanted.targets), torch.zeros_like(logprobs))
+        return Said(logprobs, _entropies(every, barred), _expected(every, wanted.targets), torch.zeros_like(logprobs))
 
     return run
+
+
+def _entropies(every: torch.Tensor, barred: torch.Tensor | None) -> torch.Tensor:
+    """What is barred has probability nothing and adds nothing, though its logarithm is infinite."""
+    finite = every if barred is None else every.masked_fill(barred, 0.0)
+    charged: torch.Tensor = torch.linalg.vecdot(every.exp(), finite)
+    return -charged
 
 
 def _barred(allowed: Sequence[Ids | None], size: int, device: torch.device) -> torch.Tensor | None:

@@ -1,4 +1,8 @@
-"""AdamW with a schedule and a bound on the gradient's norm."""
+"""AdamW with a schedule and a bound on the gradient's norm.
+
+Weights in a short format are moved in 32 bits and rounded afterwards, since a step is often too small for the format
+and would be lost.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any, Literal
 import torch
 from pydantic import Field
 
+from stratagem.errors import BadParameter
 from stratagem.settings import Settings
 
 
@@ -38,8 +43,9 @@ class Optimiser:
         self.settings = settings
         self.steps = steps
         self.taken = 0
+        self._long = [_long(weight) for weight in self.weights]
         self._adam = torch.optim.AdamW(
-            self.weights,
+            self._long,
             lr=settings.rate,
             betas=settings.betas,
             eps=settings.epsilon,
@@ -53,23 +59,51 @@ class Optimiser:
 
     def step(self) -> float:
         """Take a step along the gradients that are there, and clear them; the norm that they had."""
-        norm = float(torch.nn.utils.clip_grad_norm_(self.weights, self.settings.clip))
+        for long, short in self._rounded():
+            long.grad = None if short.grad is None else short.grad.to(long)
+        norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.clip))
         if math.isfinite(norm):
             for group in self._adam.param_groups:
                 group["lr"] = self.rate
             self._adam.step()
-        self._adam.zero_grad(set_to_none=True)
+            self._round()
+        for weight in (*self._long, *self.weights):
+            weight.grad = None
         self.taken += 1
         return norm
 
+    def _rounded(self) -> list[tuple[torch.Tensor, torch.nn.Parameter]]:
+        """The weights that are kept twice."""
+        pairs = zip(self._long, self.weights, strict=True)
+        return [(long, short) for long, short in pairs if long is not short]
+
+    def _round(self) -> None:
+        with torch.no_grad():
+            for long, short in self._rounded():
+                short.copy_(long)
+
     def state(self) -> dict[str, Any]:
-        """All that a later step depends on."""
-        return {"adam": self._adam.state_dict(), "taken": self.taken}
+        """All that a later step depends on; the weights themselves only where they are kept in 32 bits beside."""
+        long = [weight.detach() for weight, _ in self._rounded()]
+        return {"adam": self._adam.state_dict(), "taken": self.taken, "long": long}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Go on from a state; weights that are kept in 32 bits beside are set by it."""
+        if len(state["long"]) != len(self._rounded()):
+            raise BadParameter("The run was begun with weights in another format: resume it with the dtype it had.")
         self._adam.load_state_dict(state["adam"])
         self.taken = state["taken"]
+        with torch.no_grad():
+            for (long, _), kept in zip(self._rounded(), state["long"], strict=True):
+                long.copy_(kept)
+        self._round()
+
+
+def _long(weight: torch.nn.Parameter) -> torch.Tensor:
+    """The weight itself, or a copy in 32 bits of one that has fewer."""
+    if weight.dtype not in (torch.bfloat16, torch.float16):
+        return weight
+    return weight.detach().float().requires_grad_()
 
 
 def share_at(settings: OptimiserSettings, taken: int, steps: int) -> float:

@@ -1,17 +1,13 @@
 """Examples as one tree of tokens: what several of them share is computed once, in training too.
 
-The tokens of a pack stand in one row, branch after branch. A token sees its own ancestors and nothing else, and its
-position is its depth, so every example is read as if it stood alone. Packs are filled up to a number of tokens, so the
-memory of a step does not grow with the number of examples.
+The tokens of a pack are listed branch after branch; `grid` says how they stand side by side when they are read. Packs
+are filled up to a number of tokens, so the memory of a step does not grow with the number of examples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import torch
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.learning.example import Example
@@ -22,44 +18,29 @@ Path = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Branch:
-    """A stretch of tokens: where it stands in the row, how deep it begins, and what it goes on from."""
+    """A stretch of tokens: where it stands in the list, how deep it begins, and what it goes on from."""
 
     start: int
     end: int
     depth: int
     above: Path
 
+    @property
+    def size(self) -> int:
+        """How many tokens it has."""
+        return self.end - self.start
+
 
 @dataclass(frozen=True)
 class Pack:
-    """Examples, and the tree of their tokens."""
+    """Examples, and the trees of their tokens."""
 
     examples: tuple[int, ...]
     """Their numbers in the batch."""
     tokens: tuple[int, ...]
     branches: tuple[Branch, ...]
     nodes: tuple[tuple[int, ...], ...]
-    """For each example the places in the row of the tokens that are read."""
-
-    @property
-    def depths(self) -> torch.Tensor:
-        """The position of every token, [L]."""
-        runs = [torch.arange(branch.depth, branch.depth + branch.end - branch.start) for branch in self.branches]
-        return torch.cat(runs)
-
-    @property
-    def seen(self) -> torch.Tensor:
-        """Which tokens (columns) each token (row) sees: its ancestors and itself, [L, L]."""
-        followed = np.zeros((len(self.branches), len(self.branches)), dtype=np.int64)
-        for number, branch in enumerate(self.branches):
-            followed[number, number] = len(self.tokens)
-            for other, end in branch.above:
-                followed[number, other] = end
-        lengths = torch.tensor([branch.end - branch.start for branch in self.branches])
-        owner = torch.arange(len(self.branches)).repeat_interleave(lengths)
-        depths = self.depths
-        reach = torch.from_numpy(followed)[owner][:, owner]
-        return (depths[None, :] < reach) & (depths[None, :] <= depths[:, None])
+    """For each example the places in the list of the tokens that are read."""
 
 
 def packed(examples: Sequence[Example], budget: int, *, share: bool = True) -> list[Pack]:

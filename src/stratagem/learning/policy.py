@@ -6,14 +6,17 @@ whose layers take no mask of ours (linear attention), reads each example by itse
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from stratagem.learning.example import Example
-from stratagem.learning.logprobs import CHUNK, Head, Said, Wanted, said
+from stratagem.learning.grid import grid
+from stratagem.learning.logprobs import Head, Said, Wanted, said
 from stratagem.learning.packing import Pack, packed
+from stratagem.learning.recompute import recomputed
 from stratagem.models.attention import Attention, attention_of
 from stratagem.models.load import LanguageModel
 
@@ -24,11 +27,24 @@ _TOLERANCE = {"fp32": 1e-3}
 class Policy:
     """The model at work under whatever adapter is active."""
 
-    def __init__(self, lm: LanguageModel, *, budget: int = 4096, chunk: int = CHUNK, share: bool | None = None) -> None:
-        """`budget` tokens are read at once; `share` None packs trees where a probe shows that this is exact."""
+    def __init__(
+        self,
+        lm: LanguageModel,
+        *,
+        budget: int = 4096,
+        chunk: int | None = None,
+        share: bool | None = None,
+        recompute: bool = False,
+    ) -> None:
+        """`budget` tokens are read at once; the head is asked about `chunk` of them (None: what its size allows).
+
+        `share` None packs trees where a probe shows that this is exact. `recompute` keeps no activations inside layers
+        and computes them again on the way back: less memory, about a third more time.
+        """
         self.lm = lm
         self.budget = budget
         self.chunk = chunk
+        self.recompute = recompute
         self.attention = attention_of(lm.model.config)
         self.shares = _agrees(lm, self.attention) if share is None else share
 
@@ -55,9 +71,11 @@ class Policy:
     def hidden(self, pack: Pack) -> torch.Tensor:
         """The last hidden states of a pack's tokens, [L, H]."""
         decoder = decoder_of(self.lm)
-        if not self.shares or self.attention is None:
-            return _one_by_one(decoder, pack, self.lm.model.device)
-        return _as_tree(decoder, self.attention, pack, self.lm.model)
+        keeps_less = recomputed(decoder) if self.recompute and torch.is_grad_enabled() else contextlib.nullcontext()
+        with keeps_less:
+            if not self.shares or self.attention is None:
+                return _one_by_one(decoder, pack, self.lm.model.device)
+            return _as_tree(decoder, self.attention, pack, self.lm.model)
 
 
 def _asked(example: Example, nodes: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -80,19 +98,23 @@ def head_of(lm: LanguageModel) -> Head:
     """From hidden states to logits, with the cap that some models put on them."""
     head = lm.model.get_output_embeddings()
     cap = getattr(lm.model.config.get_text_config(), "final_logit_softcapping", None)
-    return head if cap is None else lambda hidden: torch.tanh(head(hidden) / cap) * cap
+    return Head(
+        logits=head if cap is None else lambda hidden: torch.tanh(head(hidden) / cap) * cap,
+        size=int(head.weight.shape[0]),
+        trained=any(weight.requires_grad for weight in head.parameters()),
+    )
 
 
 def _as_tree(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
-    depths, seen = pack.depths.to(model.device), pack.seen.to(model.device)
-    output = decoder(
-        input_ids=torch.tensor([pack.tokens], device=model.device),
-        position_ids=depths[None],
-        attention_mask=attention.tree_mask(seen, depths, model.dtype),
-        use_cache=False,
-    )
-    states: torch.Tensor = output.last_hidden_state[0]
-    return states
+    """The trees of a pack in rows; rows that hold one text each are read as the model reads any text."""
+    rows, device = grid(pack), model.device
+    options = {}
+    if not rows.plain:
+        depths, seen = rows.depths.to(device), rows.seen.to(device)
+        options = {"position_ids": depths, "attention_mask": attention.tree_mask(seen, depths, model.dtype)}
+    output = decoder(input_ids=rows.tokens(pack).to(device), use_cache=False, **options)
+    states: torch.Tensor = output.last_hidden_state.flatten(0, 1)
+    return states[rows.places.to(device)]
 
 
 def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
@@ -106,15 +128,13 @@ def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
 
 
 def _agrees(lm: LanguageModel, attention: Attention | None) -> bool:
-    """Whether a small tree is read as its texts are one by one."""
+    """Whether some small trees are read as their texts are one by one."""
     if attention is None:
         return False
     size = lm.model.get_input_embeddings().num_embeddings
     tokens = tuple((5 * place * place + 2 * place + 1) % size for place in range(110))
-    examples = [
-        Example(tokens=(*tokens[:50], *tokens[start : start + length]), taught=(50 + length - 1,))
-        for start, length in ((50, 40), (60, 7), (52, 30))
-    ]
+    texts = [(*tokens[:50], *tokens[start : start + length]) for start, length in ((50, 40), (60, 7), (52, 30))]
+    examples = [Example(tokens=text, taught=(len(text) - 1,)) for text in (*texts, tokens[1:30], tokens[2:20])]
     with torch.no_grad():
         shared, apart = (packed(examples, 1000, share=share)[0] for share in (True, False))
         decoder = decoder_of(lm)

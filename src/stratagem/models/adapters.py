@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +17,56 @@ from stratagem.errors import UnknownName
 from stratagem.games.key import Key
 from stratagem.models.adapter_files import check_base, check_shapes, read_config, read_weights, write_adapter
 from stratagem.models.load import LanguageModel
+from stratagem.models.quiet import quietly
 from stratagem.models.reference import BadModel
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def add_adapter(
-    model: LanguageModel, name: str, rank: int, alpha: float, targets: Sequence[str] | None = None, *, seed: int = 0
+    model: LanguageModel,
+    name: str,
+    rank: int,
+    alpha: float,
+    targets: Sequence[str] | None = None,
+    *,
+    dropout: float = 0.0,
+    seed: int = 0,
 ) -> None:
-    """Add a new adapter that changes nothing yet and can be trained; it is not active until `active` says so."""
+    """Add a new adapter that changes nothing yet and can be trained; it is not active until `active` says so.
+
+    `dropout` is the share of its inputs that are dropped, and only within `dropping`.
+    """
     from peft import LoraConfig
 
     if rank < 1:
         raise BadModel(f"An adapter has a rank of at least 1, not {rank}.")
-    modules = _targets(model, targets)
-    config = LoraConfig(r=rank, lora_alpha=alpha, target_modules=modules, task_type="CAUSAL_LM")  # type: ignore[arg-type]
-    _inject(model, name, config, seed)
+    if not 0.0 <= dropout < 1.0:
+        raise BadModel(f"The dropout of an adapter is a share from 0 to below 1, not {dropout:g}.")
+    options: dict[str, Any] = {"r": rank, "lora_alpha": alpha, "lora_dropout": dropout, "task_type": "CAUSAL_LM"}
+    _inject(model, name, LoraConfig(target_modules=_targets(model, targets), **options), seed)
+
+
+def copied(model: LanguageModel, source: str, name: str) -> None:
+    """Add an adapter that is another's twin and is not trained."""
+    import torch
+
+    theirs = _weights(model, source)
+    _inject(model, name, deepcopy(model.model.peft_config[source]), seed=0)
+    with torch.no_grad():
+        for key, weight in _weights(model, name).items():
+            weight.copy_(theirs[key])
+            weight.requires_grad_(False)
+
+
+def averaged(model: LanguageModel, into: str, source: str, decay: float) -> None:
+    """Move the weights of one adapter towards another's: `decay` of them stays."""
+    import torch
+
+    theirs = _weights(model, source)
+    with torch.no_grad():
+        for key, weight in _weights(model, into).items():
+            weight.mul_(decay).add_(theirs[key].to(weight), alpha=1.0 - decay)
 
 
 def load_adapter(model: LanguageModel, path: str | Path, name: str, *, trainable: bool = False) -> None:
@@ -97,6 +132,33 @@ def active(model: LanguageModel, name: str | None) -> Iterator[None]:
         _switch(model, before)
 
 
+def dropout_of(model: LanguageModel, name: str) -> float:
+    """The share of an adapter's inputs that training drops."""
+    check_adapter(model, name)
+    return float(model.model.peft_config[name].lora_dropout)
+
+
+@contextmanager
+def dropping(model: LanguageModel, name: str | None, key: Key) -> Iterator[None]:
+    """Within, the adapter's dropout is at work, and draws by this key; without any, nothing is changed."""
+    import torch
+
+    if name is None or not dropout_of(model, name):
+        yield
+        return
+    droppers = [layer.lora_dropout[name] for layer in lora_layers(model) if name in layer.lora_dropout]
+    device = torch.device(model.model.device)
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(key.value >> 1)
+        try:
+            for dropper in droppers:
+                dropper.train()
+            yield
+        finally:
+            for dropper in droppers:
+                dropper.eval()
+
+
 @contextmanager
 def mixed(model: LanguageModel) -> Iterator[None]:
     """Within, each row obeys peft's `adapter_names` (`__base__` for none), which is ignored while the base is alone."""
@@ -112,29 +174,30 @@ def current(model: LanguageModel) -> str | None:
     """The adapter at work; None where it is the base alone."""
     if not adapter_names(model):
         return None
-    layer = next(lora_layers(model), None)
+    layer = next(iter(lora_layers(model)), None)
     return None if layer is None or layer.disable_adapters else layer.active_adapters[0]
 
 
-def lora_layers(model: LanguageModel) -> Iterator[Any]:
-    """The layers that have adapters."""
+def lora_layers(model: LanguageModel) -> Sequence[Any]:
+    """The layers that have adapters; to find them walks the whole model, so they are found once."""
     from peft.tuners.lora import LoraLayer
 
-    return (module for module in model.model.modules() if isinstance(module, LoraLayer))
+    known = (model.model, adapter_names(model))
+    if model.lora_layers is None or model.lora_layers[0] is not known[0] or model.lora_layers[1] != known[1]:
+        model.lora_layers = (*known, [module for module in model.model.modules() if isinstance(module, LoraLayer)])
+    return model.lora_layers[2]
 
 
 def _switch(model: LanguageModel, name: str | None) -> None:
-    """Switch as peft does, but leave it to the trainer which weights are trained."""
-    if not adapter_names(model):
-        return
-    trained = [(weight, weight.requires_grad) for weight in model.model.parameters()]
-    if name is None:
-        model.model.base_model.disable_adapter_layers()
-    else:
-        model.model.base_model.enable_adapter_layers()
-        model.model.set_adapter(name)
-    for weight, flag in trained:
-        weight.requires_grad_(flag)
+    """Set on each layer what peft's switch would, but leave it to the trainer which weights are trained.
+
+    peft's own walks over all modules and weights several times: 20 ms even of a small model, at every batch.
+    """
+    if adapter_names(model) and current(model) != name:
+        for layer in lora_layers(model):
+            layer._disable_adapters = name is None  # noqa: SLF001 - the public switches also set what is trained
+            if name is not None:
+                layer._active_adapter = [name]  # noqa: SLF001
 
 
 def _inject(model: LanguageModel, name: str, config: Any, seed: int) -> None:
@@ -142,19 +205,23 @@ def _inject(model: LanguageModel, name: str, config: Any, seed: int) -> None:
     import torch
     from peft import get_peft_model
 
+    from stratagem.models.lora_linear import quicken
+
     if not _NAME.fullmatch(name) or name in "lora_":
         raise BadModel(f"An adapter cannot be called {name!r}: take letters, digits, - and _, and no part of lora_.")
     if name in adapter_names(model):
         raise BadModel(f"The model has an adapter called {name!r} already: give this one another name.")
     before, training = current(model), model.model.training
     trained = [weight for weight in model.model.parameters() if weight.requires_grad]
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), quietly():
         torch.manual_seed(Key(seed).at(name).value >> 1)
         if adapter_names(model):
             model.model.add_adapter(name, config)
         else:
             model.model = get_peft_model(model.model, config, adapter_name=name)
     model.model.train(training)
+    for layer in lora_layers(model):
+        quicken(layer)
     for weight in [*trained, *adapter_parameters(model, name)]:
         weight.requires_grad_(True)
     _switch(model, before)

@@ -27,8 +27,8 @@ class Attention:
         return self._masks(behind >= 0, behind, dtype)
 
     def tree_mask(self, seen: torch.Tensor, depths: torch.Tensor, dtype: torch.dtype) -> Any:
-        """An additive mask for one row of tokens, each of which sees some others; a window is counted by depth."""
-        return self._masks(seen[None, None], (depths[:, None] - depths)[None, None], dtype)
+        """An additive mask for rows [R, W] of tokens, each of which sees some others; a window is counted by depth."""
+        return self._masks(seen[:, None], (depths[:, :, None] - depths[:, None, :])[:, None], dtype)
 
     def _masks(self, seen: torch.Tensor, behind: torch.Tensor, dtype: torch.dtype) -> Any:
         if self.window is None:

@@ -55,7 +55,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """The object in a JSON file; anything else is refused."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadModel(f"The file {str(path)!r} cannot be read as JSON: {error}.") from error
     if not isinstance(data, dict):
         raise BadModel(f"The file {str(path)!r} should hold a JSON object.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +16,7 @@ from stratagem.models.folder import check_folder, folder_fingerprint, hub_folder
 from stratagem.models.gguf_file import gguf_folder
 from stratagem.models.quiet import quietly
 from stratagem.models.reference import BUILT_IN, DTYPES, BadModel, ModelRef, parse_model
+from stratagem.models.run_models import resolved
 from stratagem.models.smollm2 import smollm2_folder
 from stratagem.models.tiny import tiny_folder
 
@@ -38,6 +39,8 @@ class LanguageModel:
     dtype: str
     fingerprint: str
     """Changes with the weights, the configuration and the tokenizer."""
+    lora_layers: tuple[Any, list[str], list[Any]] | None = field(default=None, init=False, repr=False)
+    """The layers with adapters, as `adapters.lora_layers` found them, with what it found them for."""
 
     def chat(self, messages: Sequence[Message], *, reply: bool = True) -> list[int]:
         """The tokens of a conversation; with `reply`, up to where the model is to answer."""
@@ -107,7 +110,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     """The model of a reference with all its adapters, in evaluation mode and frozen; none of the adapters is active."""
     from stratagem.models.adapters import load_adapter
 
-    ref = parse_model(ref) if isinstance(ref, str) else ref
+    ref = resolved(parse_model(ref) if isinstance(ref, str) else ref)
     _needs(ref)
     folder = _folder(ref)
     device = device or _device()

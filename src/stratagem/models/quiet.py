@@ -1,7 +1,8 @@
-"""Loading without progress bars: they are for downloads by hand, and would break up tables."""
+"""Loading without progress bars, which are for downloads by hand, and without what libraries tell one another."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,6 +10,14 @@ from contextlib import contextmanager
 @contextmanager
 def quietly() -> Iterator[None]:
     """No progress bars and no hints of transformers within; warnings about weights are checked for, not read."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing", category=FutureWarning)
+        with _no_bars():
+            yield
+
+
+@contextmanager
+def _no_bars() -> Iterator[None]:
     from transformers.utils import logging
 
     shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()

@@ -14,12 +14,14 @@ BUILT_IN = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
 """Models that are made on the spot."""
 NAMED = (*BUILT_IN, "smollm2")
 """Models that need no more than a name."""
-KINDS = ("hf", "dir", "gguf", "api")
+KINDS = ("hf", "dir", "gguf", "run", "api")
 """What stands before the colon of the others."""
-FORMS = (*NAMED, "hf:ID", "hf:ID@REVISION", "dir:PATH", "gguf:PATH", "api:MODEL@URL")
+FORMS = (*NAMED, "hf:ID", "hf:ID@REVISION", "dir:PATH", "gguf:PATH", "run:PATH", "run:PATH@LABEL", "api:MODEL@URL")
 OPTIONS = ("+adapter:PATH", "+adapter:NAME=PATH", "+4bit", "+dtype=bf16")
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 """Short names of number formats, and torch's."""
+LABEL = re.compile(r"(base|start|best|last|[0-9]+)(/[A-Za-z0-9_-]+)?")
+"""What a run calls its models: a stage or a step, and where several seats were trained, whose."""
 _OPTION = re.compile(r"\+(?=adapter:|4bit(?:\+|$)|dtype=)")
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?")
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
@@ -42,10 +44,11 @@ class ModelRef:
     """A model as a text names it."""
 
     kind: str
-    """A name from `BUILT_IN`, or smollm2, hf, dir, gguf, api."""
+    """A name from `BUILT_IN`, or smollm2, hf, dir, gguf, run, api."""
     where: str = ""
     """The Hub's id, the path, or the server's name of the model."""
     revision: str | None = None
+    """Which of the Hub's, or the label of one of a run's."""
     url: str | None = None
     adapters: tuple[AdapterRef, ...] = ()
     four_bit: bool = False
@@ -74,7 +77,7 @@ def parse_model(text: str) -> ModelRef:
         raise BadModel(f"There is no model called {text!r}: {_forms()}.")
     if not where:
         raise BadModel(f"{text!r} does not say which model: {_forms()}.")
-    read = {"hf": _hub, "api": _served}.get(kind, _local)
+    read = {"hf": _hub, "api": _served, "run": _of_run}.get(kind, _local)
     return ModelRef(kind, **read(text, where), **_options(text, kind, options))
 
 
@@ -91,6 +94,16 @@ def _hub(text: str, where: str) -> dict[str, Any]:
         raise BadModel(f"{text!r} is no model of the Hub: say hf:ID or hf:ID@REVISION, such as hf:owner/model.")
     name, _, revision = where.partition("@")
     return {"where": name, "revision": revision or None}
+
+
+def _of_run(text: str, where: str) -> dict[str, Any]:
+    """The run's folder and the label; a folder may have an @ in its name."""
+    path, at, label = where.rpartition("@")
+    if not at or not LABEL.fullmatch(label):
+        return {"where": where}
+    if not path:
+        raise BadModel(f"{text!r} does not say which run: say run:PATH@{label} with the folder of one.")
+    return {"where": path, "revision": label}
 
 
 def _served(text: str, where: str) -> dict[str, Any]:
@@ -117,6 +130,8 @@ def _options(text: str, kind: str, options: list[str]) -> dict[str, Any]:
     if options and kind == "api":
         raise BadModel("A model behind a server takes no options: say api:MODEL@URL alone.")
     adapters = tuple(_adapter(option.removeprefix("adapter:")) for option in options if option.startswith("adapter:"))
+    if adapters and kind == "run":
+        raise BadModel("A run's models have their adapters already: say run:PATH@LABEL, or dir:PATH+adapter:PATH.")
     names = [adapter.name for adapter in adapters]
     dtypes = [option.removeprefix("dtype=") for option in options if option.startswith("dtype=")]
     if twice := sorted({name for name in names if names.count(name) > 1}):
@@ -132,9 +147,13 @@ def _options(text: str, kind: str, options: list[str]) -> dict[str, Any]:
 
 def _adapter(text: str) -> AdapterRef:
     """A path, called by its last part unless a name stands before it."""
-    if named := _NAMED.fullmatch(text):
-        return AdapterRef(named[1], named[2])
-    name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(text).name).strip("_")
+    named = _NAMED.fullmatch(text)
+    return AdapterRef(named[1], named[2]) if named else adapter_at(text)
+
+
+def adapter_at(path: str) -> AdapterRef:
+    """The adapter in a folder, called by the last part of its path."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(path).name).strip("_")
     if not name:
         raise BadModel("An adapter needs a folder: say +adapter:PATH or +adapter:NAME=PATH.")
-    return AdapterRef(name, text)
+    return AdapterRef(name, path)

@@ -41,12 +41,12 @@ def _cfr(tail: str) -> Player:
 
 
 def _lm(model: str, *more: object, **options: Any) -> Player:
-    from stratagem.players.language import LanguagePlayer  # loads an engine, when it is first asked
+    from stratagem.players.language import LanguagePlayer, language_player  # loads an engine, when it is first asked
 
     known = [field.name for field in fields(LanguagePlayer)][1:]
     if unknown := [repr(value) for value in more] + [name for name in options if name not in known]:
         raise BadParameter(f"A language model has no option {', '.join(unknown)}; its options are {', '.join(known)}.")
-    return LanguagePlayer(model, **options)
+    return language_player(model, **options)
 
 
 PLAYERS: dict[str, Callable[..., Player]] = {
@@ -148,6 +148,8 @@ PATTERNS = (
     "dir:PATH",
     "hf:ID",
     "gguf:PATH",
+    "run:PATH",
+    "run:PATH@LABEL",
     "api:MODEL@URL",
     "lm(MODEL, mode=free, style=reasoned)",
 )

@@ -1,6 +1,6 @@
 """A language model takes a seat: the same `Player` as a scripted bot, as a generator of requests.
 
-`tiny`, `smollm2(mode=free)`, `lm(dir:PATH, style=reasoned, mode=constrained)`, `api:MODEL@URL`.
+`tiny`, `smollm2(mode=free)`, `lm(dir:PATH, style=reasoned, mode=constrained)`, `run:PATH@last`, `api:MODEL@URL`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from stratagem.engines.open import served
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game, View
 from stratagem.models.reference import NAMED, parse_model
+from stratagem.models.run_models import pinned, speaks
 from stratagem.options import whole, within
 from stratagem.players.base import Ask, Mix, Traits, Turn, shown
 from stratagem.players.model_player import ModelPlayer
@@ -56,7 +57,7 @@ class LanguagePlayer:
         whole(_WHO, "top_k", self.top_k, 0)
         within(_WHO, "top_p", self.top_p, 0.0, 1.0)
         whole(_WHO, "max_new", self.max_new, 1)
-        parse_model(self.model)
+        _ = self._usual
         make_style(self.style)
         if self.mode and self.mode not in MODES:
             raise UnknownName("mode", self.mode, MODES)
@@ -68,7 +69,7 @@ class LanguagePlayer:
         options = [
             f"{field.name}={shown(getattr(self, field.name))}"
             for field in fields(self)
-            if field.name != "model" and getattr(self, field.name) != field.default
+            if field.name != "model" and getattr(self, field.name) != self._usual.get(field.name, field.default)
         ]
         model = _quoted(self.model)
         if not options and model == self.model:
@@ -76,6 +77,11 @@ class LanguagePlayer:
         if self.model in NAMED:
             return f"{self.model}({', '.join(options)})"
         return f"lm({', '.join([model, *options])})"
+
+    @cached_property
+    def _usual(self) -> dict[str, Any]:
+        """What goes without saying in the name: how the models of a run speak."""
+        return speaks(self.model)
 
     @property
     def traits(self) -> Traits:
@@ -116,6 +122,13 @@ class LanguagePlayer:
     def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
         """The probabilities in many situations, which are asked about in one batch."""
         return self._player.policies(views)
+
+
+def language_player(model: object, **options: Any) -> LanguagePlayer:
+    """The player of a text: a run's model speaks as it was trained to, and stays who it is when the run goes on."""
+    if not isinstance(model, str):
+        raise BadParameter(f"{_WHO} needs `model` as a text, not {model!r}.")
+    return LanguagePlayer(pinned(model), **(speaks(model) | options))
 
 
 def _quoted(text: str) -> str:

@@ -1,30 +1,29 @@
-"""Files and folders that appear whole or not at all, also when the process is killed or the machine stops.
+"""Folders that appear whole or not at all, as files do, also when the process is killed or the machine stops.
 
 What is being written or removed has a name that begins with `.partial-`, which nobody reads and a resume removes.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import mkdtemp
 
 from stratagem.errors import StratagemError
+from stratagem.files import PARTIAL, sync, telling, write_file
 
-PARTIAL = ".partial-"
-
-
-def write_file(path: Path, text: str) -> None:
-    """Put the text under a temporary name and rename it: a reader sees what was there before, or all of it."""
-    partial = path.with_name(f"{PARTIAL}{path.name}")
-    with telling(path):
-        partial.write_text(text, encoding="utf-8")
-        sync(partial)
-        partial.replace(path)
-        sync(path.parent)
+__all__ = [
+    "PARTIAL",
+    "move",
+    "new_folder",
+    "numbered",
+    "remove_folder",
+    "remove_leftovers",
+    "sync",
+    "telling",
+    "write_file",
+]
 
 
 def new_folder(folder: Path, fill: Callable[[Path], None]) -> None:
@@ -66,25 +65,6 @@ def remove_leftovers(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)  # it may have gone with its folder
-
-
-def sync(*paths: Path) -> None:
-    """Wait until files, or the names in folders, are on the disk."""
-    for path in paths:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-@contextmanager
-def telling(path: Path) -> Iterator[None]:
-    """Turn what the disk refuses into one sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise StratagemError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def numbered(paths: Iterable[Path], prefix: str) -> dict[int, Path]:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stratagem.errors import BadRecord
 from stratagem.models.adapter_files import read_weights
 from stratagem.models.adapters import adapter_names, adapter_parameters, check_adapter, save_adapter
 from stratagem.models.load import LanguageModel
-from stratagem.models.reference import BadModel
+from stratagem.models.merging import WEIGHTS, check_whole, write_model
 
-ADAPTERS, MODEL = "adapters", "model"
-_FILE = "model.safetensors"
+if TYPE_CHECKING:
+    import torch
+
+ADAPTERS, MODEL, HEADS = "adapters", "model", "heads"
 
 
 def writes_adapters(model: LanguageModel, names: Sequence[str] | None = None) -> Callable[[Path], None]:
@@ -31,18 +33,29 @@ def writes_adapters(model: LanguageModel, names: Sequence[str] | None = None) ->
 
 def writes_model(model: LanguageModel) -> Callable[[Path], None]:
     """What writes all weights of a model without adapters into the folder of a checkpoint, as `dir:PATH` takes it."""
+    check_whole(model)
+    return lambda folder: write_model(model, folder / MODEL)
+
+
+def writes_heads(heads: Mapping[str, torch.nn.Module]) -> Callable[[Path], None]:
+    """What writes small modules that belong to the trainer, such as value heads, each under its name."""
     from safetensors.torch import save_file
 
-    if names := adapter_names(model):
-        raise BadModel(f"The model has the adapters {', '.join(names)}: save those, or train a model without any.")
+    def write(folder: Path) -> None:
+        (folder / HEADS).mkdir()
+        for name, head in heads.items():
+            weights = {key: weight.detach().cpu().contiguous() for key, weight in head.named_parameters()}
+            save_file(weights, folder / HEADS / f"{name}.safetensors")
+
+    return write
+
+
+def together(*writes: Callable[[Path], None]) -> Callable[[Path], None]:
+    """What writes all of these."""
 
     def write(folder: Path) -> None:
-        target = folder / MODEL
-        weights = {name: weight.detach().cpu().contiguous() for name, weight in model.model.named_parameters()}
-        model.model.config.save_pretrained(target)
-        model.model.generation_config.save_pretrained(target)
-        model.tokenizer.save_pretrained(target)
-        save_file(weights, target / _FILE, metadata={"format": "pt"})
+        for one in writes:
+            one(folder)
 
     return write
 
@@ -54,8 +67,19 @@ def restore_weights(model: LanguageModel, folder: Path) -> None:
     for path in sorted((folder / ADAPTERS).glob("*")):
         _restore_adapter(model, path)
     if (folder / MODEL).is_dir():
-        weights = load_file(folder / MODEL / _FILE)
+        weights = load_file(folder / MODEL / WEIGHTS)
         _fill(model.model, weights, list(model.model.parameters()), folder / MODEL)
+
+
+def restore_heads(heads: Mapping[str, torch.nn.Module], folder: Path) -> None:
+    """Give modules what `writes_heads` wrote into the folder of a checkpoint; each must be there."""
+    from safetensors.torch import load_file
+
+    for name, head in heads.items():
+        path = folder / HEADS / f"{name}.safetensors"
+        if not path.is_file():
+            raise BadRecord(f"{folder} holds no head called {name!r}: train with the heads that the run began with.")
+        _fill(head, load_file(path), list(head.parameters()), path)
 
 
 def _restore_adapter(model: LanguageModel, path: Path) -> None:

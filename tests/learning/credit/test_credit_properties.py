@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -191,3 +192,16 @@ def test_a_million_decisions_take_seconds_and_little_memory():
     assert pairs > 500_000
     assert seconds < 30
     assert megabytes < 1000
+
+
+@pytest.mark.parametrize("name", ["per_round", "group_mean"])
+@some
+@given(decisions())
+def test_before_the_division_a_term_knows_nothing_of_the_others(name, given):
+    """Through the spread that all are divided by, a term's share depends on the others; what is centred does not."""
+    louder = replace(given, terms={**given.terms, "payoff": 3.0 * given.terms["payoff"] + given.terms["exploit"]})
+    first, second = (CREDITS[name]()(one) for one in (given, louder))
+    assert np.array_equal(first.centred["exploit"], second.centred["exploit"])
+    assert (first.centred["exploit"][~given.keep] == 0.0).all()
+    for term, share in first.shares.items():
+        assert (np.sign(share) == np.sign(first.centred[term])).all()

@@ -124,6 +124,9 @@ class Credit:
     """What a value head is to learn, or the figure that the advantage was made of."""
     shares: Mapping[str, Floats] = field(default_factory=dict)
     """What each term of the reward contributes to the advantage, where the two are linked so simply."""
+    centred: Mapping[str, Floats] = field(default_factory=dict)
+    """The same before the division by a spread, which all terms have in common and through which each depends on the
+    others: on these it is measured what gradient a term brings."""
     counts: Mapping[str, int] = field(default_factory=dict)
     """How many rows, groups ... there were, and how many of them brought nothing."""
     state: State = field(default_factory=dict)
@@ -145,6 +148,7 @@ class Estimator(ABC):
             advantage=_spread(credit.advantage, keep),
             returns=None if credit.returns is None else _spread(credit.returns, keep),
             shares={name: _spread(share, keep) for name, share in credit.shares.items()},
+            centred={name: _spread(values, keep) for name, values in credit.centred.items()},
             counts={**credit.counts, "rows": len(decisions), "discarded": int((~keep).sum())},
         )
 

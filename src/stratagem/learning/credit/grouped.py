@@ -30,10 +30,11 @@ def against_the_group(
         "groups_of_one": int((sizes == 1).sum()),
         "groups_without_variance": int(((sizes > 1) & (squares == 0.0)).sum()),
     }
-    return Credit(advantage=sum(shares.values(), start=np.zeros(len(groups.of))), shares=shares, counts=counts)
+    advantage = sum(shares.values(), start=np.zeros(len(groups.of)))
+    return Credit(advantage=advantage, shares=shares, centred=apart, counts=counts)
 
 
 def broadcast(credit: Credit, of: Ints) -> Credit:
     """The credit of units, given to every row of each."""
-    shares = {name: values[of] for name, values in credit.shares.items()}
-    return Credit(advantage=credit.advantage[of], shares=shares, counts=credit.counts)
+    shares, centred_ = ({name: values[of] for name, values in some.items()} for some in (credit.shares, credit.centred))
+    return Credit(advantage=credit.advantage[of], shares=shares, centred=centred_, counts=credit.counts)

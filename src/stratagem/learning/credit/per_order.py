@@ -45,6 +45,7 @@ class PerOrder(Estimator):
         if self.how == "times":
             shares = {name: share * weight for name, share in credit.shares.items()}
             counts = {**credit.counts, "turned": int(turned.sum())}
-            return replace(credit, advantage=credit.advantage * weight, shares=shares, counts=counts)
+            before = {name: values * weight for name, values in credit.centred.items()}
+            return replace(credit, advantage=credit.advantage * weight, shares=shares, centred=before, counts=counts)
         own = self.scale * centred(weight, cells(decisions.codes("group")))
-        return replace(credit, advantage=credit.advantage + own, shares={**credit.shares, "order": own})
+        return replace(credit, advantage=credit.advantage + own, shares={**credit.shares, "order": own}, centred={})

@@ -27,4 +27,6 @@ class Whitened(Estimator):
             return credit
         factor = 1.0 / np.sqrt(credit.advantage.var(ddof=1) + 1e-8)
         shares = {name: (share - share.mean()) * factor for name, share in credit.shares.items()}
-        return replace(credit, advantage=(credit.advantage - credit.advantage.mean()) * factor, shares=shares)
+        centred = {name: share - share.mean() for name, share in credit.shares.items()}
+        advantage = (credit.advantage - credit.advantage.mean()) * factor
+        return replace(credit, advantage=advantage, shares=shares, centred=centred)

@@ -1,0 +1,132 @@
+"""Our side of the learner's benchmark: `python learner_ours.py TASK`, steps on the word of `learner_sides.Side`."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+
+import torch
+from engine_replies import Anything
+from learner_texts import ENDING, GENERATIONS, LENGTH, PROMPT, PROMPTS, REPLY, ROWS, STEM, reward, texts
+from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line
+
+from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.base import Call, Prompt, Request, answer
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.key import Key
+from stratagem.learning.example import Example, of_call, of_demonstration
+from stratagem.learning.learner import Learner
+from stratagem.learning.losses.base import Loss
+from stratagem.learning.losses.cross_entropy import CrossEntropy
+from stratagem.learning.losses.kto import KTO, mismatched
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.policy import Policy
+from stratagem.models.adapters import adapter_parameters, add_adapter
+from stratagem.models.load import LanguageModel, load
+
+NAME = "policy"
+Step = Callable[[int], dict[str, float]]
+
+
+def learner(lm: LanguageModel, loss: Loss, *, recompute: bool) -> Learner:
+    """A new adapter that learns by a loss."""
+    add_adapter(lm, NAME, RANK, ALPHA)
+    optimiser = Optimiser(adapter_parameters(lm, NAME), OptimiserSettings(rate=RATE), 1000)
+    return Learner(Policy(lm, recompute=recompute), loss, optimiser, adapter=NAME)
+
+
+def grpo(lm: LanguageModel, beta: float, *, recompute: bool) -> Step:
+    """Replies to every prompt, then one step on them; the advantage is the group's, over its spread (trl's default)."""
+    loss = PolicyGradient(kl="k3" if beta else "none", beta=beta, corrected=True)
+    trained = learner(lm, loss, recompute=recompute)
+    engine = TransformersEngine(lm)
+    prompts = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, PROMPTS, PROMPT, 0)]
+
+    def step(number: int) -> dict[str, float]:
+        groups = [_asked(engine, prompt, Key(0).at(number, row)) for row, prompt in enumerate(prompts)]
+        calls = answer([request for group in groups for request in group])
+        assert all(len(call.tokens) == REPLY for call in calls)
+        rows = range(0, len(calls), GENERATIONS)
+        report = trained.step([example for row in rows for example in _judged(calls[row : row + GENERATIONS])])
+        engine.publish(NAME, number + 1)
+        return {"loss": report.loss, "tokens": report.num_tokens, "read": report.num_read}
+
+    return step
+
+
+def _asked(engine: TransformersEngine, prompt: Ids, key: Key) -> list[Request]:
+    return [
+        Request(
+            engine=engine,
+            prompt=Prompt((), prompt),
+            guide=Anything(),
+            key=key.at(which),
+            adapter=NAME,
+            max_new=REPLY,
+        )
+        for which in range(GENERATIONS)
+    ]
+
+
+def _judged(calls: Sequence[Call]) -> list[Example]:
+    rewards = [reward(list(call.tokens)) for call in calls]
+    mean = math.fsum(rewards) / len(rewards)
+    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in rewards) / (len(rewards) - 1))
+    return [
+        of_call(call, advantage=(value - mean) / (spread + 1e-4)) for call, value in zip(calls, rewards, strict=True)
+    ]
+
+
+def sft(lm: LanguageModel, *, recompute: bool) -> Step:
+    """Whole texts, of which every token but the first teaches."""
+    trained = learner(lm, CrossEntropy(), recompute=recompute)
+    rows = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, ROWS, LENGTH, 1)]
+    examples = [of_demonstration(row[:1], row[1:]) for row in rows]
+    return lambda _: _facts(trained, examples)
+
+
+def kto(lm: LanguageModel, *, recompute: bool) -> Step:
+    """Judged replies, and the mismatched ones that trl makes of them."""
+    trained = learner(lm, KTO(), recompute=recompute)
+    prompts = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, ROWS, STEM, 2)]
+    end = lm.tokenizer.eos_token_id
+    replies = [(*lm.encode(text), end) for text in texts(lm.tokenizer, ROWS, ENDING - 1, 3)]
+    judged = [
+        of_demonstration(prompt, reply, desirable=float(row % 2 == 0), kl=0.0)
+        for row, (prompt, reply) in enumerate(zip(prompts, replies, strict=True))
+    ]
+    examples = [*judged, *mismatched(judged)]
+    return lambda _: _facts(trained, examples)
+
+
+def _facts(trained: Learner, examples: Sequence[Example]) -> dict[str, float]:
+    report = trained.step(examples)
+    return {"loss": report.loss, "tokens": report.num_tokens, "read": report.num_read}
+
+
+def made(task: str, *, recompute: bool) -> Step:
+    """A step of a task."""
+    lm = load("smollm2", dtype="fp32")
+    if task == "sft":
+        return sft(lm, recompute=recompute)
+    if task == "kto":
+        return kto(lm, recompute=recompute)
+    return grpo(lm, BETA if task == "grpo" else 0.0, recompute=recompute)
+
+
+def main() -> None:
+    """Steps until nobody asks for any."""
+    torch.set_num_threads(THREADS)
+    line = Line()
+    task, *flags = sys.argv[1:]
+    step, number = made(task, recompute="recompute" in flags), 0
+    line.tell()
+    while line.told():
+        line.tell(**step(number))
+        number += 1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""Every run of docs/results/sepo.md, resumable: `python experiments/sepo.py runs/sepo [--only kuhn] [--seeds 5]`.
+
+A run that is finished is passed over, one that was broken off goes on. Ablations start from the warm start of the main
+run of the same game and seed, so they differ in nothing else. Two processes may share the work: each run is locked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+RECIPES = Path(__file__).parents[1] / "recipes" / "sepo"
+GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
+WORST = {"ipd": {"exact_budget": "1000000", "sepo.refresh": "10"}}
+"""What the exact best response needs where it is found by induction over all histories."""
+VARIANTS: dict[str, dict[str, str]] = {
+    "none": {"sepo.credit": "none"},
+    "shared": {"sepo.credit": "shared", "sepo.source": "pool"},
+    "rollout": {"sepo.credit": "rollout", "sepo.source": "pool"},
+    "probe": {"sepo.credit": "probe", "sepo.source": "pool"},
+    "worst": {"sepo.credit": "probe", "sepo.source": "best_response"},
+    "episode": {"sepo.normalise": "episode"},
+    "horizon-round": {"sepo.horizon": "round"},
+}
+"""What an ablation changes: who answers for a penalty, who the adversary is, how an advantage is taken."""
+ABLATED = ("kuhn", "ipd")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: its folder's name, its recipe, and what is changed in it."""
+
+    name: str
+    recipe: str
+    changes: dict[str, str] = field(default_factory=dict)
+
+    def command(self, folder: Path) -> list[str]:
+        """What begins it, or goes on with it."""
+        stratagem = [sys.executable, "-c", "from stratagem.cli.main import main; main()", "train"]
+        if (folder / self.name / "run.json").is_file():
+            return [*stratagem, str(folder / self.name), "--resume"]
+        sets = [word for place, value in self.changes.items() for word in ("--set", f"{place}={value}")]
+        return [*stratagem, str(RECIPES / f"{self.recipe}.toml"), "--out", str(folder / self.name), *sets]
+
+    def done(self, folder: Path) -> bool:
+        """Whether its last table is there."""
+        return (folder / self.name / "evaluation.json").is_file()
+
+
+def main_runs(model: str, seeds: int) -> Iterator[Run]:
+    """Base, SFT and SEPO in every game."""
+    for seed in range(seeds):
+        for game in GAMES:
+            yield Run(f"{game}-{model}-{seed}", f"{game}-{model}", {"seed": str(seed)})
+
+
+def ablations(folder: Path, seeds: int) -> Iterator[Run]:
+    """Each variant in two games, measured at every step."""
+    for seed in range(seeds):
+        for game in ABLATED:
+            start = {"model": f"run:{folder / f'{game}-tiny-{seed}'}@start", "warm_start.epochs": "0"}
+            for name, changes in VARIANTS.items():
+                more = WORST.get(game, {}) if name in ("worst", "rollout", "shared", "probe", "none") else {}
+                settings = {"seed": str(seed), "sepo.signal_every": "1", **start, **more, **changes}
+                yield Run(f"{game}-{name}-{seed}", f"{game}-tiny", settings)
+
+
+def main() -> None:
+    """Run what is not done yet, one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the runs lie")
+    parser.add_argument("--only", default="", help="runs whose names hold this")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--model", default="tiny", help="tiny or smollm2")
+    parser.add_argument("--ablations", action="store_true", help="the ablations in place of the main runs")
+    asked = parser.parse_args()
+    folder = asked.folder.resolve()
+    runs = ablations(folder, asked.seeds) if asked.ablations else main_runs(asked.model, asked.seeds)
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    for run in runs:
+        if asked.only in run.name and not run.done(folder):
+            print(" ".join(run.command(folder)), flush=True)
+            subprocess.run(run.command(folder), check=False, env=environment)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""What SEPO's objective is made of, read from episodes: pay, shortfall against an adversary, collusion, externality.
+
+The hero sits in slot 0. Pay is on the scale on which mutual cooperation is worth 3, in training as in every report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from stratagem.algorithms.rollouts import Term
+from stratagem.evaluation.expectation import SCALE
+from stratagem.play.records import Episode
+
+
+def paid(episode: Episode) -> Mapping[int, float]:
+    """What each round paid the hero, on the scale on which mutual cooperation is worth 3."""
+    seat = episode.seat_of(0)
+    stakes = episode.stakes[seat]
+    unit = SCALE / stakes.cooperative if stakes else 1.0
+    return {number: unit * payoffs[seat] for number, payoffs in enumerate(episode.rounds)}
+
+
+def signalled(name: str) -> Term:
+    """What a safety signal says of the hero in each round."""
+
+    def term(episode: Episode) -> Mapping[int, float]:
+        seat = episode.seat_of(0)
+        values = episode.signals.get(name, ())
+        return {number: value for number, row in enumerate(values) if (value := row[seat]) is not None}
+
+    return term
+
+
+def mean_pay(episode: Episode) -> float:
+    """What a round paid the hero on average."""
+    return math.fsum(paid(episode).values()) / max(1, len(episode.rounds))
+
+
+def told(name: str, episode: Episode) -> float:
+    """The mean of a safety signal over the rounds that could tell."""
+    values = signalled(name)(episode)
+    return math.fsum(values.values()) / max(1, len(values))
+
+
+def shortfall(episode: Episode) -> float:
+    """By how much the hero's mean pay a round is below what a passive opponent would leave it; may be negative."""
+    seat = episode.seat_of(0)
+    stakes = episode.stakes[seat]
+    passive = stakes.passive * SCALE / stakes.cooperative if stakes else 0.0
+    return passive - mean_pay(episode)
+
+
+def colluded(episode: Episode) -> float:
+    """The rate of the rounds that could tell in which the hero colluded."""
+    return told("collusion", episode)
+
+
+def penalty(kind: str, episode: Episode) -> float:
+    """What one probe episode charges a rollout: never less than nothing (the paper's)."""
+    return max(0.0, shortfall(episode)) if kind == "exploit" else colluded(episode)

@@ -1,0 +1,65 @@
+"""SEPO's settings, and what each game's penalties cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from stratagem.learning.credit.per_round import Horizon, Normalise
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.settings import Settings
+
+WEIGHTS: Mapping[str, tuple[float, float, float]] = {
+    "ipd": (2.4, 1.0, 1.8),
+    "auction": (1.2, 1.0, 1.8),
+    "negotiation-v1": (3.0, 2.0, 1.8),
+    "negotiation-v2": (3.0, 2.0, 1.8),
+    "kuhn": (1.5, 0.0, 0.0),
+}
+"""By family: what exploitability, collusion and externality cost (SEPO's alpha, beta and gamma)."""
+
+
+class SEPOSettings(Settings):
+    """How SEPO trains."""
+
+    iterations: int = Field(default=100, ge=1)
+    rollouts: int = Field(default=4, ge=2)
+    """How many rollouts make a group (K)."""
+    groups: int = Field(default=2, ge=1)
+    """How many groups there are for each opponent in an iteration; the hero's seat rotates between them."""
+    normalise: Normalise = "round"
+    horizon: Horizon = "to_go"
+    credit: Literal["probe", "rollout", "shared", "none"] = "probe"
+    """Who answers for a penalty: the decisions of the probe that showed it; the rollout that it is subtracted from (the
+    paper's); all rollouts of a group alike, which cancels; nobody (reward only)."""
+    source: Literal["pool", "best_response"] = "pool"
+    """Who the adversaries are: the exploit pool, or the exact best response to the policy."""
+    refresh: int = Field(default=5, ge=1)
+    """After how many iterations a best response is worked out again."""
+    alpha: float | None = None
+    """What exploitability costs; None is the game's own."""
+    beta: float | None = None
+    """What collusion costs."""
+    gamma: float | None = None
+    """What harm to others costs."""
+    signal_every: int = Field(default=5, ge=0)
+    """After how many iterations it is measured what gradient each term of the reward brings; 0 never measures."""
+    kl: float = Field(default=0.1, ge=0.0)
+    """What leaving the reference costs, on the side where a token has become likelier."""
+    clip: float = Field(default=0.2, gt=0.0)
+    optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
+
+    def weights(self, family: str) -> dict[str, float]:
+        """The cost of each penalty in a game of this family."""
+        own = dict(zip(("exploit", "collusion", "externality"), WEIGHTS.get(family, (0.0, 0.0, 0.0)), strict=True))
+        given = {"exploit": self.alpha, "collusion": self.beta, "externality": self.gamma}
+        return {name: own[name] if given[name] is None else float(given[name] or 0.0) for name in own}
+
+    def loss(self) -> PolicyGradient:
+        """The clipped surrogate with the one-sided charge, divided by the number of steps."""
+        if not self.kl:
+            return PolicyGradient(clip_low=self.clip, clip_high=self.clip, per="divisor")
+        return PolicyGradient(clip_low=self.clip, clip_high=self.clip, kl="one_sided", beta=self.kl, per="divisor")

@@ -1,0 +1,95 @@
+"""What a policy is worth while it trains, on deals that neither training nor the last table ever sees.
+
+The best checkpoint is chosen by these figures, so they say too much good of it; `judged` plays other deals.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stratagem.algorithms.recipe import Recipe
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.evaluate import Row, evaluate, measured
+from stratagem.evaluation.openings import opening_policy
+from stratagem.evaluation.report import evaluation_json, scale_of
+from stratagem.evaluation.suites import SAFETY_METRICS, Suite, find_suite
+from stratagem.games.base import Game, Json
+from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
+from stratagem.players.base import Player
+from stratagem.runs.files import write_file
+
+POLICIES = "policies"
+"""Where a run keeps what its policy did in the first situations of each game, by step."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Measures a hero in all games of a recipe."""
+
+    recipe: Recipe
+    games: Sequence[Game[Any]]
+
+    def figures(self, hero: Player) -> dict[str, float]:
+        """Means of every metric by game, and `select`, of which the best checkpoint has most."""
+        found: dict[str, float] = {}
+        scores = []
+        for game in self.games:
+            row = self._row(game, hero)
+            found |= _figures(game, row)
+            scores.append(self._score(game, row))
+        return found | {"select": sum(scores) / len(scores)}
+
+    def _row(self, game: Game[Any], hero: Player) -> Row:
+        suite = find_suite(describe(game))
+        key = Key(self.recipe.seed).at("validation")
+        table = Table(self.recipe.validation, key, exact_budget=self.recipe.exact_budget)
+        return measured(suite, suite.lines[0], game, hero, table)
+
+    def _score(self, game: Game[Any], row: Row) -> float:
+        if self.recipe.select == "exploitability":
+            if row.exact is None:
+                raise CannotCompute(f"`select` cannot be exploitability in {game.spec.name}: {row.why_not_exact}")
+            return -row.exact.exploitability
+        safety = row.metrics["safety"]
+        if safety is None:
+            raise CannotCompute(f"`select` cannot be safety in {game.spec.name}, which has no such figure.")
+        return safety.mean
+
+    def keep_policies(self, folder: Path, step: int, hero: Player) -> None:
+        """Write what the hero does in the first situations of every game, where it can say it."""
+        (folder / POLICIES).mkdir(exist_ok=True)
+        for game in self.games:
+            try:
+                policy = opening_policy(game, hero)
+            except CannotCompute:
+                continue
+            data = {"step": step, "game": describe(game), "policy": policy}
+            write_file(folder / POLICIES / f"{game.spec.name}-{step:06d}.json", json.dumps(data, indent=1) + "\n")
+
+
+def _figures(game: Game[Any], row: Row) -> dict[str, float]:
+    name = game.spec.name
+    found = {f"{name}/validation/{metric}": one.mean for metric, one in row.metrics.items() if one is not None}
+    if row.exact is not None:
+        found[f"{name}/exact/exploitability"] = row.exact.exploitability
+        found[f"{name}/exact/worst_advantage"] = row.exact.worst_advantage
+        if (scale := scale_of(game)) is not None:
+            found[f"{name}/validation/worst_case"] = scale * row.exact.worst_advantage
+    if row.validity is not None:
+        found[f"{name}/illegal_rate"] = row.validity.shares["illegal"].mean
+    return found
+
+
+def judged(recipe: Recipe, games: Sequence[Game[Any]], players: Sequence[str]) -> Json:
+    """The last table: players by their names in all games of a recipe, on deals of their own, beside random play."""
+    suites = [find_suite(describe(game)) for game in games]
+    lines = tuple(line for suite in suites for line in suite.lines)
+    suite = Suite(", ".join(recipe.games), "A training run's games.", lines, SAFETY_METRICS, recipe.test)
+    table = Table(recipe.test, Key(recipe.seed).at("test"), exact_budget=recipe.exact_budget)
+    return evaluation_json(evaluate(suite, players, table), suite.name, recipe.seed, recipe.test)

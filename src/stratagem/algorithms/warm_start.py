@@ -1,0 +1,91 @@
+"""A run's first stage: the base learns what demonstrators said, and is kept as what the next stage starts from.
+
+All weights learn, or an adapter that is merged into them at the end; either way the run has a base of its own,
+`RUN/base/model`, and later stages never change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from stratagem.algorithms.demonstrations import demonstrations
+from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.sft import SFTSettings, demonstrated, sft
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.learning.example import Example
+from stratagem.learning.learner import Learner
+from stratagem.learning.losses.cross_entropy import CrossEntropy
+from stratagem.learning.optimiser import Optimiser
+from stratagem.learning.policy import Policy
+from stratagem.models.adapters import adapter_parameters, add_adapter
+from stratagem.models.load import LanguageModel, load
+from stratagem.models.merging import merged
+from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
+from stratagem.runs.files import new_folder
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import MetricLog
+from stratagem.runs.weights import restore_weights, writes_adapters, writes_model
+
+BASE = "base"
+"""Where a run keeps the base that it made."""
+ADAPTER = "warm"
+Tell = Callable[[int, dict[str, float]], None]
+"""Told after every step: which it was, and what was seen."""
+
+
+class WarmStart:
+    """Makes a run's base, or goes on making it."""
+
+    def __init__(self, recipe: Recipe, settings: SFTSettings, run: RunFolder, games: Sequence[Game[Any]]) -> None:
+        self.recipe = recipe
+        self.settings = settings
+        self.run = run
+        self.games = games
+        self.key = Key(recipe.seed)
+
+    def make(self, start: Checkpoint | None, log: MetricLog, tell: Tell) -> None:
+        """Learn, and keep the base; a base appears whole or not at all."""
+        lm = load(self.recipe.model)
+        optimiser = Optimiser(self._weights(lm), self.settings.optimiser, self.recipe.warm_steps)
+        examples = list(self._examples(TransformersEngine(lm)))
+        if start is not None:
+            optimiser.restore(start.restore()["optimiser"])
+            restore_weights(lm, start.folder)
+        for report in sft(self._learner(lm, optimiser), examples, self.settings, self.key.at("warm start")):
+            step = optimiser.taken
+            log.write(step, {"sft/loss": report.loss, "sft/norm": report.norm, "sft/rate": report.rate})
+            tell(step, {"loss": report.loss})
+            if step % (10 * self.recipe.evaluate_every) == 0 or step == self.recipe.warm_steps:
+                save_checkpoint(self.run, step, {"optimiser": optimiser.state()}, write=self._writes(lm))
+                keep(self.run, last=2)
+        if self.settings.adapter is not None:
+            merged(lm, ADAPTER)
+        lm.model.requires_grad_(False)
+        new_folder(self.run.path / BASE, writes_model(lm))
+
+    def _weights(self, lm: LanguageModel) -> Sequence[Any]:
+        """What learns."""
+        adapter = self.settings.adapter
+        if adapter is None:
+            lm.model.requires_grad_(True)
+            return list(lm.model.parameters())
+        add_adapter(lm, ADAPTER, adapter.rank, adapter.alpha, seed=self.recipe.seed, dropout=adapter.dropout)
+        return adapter_parameters(lm, ADAPTER)
+
+    def _learner(self, lm: LanguageModel, optimiser: Optimiser) -> Learner:
+        policy = Policy(lm, budget=self.recipe.budget, recompute=self.recipe.recompute)
+        return Learner(policy, CrossEntropy(), optimiser, adapter=ADAPTER if self.settings.adapter else None)
+
+    def _examples(self, engine: TransformersEngine) -> Iterator[Example]:
+        """The demonstrations of every game that are not held out."""
+        for game in self.games:
+            for one in demonstrations(game, self.settings.examples, self.key, style=self.recipe.style):
+                if not one.held_out:
+                    yield demonstrated(engine, one.messages, one.reply)
+
+    def _writes(self, lm: LanguageModel) -> Callable[[Path], None]:
+        return writes_adapters(lm, [ADAPTER]) if self.settings.adapter else writes_model(lm)

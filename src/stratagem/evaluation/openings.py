@@ -1,0 +1,58 @@
+"""What a player does in the first situations of a game: all of them in a small game, the first moves of a large one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from stratagem.evaluation.policies import stated
+from stratagem.games.base import Game, State, View
+from stratagem.games.enumeration import outcomes, starts
+from stratagem.players.base import Player
+
+LIMIT = 64
+"""How many information sets are told of at most."""
+
+
+def opening_policy(game: Game[Any], player: Player, limit: int = LIMIT) -> dict[str, dict[str, float]]:
+    """The probabilities that a player states, by information set; `CannotCompute` where it states none."""
+    views = opening_views(game, limit)
+    mixes = stated(player, list(views.values()))
+    return {
+        key: {action: p for action, p in mix.items() if action is not None}
+        for key, mix in zip(views, mixes, strict=True)
+    }
+
+
+def opening_views(game: Game[Any], limit: int = LIMIT) -> dict[str, View[Any]]:
+    """The information sets of the first moves, as many whole moves as fit; those that any play can reach."""
+    game = game.one_round() or game
+    found: dict[str, View[Any]] = {}
+    layer = _layer((state for _, state in starts(game)), found, limit)
+    while layer:
+        layer = _layer((after for state in layer for after in _moved_on(state)), found, limit)
+    return found
+
+
+def _layer(states: Iterator[State[Any]], found: dict[str, View[Any]], limit: int) -> list[State[Any]]:
+    """The states of one move, each once; none, and nothing found, where its information sets are too many."""
+    layer: dict[str, State[Any]] = {}
+    fresh: dict[str, View[Any]] = {}
+    for state in states:
+        layer.setdefault(repr(state.dump()), state)
+        for seat in state.to_act:
+            view = state.view(seat)
+            fresh.setdefault(view.info_key, view)
+        if len(found) + len(fresh) > limit or len(layer) > limit * limit:
+            return []
+    found.update((key, view) for key, view in fresh.items() if key not in found)
+    return list(layer.values())
+
+
+def _moved_on(state: State[Any]) -> Iterator[State[Any]]:
+    """Whatever a state can become by one move of those who are to act."""
+    for actions in product(*(state.view(seat).choices for seat in state.to_act)):
+        for _, after, _ in outcomes(state, dict(zip(state.to_act, actions, strict=True))):
+            if not after.over:
+                yield after

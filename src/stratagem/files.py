@@ -1,0 +1,44 @@
+"""Files that appear whole or not at all, also when the process is killed or the machine stops.
+
+What is being written has a name that begins with `.partial-`, which nobody reads and a resumed run removes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stratagem.errors import StratagemError
+
+PARTIAL = ".partial-"
+
+
+def write_file(path: Path, text: str) -> None:
+    """Put the text under a temporary name and rename it: a reader sees what was there before, or all of it."""
+    partial = path.with_name(f"{PARTIAL}{path.name}")
+    with telling(path):
+        partial.write_text(text, encoding="utf-8")
+        sync(partial)
+        partial.replace(path)
+        sync(path.parent)
+
+
+def sync(*paths: Path) -> None:
+    """Wait until files, or the names in folders, are on the disk."""
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def telling(path: Path) -> Iterator[None]:
+    """Turn what the disk refuses into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise StratagemError(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -1,0 +1,56 @@
+"""A reference that follows the policy: an adapter that holds the running average of another one's weights."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from stratagem.models.adapters import adapter_parameters, averaged, copied
+from stratagem.models.load import LanguageModel
+from stratagem.settings import Settings
+
+REFERENCE = "reference"
+"""What the adapter is called; a checkpoint keeps it beside the policy's."""
+
+
+class Average:
+    """An adapter that begins as a copy of another and is moved towards it: `a <- d a + (1 - d) source`.
+
+    The average is taken of the two factors of each layer, as is usual, and not of their product.
+    """
+
+    def __init__(
+        self, lm: LanguageModel, source: str, *, decay: float = 0.99, every: int = 1, name: str = REFERENCE
+    ) -> None:
+        """`every` so many steps it is moved, by `1 - decay` of the way."""
+        self.lm = lm
+        self.source = source
+        self.decay = decay
+        self.every = every
+        self.name = name
+        copied(lm, source, name)
+
+    def move(self, taken: int) -> float | None:
+        """Move it, if after so many steps it is its turn; how far the weight went that went farthest."""
+        if taken % self.every:
+            return None
+        before = [weight.detach().clone() for weight in adapter_parameters(self.lm, self.name)]
+        averaged(self.lm, self.name, self.source, self.decay)
+        after = adapter_parameters(self.lm, self.name)
+        return max(float((now - was).abs().max()) for now, was in zip(after, before, strict=True))
+
+
+class ReferenceSettings(Settings):
+    """What the policy is held near to."""
+
+    type: Literal["base", "ema"] = "base"
+    """The base alone, which never moves; or the running average of the policy's own adapter."""
+    decay: float = Field(default=0.99, ge=0.0, lt=1.0)
+    """How much of the average stays at each move."""
+    every: int = Field(default=1, ge=1)
+    """After so many steps it is moved."""
+
+    def make(self, lm: LanguageModel, policy: str) -> Average | None:
+        """What a learner takes as its `reference`; on resuming, restore the weights afterwards."""
+        return None if self.type == "base" else Average(lm, policy, decay=self.decay, every=self.every)

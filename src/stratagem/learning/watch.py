@@ -1,0 +1,111 @@
+"""The checks over a run: what each found first, when, and how often; a checkpoint keeps it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from stratagem.errors import StratagemError
+from stratagem.learning.checks import CHECKS, PATIENCE, Level, Seen
+from stratagem.learning.learner import Learner, Report
+from stratagem.learning.probes import probed
+from stratagem.learning.strength import Signals
+
+
+class TrainingWarning(UserWarning):
+    """A check found something for the first time."""
+
+
+class CheckFailed(StratagemError):
+    """A strict run found something."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found."""
+
+    level: Level
+    count: int
+    """How often; a note is told once."""
+    step: int
+    """At which step first."""
+    first: str
+    """What it said then."""
+
+
+class Watch:
+    """Looks at every step of a run; a strict one stops at the first fault."""
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self.strict = strict
+        self.signals = Signals()
+        """What the terms of the reward bring: `watch.signals.add(measured(learner, examples))` before a step."""
+        self._found: dict[str, Finding] = {}
+        self._entropies: list[float] = []
+        self._probed = False
+
+    def after(
+        self, learner: Learner, report: Report, *, counts: Mapping[str, int] | None = None, steps_a_batch: int = 1
+    ) -> dict[str, str]:
+        """Look at the step that a learner has just taken; the first that had a gradient is probed too."""
+        gaps: Mapping[str, float] = {}
+        if not self._probed and math.isfinite(report.norm) and report.norm > 0.0:
+            gaps, self._probed = probed(learner, report.examples), True
+        seen = Seen(
+            step=learner.optimiser.taken - 1,
+            report=report,
+            examples=report.examples,
+            counts=counts or {},
+            steps_a_batch=steps_a_batch,
+            signals=self.signals.strengths(),
+            gaps=gaps,
+        )
+        return self.look(seen)
+
+    def look(self, seen: Seen) -> dict[str, str]:
+        """What every check finds, by name; a strict watch raises instead. What is new is warned of."""
+        seen = replace(seen, first_entropy=self._first_entropy(seen.report.entropy))
+        found = dict[str, str]()
+        for name, check in CHECKS.items():
+            told = name in self._found
+            if (told and check.level == "note") or not (sentence := check.look(seen)):
+                continue
+            if self.strict and check.level == "fault":
+                raise CheckFailed(f"{sentence} (check {name})")
+            found[name] = sentence
+            if told:
+                self._found[name] = replace(self._found[name], count=self._found[name].count + 1)
+            else:
+                self._found[name] = Finding(check.level, 1, seen.step, sentence)
+                warnings.warn(f"{sentence} (check {name})", TrainingWarning, stacklevel=3)
+        return found
+
+    def _first_entropy(self, entropy: float | None) -> float | None:
+        if len(self._entropies) >= PATIENCE:
+            return math.fsum(self._entropies) / len(self._entropies)
+        if entropy is not None and math.isfinite(entropy):
+            self._entropies.append(entropy)
+        return None
+
+    def findings(self) -> dict[str, Finding]:
+        """What was found so far, by the checks' names, in the order in which it was first found."""
+        return dict(self._found)
+
+    def state(self) -> dict[str, Any]:
+        """Plain numbers and texts, from which `restore` goes on."""
+        return {
+            "found": {name: asdict(finding) for name, finding in self._found.items()},
+            "entropies": list(self._entropies),
+            "probed": self._probed,
+            "signals": self.signals.state(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state: what was told is not told again."""
+        self._found = {name: Finding(**finding) for name, finding in state["found"].items()}
+        self._entropies = list(state["entropies"])
+        self._probed = state["probed"]
+        self.signals.restore(state["signals"])

@@ -1,0 +1,84 @@
+"""A linear layer with a LoRA adapter in as few passes over memory as can be.
+
+peft computes the base's output, the adapter's, its multiple and their sum, each a pass over all numbers, and as many on
+the way back. Here the adapter's part is added by the very multiplication that computes it. Whatever is not plain (a
+trained or quantised base, dropout at work, several adapters, another kind of LoRA) is left to peft.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from peft.tuners.lora.layer import Linear
+from torch.autograd.function import once_differentiable
+
+
+class QuickLinear(Linear):
+    """peft's layer with another forward pass where everything is plain."""
+
+    def forward(self, x: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
+        plain = None if args or options or self.disable_adapters or self.merged else self._plain(x)
+        if plain is None:
+            out: torch.Tensor = super().forward(x, *args, **options)
+            return out
+        base, inward, outward, scale = plain
+        found: torch.Tensor = _LoRA.apply(x, base.weight, base.bias, inward, outward, scale)  # type: ignore[no-untyped-call]
+        return found
+
+    def _plain(self, x: torch.Tensor) -> tuple[torch.nn.Linear, torch.Tensor, torch.Tensor, float] | None:
+        """The base, the adapter's two factors and its scale, where nothing else is at work."""
+        active: list[str] = self.active_adapters
+        layer: Any = self
+        name, base = active[0], layer.get_base_layer()
+        if len(active) > 1 or name not in self.lora_A or name in self.lora_variant:
+            return None
+        dropout, inward, outward = layer.lora_dropout[name], layer.lora_A[name], layer.lora_B[name]
+        drops = dropout.training and not isinstance(dropout, torch.nn.Identity)
+        alike = x.dtype == base.weight.dtype == inward.weight.dtype
+        trained = any(weight.requires_grad for weight in base.parameters())
+        if drops or trained or not alike or outward.bias is not None:
+            return None
+        return base, inward.weight, outward.weight, float(self.scaling[name])
+
+
+def quicken(layer: torch.nn.Module) -> None:
+    """Let a layer of peft's take the short way; one that is not quite a plain linear layer stays as it is."""
+    if type(layer) is Linear and type(layer.get_base_layer()) is torch.nn.Linear:
+        layer.__class__ = QuickLinear
+
+
+class _LoRA(torch.autograd.Function):
+    """`x W + b + s (x A) B` for weights W that are not trained."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: torch.Tensor,
+        weight: torch.Tensor,
+        bias: torch.Tensor | None,
+        inward: torch.Tensor,
+        outward: torch.Tensor,
+        scale: float,
+    ) -> torch.Tensor:
+        out = torch.nn.functional.linear(x, weight, bias)
+        flat = x.reshape(-1, x.shape[-1])
+        inner = flat @ inward.t()
+        out.view(-1, out.shape[-1]).addmm_(inner, outward.t(), alpha=scale)
+        ctx.save_for_backward(x, inner, weight, inward, outward)
+        ctx.scale = scale
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, given: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        x, inner, weight, inward, outward = ctx.saved_tensors
+        flat, above = x.reshape(-1, x.shape[-1]), given.reshape(-1, given.shape[-1])
+        below = (above @ outward) * ctx.scale
+        found = None
+        if ctx.needs_input_grad[0]:
+            found = (above @ weight).addmm_(below, inward).view_as(x)
+        trained = ctx.needs_input_grad[3]
+        first = below.t() @ flat if trained else None
+        second = (above.t() @ inner).mul_(ctx.scale) if ctx.needs_input_grad[4] else None
+        return found, None, None, first, second, None

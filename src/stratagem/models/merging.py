@@ -1,0 +1,51 @@
+"""An adapter that becomes part of its base, and a model as a folder that `dir:PATH` takes.
+
+So a warm start is merged before the next stage begins: its adapter goes, and the base that is left is the reference.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from stratagem.models.adapters import adapter_names, check_adapter
+from stratagem.models.folder import folder_fingerprint
+from stratagem.models.load import LanguageModel
+from stratagem.models.reference import BadModel
+
+WEIGHTS = "model.safetensors"
+
+
+def merged(model: LanguageModel, name: str) -> None:
+    """Let the base take in what an adapter adds to it; the adapter goes, and what it said the base says from then on.
+
+    The fingerprint is that of the folder that `write_model` would write. The model's name stays and no longer says
+    what it is: write it, and load it from there, before its play is recorded.
+    """
+    check_adapter(model, name)
+    if others := [other for other in adapter_names(model) if other != name]:
+        raise BadModel(f"The adapters {', '.join(others)} are of the base as it was: merge {name} into a base without.")
+    if getattr(model.model, "is_quantized", False):
+        raise BadModel(f"{model.name} is in 4 bits, which an adapter cannot be merged into: load the base in bf16.")
+    model.model = model.model.merge_and_unload(adapter_names=[name])
+    with TemporaryDirectory() as folder:
+        write_model(model, Path(folder))
+        model.fingerprint = folder_fingerprint(Path(folder))
+
+
+def write_model(model: LanguageModel, folder: Path) -> None:
+    """Write all weights of a model without adapters into a folder, with its configuration and its tokenizer."""
+    from safetensors.torch import save_file
+
+    check_whole(model)
+    weights = {name: weight.detach().cpu().contiguous() for name, weight in model.model.named_parameters()}
+    model.model.config.save_pretrained(folder)
+    model.model.generation_config.save_pretrained(folder)
+    model.tokenizer.save_pretrained(folder)
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def check_whole(model: LanguageModel) -> None:
+    """Complain about a model with adapters, of which its folder would hold nothing."""
+    if names := adapter_names(model):
+        raise BadModel(f"The model has the adapters {', '.join(names)}: save those, or train a model without any.")

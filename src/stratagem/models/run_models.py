@@ -1,0 +1,188 @@
+"""Which models a run holds, by label: the base, the start of training, the best, the last, and each step that was kept.
+
+The run says it in a file whose folders are relative to its own, so it may be moved. It may also come from a stranger:
+what lies outside of it is not opened at its word, and nobody is asked over a network but the Hub.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import Field
+
+from stratagem.errors import BadParameter
+from stratagem.files import write_file
+from stratagem.models.folder import read_json
+from stratagem.models.reference import LABEL, AdapterRef, BadModel, ModelRef, adapter_at, parse_model
+from stratagem.settings import Settings
+
+FILE = "models.json"
+BEST = "best"
+_MOVING = (BEST, "last")
+_ON_DISK = ("dir", "gguf")
+_CLOSED = ("run", "api")
+
+
+class RunModel(Settings):
+    """One model: a base, perhaps with an adapter."""
+
+    model: str
+    """The base as a text; a `dir:` or `gguf:` without its whole path is in the run's folder."""
+    adapter: str | None = None
+    """The folder of a LoRA adapter on it, in the run's folder."""
+
+
+class Speaks(Settings):
+    """How the models were trained to speak, and how players made from them do by default."""
+
+    mode: str = "direct"
+    style: str = "plain"
+    temperature: float = 1.0
+    max_new: int = 256
+
+
+class RunModels(Settings):
+    """What a run holds."""
+
+    version: Literal[1] = 1
+    models: dict[Annotated[str, Field(pattern=f"^{LABEL.pattern}$")], RunModel]
+    """By label: base, start, best, last, or a step; where several seats were trained, with the seat, as best/shaper."""
+    speaks: Speaks = Speaks()
+
+
+def write_run_models(folder: Path, models: RunModels) -> None:
+    """Say which models a run holds now, in place of what was said before."""
+    write_file(folder / FILE, models.model_dump_json(indent=2) + "\n")
+
+
+def read_run_models(folder: Path) -> RunModels:
+    """The models that the run in a folder holds."""
+    if not folder.is_dir():
+        raise BadModel(f"There is no run at {str(folder)!r}: {_hint(folder)}.")
+    if not (folder / FILE).is_file():
+        raise BadModel(f"The run {str(folder)!r} has no {FILE}: it is written with a run's first checkpoint.")
+    try:
+        return RunModels.read(read_json(folder / FILE))
+    except BadParameter as error:
+        said = "".join(letter if letter.isprintable() else "?" for letter in str(error))
+        raise BadModel(f"The file {str(folder / FILE)!r} is damaged: {said}") from error
+
+
+def resolved(ref: ModelRef) -> ModelRef:
+    """What a run's label stands for, named without the run; a model that is no run's stays as it is."""
+    if ref.kind != "run":
+        return ref
+    folder = Path(ref.where).expanduser()
+    run = read_run_models(folder)
+    label = _label(folder, run, ref.revision)
+    found = _found(folder, label, run.models[label])
+    return replace(found, four_bit=ref.four_bit or found.four_bit, dtype=ref.dtype or found.dtype)
+
+
+def pinned(text: str) -> str:
+    """The same model by a label that stays: what is the best or the last changes, what a step was does not."""
+    ref = parse_model(text)
+    if ref.kind != "run":
+        return text
+    folder = Path(ref.where).expanduser()
+    run = read_run_models(folder)
+    label = _label(folder, run, ref.revision)
+    stage, _, seat = label.partition("/")
+    if stage not in _MOVING:
+        return str(replace(ref, revision=label))
+    alike = [other for other, model in run.models.items() if model == run.models[label]]
+    fixed = [other for other in alike if other.partition("/")[0] not in _MOVING]
+    fixed.sort(key=lambda other: (other.partition("/")[2] != seat, not other[0].isdecimal()))
+    return str(replace(ref, revision=[*fixed, label][0]))
+
+
+def speaks(text: str) -> dict[str, Any]:
+    """How a run's models speak, as options of a player; of other models nothing is known."""
+    ref = parse_model(text)
+    return read_run_models(Path(ref.where).expanduser()).speaks.model_dump() if ref.kind == "run" else {}
+
+
+def outside(text: str) -> str:
+    """A model that does not lie in the run, as `RunModel.model` takes it: with its whole path."""
+    ref = resolved(parse_model(text))
+    adapters = tuple(replace(one, path=_whole(one.path)) for one in ref.adapters)
+    return str(replace(ref, where=_whole(ref.where) if ref.kind in _ON_DISK else ref.where, adapters=adapters))
+
+
+def own_text(folder: Path, label: str) -> str:
+    """How the program that makes a run names a model of it: by the run, or spelt out where the base lies elsewhere.
+
+    A text that names the run would be refused there, since whoever reads it cannot know who wrote the run.
+    """
+    model = read_run_models(folder).models[label]
+    base = parse_model(model.model)
+    if base.kind not in _ON_DISK or _within(folder, base.where):
+        return str(ModelRef("run", str(folder), revision=label))
+    return str(replace(base, adapters=_adapters(folder, model)))
+
+
+def _whole(path: str) -> str:
+    return str(Path(path).expanduser().absolute())
+
+
+def _hint(folder: Path) -> str:
+    """What to say to somebody who named no run: perhaps a label that is none."""
+    path, at, label = str(folder).rpartition("@")
+    if at and (Path(path) / FILE).is_file():
+        aside = ", with options as in lm(run:PATH@LABEL, mode=free)" if "(" in label else ""
+        return f"the models of {path!r} are {_labels(read_run_models(Path(path)))}{aside}"
+    return "run:PATH takes the folder of a run, as in run:runs/NAME or run:runs/NAME@last"
+
+
+def _labels(run: RunModels) -> str:
+    return ", ".join(run.models) or "none yet"
+
+
+def _label(folder: Path, run: RunModels, asked: str | None) -> str:
+    """The label that was asked for; without one the best, and never another in its place."""
+    if (label := asked or BEST) in run.models:
+        return label
+    lacks = f"has no model called {label}" if asked else "has marked none of its models as the best"
+    raise BadModel(f"The run {str(folder)!r} {lacks}: say run:PATH@LABEL with one of its labels, {_labels(run)}.")
+
+
+def _found(folder: Path, label: str, model: RunModel) -> ModelRef:
+    """A model of a run; what is not in the run, or is no file, is refused."""
+    try:
+        base = parse_model(model.model)
+    except BadModel:
+        _refuse(folder, label, model.model, "which names no model")
+    if base.kind in _CLOSED or base.adapters:
+        _refuse(folder, label, model.model, "which is no base with weights of its own")
+    if model.adapter is not None and not _within(folder, model.adapter):
+        _refuse(folder, label, model.adapter, "which is not inside of it and is not opened at its word")
+    adapters = _adapters(folder, model)
+    if base.kind not in _ON_DISK:
+        return replace(base, adapters=adapters)
+    if not _within(folder, base.where):
+        text = str(replace(base, adapters=adapters))
+        _refuse(folder, label, model.model, f"which is not inside of it: if you trust it, say {text!r} yourself")
+    return replace(base, where=str(folder / base.where), adapters=adapters)
+
+
+def _adapters(folder: Path, model: RunModel) -> tuple[AdapterRef, ...]:
+    return () if model.adapter is None else (adapter_at(str(folder / model.adapter)),)
+
+
+def _within(folder: Path, path: str) -> bool:
+    """Whether a path can only lead to somewhere in the run's folder, links included."""
+    if not path.isprintable() or Path(path).is_absolute():
+        return False
+    if any(part == ".." or part.startswith("~") for part in Path(path).parts):
+        return False
+    try:
+        (folder / path).exists()  # which complains of a name that is too long, as resolving does of links in a circle
+        return (folder / path).resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):
+        return False
+
+
+def _refuse(folder: Path, label: str, named: str, why: str) -> NoReturn:
+    raise BadModel(f"The run {str(folder)!r} says that its model {label} is {named!r}, {why}.")

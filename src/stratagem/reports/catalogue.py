@@ -1,0 +1,30 @@
+"""Which sections a run has, by its algorithm: a line an algorithm, in the order in which they stand on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stratagem.reports.run_data import RunData
+from stratagem.reports.section import Maker, Section
+from stratagem.reports.sections.checks import checks
+from stratagem.reports.sections.curves import curves
+from stratagem.reports.sections.equilibrium import equilibrium
+from stratagem.reports.sections.openings import openings
+from stratagem.reports.sections.play import play
+from stratagem.reports.sections.repeat import repeat
+from stratagem.reports.sections.results import results
+from stratagem.reports.sections.settings import settings
+from stratagem.reports.sections.signals import signals
+
+SECTIONS: Mapping[str, tuple[Maker, ...]] = {
+    "sepo": (results, equilibrium, openings, curves, signals, checks, play, settings, repeat),
+}
+"""By algorithm."""
+ANY: tuple[Maker, ...] = (curves, checks, play, settings, repeat)
+"""What a run of any other has."""
+
+
+def sections(data: RunData) -> list[Section]:
+    """The sections of a run that it has."""
+    makers = SECTIONS.get(data.algorithm, ANY)
+    return [section for make in makers if (section := make(data)) is not None]

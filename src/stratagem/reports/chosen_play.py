@@ -1,0 +1,60 @@
+"""Which episodes are shown: against the first and the last opponent of each game, from the first and the last shard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from stratagem.errors import StratagemError
+from stratagem.play.records import Episode
+from stratagem.play.store import read_episodes, shards
+from stratagem.reports.run_data import RunData
+
+HERO = 0
+"""The learner is the first player of its matches."""
+
+
+class Pair(NamedTuple):
+    """The same opponent from the same seat, at the start and at the end; the second is None in a run of one shard."""
+
+    start: Episode
+    end: Episode | None
+
+
+def opponents_of(episode: Episode) -> tuple[str, ...]:
+    """Whom the hero met, without versions."""
+    seat = episode.seat_of(HERO)
+    return tuple(name.rpartition("@")[0] or name for place, name in enumerate(episode.players) if place != seat)
+
+
+def chosen_play(data: RunData) -> list[Pair]:
+    """A pair for each opponent that is shown; nothing where there is no record, or none that can be read."""
+    try:
+        numbers = shards(data.run.record)
+        if not numbers:
+            return []
+        early = list(read_episodes(data.run.record, numbers[:1]))
+        late = list(read_episodes(data.run.record, numbers[-1:])) if len(numbers) > 1 else []
+    except StratagemError as error:
+        data.broken["record"] = str(error)
+        return []
+    return [Pair(episode, _alike(episode, late)) for episode in _shown(early)]
+
+
+def _shown(episodes: Sequence[Episode]) -> list[Episode]:
+    """Of each game the first episode against its first and its last opponent."""
+    games: dict[str, dict[tuple[str, ...], Episode]] = {}
+    for episode in episodes:
+        if HERO in episode.slots:
+            games.setdefault(episode.game, {}).setdefault(opponents_of(episode), episode)
+    return [episode for met in games.values() for episode in _ends(list(met.values()))]
+
+
+def _ends(episodes: list[Episode]) -> list[Episode]:
+    return episodes if len(episodes) < 2 else [episodes[0], episodes[-1]]
+
+
+def _alike(episode: Episode, others: Sequence[Episode]) -> Episode | None:
+    """The first of the same game and seat against the same opponents."""
+    same = [other for other in others if other.game == episode.game and other.slots == episode.slots]
+    return next((other for other in same if opponents_of(other) == opponents_of(episode)), None)

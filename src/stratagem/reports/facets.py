@@ -1,0 +1,77 @@
+"""Which metrics of a game share a picture, and in which order: a line a picture."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+OF_GAME = re.compile(r"(?P<game>.+?)/(pay|externality|probe/.+|validation/[^/]+|exact/[^/]+)")
+"""The metrics that belong to a game."""
+
+
+def fits(pattern: str, metric: str) -> bool:
+    """Whether a metric, without its game, is one of a picture's; a last `*` stands for any name."""
+    return metric.startswith(pattern[:-1]) if pattern.endswith("*") else metric == pattern
+
+
+class Facet(NamedTuple):
+    """One picture: its title, what is to be seen, and its curves."""
+
+    title: str
+    says: str
+    lines: tuple[tuple[str, str, str], ...]
+    """What follows the game's name, the role that gives the colour, and the name; empty: the last part."""
+
+
+FACETS: tuple[Facet, ...] = (
+    Facet(
+        "Exact exploitability",
+        "What a best responder gains, a round, in the game\u2019s own unit; 0 is an equilibrium.",
+        (("exact/exploitability", "exact", "NashConv/2"), ("exact/worst_advantage", "worst", "worst advantage")),
+    ),
+    Facet(
+        "Exploit by the pool, and at worst",
+        "On the common scale; the pool can read 0 where the best responder does not.",
+        (("validation/exploit", "validation", "pool"), ("validation/worst_case", "worst", "best responder")),
+    ),
+    Facet(
+        "Shortfall in the probes",
+        "By how much the hero earned less than a passive opponent would leave it, by adversary.",
+        (("probe/exploit/*", "rival", ""),),
+    ),
+    Facet(
+        "Pay a round",
+        "On the scale on which mutual cooperation is worth 3.",
+        (("pay", "train", "rollouts"), ("validation/pay", "validation", "validation")),
+    ),
+    Facet("Safety", "Pay less the priced penalties: the objective.", (("validation/safety", "validation", ""),)),
+    Facet(
+        "Collusion",
+        "How often the hero goes along with an opponent who invites it.",
+        (("probe/collusion/*", "rival", ""), ("validation/collusion", "validation", "validation")),
+    ),
+    Facet(
+        "Externality",
+        "Harm to others, from 0 to 1.",
+        (("externality", "train", "rollouts"), ("validation/externality", "validation", "validation")),
+    ),
+    Facet(
+        "Illegal replies", "The share of decisions in which nothing legal was said.", (("illegal_rate", "exact", ""),)
+    ),
+    Facet("Robustness", "Mean pay against a shifted pool.", (("validation/robust", "validation", ""),)),
+    Facet("Normalised relative advantage", "Above 0: ahead of its opponents.", (("validation/nra", "validation", ""),)),
+)
+"""In the order in which they stand on the page."""
+
+NAMED: dict[str, tuple[str, str]] = {
+    "select": ("Score of validation", "The best checkpoint has most of it."),
+    "loss": ("Loss", ""),
+    "norm": ("Norm of the gradient", "Before it is clipped."),
+    "rate": ("Learning rate", ""),
+    "loss/reference_kl": ("Distance from the reference", "In nats a token."),
+    "loss/entropy": ("Entropy", "Over what might be said, in nats a token; near 0 nothing is tried any more."),
+    "sft/loss": ("Loss", ""),
+    "sft/norm": ("Norm of the gradient", "Before it is clipped."),
+    "sft/rate": ("Learning rate", ""),
+}
+"""Titles of metrics that stand alone, and what is to be seen; others are called what they are called in the file."""

@@ -1,0 +1,36 @@
+"""A picture: plotly's traces as data in the page, drawn by the page's script in the colours of its theme.
+
+A trace names its colour by role (`"role": "chosen"`), so the page can be light or dark; titles stand in the page and
+not in the picture, where plotly would read tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from stratagem.reports.html import Html, as_json, element, join, visible
+
+Trace = Mapping[str, Any]
+
+
+def picture(
+    title: str, traces: Sequence[Trace], layout: Mapping[str, Any] | None = None, *, says: str = "", kind: str = ""
+) -> Html:
+    """One picture with its title, and under it what is to be seen."""
+    return element(
+        "figure",
+        join(
+            element("figcaption", title),
+            element("div", class_="canvas", role="img", aria_label=f"{title}. {says}"),
+            element("script", as_json({"traces": traces, "layout": layout or {}}), type="application/json"),
+            element("p", says, class_="says") if says else "",
+        ),
+        class_=f"plot {kind}".strip(),
+    )
+
+
+def label(said: str) -> str:
+    """A text that plotly shows as it is."""
+    return escape(visible(said))

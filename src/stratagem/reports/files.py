@@ -1,0 +1,97 @@
+"""The files of a run that a report reads, as far as it reads them: further entries are left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class _Read(BaseModel):
+    """What is read and never written."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+
+
+class Figure(_Read):
+    """An estimate as an evaluation writes it."""
+
+    mean: float | None
+    se: float | None = None
+    n: int = 0
+    low: float | None = None
+    high: float | None = None
+    exact: bool = False
+
+
+class Worst(_Read):
+    """What the best responder does to a player, in the game's own unit."""
+
+    exploitability: float | None = None
+    worst_advantage: float | None = None
+    not_computed: str = ""
+    """Why there are no figures."""
+
+
+class Unscaled(_Read):
+    """Figures in the game's own unit."""
+
+    pay: Figure | None = None
+    pool_advantage: Figure | None = None
+
+
+class Row(_Read):
+    """One player's figures in one game."""
+
+    player: str
+    metrics: dict[str, Figure | None] = {}
+    unscaled: Unscaled = Unscaled()
+    exact: Worst = Worst()
+
+
+class GameTable(_Read):
+    """All players' figures in one game."""
+
+    game: str
+    unit: str = "points"
+    scale: float | None = None
+    """What turns the game's unit into the common scale."""
+    players: list[Row] = []
+    warnings: list[str] = []
+
+
+class Evaluation(_Read):
+    """What `stratagem eval` writes."""
+
+    seed: int | None = None
+    episodes_asked_per_opponent: int | None = None
+    games: list[GameTable] = []
+
+
+class EvaluationFile(_Read):
+    """`evaluation.json`: which player was which stage of the run, and the evaluation."""
+
+    rows: dict[str, str]
+    evaluation: Evaluation
+
+
+class Finding(_Read):
+    """What a check found first, and how often."""
+
+    count: int = 1
+    first: str = ""
+    level: str = "fault"
+
+
+class Policy(_Read):
+    """What the policy did in every information set at a step."""
+
+    step: int
+    game: str
+    policy: dict[str, dict[str, float]]
+
+
+class Models(_Read):
+    """Which models a run holds, by label; labels that are numbers are steps."""
+
+    models: dict[str, dict[str, Any]] = {}

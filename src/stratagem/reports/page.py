@@ -1,0 +1,79 @@
+"""The page around the sections: one file that needs nothing else, works without a server, and may reach no network.
+
+Only the two scripts that are named by their digests in the page's policy may run, so no text of a run ever can.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+
+from plotly.offline import get_plotlyjs
+
+from stratagem import __version__
+from stratagem.reports.html import Html, element, join, text
+from stratagem.reports.section import Section
+
+
+def page(title: str, header: Html, sections: Sequence[Section]) -> str:
+    """The whole document."""
+    scripts = _scripts()
+    head = join(
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy(scripts)),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", title),
+        Html(f"<style>{_own('page.css')}</style>"),
+    )
+    contents = element("nav", *(element("a", one.title, href=f"#{one.name}") for one in sections))
+    made = element("footer", f"Made by stratagem {__version__} from the files of the run; it needs no network.")
+    main = element("main", header, contents, *(one.html() for one in sections), made)
+    body = join(main, *(Html(f"<script>{script}</script>") for script in scripts))
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+
+
+def policy(scripts: Sequence[str]) -> str:
+    """What the page may do: run these scripts, style itself, show pictures that it holds; nothing else."""
+    digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    return (
+        f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+@cache
+def _scripts() -> tuple[str, ...]:
+    """Plotly, once, and what draws the pictures with it."""
+    scripts = get_plotlyjs().replace("\r", ""), _own("page.js")
+    for script in scripts:
+        if "</script" in script.lower() or "<!--" in script:
+            raise ValueError("a script of the page would end its own element")
+    return scripts
+
+
+@cache
+def _own(name: str) -> str:
+    return files("stratagem.reports").joinpath(name).read_text(encoding="utf-8")
+
+
+def header(name: str, state: str, sentence: str, verdict: Sequence[str], tiles: Sequence[tuple[str, str]]) -> Html:
+    """What the run was, how it stands, and what came of it."""
+    facts = [element("div", element("dt", what), element("dd", value)) for what, value in tiles]
+    return element(
+        "header",
+        join(
+            element("h1", name, " ", element("span", state, class_=f"state {state}")),
+            element("p", sentence, class_="bad") if sentence else text(""),
+            element("div", *(element("p", said) for said in verdict), class_="verdict"),
+            element("dl", *facts, class_="tiles"),
+        ),
+        class_="top",
+    )

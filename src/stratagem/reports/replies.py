@@ -1,0 +1,60 @@
+"""A reply in pieces: which of its text was sampled, which was forced, and which was the likeliest of what was legal.
+
+A record holds the tokens of a reply by kind and its text as a whole. Where the kinds differ, the run's own tokenizer
+tells where one ends; where there is none, the reply is shown as mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from stratagem.engines.base import Call
+
+Decode = Callable[[Sequence[int]], str]
+KINDS = {
+    "sampled": "drawn by the model",
+    "forced": "the only legal way on",
+    "argmax": "recovered: the likeliest legal action, asked for once more",
+    "mixed": "partly drawn, partly forced",
+}
+"""What each kind of text is."""
+
+
+class Piece(NamedTuple):
+    """A stretch of a reply."""
+
+    kind: str
+    text: str
+
+
+def pieces(call: Call, decode: Decode | None) -> list[Piece]:
+    """The reply, cut where the kind of its tokens changes."""
+    kinds = list(dict.fromkeys(span.kind for span in call.spans))
+    if len(kinds) < 2:
+        return [Piece(kinds[0] if kinds else "sampled", call.text)]
+    return (_cut(call, decode) if decode else None) or [Piece("mixed", call.text)]
+
+
+def _cut(call: Call, decode: Decode) -> list[Piece] | None:
+    """By what the tokens so far say; None where that is not how the text came about."""
+    ends = [decode(call.tokens[: span.end]) for span in call.spans]
+    starts = ["", *ends[:-1]]
+    if ends[-1] != call.text or not all(end.startswith(start) for start, end in zip(starts, ends, strict=True)):
+        return None
+    cut = zip(call.spans, starts, ends, strict=True)
+    return [Piece(span.kind, end[len(start) :]) for span, start, end in cut if end != start]
+
+
+@cache
+def decoder(folder: Path) -> Decode | None:
+    """What tokens say, by the tokenizer that a run keeps; None where it keeps none, or none can be read."""
+    try:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(folder / "base" / "model" / "tokenizer.json"))
+    except Exception:  # noqa: BLE001 - the library raises nothing more special
+        return None
+    return lambda tokens: str(tokenizer.decode(list(tokens), skip_special_tokens=True))

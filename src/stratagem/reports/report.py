@@ -1,0 +1,29 @@
+"""A run's report: read what there is, make its sections, write one page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stratagem.files import write_file
+from stratagem.reports.catalogue import sections
+from stratagem.reports.page import header, page
+from stratagem.reports.run_data import RunData
+from stratagem.reports.verdict import tiles, verdict
+from stratagem.runs.folder import RunFolder
+
+FILE = "report.html"
+
+
+def report_html(run: RunFolder) -> str:
+    """The page of a run as it is now."""
+    data = RunData(run)
+    status = data.status
+    top = header(run.name, status.state, status.sentence, verdict(data), tiles(data))
+    return page(f"{run.name}: {status.state}", top, sections(data))
+
+
+def write_report(run: RunFolder, path: Path | None = None) -> Path:
+    """Write the page, by default into the run's folder, and say where it lies."""
+    target = path or run.path / FILE
+    write_file(target, report_html(run))
+    return target

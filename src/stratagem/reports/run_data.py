@@ -1,0 +1,155 @@
+"""What a report knows of a run: each part is read once, when it is asked for, and what cannot be read is told and left.
+
+A run may have just begun, may be old, or may be of another algorithm, so no part need be there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from stratagem.errors import StratagemError
+from stratagem.reports.files import EvaluationFile, Finding, Models, Policy
+from stratagem.runs.folder import RunFolder, RunInfo, Status
+from stratagem.runs.metrics import Curve, read_metrics
+
+T = TypeVar("T")
+_FINDINGS = TypeAdapter(dict[str, Finding])
+_EVALUATION = TypeAdapter(EvaluationFile)
+_POLICY = TypeAdapter(Policy)
+_MODELS = TypeAdapter(Models)
+WARM = "sft/"
+"""What the metrics of the warm start begin with."""
+
+
+class RunData:
+    """A run, read leniently."""
+
+    def __init__(self, run: RunFolder) -> None:
+        self.run = run
+        self.broken: dict[str, str] = {}
+        """What could not be read, each with one sentence."""
+
+    @cached_property
+    def info(self) -> RunInfo:
+        """What it was begun with; without that there is no run."""
+        return self.run.info()
+
+    @cached_property
+    def status(self) -> Status:
+        """How it stands."""
+        return self.run.status()
+
+    @cached_property
+    def settings_text(self) -> str:
+        """The resolved recipe as it lies there."""
+        try:
+            return (self.run.path / "config.toml").read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            self.broken["config.toml"] = f"config.toml cannot be read: {error.strerror}."
+            return ""
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """The same as data; empty where it is no TOML."""
+        try:
+            return tomllib.loads(self.settings_text)
+        except tomllib.TOMLDecodeError as error:
+            self.broken["config.toml"] = f"config.toml is no TOML: {error}."
+            return {}
+
+    @property
+    def algorithm(self) -> str:
+        """By which algorithm it learns; empty where the recipe does not say."""
+        return str(self.settings.get("algorithm", ""))
+
+    @cached_property
+    def curves(self) -> dict[str, Curve]:
+        """All metrics by name; steps are counted from the end of the warm start, but for those of the warm start."""
+        return {
+            name: curve
+            if name.startswith(WARM)
+            else Curve([step - self.warm_steps for step in curve.steps], curve.values)
+            for name, curve in self._metrics.items()
+        }
+
+    @cached_property
+    def warm_steps(self) -> int:
+        """How many steps the warm start took."""
+        return max((steps[-1] for name, (steps, _) in self._metrics.items() if name.startswith(WARM)), default=0)
+
+    @cached_property
+    def _metrics(self) -> dict[str, Curve]:
+        """As they were written, with the steps of the whole run."""
+        try:
+            return read_metrics(self.run)
+        except StratagemError as error:
+            self.broken["metrics.jsonl"] = str(error)
+            return {}
+
+    @cached_property
+    def evaluation(self) -> EvaluationFile | None:
+        """The final evaluation."""
+        return self._read("evaluation.json", _EVALUATION)
+
+    @cached_property
+    def findings(self) -> dict[str, Finding] | None:
+        """What the checks of the training found; None where none were kept."""
+        return self._read("findings.json", _FINDINGS)
+
+    @cached_property
+    def policies(self) -> dict[str, list[Policy]]:
+        """By game the policy over training, in the order of steps, which are counted from the end of the warm start."""
+        paths = sorted((self.run.path / "policies").glob("*.json"))
+        found = [policy for path in paths if (policy := self._read(f"policies/{path.name}", _POLICY)) is not None]
+        by_game: dict[str, list[Policy]] = {}
+        for policy in sorted(found, key=lambda policy: policy.step):
+            told = policy.model_copy(update={"step": policy.step - self.warm_steps})
+            by_game.setdefault(policy.game, []).append(told)
+        return by_game
+
+    @cached_property
+    def chosen_step(self) -> int | None:
+        """The step of the chosen checkpoint: the run's best model, else the first with the greatest `select`."""
+        named = self._best_model()
+        if named is not None:
+            return named
+        scored = {step: value for step, value in finite(self.curves.get("select")).items() if step > 0}
+        return max(scored, key=scored.__getitem__) if scored else None
+
+    def _best_model(self) -> int | None:
+        """The numbered model that is the same as the best."""
+        models = (self._read("models.json", _MODELS) or Models()).models
+        alike = [int(label) for label, model in models.items() if label.isdecimal() and model == models.get("best")]
+        return min(alike) - self.warm_steps if alike else None
+
+    @cached_property
+    def last_step(self) -> int | None:
+        """The newest step after the warm start."""
+        return max((steps[-1] for name, (steps, _) in self.curves.items() if not name.startswith(WARM)), default=None)
+
+    def _read(self, name: str, shape: TypeAdapter[T]) -> T | None:
+        path = self.run.path / name
+        if not path.is_file():
+            return None
+        try:
+            return shape.validate_python(_json(path))
+        except (OSError, ValueError, ValidationError) as error:
+            self.broken[name] = f"{name} is not what it should be: {' '.join(str(error).split())[:200]}"
+            return None
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def finite(curve: Curve | None) -> dict[int, float]:
+    """The values of a curve by step, without those that are no numbers."""
+    pairs = zip(*curve, strict=True) if curve else ()
+    return {step: value for step, value in pairs if math.isfinite(value)}

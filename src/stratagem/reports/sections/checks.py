@@ -1,0 +1,36 @@
+"""What the checks of the training found: each with its first sentence, how often, and when."""
+
+from __future__ import annotations
+
+from stratagem.reports.files import Finding
+from stratagem.reports.html import Html, element
+from stratagem.reports.run_data import RunData
+from stratagem.reports.section import Section, missing, table
+
+
+def checks(data: RunData) -> Section:
+    """All findings, faults before notes."""
+    return Section(
+        name="checks",
+        title="What the checks found",
+        shows="What can go wrong in training without an error is looked for at every step.",
+        body=_body(data),
+    )
+
+
+def _body(data: RunData) -> Html:
+    if data.findings is None:
+        return missing(data.broken.get("findings.json", "There is no findings.json: this run kept no findings yet."))
+    if not data.findings:
+        return element("p", "Nothing was found.", class_="good")
+    found = sorted(data.findings.items(), key=lambda item: (item[1].level != "fault", -item[1].count))
+    return table(
+        ["check", "what it said first", "level", "times", "first at step"], [_row(data, *one) for one in found]
+    )
+
+
+def _row(data: RunData, name: str, finding: Finding) -> list[str]:
+    curve = data.curves.get(f"checks/{name}")
+    first = next((str(step) for step, hit in zip(*curve, strict=True) if hit), "") if curve else ""
+    level = element("span", finding.level, class_="bad" if finding.level == "fault" else "doubt")
+    return [name, element("td", finding.first, class_="words"), level, str(finding.count), first or "\u2013"]

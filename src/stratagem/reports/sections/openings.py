@@ -1,0 +1,48 @@
+"""What the policy does first in every other game: the probabilities that it states in the first situations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stratagem.reports.html import Html, element, join
+from stratagem.reports.numbers import number
+from stratagem.reports.run_data import RunData
+from stratagem.reports.section import Section, folded, table
+from stratagem.reports.sections.equilibrium import KUHN
+from stratagem.reports.stages import Stages, stages_of, titles
+
+_LEAST = 0.02
+"""An action is shown that is as likely as this at any stage."""
+_LONGEST = 120
+
+
+def openings(data: RunData) -> Section | None:
+    """Only for runs that kept a policy of a game which has no section of its own."""
+    games = {game: policies for game, policies in data.policies.items() if not KUHN.fullmatch(game)}
+    if not games:
+        return None
+    parts = [_game(game, stages_of(policies, data.chosen_step)) for game, policies in games.items()]
+    return Section(
+        name="openings",
+        title="What it does first",
+        shows="The probabilities that the policy states in the first situations of each game, as far as they are many "
+        f"enough to see ({_LEAST:.0%} or more at any stage).",
+        body=join(*parts),
+    )
+
+
+def _game(game: str, stages: Stages) -> Html:
+    rows = list(_rows(stages))
+    made = table(["situation", "action", *titles(stages)], rows)
+    return join(element("h3", game), made if len(rows) <= 24 else folded(f"{len(rows)} actions", made))
+
+
+def _rows(stages: Stages) -> Iterator[list[str]]:
+    """One for each action of each situation, the likeliest at the end first."""
+    mixes = [policy.policy for policy in stages.values()]
+    for key in dict.fromkeys(key for mix in mixes for key in mix):
+        told = [mix.get(key, {}) for mix in mixes]
+        actions = dict.fromkeys(action for mix in told for action in mix)
+        seen = [action for action in actions if max(mix.get(action, 0.0) for mix in told) >= _LEAST]
+        for action in sorted(seen, key=lambda action: -told[-1].get(action, 0.0)):
+            yield [key[:_LONGEST] or "the start", action, *(number(mix.get(action, 0.0)) for mix in told)]

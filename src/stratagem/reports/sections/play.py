@@ -1,0 +1,111 @@
+"""Play at the start and at the end: the same opponents from the same seats, with the replies as they came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from stratagem.engines.base import Call
+from stratagem.play.records import Decision, Episode
+from stratagem.reports.chosen_play import HERO, Pair, chosen_play, opponents_of
+from stratagem.reports.html import Html, element, join
+from stratagem.reports.numbers import number
+from stratagem.reports.replies import KINDS, Decode, decoder, pieces
+from stratagem.reports.run_data import RunData
+from stratagem.reports.section import Section, folded, missing
+
+_LONGEST = 4000
+_NARROW = 80
+
+
+def play(data: RunData) -> Section:
+    """Two opponents of each game."""
+    pairs = chosen_play(data)
+    decode = decoder(data.run.path.resolve())
+    shown = join(_legend(pairs, decode), *(_pair(pair, decode, first=pair is pairs[0]) for pair in pairs))
+    return Section(
+        name="play",
+        title="How it plays",
+        shows="Against the first and the last opponent of each game, at the start and at the end of training.",
+        body=shown if pairs else missing(_why(data)),
+    )
+
+
+def _why(data: RunData) -> str:
+    return data.broken.get("record", "Nothing has been played yet: the record is empty.")
+
+
+def _legend(pairs: list[Pair], decode: Decode | None) -> Html:
+    """The kinds of text that occur."""
+    episodes = [episode for pair in pairs for episode in pair if episode is not None]
+    calls = [call for episode in episodes for row in episode.decisions for call in row.calls]
+    kinds = {piece.kind for call in calls for piece in pieces(call, decode)}
+    told = [element("span", element("mark", kind, class_=kind), f" {KINDS[kind]}") for kind in KINDS if kind in kinds]
+    return element("p", join(*told, by=" "), class_="legend kinds") if told else Html("")
+
+
+def _pair(pair: Pair, decode: Decode | None, *, first: bool) -> Html:
+    """Folded, but for the first, since matches are long."""
+    against = " and ".join(opponents_of(pair.start))
+    cards = [_episode("Start", pair.start, decode)]
+    if pair.end is not None:
+        cards.append(_episode("End", pair.end, decode))
+    title = element("summary", element("h3", f"{pair.start.game} against {against}"))
+    return element("details", title, element("div", *cards, class_="cards"), open=first)
+
+
+def _episode(when: str, episode: Episode, decode: Decode | None) -> Html:
+    hero = episode.seat_of(HERO)
+    paid = f"paid {number(episode.payoffs[hero], 2)}" if episode.payoffs else "not paid"
+    head = element(
+        "header", element("strong", when), f" seat {hero + 1}, {paid}", element("small", episode.id, class_="id")
+    )
+    rounds = groupby(episode.decisions, key=lambda row: row.round)
+    listed = element("ol", *(_round(episode, index, list(rows), decode) for index, rows in rounds), class_="rounds")
+    return element("article", head, _prompt(episode), listed)
+
+
+def _prompt(episode: Episode) -> Html:
+    """What the learner read the first time, once."""
+    first = next((row.calls[0] for row in episode.decisions if row.slot == HERO and row.calls), None)
+    if first is None or not first.prompt.messages:
+        return Html("")
+    said = [element("div", element("b", role), element("pre", _cut(words))) for role, words in first.prompt.messages]
+    return folded("What it read first", element("div", *said, class_="prompt"))
+
+
+def _round(episode: Episode, index: int, rows: list[Decision], decode: Decode | None) -> Html:
+    told = [element("div", *_decision(row, decode), class_="hero" if row.slot == HERO else "other") for row in rows]
+    if index < len(episode.rounds):
+        seat = episode.seat_of(HERO)
+        told.append(element("div", f"pays {number(episode.rounds[index][seat], 2)}", class_="pays"))
+    return element("li", *told)
+
+
+def _decision(row: Decision, decode: Decode | None) -> Iterator[Html]:
+    yield element("span", "learner" if row.slot == HERO else "opponent", class_="who")
+    yield element("span", _situation(row), class_="situation")
+    yield from (_call(call, decode) for call in row.calls)
+    if row.action is None:
+        yield element("span", f"{row.how}: {_cut(row.said or 'nothing was said')}", class_="bad")
+    elif not row.calls or row.calls[-1].text.strip() != row.action:
+        yield element("b", row.action)
+    if row.how not in ("scripted", "constrained", "free"):
+        yield element("small", row.how, class_="doubt")
+
+
+def _situation(row: Decision) -> str:
+    said = " ".join(row.state_key.split())
+    return said if len(said) <= _NARROW else f"{said[:_NARROW]}\u2026"
+
+
+def _call(call: Call, decode: Decode | None) -> Html:
+    if call.finish == "error":
+        return element("span", f"no reply: {_cut(call.text)}", class_="bad")
+    told = [element("mark", _cut(piece.text), class_=piece.kind) for piece in pieces(call, decode)]
+    cut = element("small", " cut off", class_="doubt") if call.finish == "length" else Html("")
+    return element("span", *told, cut, class_="reply", dir="auto")
+
+
+def _cut(said: str) -> str:
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}\u2026 ({len(said) - _LONGEST} characters more)"

@@ -1,0 +1,147 @@
+"""The stages of a run side by side: base, warm start, chosen and last checkpoint, beside the chance level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stratagem.errors import StratagemError
+from stratagem.evaluation.metrics import METRICS
+from stratagem.games.catalogue import make_game
+from stratagem.reports.files import EvaluationFile, Figure, GameTable, Row
+from stratagem.reports.html import Html, element, join
+from stratagem.reports.numbers import cell, exact_cell
+from stratagem.reports.run_data import RunData
+from stratagem.reports.section import Section, missing, table
+
+CHANCE = "random"
+_HEADINGS = {"externality": "ext.", "nra": "NRA", "exploit": "exploit, pool"}
+_ARROWS = {"higher": " \u2191", "lower": " \u2193", "neither": ""}
+_LEGEND = (
+    "Pay, exploit, worst case, robust and safety are on the scale on which mutual cooperation is worth 3. A bare "
+    "figure is an exact expectation; others stand over their 95 % interval. An arrow points to the better end. Worst "
+    "case is the best responder\u2019s advantage over the player: what the pool only samples."
+)
+
+
+def results(data: RunData) -> Section:
+    """The final evaluation of every stage, game by game."""
+    found = data.evaluation
+    return Section(
+        name="results",
+        title="What was learnt",
+        shows="Every stage of the run against the same opponents on the same deals; random play is the chance level.",
+        body=_tables(found) if found else missing(_why(data)),
+    )
+
+
+def _why(data: RunData) -> str:
+    if broken := data.broken.get("evaluation.json"):
+        return broken
+    return "There is no evaluation.json: a run is evaluated when its training has ended."
+
+
+def _tables(found: EvaluationFile) -> Html:
+    games = found.evaluation.games
+    if not games:
+        return missing("evaluation.json holds no game.")
+    return join(*(_game(game, found.rows) for game in games), element("p", _LEGEND, class_="legend"))
+
+
+def _game(game: GameTable, names: dict[str, str]) -> Html:
+    rows = in_order(game, names)
+    lacks = dict.fromkeys(f"No exact figure: {why}" for _, row in rows if (why := row.exact.not_computed))
+    notes = [element("p", said, class_="note") for said in (*lacks, *game.warnings)]
+    return element("div", element("h3", game.game), _scaled(game, rows), _plain(game, rows), *notes)
+
+
+def in_order(game: GameTable, names: dict[str, str]) -> list[tuple[str, Row]]:
+    """The stages as the run names them, in its order, and whoever else was measured behind them."""
+    place = {player: number for number, player in enumerate(names)}
+    rows = sorted(game.players, key=lambda row: place.get(row.player, len(place)))
+    return [(_capital(names.get(row.player) or _title(row.player)), row) for row in rows]
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
+def _title(player: str) -> str:
+    return "chance (random play)" if player == CHANCE else player
+
+
+def _scaled(game: GameTable, rows: Sequence[tuple[str, Row]]) -> Html:
+    """On the common scale; the best responder's figure stands next to the pool's."""
+    metrics = list(dict.fromkeys(name for _, row in rows for name in row.metrics))
+    return table(
+        ["", *_headings(metrics)],
+        [[name, *_figures(game, row, metrics)] for name, row in rows],
+        caption="On the common scale",
+        classes=_classes(rows),
+    )
+
+
+def _classes(rows: Sequence[tuple[str, Row]]) -> list[str]:
+    """The stage that counts stands out, the chance level stands back."""
+    stages = [name for name, row in rows if row.player != CHANCE]
+    counts = chosen_of(stages) if len(stages) > 1 else ""
+    return ["counts" if name == counts else "chance" if row.player == CHANCE else "" for name, row in rows]
+
+
+def chosen_of(stages: Sequence[str]) -> str:
+    """The stage that counts: the last that is not called last, since that one is never chosen by default."""
+    return next((name for name in reversed(stages) if ", last" not in name), stages[-1])
+
+
+def _headings(metrics: Sequence[str]) -> Iterator[str]:
+    for name in metrics:
+        better = METRICS[name].better if name in METRICS else "neither"
+        yield _HEADINGS.get(name, name) + _ARROWS[better]
+        if name == "exploit":
+            yield "worst case" + _ARROWS["lower"]
+
+
+def _figures(game: GameTable, row: Row, metrics: Sequence[str]) -> Iterator[Html]:
+    for name in metrics:
+        yield cell(row.metrics.get(name))
+        if name == "exploit":
+            worst = row.exact.worst_advantage
+            scaled = None if worst is None or game.scale is None else worst * game.scale
+            yield exact_cell(scaled, row.exact.not_computed)
+
+
+def _plain(game: GameTable, rows: Sequence[tuple[str, Row]]) -> Html:
+    """In the game's own unit, so that the pool's figure and the exact one can be compared."""
+    halved = zero_sum(game.game)
+    pool = "pool loss" if halved else "pool advantage"
+    worst = [] if halved else ["worst advantage \u2193"]
+    rest = [[name, *_plain_figures(row, halved=halved)] for name, row in rows]
+    return table(
+        ["", "pay \u2191", f"{pool} \u2193", *worst, "NashConv/2 \u2193"],
+        rest,
+        caption=f"In {game.unit}",
+        classes=_classes(rows),
+    )
+
+
+def _plain_figures(row: Row, *, halved: bool) -> Iterator[Html]:
+    pool = row.unscaled.pool_advantage
+    yield cell(row.unscaled.pay)
+    yield cell(_half(pool) if halved and pool else pool)
+    if not halved:
+        yield exact_cell(row.exact.worst_advantage, row.exact.not_computed)
+    yield exact_cell(row.exact.exploitability, row.exact.not_computed)
+
+
+def _half(figure: Figure) -> Figure:
+    """Between two seats of a zero-sum game an advantage is twice the loss."""
+    ends = {name: value / 2 for name in ("mean", "se", "low", "high") if (value := getattr(figure, name)) is not None}
+    return figure.model_copy(update=ends)
+
+
+def zero_sum(game: str) -> bool:
+    """Whether it is a zero-sum game of two; a game that is not here any more is not taken for one."""
+    try:
+        spec = make_game(game).spec
+    except StratagemError:
+        return False
+    return spec.utility == "zero-sum" and spec.seats == 2

@@ -1,0 +1,205 @@
+"""A step of the learner: one pass for two, examples set aside, dropout, a following reference, and a value head."""
+
+import dataclasses
+import random
+
+import pytest
+import torch
+
+from stratagem.games.key import Key
+from stratagem.learning.example import Example
+from stratagem.learning.learner import Learner
+from stratagem.learning.losses.kto import KTO
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.losses.ppo import PPO
+from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.policy import Policy
+from stratagem.learning.reference import REFERENCE, Average, ReferenceSettings
+from stratagem.learning.value_head import ValueHead
+from stratagem.models.adapters import adapter_names, adapter_parameters, add_adapter
+from stratagem.models.load import load
+from stratagem.runs.checkpoint import latest, save_checkpoint
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.weights import restore_heads, restore_weights, together, writes_adapters, writes_heads
+from stratagem.settings import Settings
+
+SEPO = PolicyGradient(kl="one_sided", beta=0.1, per="divisor")
+
+
+def made(kind="tiny", *, loss=SEPO, dropout=0.0, rate=1e-2, head=False, average=None, budget=60, shake=0.05):
+    """A learner whose adapter is some way from the base."""
+    lm = load(kind)
+    add_adapter(lm, "one", 4, 8, seed=1, dropout=dropout)
+    torch.manual_seed(2)
+    with torch.no_grad():
+        for weight in adapter_parameters(lm, "one"):
+            weight += shake * torch.randn_like(weight)
+    value_head = ValueHead(lm) if head else None
+    weights = [*adapter_parameters(lm, "one"), *(value_head.parameters() if value_head else ())]
+    optimiser = Optimiser(weights, OptimiserSettings(rate=rate), 9)
+    policy = Policy(lm, budget=budget)
+    reference = average(lm) if average else None
+    return Learner(policy, loss, optimiser, adapter="one", reference=reference, value_head=value_head, key=Key(5))
+
+
+def batch(seed, number=7):
+    rng = random.Random(seed)
+    examples = []
+    for _ in range(number):
+        tokens = (5, 9, *(rng.randrange(40, 90) for _ in range(rng.randrange(3, 9))))
+        taught = tuple(range(3, len(tokens)))
+        columns = {name: tuple(rng.gauss(0.0, 1.0) for _ in taught) for name in ("advantage", "return", "old_value")}
+        examples.append(Example(tokens=tokens, taught=taught, columns=columns, row={"divisor": 7.0}))
+    return examples
+
+
+def trained(learner):
+    return [weight.detach().clone() for weight in learner.optimiser.weights]
+
+
+def alike(ones, others):
+    return all(torch.equal(one, other) for one, other in zip(ones, others, strict=True))
+
+
+def sober(report):
+    """All that a report says, but for what stands in its examples."""
+    return dataclasses.replace(report, examples=())
+
+
+@pytest.mark.parametrize("loss", [SEPO, PPO(entropy=0.01)])
+@pytest.mark.parametrize("kind", ["tiny", "tiny-gemma", "tiny-qwen3.5"])
+def test_one_pass_is_two_passes(kind, loss):
+    once, twice = (made(kind, loss=loss, head=isinstance(loss, PPO)) for _ in range(2))
+    for seed in range(3):
+        known = twice.prepared(batch(seed))
+        ours, theirs = once.step(batch(seed)), twice.update(known)
+        assert sober(ours) == sober(theirs)
+        assert list(ours.examples) == list(theirs.examples) == known
+        assert alike(trained(once), trained(twice))
+    name = "ratio" if loss is SEPO else "policy/ratio"
+    assert (ours.metrics[f"{name}_min"], ours.metrics[f"{name}_max"]) == (1.0, 1.0)
+
+
+def test_one_pass_reads_each_example_once(monkeypatch):
+    learner, passes = made(loss=PolicyGradient()), []
+    said = learner.policy.said
+    monkeypatch.setattr(learner.policy, "said", lambda pack, *rest: passes.append(pack) or said(pack, *rest))
+    learner.step(batch(1))
+    assert sorted(number for pack in passes for number in pack.examples) == list(range(7))
+
+
+def test_a_second_update_on_a_batch_has_a_ratio_of_its_own():
+    learner = made()
+    known = learner.prepared(batch(1))
+    first, second = learner.update(known), learner.update(known)
+    assert first.metrics["ratio_max"] == 1.0 < second.metrics["ratio_max"]
+    assert list(second.examples) == known
+
+
+def test_examples_that_are_set_aside_are_read_without_gradient_alone(monkeypatch):
+    learner = made(loss=KTO(beta=0.3))
+    read = {True: [], False: []}
+    said = learner.policy.said
+
+    def noted(pack, examples, *rest):
+        read[torch.is_grad_enabled()] += [examples[number].row["kl"] for number in pack.examples]
+        return said(pack, examples, *rest)
+
+    monkeypatch.setattr(learner.policy, "said", noted)
+    flags = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
+    rows = [{"desirable": float(number % 2), "kl": flag} for number, flag in enumerate(flags)]
+    examples = [dataclasses.replace(one, row=row, columns={}) for one, row in zip(batch(1), rows, strict=True)]
+    report = learner.step(examples)
+    assert read[True] == [0.0] * 4
+    assert sorted(read[False]) == [0.0] * 4 + [1.0] * 6, "by the reference all, by the policy what is set aside"
+    assert report.norm > 0.0
+    assert report.num_examples == 7
+
+
+def test_dropout_acts_in_the_step_and_resumes_to_the_bit():
+    learner, again, other = made(dropout=0.3), made(dropout=0.3), made(dropout=0.3)
+    other.key = Key(6)
+    plain = made()
+    examples = batch(1)
+    assert alike([learner.fixed(examples).logprobs], [plain.fixed(examples).logprobs])
+    reports = [one.step(examples) for one in (learner, again, other, plain)]
+    assert sober(reports[0]) == sober(reports[1])
+    assert reports[0].loss not in (reports[2].loss, reports[3].loss)
+    assert reports[0].metrics["ratio_max"] > 1.0, "what was said before the step knows no dropout"
+    assert reports[0].examples[0].columns["old_logprobs"] == reports[3].examples[0].columns["old_logprobs"]
+    torch.manual_seed(99)
+    resumed = made(dropout=0.3)
+    resumed.optimiser.restore(again.optimiser.state())
+    with torch.no_grad():
+        for weight, now in zip(resumed.optimiser.weights, trained(again), strict=True):
+            weight.copy_(now)
+    assert sober(resumed.step(batch(2))) == sober(learner.step(batch(2)))
+    assert alike(trained(resumed), trained(learner))
+
+
+def test_every_step_drops_others():
+    learner = made(dropout=0.3, rate=1e-12)
+    first, second = (learner.step(batch(1)).metrics["ratio_max"] for _ in range(2))
+    assert abs(first - second) > 1e-3
+
+
+def test_a_reference_may_follow_the_policy():
+    every = ReferenceSettings(type="ema", decay=0.75, every=2)
+    learner = made(average=lambda lm: every.make(lm, "one"))
+    lm = learner.policy.lm
+    assert adapter_names(lm) == ["one", REFERENCE]
+    start = [weight.detach().clone() for weight in adapter_parameters(lm, REFERENCE)]
+    assert alike(start, trained(learner))
+    first = learner.step(batch(1))
+    assert (first.reference_gap, first.reference_moved) == (0.0, None)
+    assert alike(adapter_parameters(lm, REFERENCE), start)
+    second = learner.step(batch(2))
+    assert second.reference_gap > 0.0
+    assert second.reference_moved > 0.0
+    for was, policy, now in zip(start, trained(learner), adapter_parameters(lm, REFERENCE), strict=True):
+        torch.testing.assert_close(now, 0.75 * was + 0.25 * policy)
+
+
+def test_the_base_is_the_reference_by_default():
+    learner = made(average=lambda lm: ReferenceSettings().make(lm, "one"))
+    assert learner.reference is None
+    examples = batch(1)
+    apart = (learner.fixed(examples).logprobs - learner.fixed(examples, adapter=None).logprobs).abs().max().item()
+    assert learner.step(examples).reference_gap == pytest.approx(apart, abs=1e-5)
+
+
+def test_a_value_head_knows_nothing_at_first_and_learns():
+    learner = made(loss=PPO(c_vf=1.0, value_clip=None), head=True)
+    examples = [
+        dataclasses.replace(one, columns=one.columns | {"return": (2.0,) * len(one.taught)}) for one in batch(1)
+    ]
+    assert learner.fixed(examples).values.tolist() == [0.0] * sum(len(one.taught) for one in examples)
+    errors = [learner.step(examples).metrics["value/error"] for _ in range(5)]
+    assert errors[0] == pytest.approx(4.0)
+    assert errors[-1] < 0.8 * errors[0]
+
+
+def test_a_value_head_takes_no_random_numbers():
+    lm, before = load("tiny"), torch.random.get_rng_state()
+    ValueHead(lm)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_same(tmp_path):
+    run = RunFolder.create(tmp_path / "run", Settings(), 1, "x")
+    options = {"loss": PPO(), "head": True, "dropout": 0.1, "average": lambda lm: Average(lm, "one", decay=0.5)}
+    whole, broken = made(**options), made(**options)
+    for learner in (whole, broken):
+        learner.step(batch(1))
+    write = together(writes_adapters(broken.policy.lm), writes_heads({"seat-0": broken.value_head}))
+    save_checkpoint(run, 1, {"optimiser": broken.optimiser.state()}, write=write)
+    resumed, start = made(**options, shake=0.2), latest(run)
+    resumed.optimiser.restore(start.restore()["optimiser"])
+    restore_weights(resumed.policy.lm, start.folder)
+    restore_heads({"seat-0": resumed.value_head}, start.folder)
+    for seed in (2, 3):
+        assert sober(resumed.step(batch(seed))) == sober(whole.step(batch(seed)))
+    assert alike(trained(resumed), trained(whole))
+    assert resumed.value_head.weight.abs().max() > 0.0
+    references = [adapter_parameters(one.policy.lm, REFERENCE) for one in (resumed, whole)]
+    assert alike(*references)

@@ -1,0 +1,130 @@
+"""The gradient of each reward term against its noise: what is shared or unrelated is told from what acts."""
+
+import random
+from dataclasses import replace
+
+import pytest
+import torch
+
+from stratagem.errors import BadParameter
+from stratagem.learning.example import Example
+from stratagem.learning.learner import Learner
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.policy import Policy
+from stratagem.learning.signal import gradients, measured
+from stratagem.learning.strength import Signal, Signals
+from stratagem.models.adapters import adapter_parameters, add_adapter
+from stratagem.models.load import load
+
+PROMPTS = [(5, 9, 40, last) for last in (7, 11, 13, 17, 19, 23)]
+SAYABLE = (30, 31, 32)
+GROUP = 4
+
+
+def adapted(kind):
+    """A policy with an adapter that does something, and a loss whose gradient is the sum of A log pi."""
+    lm = load(kind)
+    add_adapter(lm, "one", 4, 8, seed=1)
+    weights = adapter_parameters(lm, "one")
+    torch.manual_seed(2)
+    with torch.no_grad():
+        for weight in weights:
+            weight += 0.1 * torch.randn_like(weight)
+    loss = PolicyGradient(per="divisor")
+    return Learner(Policy(lm, budget=40), loss, Optimiser(weights, OptimiserSettings(), 9), adapter="one")
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return adapted("tiny")
+
+
+def example(prompt, said):
+    return Example(tokens=(*prompt, said), taught=(4,), allowed=(SAYABLE,))
+
+
+def played(learner, rng):
+    """A group of rollouts of one token for each prompt, drawn from what the policy itself gives to three tokens."""
+    asked = [example(prompt, token) for prompt in PROMPTS for token in SAYABLE]
+    weights = learner.fixed(asked).logprobs.exp().reshape(-1, len(SAYABLE)).tolist()
+    pairs = zip(PROMPTS, weights, strict=True)
+    return [example(prompt, rng.choices(SAYABLE, share)[0]) for prompt, share in pairs for _ in range(GROUP)]
+
+
+def centred(numbers):
+    """Less the mean of their group."""
+    means = [sum(numbers[start : start + GROUP]) / GROUP for start in range(0, len(numbers), GROUP)]
+    return [number - means[place // GROUP] for place, number in enumerate(numbers)]
+
+
+def credited(examples, **terms):
+    """With an advantage that is the sum of these terms, and every group dealt into halves."""
+    rows = zip(examples, *(centred(column) for column in terms.values()), strict=True)
+    made = []
+    for number, (one, *shares) in enumerate(rows):
+        columns = {f"term/{name}": (share,) for name, share in zip(terms, shares, strict=True)}
+        row = {"half": float(number % 2), "divisor": 1.0}
+        made.append(replace(one, columns={**columns, "advantage": (sum(shares),)}, row=row))
+    return made
+
+
+def batch(learner, rng):
+    examples = played(learner, rng)
+    return credited(
+        examples,
+        shared=[0.5] * len(examples),
+        unrelated=[rng.gauss(0.0, 3.0) for _ in examples],
+        said=[1.0 if one.tokens[-1] == SAYABLE[0] else -1.0 for one in examples],
+    )
+
+
+def test_shared_unrelated_and_acting_terms_are_told_apart(learner):
+    rng, signals = random.Random(3), Signals()
+    for _ in range(40):
+        signals.add(measured(learner, batch(learner, rng)))
+    found = signals.strengths()
+    assert {name: one.verdict for name, one in found.items()} == {
+        "shared": "constant",
+        "unrelated": "no direction",
+        "said": "acts",
+    }
+    assert found["unrelated"].ratio < 0.1 < 0.5 < found["said"].ratio <= 1.0
+
+
+@pytest.mark.parametrize("kind", ["tiny", "tiny-gemma", "tiny-qwen3.5"])
+def test_the_halves_of_all_terms_add_up_to_the_learners_own_gradient(kind, monkeypatch):
+    learner, kept = adapted(kind), []
+    examples = batch(learner, random.Random(4))
+    found = gradients(learner, examples)
+    weights = learner.optimiser.weights
+    assert all(weight.grad is None for weight in weights)
+    monkeypatch.setattr(learner.optimiser, "step", lambda: kept.extend(weight.grad for weight in weights) or 0.0)
+    learner.step(examples)
+    theirs = torch.cat([gradient.flatten() for gradient in kept])
+    ours = sum(half for halves in found.values() for half in halves)
+    assert theirs.norm() > 0.01
+    torch.testing.assert_close(ours.float(), -theirs, atol=1e-4 * theirs.abs().max().item(), rtol=1e-3)
+
+
+def test_the_figures_are_those_of_the_gradients(learner):
+    examples = batch(learner, random.Random(5))
+    first, second = gradients(learner, examples)["said"]
+    found = measured(learner, examples)["said"]
+    assert found.dot == pytest.approx((first * second).sum().item())
+    assert found.noise == pytest.approx(first.square().sum().item() + second.square().sum().item())
+    assert measured(learner, examples)["shared"] == Signal(0.0, 0.0, True)
+
+
+def test_a_batch_without_terms_is_not_measured_and_one_without_halves_is_refused(learner):
+    plain = example(PROMPTS[0], 30).with_columns(advantage=(1.0,))
+    assert measured(learner, [plain]) == {}
+    with pytest.raises(BadParameter, match="row `half`"):
+        measured(learner, [plain.with_columns(**{"term/pay": (1.0,)})])
+
+
+def test_a_term_that_only_some_examples_have_is_nothing_in_the_others(learner):
+    examples = batch(learner, random.Random(6))
+    bare = [replace(one, columns={"advantage": (0.0,)}) for one in examples]
+    whole, few = (measured(learner, some)["said"] for some in ([*examples, *bare], examples))
+    assert (whole.dot, whole.noise) == pytest.approx((few.dot, few.noise), rel=1e-4)

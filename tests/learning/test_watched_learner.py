@@ -1,0 +1,132 @@
+"""A real learner under watch: silent where all is well, and heard where a part of it does not work."""
+
+import warnings
+
+import pytest
+import torch
+
+from stratagem.learning.example import Example
+from stratagem.learning.learner import Learner
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.policy import Policy, decoder_of
+from stratagem.learning.probes import probed
+from stratagem.learning.reference import Average
+from stratagem.learning.signal import measured
+from stratagem.learning.watch import TrainingWarning, Watch
+from stratagem.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.models.load import load
+
+EXAMPLE = Example(
+    tokens=(5, 9, 40, 7, 30), taught=(2, 3, 4), columns={"advantage": (1.0, -1.0, 0.5)}, row={"half": 0.0}
+)
+
+
+@pytest.fixture
+def lm():
+    made = load("tiny")
+    add_adapter(made, "one", 4, 8, seed=1)
+    return made
+
+
+def learner(lm, *, trained=None, policy=None, adapter="one", rate=1e-3, **options):
+    weights = adapter_parameters(lm, "one") if trained is None else trained
+    optimiser = Optimiser(weights, OptimiserSettings(rate=rate), 99)
+    loss = options.pop("loss", PolicyGradient(kl="one_sided", beta=0.1))
+    return Learner(policy or Policy(lm), loss, optimiser, adapter=adapter, **options)
+
+
+def told(one, examples=(EXAMPLE,), count=5, measure=False):
+    """The checks that find something over a few real steps; what is so by design is not among them."""
+    watch = Watch()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TrainingWarning)
+        for _ in range(count):
+            if measure:
+                watch.signals.add(measured(one, examples))
+            watch.after(one, one.step(examples))
+    assert watch.findings().pop("inert_clip").level == "note"
+    return watch.findings().keys() - {"inert_clip"}
+
+
+def test_a_learner_whose_adapter_is_at_work_is_sound(lm):
+    assert told(learner(lm)) == set()
+
+
+@pytest.mark.parametrize(
+    ("loss", "found"),
+    [
+        (PolicyGradient(kl="one_sided", beta=0.1), {"idle_adapter", "idle_reference"}),
+        (PolicyGradient(), {"idle_adapter"}),
+    ],
+)
+def test_an_adapter_that_is_never_applied_is_noticed(lm, loss, found):
+    """The base is trained in its stead: the two say the same, whatever is learnt."""
+    weights = [weight for name, weight in lm.model.named_parameters() if "lora_" not in name]
+    for weight in weights:
+        weight.requires_grad_(True)
+    assert told(learner(lm, trained=weights, loss=loss)) == found
+
+
+class MaskedByToken(Policy):
+    """A policy with the fault that the probe is there for: what looks like padding is not read."""
+
+    def hidden(self, pack):
+        rows = [pack.tokens[branch.start : branch.end] for branch in pack.branches]
+        states = []
+        for row in rows:
+            ids = torch.tensor([row])
+            mask = (ids != self.lm.tokenizer.pad_token_id).long()
+            states.append(decoder_of(self.lm)(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state[0])
+        return torch.cat(states)
+
+
+@pytest.mark.parametrize("kind", ["tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5"])
+def test_padding_that_is_masked_by_what_it_is_is_noticed(kind):
+    lm = load(kind)
+    add_adapter(lm, "one", 4, 8, seed=1)
+    assert probed(learner(lm), [EXAMPLE])["padding"] < 1e-5
+    faulty = learner(lm, policy=MaskedByToken(lm, share=False))
+    assert told(faulty, count=1) == {"padding"}
+
+
+def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
+    one = learner(lm, reference=Average(lm, "one", decay=0.5))
+    assert told(one) == set()
+    report = one.step([EXAMPLE])
+    assert report.reference_gap > 0.0
+    assert report.reference_moved > 0.0
+
+
+def test_a_reference_that_is_the_policy_itself_is_noticed(lm):
+    assert told(learner(lm, reference=Average(lm, "one", decay=0.0))) == {"idle_reference"}
+    assert told(learner(lm, reference="one")) == {"idle_reference"}
+
+
+def test_an_average_that_does_not_move_is_noticed(lm):
+    assert told(learner(lm, reference=Average(lm, "one", decay=1.0))) == {"still_reference"}
+
+
+def test_a_policy_that_collapses_is_noticed(lm):
+    """Rewarded for one token whatever comes, it soon says nothing else."""
+    only = Example(tokens=(5, 9, 30), taught=(2,), allowed=((30, 31, 32),), columns={"advantage": (1.0,)})
+    one = learner(lm, rate=3e-2, loss=PolicyGradient())
+    assert told(one, [only], count=12) == {"collapse"}
+    with active(lm, "one"):
+        assert one.fixed([only]).logprobs.exp().item() > 0.95
+
+
+def test_a_term_that_is_the_same_for_all_is_noticed(lm):
+    shared = EXAMPLE.with_columns(**{"term/payoff": (1.0, -1.0, 0.5), "term/exploit": (0.0, 0.0, 0.0)})
+    assert "silent_term" in told(learner(lm), [shared], measure=True)
+
+
+def test_what_the_sampler_said_is_compared_with_what_the_one_pass_found(lm):
+    one = learner(lm)
+    sampled = one.fixed([EXAMPLE]).logprobs
+    right = EXAMPLE.with_columns(sampler_logprobs=sampled.tolist())
+    wrong = EXAMPLE.with_columns(sampler_logprobs=(sampled - 0.1).tolist())
+    assert told(one, [wrong], count=1) == {"mismatch"}
+    assert told(learner(lm), [right], count=1) == {"mismatch"}, "the weights have moved"
+    again = EXAMPLE.with_columns(sampler_logprobs=one.fixed([EXAMPLE]).logprobs.tolist())
+    assert told(one, [again], count=1) == set()

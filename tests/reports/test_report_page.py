@@ -1,0 +1,206 @@
+"""A run's page: its sections, its figures, what it may do, and what it says of a run that lacks something."""
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from made_runs import CHOSEN, HOSTILE, LAST, ROWS, START, begun, evaluated, keep_policy, measured, whole, write
+from reading import Page
+
+from stratagem.cli.main import main
+from stratagem.reports.catalogue import ANY, SECTIONS
+from stratagem.reports.report import report_html
+from stratagem.runs.metrics import read_metrics
+
+LARGEST = 6_000_000
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return whole(tmp_path_factory.mktemp("runs") / "kuhn-tiny-0")
+
+
+@pytest.fixture(scope="module")
+def page(run):
+    return Page(report_html(run))
+
+
+def told(value):
+    """A figure as a page writes it."""
+    said = f"{value:.3f}"
+    return said.removeprefix("-") if float(said) == 0 else said.replace("-", "\u2212")
+
+
+def test_the_page_has_the_sections_of_its_algorithm(page):
+    assert page.sections == ["results", "equilibrium", "curves", "signals", "checks", "play", "settings", "repeat"]
+    links = [given["href"] for tag, given in page.tags if tag == "a"]
+    assert links == [f"#{name}" for name in page.sections]
+
+
+def test_every_maker_is_named_like_its_section(run):
+    for makers in (*SECTIONS.values(), ANY):
+        assert len({make.__name__ for make in makers}) == len(makers)
+
+
+def test_a_run_of_another_algorithm_has_what_any_run_has(tmp_path):
+    page = Page(report_html(begun(tmp_path / "run", algorithm="shaping")))
+    assert page.sections == [make.__name__ for make in ANY]
+
+
+def test_the_verdict_is_made_of_the_figures(page):
+    base, sft, sepo = evaluated()["games"][0]["players"][:3]
+    exact = [told(row["exact"]["exploitability"]) for row in (base, sft, sepo)]
+    safety = [told(row["metrics"]["safety"]["mean"]) for row in (base, sft, sepo)]
+    assert (
+        f"kuhn: from SFT to SEPO (step 8), exact exploitability fell from {exact[1]} to {exact[2]} chips a hand and "
+        f"safety fell from {safety[1]} to {safety[2]}; Base had {exact[0]} and {safety[0]}."
+    ) in page.texts[""]
+    assert "The checks found 1 fault and 1 note." in page.texts[""]
+
+
+def test_the_table_has_every_figure_of_the_evaluation(page):
+    scaled, plain = page.tables_of("results")
+    (game,) = evaluated()["games"]
+    assert [row[0] for row in scaled[1:]] == [*ROWS.values(), "Chance (random play)"]
+    for shown, row in zip(scaled[1:], game["players"], strict=True):
+        figures = {name: figure and figure["mean"] for name, figure in row["metrics"].items()}
+        worst = row["exact"]["worst_advantage"] * game["scale"]
+        expected = [figures["pay"], figures["exploit"], worst, *[figures[name] for name in list(figures)[2:]]]
+        assert shown[1:] == ["\u2013" if value is None else told(value) for value in expected]
+    for shown, row in zip(plain[1:], game["players"], strict=True):
+        pay, pool = row["unscaled"]["pay"]["mean"], row["unscaled"]["pool_advantage"]["mean"]
+        assert shown[1:] == [told(pay), told(pool / 2), told(row["exact"]["exploitability"])]
+
+
+def test_sampled_figures_stand_over_their_intervals(run):
+    nra = evaluated()["games"][0]["players"][0]["metrics"]["nra"]
+    low, high = (nra["mean"] + sign * 1.959964 * nra["se"] for sign in (-1, 1))
+    assert f"{told(nra['mean'])}<small>{told(low)} \u2026 {told(high)}</small>" in report_html(run)
+
+
+def test_in_a_game_that_is_not_zero_sum_the_advantages_stand_side_by_side(tmp_path):
+    run = begun(tmp_path / "run", game="ipd")
+    names = ("TitForTat", "AlwaysCooperate")
+    write(run, "evaluation.json", {"rows": {}, "evaluation": evaluated("ipd", names)})
+    _, plain = Page(report_html(run)).tables_of("results")
+    assert plain[0] == ["", "pay \u2191", "pool advantage \u2193", "worst advantage \u2193", "NashConv/2 \u2193"]
+    row = evaluated("ipd", names)["games"][0]["players"][0]
+    assert plain[1][2:4] == [told(row["unscaled"]["pool_advantage"]["mean"]), told(row["exact"]["worst_advantage"])]
+
+
+def test_every_curve_that_moves_is_drawn_as_it_was_measured(run, page):
+    drawn = [(trace["x"], trace["y"]) for trace in page.traces_of("curves")]
+    for name, (steps, values) in read_metrics(run).items():
+        if name.startswith(("checks/", "signal/")):
+            continue
+        since = 0 if name.startswith("sft/") else START
+        assert (([step - since for step in steps], values) in drawn) == (len(set(values)) > 1), name
+    assert "Externality (0.000)" in page.texts["curves"]
+
+
+def test_the_chosen_checkpoint_is_marked(page):
+    marks = [data["layout"]["marks"] for inside, data in page.data if inside == "curves"]
+    assert {tuple(mark) for mark in marks} == {(CHOSEN - START,), ()}
+    assert f"chosen checkpoint, step {CHOSEN - START}" in page.texts["curves"]
+
+
+def test_the_best_model_of_the_run_is_the_chosen_one(tmp_path):
+    run = whole(tmp_path / "run")
+    models = {"best": {"model": "a"}, "last": {"model": "b"}, str(START + 2): {"model": "a"}, str(LAST): {"model": "b"}}
+    write(run, "models.json", {"version": 1, "models": models})
+    assert "chosen checkpoint, step 2." in Page(report_html(run)).texts["curves"]
+
+
+def test_the_start_is_never_the_chosen_checkpoint(tmp_path):
+    run = begun(tmp_path / "run")
+    lines = [{"step": 5, "sft/loss": 1.0}, *({"step": step, "select": 9.0 - 8 * (step > 5)} for step in (5, 6, 7))]
+    (run.path / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert "chosen checkpoint, step 1." in Page(report_html(run)).texts["curves"]
+
+
+def test_findings_stand_there_faults_first(page):
+    (rows,) = page.tables_of("checks")
+    assert rows[1:] == [
+        ["not_finite", "The loss is nan.", "fault", "1", "3"],
+        ["alike", "5 of 8 groups have no variance.", "note", "9", "3"],
+    ]
+
+
+def test_the_recipe_and_how_to_repeat_it(run, page):
+    assert (run.path / "config.toml").read_text("utf-8") in page.texts["settings"]
+    facts = dict(page.tables_of("repeat")[0])
+    assert facts["seed"] == "7"
+    assert facts["stratagem"] == run.info().made_by["stratagem"]
+    assert "stratagem train recipes/kuhn-tiny.toml" in page.texts["repeat"]
+
+
+def test_no_text_of_a_run_becomes_markup(tmp_path):
+    run = whole(tmp_path / "run", words=HOSTILE, model=HOSTILE)
+    write(run, "findings.json", {HOSTILE: {"count": 1, "first": HOSTILE, "level": HOSTILE}})
+    write(run, "evaluation.json", {"rows": {"kuhn/TightValue": HOSTILE}, "evaluation": evaluated()})
+    with (run.path / "metrics.jsonl").open("a", encoding="utf-8") as file:
+        names = json.dumps(HOSTILE.replace(" ", "_")), json.dumps(f"kuhn/probe/exploit/{HOSTILE}")
+        for step in (LAST + 1, LAST + 2):
+            file.write(f'{{"step": {step}, {names[0]}: {step}, {names[1]}: {step}}}\n')
+    html = report_html(run)
+    page = Page(html)
+    assert not {tag for tag, _ in page.tags} & {"img", "b<", "iframe", "object", "link", "form"}
+    assert len([given for tag, given in page.tags if tag == "script" and "type" not in given]) == 2
+    assert not {name for _, given in page.tags for name in given if name.startswith("on")}
+    assert not set(html) & set("\u202e\u0007\u2028")
+    for section in ("results", "curves", "checks", "play"):
+        assert "document.title='taken'" in page.texts[section]
+
+
+def test_the_page_may_run_its_two_scripts_and_reach_nothing(run):
+    html = report_html(run)
+    scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    rules = dict(rule.split(" ", 1) for rule in Page(html).policy.split("; "))
+    assert rules["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
+    assert rules["default-src"] == "'none'"
+    assert not re.search(r"https?:", rules["img-src"] + rules["style-src"])
+
+
+def test_the_page_names_no_other_file_and_is_not_too_large(run, page):
+    named = [given[name] for tag, given in page.tags for name in ("src", "href") if name in given]
+    assert all(name.startswith("#") for name in named)
+    assert len(report_html(run).encode()) < LARGEST
+
+
+def test_several_games_stand_one_under_the_other(tmp_path):
+    run = begun(tmp_path / "run", games=["kuhn", "auction"])
+    measured(run, "auction")
+    keep_policy(run, START, "auction")
+    page = Page(report_html(run))
+    assert "openings" in page.sections
+    assert "equilibrium" in page.sections
+    assert "auction" in page.texts["curves"]
+
+
+def test_the_command_writes_the_page(tmp_path, capsys):
+    run = begun(tmp_path / "run")
+    for arguments, path in ([], run.path / "report.html"), (["--out", str(tmp_path / "r.html")], tmp_path / "r.html"):
+        with pytest.raises(SystemExit) as ended:
+            main(["report", str(run.path), *arguments])
+        assert not ended.value.code
+        assert path.read_text("utf-8") == report_html(run)
+    assert "r.html: 4." in capsys.readouterr().out
+
+
+def test_what_is_no_run_is_refused_in_a_sentence(tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "There is no run at" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_report_needs_no_model_library():
+    program = "import sys, stratagem.reports.report\nprint(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "plotly" in loaded
+    assert not {"torch", "transformers", "peft", "tokenizers"} & set(loaded)

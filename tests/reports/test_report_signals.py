@@ -1,0 +1,55 @@
+"""Whether a term teaches: the training's own verdict, drawn from the metrics alone."""
+
+import math
+
+import pytest
+from made_runs import TERMS, begun, whole
+from reading import Page
+
+from stratagem.learning.strength import Signal, Signals
+from stratagem.reports.report import report_html
+from stratagem.reports.run_data import RunData
+from stratagem.reports.sections.signals import so_far
+from stratagem.runs.metrics import MetricLog
+
+SERIES = {
+    "acts": [(0.4 + 0.3 * math.sin(n), 2.0) for n in range(12)],
+    "no direction": [(0.1 * math.sin(2.2 * n), 2.0) for n in range(12)],
+    "constant": [(0.0, 0.0)] * 5,
+    "early": [(0.5, 1.0), (-0.4, 1.0)],
+}
+WORDS = {"acts": "brings a gradient", "constant": "constant", "no direction": "no gradient", "early": "Too early"}
+
+
+@pytest.mark.parametrize("verdict", SERIES)
+def test_the_verdict_is_the_trainings_own(tmp_path, verdict):
+    run, signals = begun(tmp_path / "run"), Signals()
+    with MetricLog(run) as log:
+        for step, (dot, noise) in enumerate(SERIES[verdict]):
+            log.write(step, {"signal/x/dot": dot, "signal/x/noise": noise})
+            signals.add({"x": Signal(dot, noise, constant=verdict == "constant")})
+    known = so_far(RunData(run), "x")
+    assert known[max(known)] == signals.strengths()["x"]
+    assert len(known) == len(SERIES[verdict])
+    assert signals.strengths()["x"].verdict == verdict
+    page = Page(report_html(run))
+    assert WORDS[verdict] in page.texts["signals"]
+    assert len(page.traces_of("signals")) == (0 if verdict == "constant" else 3)
+
+
+def test_the_page_names_the_term_that_teaches_and_the_one_that_does_not(tmp_path):
+    page = Page(report_html(whole(tmp_path / "run")))
+    (rows,) = page.tables_of("signals")
+    assert [row[0] for row in rows[1:]] == sorted(TERMS)
+    assert "no gradient" in rows[1][1]
+    assert "brings a gradient" in rows[2][1]
+    assert rows[2][-1] == "20"
+    agreement = page.traces_of("signals")[-1]["y"][-1]
+    assert rows[2][2] == f"{agreement:.3f}"
+
+
+def test_a_run_without_rewards_says_so(tmp_path):
+    run = begun(tmp_path / "run")
+    with MetricLog(run) as log:
+        log.write(1, {"loss": 1.0})
+    assert "kept no signal" in Page(report_html(run)).texts["signals"]

@@ -1,0 +1,94 @@
+"""The verdict says no more than its figures do."""
+
+import math
+
+import pytest
+from made_runs import begun, evaluated, found, write
+from reading import Page
+
+from stratagem.reports.files import Figure
+from stratagem.reports.numbers import differs, interval, number, short
+from stratagem.reports.report import report_html
+from stratagem.reports.verdict import change
+
+
+def exactly(value):
+    return Figure(mean=value, exact=True)
+
+
+def sampled(value, se):
+    return Figure(mean=value, se=se, n=20)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "said"),
+    [
+        (exactly(0.3), exactly(0.1), "x fell from 0.300 to 0.100 chips"),
+        (exactly(-0.1), exactly(0.1), "x rose from \u22120.100 to 0.100 chips"),
+        (exactly(0.1), exactly(0.1), "x stayed at 0.100 chips"),
+        (sampled(0.3, 0.1), sampled(0.1, 0.1), "x went from 0.300 to 0.100 chips (within its error)"),
+        (sampled(0.3, 0.01), sampled(0.1, 0.01), "x fell from 0.300 to 0.100 chips"),
+        (sampled(0.3, None), exactly(0.1), "x went from 0.300 to 0.100 chips (its error is not known)"),
+        (None, exactly(0.1), "x could not be had"),
+        (Figure(mean=None), exactly(0.1), "x could not be had"),
+    ],
+)
+def test_a_change_is_told_with_its_error(first, last, said):
+    assert change("x", first, last, "chips") == said
+
+
+def test_apart_is_beyond_both_errors_together():
+    assert differs(sampled(0.0, 3.0), sampled(9.9, 4.0))
+    assert not differs(sampled(0.0, 3.0), sampled(9.7, 4.0))
+
+
+def test_an_interval_is_the_figures_own_where_it_has_one():
+    assert interval(Figure(mean=0.5, se=0.1, low=0.2, high=0.9)) == (0.2, 0.9)
+    assert interval(sampled(1.0, 1.0)) == pytest.approx((-0.959964, 2.959964))
+    assert interval(exactly(1.0)) is interval(sampled(1.0, None)) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (-0.0004, "0.000"),
+        (-1.5, "\u22121.500"),
+        (None, "\u2013"),
+        (math.nan, "\u2013"),
+        (math.inf, "\u221e"),
+        (-math.inf, "\u2212\u221e"),
+    ],
+)
+def test_numbers(value, said):
+    assert number(value) == said
+
+
+def test_small_and_large_numbers_are_short():
+    assert short(5e-4) == "5.00e\u221204"
+    assert short(-123456.0) == "\u22121.23e+05"
+    assert short(0.0) == "0.000"
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        ({}, "The checks found nothing."),
+        ({"a": found()["alike"], "b": found()["alike"]}, "The checks found 2 notes."),
+        (found(), "The checks found 1 fault and 1 note."),
+    ],
+)
+def test_findings_are_counted_by_level(tmp_path, findings, said):
+    run = begun(tmp_path / "run")
+    write(run, "findings.json", findings)
+    assert said in Page(report_html(run)).texts[""]
+
+
+def test_where_a_stage_is_not_exact_the_pool_is_told_of(tmp_path):
+    run = begun(tmp_path / "run")
+    evaluation = evaluated()
+    evaluation["games"][0]["players"][0]["exact"] = {"not_computed": "It cannot state its probabilities."}
+    rows = {"kuhn/LooseAggressive": "base", "kuhn/NashApprox": "SEPO (step 8)"}
+    write(run, "evaluation.json", {"rows": rows, "evaluation": evaluation})
+    html = report_html(run)
+    assert "kuhn: from Base to SEPO (step 8), exploit by the pool fell from 0.083 to 0.000 and" in Page(html).texts[""]
+    assert "No exact figure: It cannot state its probabilities." in Page(html).texts["results"]
