@@ -1,6 +1,6 @@
 """Every run of docs/results/sepo.md, resumable: `python experiments/sepo.py runs/sepo [--only kuhn] [--seeds 5]`.
 
-A run that is finished is passed over, one that was broken off goes on. Ablations start from the warm start of the main
+To be called from the project's root. A run that is finished is passed over, one that was broken off goes on. Ablations start from the warm start of the main
 run of the same game and seed, so they differ in nothing else. Two processes may share the work: each run is locked.
 """
 
@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-RECIPES = Path(__file__).parents[1] / "recipes" / "sepo"
+RECIPES = Path("recipes/sepo")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-WORST = {"ipd": {"exact_budget": "1000000", "sepo.refresh": "10"}}
+WORST = {"ipd": {"exact_budget": "1000000", "sepo.refresh": "10", "evaluate_every": "20"}}
 """What the exact best response needs where it is found by induction over all histories."""
 VARIANTS: dict[str, dict[str, str]] = {
     "none": {"sepo.credit": "none"},
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--model", default="tiny", help="tiny or smollm2")
     parser.add_argument("--ablations", action="store_true", help="the ablations in place of the main runs")
     asked = parser.parse_args()
-    folder = asked.folder.resolve()
+    folder = asked.folder
     runs = ablations(folder, asked.seeds) if asked.ablations else main_runs(asked.model, asked.seeds)
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     for run in runs:
