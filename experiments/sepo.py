@@ -1,7 +1,8 @@
 """Every run of docs/results/sepo.md, resumable: `python experiments/sepo.py runs/sepo [--only kuhn] [--seeds 5]`.
 
-To be called from the project's root. A run that is finished is passed over, one that was broken off goes on. Ablations start from the warm start of the main
-run of the same game and seed, so they differ in nothing else. Two processes may share the work: each run is locked.
+To be called from the project's root. A run that is finished is passed over, one that was broken off goes on. Ablations
+start from the warm start of the main run of the same game and seed, so they differ in nothing else. Two processes may
+share the work: each run is locked.
 """
 
 from __future__ import annotations

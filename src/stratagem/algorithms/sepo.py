@@ -153,7 +153,7 @@ class SEPO:
         costed = replace(
             credit,
             advantage=credit.advantage * cost,
-            shares={name: share * cost for name, share in credit.shares.items()},
+            centred={name: values * cost for name, values in credit.centred.items()},
         )
         return examples_of(rows, costed, self.settings.rollouts)
 

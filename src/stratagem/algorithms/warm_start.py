@@ -78,7 +78,8 @@ class WarmStart:
 
     def _learner(self, lm: LanguageModel, optimiser: Optimiser) -> Learner:
         policy = Policy(lm, budget=self.recipe.budget, recompute=self.recipe.recompute)
-        return Learner(policy, CrossEntropy(), optimiser, adapter=ADAPTER if self.settings.adapter else None)
+        adapter = ADAPTER if self.settings.adapter else None
+        return Learner(policy, CrossEntropy(), optimiser, adapter=adapter, key=self.key.at("dropout"))
 
     def _examples(self, engine: TransformersEngine) -> Iterator[Example]:
         """The demonstrations of every game that are not held out."""

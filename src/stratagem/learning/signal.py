@@ -6,8 +6,8 @@ them a token's score is zero on average; so `g1 . g2` is on average a positive m
 term's expected gradient, and exactly zero for a term that has nothing to do with what the rollout said, however much
 the term varies. `|g1|^2 + |g2|^2` is what a step of it costs in noise.
 
-Terms that are divided by the spread of their group's whole reward depend on what was said through that spread: then an
-unrelated penalty shows the little that it takes away from the other terms, which is all that it teaches.
+A term's part is to be taken before it is divided by the spread of the group's whole reward. After that it depends on
+what was said through the spread: then an unrelated penalty shows the little that it takes away from the other terms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stratagem.learning.learner import Learner
 from stratagem.learning.strength import Signal
 
 TERM = "term/"
-"""What the columns of terms begin with; over all terms they add up to the advantage."""
+"""What the columns of terms begin with: each term's own part of the reward, centred in its group."""
 HALF = "half"
 """The row that says to which half of its group an example's rollout was dealt: 0 or 1."""
 Halves = tuple[torch.Tensor, torch.Tensor]
