@@ -24,6 +24,8 @@ VARIANTS: dict[str, dict[str, str]] = {
     "shared": {"sepo.credit": "shared", "sepo.source": "pool"},
     "rollout": {"sepo.credit": "rollout", "sepo.source": "pool"},
     "probe": {"sepo.credit": "probe", "sepo.source": "pool"},
+    "shared-worst": {"sepo.credit": "shared", "sepo.source": "best_response"},
+    "rollout-worst": {"sepo.credit": "rollout", "sepo.source": "best_response"},
     "worst": {"sepo.credit": "probe", "sepo.source": "best_response"},
     "episode": {"sepo.normalise": "episode"},
     "horizon-round": {"sepo.horizon": "round"},

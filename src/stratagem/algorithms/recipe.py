@@ -24,16 +24,20 @@ class Recipe(Settings):
     """Warm start by demonstrations, then SEPO."""
 
     algorithm: Literal["sepo"] = "sepo"
+    """By which algorithm it learns."""
     games: tuple[str, ...] = Field(default=("kuhn",), min_length=1)
     """What is played; all games of an iteration make one step."""
     model: str = "tiny"
     """The base, as `stratagem players` names models."""
     style: str = "plain"
+    """How a turn is put in words; `stratagem prompt` shows each style."""
     mode: str = "direct"
+    """How the model comes to its action; only direct and single state their probabilities."""
     temperature: float = Field(default=0.8, gt=0.0)
     """At which rollouts are drawn, and the policy is measured."""
     max_new: int = Field(default=256, ge=1)
     seed: int = 0
+    """What all that is random follows from."""
     budget: int = Field(default=4096, ge=1)
     """Tokens that are read at once in training; it changes memory, not results."""
     recompute: bool = False
@@ -43,7 +47,9 @@ class Recipe(Settings):
     train: Literal["adapter", "all"] = "adapter"
     """What SEPO trains: an adapter, with the base as its reference, or all weights, without a reference."""
     adapter: AdapterSettings = AdapterSettings()
+    """The adapter that SEPO trains."""
     reference: ReferenceSettings = ReferenceSettings()
+    """What the policy is held near to."""
     evaluate_every: int = Field(default=10, ge=1)
     """Iterations between two validations, and between two checkpoints."""
     validation: int = Field(default=10, ge=1)
@@ -55,6 +61,7 @@ class Recipe(Settings):
     select: Literal["safety", "exploitability"] = "safety"
     """What the best checkpoint has most of in validation: safety, or as little exact exploitability as can be."""
     sepo: SEPOSettings = SEPOSettings()
+    """How SEPO trains."""
 
     @field_validator("mode")
     @classmethod

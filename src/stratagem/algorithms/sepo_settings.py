@@ -26,12 +26,15 @@ class SEPOSettings(Settings):
     """How SEPO trains."""
 
     iterations: int = Field(default=100, ge=1)
+    """How often it plays and learns; each is a step."""
     rollouts: int = Field(default=4, ge=2)
     """How many rollouts make a group (K)."""
     groups: int = Field(default=2, ge=1)
     """How many groups there are for each opponent in an iteration; the hero's seat rotates between them."""
     normalise: Normalise = "round"
+    """Whether each round is compared with the same round of the other rollouts, or whole episodes are."""
     horizon: Horizon = "to_go"
+    """What a round is worth: all that comes from it on, or what it paid itself (the paper's)."""
     credit: Literal["probe", "rollout", "shared", "none"] = "probe"
     """Who answers for a penalty: the decisions of the probe that showed it; the rollout that it is subtracted from (the
     paper's); all rollouts of a group alike, which cancels; nobody (reward only)."""
@@ -50,7 +53,9 @@ class SEPOSettings(Settings):
     kl: float = Field(default=0.1, ge=0.0)
     """What leaving the reference costs, on the side where a token has become likelier."""
     clip: float = Field(default=0.2, gt=0.0)
+    """How far from 1 the ratio still counts; with one step a batch it is 1 everywhere."""
     optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
+    """How the weights are moved."""
 
     def weights(self, family: str) -> dict[str, float]:
         """The cost of each penalty in a game of this family."""

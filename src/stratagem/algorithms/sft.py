@@ -24,6 +24,7 @@ class AdapterSettings(Settings):
     """A LoRA adapter on every linear layer of the language model."""
 
     rank: int = Field(default=16, ge=1)
+    """How many directions each layer may be changed in."""
     alpha: float = Field(default=32.0, gt=0.0)
     """The adapter's output is multiplied by alpha over rank."""
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
@@ -40,6 +41,7 @@ class SFTSettings(Settings):
     batch: int = Field(default=8, ge=1)
     """How many make a step."""
     optimiser: OptimiserSettings = OptimiserSettings(rate=2e-5, schedule="cosine", warm_up=0.05)
+    """How the weights are moved."""
     adapter: AdapterSettings | None = None
     """Learn as an adapter, which is merged into the base at the end; without this table all weights learn."""
 

@@ -27,7 +27,9 @@ class OptimiserSettings(Settings):
     warm_up: float = Field(default=0.0, ge=0.0, le=1.0)
     """The share of all steps over which the rate rises from nothing."""
     betas: tuple[float, float] = (0.9, 0.999)
+    """How much of the averages of the gradient and of its square stays at each step."""
     epsilon: float = 1e-8
+    """What is added to the root that a step is divided by."""
     decay: float = Field(default=0.0, ge=0.0)
     """Weight decay, decoupled."""
     clip: float = Field(default=1.0, gt=0.0)
