@@ -68,8 +68,7 @@ def ablations(folder: Path, seeds: int) -> Iterator[Run]:
         for game in ABLATED:
             start = {"model": f"run:{folder / f'{game}-tiny-{seed}'}@start", "warm_start.epochs": "0"}
             for name, changes in VARIANTS.items():
-                more = WORST.get(game, {}) if name in ("worst", "rollout", "shared", "probe", "none") else {}
-                settings = {"seed": str(seed), "sepo.signal_every": "1", **start, **more, **changes}
+                settings = {"seed": str(seed), "sepo.signal_every": "1", **start, **WORST.get(game, {}), **changes}
                 yield Run(f"{game}-{name}-{seed}", f"{game}-tiny", settings)
 
 

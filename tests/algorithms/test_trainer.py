@@ -248,3 +248,24 @@ def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_pat
     recipe = Recipe.read({"games": ["auction"], "sepo": {"source": "best_response"}})
     with pytest.raises(StratagemError, match="take the pool"):
         Trainer(recipe, RunFolder(tmp_path))
+
+
+@pytest.mark.parametrize(("recipe", "model"), [("multi-gemma", "tiny-gemma"), ("kuhn-qwen", "tiny-qwen3.5")])
+def test_a_recipe_for_one_gpu_works_with_a_small_model_of_the_same_kind(tmp_path, recipe, model):
+    small = {
+        "games": '["kuhn(hands=1)"]' if recipe == "kuhn-qwen" else '["ipd(rounds=1)", "negotiation-v1(rounds=1)"]',
+        "model": f"{model}+dtype=bf16",
+        "max_new": "12",
+        "validation": "1",
+        "test": "1",
+        "warm_start.examples": "20",
+        "warm_start.epochs": "1",
+        "sepo.iterations": "1",
+        "sepo.rollouts": "2",
+    }
+    made = read_recipe(RECIPES / "sepo" / f"{recipe}.toml", small)
+    run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
+    Trainer(made, run).train()
+    table = json.loads((run.path / "evaluation.json").read_text())
+    assert list(table["rows"].values()) == ["Base", "SFT", "SEPO (step 1)"]
+    assert run.status().state == "finished"

@@ -36,6 +36,7 @@ class Recipe(Settings):
     temperature: float = Field(default=0.8, gt=0.0)
     """At which rollouts are drawn, and the policy is measured."""
     max_new: int = Field(default=256, ge=1)
+    """How many tokens a reply may have."""
     seed: int = 0
     """What all that is random follows from."""
     budget: int = Field(default=4096, ge=1)

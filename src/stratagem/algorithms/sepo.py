@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any
 
 from stratagem.algorithms.best_responder import best_responder
@@ -30,9 +31,9 @@ from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.learning.credit.per_round import PerRound
 from stratagem.learning.example import Example
-from stratagem.play.match import Match
+from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import play
+from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.pools import pools
 
@@ -56,8 +57,11 @@ class SEPO:
         """The rollouts and probes of one iteration, and what they teach."""
         key = self.key.at("iteration", iteration)
         self._counts.clear()
-        trained = [self._bout(opponent, key, "train", iteration) for opponent in self._pools["train"]]
-        probed = self._probes(key, iteration) if self.settings.credit != "none" else []
+        asked = [("train", opponent) for opponent in self._pools["train"]]
+        asked += self._probes(iteration) if self.settings.credit != "none" else []
+        bouts = self._bouts(asked, key, iteration)
+        trained = [bout for bout in bouts if bout.kind == "train"]
+        probed = [bout for bout in bouts if bout.kind != "train"]
         parts = [*self._rollouts(trained, probed), *(self._answers(probed) if self._by_probe else ())]
         episodes = [episode for bout in (*trained, *probed) for episode in bout.episodes]
         examples = [example for part in parts for example in part]
@@ -73,21 +77,28 @@ class SEPO:
     def _by_probe(self) -> bool:
         return self.settings.credit == "probe"
 
-    def _bout(self, opponent: Player, key: Key, kind: str, iteration: int) -> _Bout:
-        others = self.game.spec.seats - 1
-        match = Match(self.game, [self.hero, *[opponent] * others])
-        at = key.at(kind, opponent.name)
-        name = f"{self.game.spec.name}/{iteration}/{kind}/{opponent.name}"
-        setups = grouped(match, self.settings.groups, self.settings.rollouts, at, name=name)
-        return _Bout(kind, opponent.name, list(play(setups)))
+    def _bouts(self, asked: Sequence[tuple[str, Player]], key: Key, iteration: int) -> list[_Bout]:
+        """Groups of episodes against each, all played at once."""
+        setups = [list(self._setups(kind, opponent, key, iteration)) for kind, opponent in asked]
+        over = iter(played(chain.from_iterable(setups)))
+        return [
+            _Bout(kind, opponent.name, list(islice(over, len(some))))
+            for (kind, opponent), some in zip(asked, setups, strict=True)
+        ]
 
-    def _probes(self, key: Key, iteration: int) -> list[_Bout]:
-        """Episodes against those who would exploit the hero, and those who would collude with it."""
-        found = []
+    def _setups(self, kind: str, opponent: Player, key: Key, iteration: int) -> Iterator[Setup]:
+        match = Match(self.game, [self.hero, *[opponent] * (self.game.spec.seats - 1)])
+        name = f"{self.game.spec.name}/{iteration}/{kind}/{opponent.name}"
+        at = key.at(kind, opponent.name)
+        return grouped(match, self.settings.groups, self.settings.rollouts, at, name=name)
+
+    def _probes(self, iteration: int) -> list[tuple[str, Player]]:
+        """Those who would exploit the hero, and those who would collude with it."""
+        found: list[tuple[str, Player]] = []
         if self.costs["exploit"]:
-            found += [self._bout(one, key, "exploit", iteration) for one in self._adversaries(iteration)]
+            found += [("exploit", one) for one in self._adversaries(iteration)]
         if self.costs["collusion"]:
-            found += [self._bout(one, key, "collusion", iteration) for one in self._pools["collusive"]]
+            found += [("collusion", one) for one in self._pools["collusive"]]
         return found
 
     def _adversaries(self, iteration: int) -> Sequence[Player]:

@@ -12,7 +12,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.output import cell, errors, number, out, print_json, progress, table, write_json
 from stratagem.evaluation.bouts import Table
-from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_bouts, shortened
+from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_rows, shortened
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
 from stratagem.evaluation.statistics import exactly
@@ -40,7 +40,7 @@ def evaluate_players(
     """Measure players: pay, exploitability by the pool and exactly, safety, win rates."""
     chosen = with_metrics(find_suite(suite, tuple(opponents or ())), metric or ())
     at = shortened(Table(key=Key(seed), record_to=options.fresh(record_to)), episodes, chosen)
-    with progress(num_bouts(chosen, player, chance=chance), quiet=json) as step:
+    with progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
         results = evaluate(chosen, player, at, chance=chance, progress=step)
     data = evaluation_json(results, chosen.name, seed, at.episodes)
     if write_to is not None:

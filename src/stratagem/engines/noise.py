@@ -18,7 +18,7 @@ _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
 _LARGEST = 22.0
 """An exponential variate above this is drawn once in three billion times."""
 
-_AT_ONCE = 1 << 17
+_AT_ONCE = 1 << 18
 """So many numbers stay in a processor's near memory through all the steps of the hash."""
 
 

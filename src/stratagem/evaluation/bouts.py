@@ -7,8 +7,9 @@ means are exact expectations; otherwise they are means over deals, each deal pla
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from stratagem.evaluation.expectation import SCALE, Expectation, expected
 from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
 from stratagem.games.base import Game, Seat
 from stratagem.games.key import Key
-from stratagem.play.match import Match
+from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import Answer, play
 from stratagem.play.seating import rotated
@@ -135,18 +136,34 @@ class Table:
     """How many the exact exploitability may walk."""
 
     def bout(self, game: Game[Any], hero: Player, opponent: Player, pools: Sequence[str]) -> Bout:
-        """Play one hero against one opponent; the deals depend on game, opponent and seed, not on the hero."""
-        others = game.spec.seats - 1
-        match = Match(game, [hero, *[opponent] * others])
-        name = f"{match.text}/{hero.name}/{opponent.name}"
-        setups = rotated(match, self.episodes, self.key.at("bout", match.text, opponent.name), name=name)
-        episodes = play(setups, self.answer)
+        """Play one hero against one opponent."""
+        return self.bouts(game, hero, [(opponent, pools)])[0]
+
+    def bouts(self, game: Game[Any], hero: Player, opponents: Sequence[tuple[Player, Sequence[str]]]) -> list[Bout]:
+        """Play one hero against each opponent, all at once, so that a model is asked in large batches.
+
+        The deals depend on game, opponent and seed, not on the hero.
+        """
+        setups = [list(self._setups(game, hero, opponent)) for opponent, _ in opponents]
+        episodes = play(chain.from_iterable(setups), self.answer)
         if self.record_to is not None:
             episodes = record(episodes, self.record_to)
-        played = tuple(episodes)
-        return Bout(
-            opponent.name, opponent.traits.version, tuple(pools), played, self._expectations(game, hero, opponent)
-        )
+        over = {episode.id: episode for episode in episodes}
+        return [
+            Bout(
+                opponent=opponent.name,
+                version=opponent.traits.version,
+                pools=tuple(pools),
+                episodes=tuple(over[setup.id] for setup in asked),
+                expectations=self._expectations(game, hero, opponent),
+            )
+            for (opponent, pools), asked in zip(opponents, setups, strict=True)
+        ]
+
+    def _setups(self, game: Game[Any], hero: Player, opponent: Player) -> Iterator[Setup]:
+        match = Match(game, [hero, *[opponent] * (game.spec.seats - 1)])
+        name = f"{match.text}/{hero.name}/{opponent.name}"
+        yield from rotated(match, self.episodes, self.key.at("bout", match.text, opponent.name), name=name)
 
     def _expectations(self, game: Game[Any], hero: Player, opponent: Player) -> tuple[Expectation, ...]:
         if not (hero.traits.exact and opponent.traits.exact):

@@ -65,10 +65,9 @@ def evaluate(
     return [_game(suite, line, game, wanted, table, progress) for line, game in made]
 
 
-def num_bouts(suite: Suite, players: Sequence[str], *, chance: bool = True) -> int:
-    """How many bouts an evaluation plays."""
-    opponents = sum(len({name for names in line.pools.values() for name in names}) for line in suite.lines)
-    return len(_heroes(players, chance)) * opponents
+def num_rows(suite: Suite, players: Sequence[str], *, chance: bool = True) -> int:
+    """How many players an evaluation measures, over its games."""
+    return len(_heroes(players, chance)) * len(suite.lines)
 
 
 def _heroes(players: Sequence[str], chance: bool) -> list[str]:
@@ -108,10 +107,9 @@ def measured(
     suite: Suite, line: Line, game: Game[Any], hero: Player, table: Table, progress: Progress = lambda _: None
 ) -> Row:
     """One player's figures in one game of a suite."""
-    bouts = []
-    for opponent, pools in _opponents(line, game):
-        progress(f"{line.game}: {hero.name} against {opponent.name}")
-        bouts.append(table.bout(game, hero, opponent, pools))
+    opponents = _opponents(line, game)
+    progress(f"{line.game}: {hero.name} against {len(opponents)} opponents")
+    bouts = table.bouts(game, hero, opponents)
     sample = Sample(game, tuple(bouts))
     metrics = {name: METRICS[name].measure(sample) for name in suite.metrics}
     figure, reason = _exact(game, hero, table.exact_budget)

@@ -42,6 +42,13 @@ def play(
         yield from over
 
 
+def played(setups: Iterable[Setup], answer: Answer = answer) -> list[Episode]:
+    """Every episode, in the order of the setups."""
+    asked = list(setups)
+    found = {episode.id: episode for episode in play(asked, answer)}
+    return [found[setup.id] for setup in asked]
+
+
 def _answered(tables: list[Table], answer: Answer) -> tuple[list[Table], list[Episode]]:
     """Answer every open request of these tables in one batch and let them go on."""
     asked = [(table, seat, request) for table in tables for seat, request in table.requests()]

@@ -20,7 +20,7 @@ class PerOrder(Estimator):
 
     A is another estimator's advantage, which sums `terms` over the episode, so an order's own reward belongs there too.
     Every token of an order gets the row's advantage.
-    Reference: the league-trained Diplomacy of SPEC, section 4: "each token of an order carries that order's weight".
+    Reference: league-trained no-press Diplomacy: "each token of an order carries that order's weight".
     What differs: the source says that a void support weighs -1.5 and does not say how weights and advantages meet.
     Multiplied, a void support in a lost game is *reinforced*, two minuses; `times` is that, for weights that are never
     negative, and `turned` counts the rows where it happened. `plus` keeps each order's sign.
