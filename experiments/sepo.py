@@ -17,8 +17,8 @@ from pathlib import Path
 
 RECIPES = Path("recipes/sepo")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-WORST = {"ipd": {"exact_budget": "1000000", "sepo.refresh": "10", "evaluate_every": "20"}}
-"""What the exact best response needs where it is found by induction over all histories."""
+WORST = {"ipd": {"games": '["ipd(rounds=4)"]', "sepo.refresh": "1"}}
+"""Where the exact best response is found by induction over all histories, the game is shorter."""
 VARIANTS: dict[str, dict[str, str]] = {
     "none": {"sepo.credit": "none"},
     "shared": {"sepo.credit": "shared", "sepo.source": "pool"},
