@@ -87,9 +87,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="the parts to run")
     parser.add_argument("--steps", type=int, default=3, help="steps of each side that count")
+    parser.add_argument("--threads", type=int, default=2, help="of each side; one, on a machine that others use too")
     parser.add_argument("--json", type=Path, help="a file that is given the figures too")
     options = parser.parse_args()
-    command, known = f"python {shlex.join(sys.argv)}", machine()
+    os.environ |= {"LEARNER_THREADS": str(options.threads), "OMP_NUM_THREADS": str(options.threads)}
+    command, known = f"python {shlex.join(sys.argv)}", {**machine(), "threads": options.threads}
     print(f"$ {command}\n{', '.join(f'{name} {value}' for name, value in known.items())}\n")
     print(f"{'best':>10} {'median':>10} {'of':>3} {'unit':9} {'asked':12}")
     found: list[Figure] = []

@@ -9,9 +9,12 @@ from chapters.command_line import command_line
 from chapters.figures import metrics, suites
 from chapters.games import games
 from chapters.language import language
+from chapters.learning import checks, credit, losses
 from chapters.players import players
 from chapters.records import records
+from chapters.runs import runs
 from chapters.shown import refreshed
+from chapters.training import recipes
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -24,6 +27,11 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "suites": suites,
     "command-line": command_line,
     "records": records,
+    "recipes": recipes,
+    "losses": losses,
+    "credit": credit,
+    "checks": checks,
+    "runs": runs,
 }
 """The pages of `docs/reference`, by name."""
 

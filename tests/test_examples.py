@@ -1,12 +1,15 @@
-"""The three examples are short and do what they say, alone and as a package that is found by its entry points."""
+"""The examples are short and do what they say, alone and as a package that is found by its entry points."""
 
 import json
+import math
 import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate
@@ -15,6 +18,8 @@ from stratagem.evaluation.suites import find_suite, with_metrics
 from stratagem.evaluation.tournament import tournament
 from stratagem.games import Key, make_game
 from stratagem.games.conformance import verify
+from stratagem.learning.credit.base import Decisions
+from stratagem.learning.losses.base import Columns, Outputs
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
@@ -24,6 +29,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 sys.path.insert(0, str(EXAMPLES.parent / "docs"))
 goods, handshake, worst = map(import_module, ("threshold_goods", "handshake", "worst_episode"))
+weighted, median = map(import_module, ("advantage_weighted", "group_median"))
 shown = import_module("chapters.shown")
 
 
@@ -88,7 +94,50 @@ def test_the_metric_goes_through_an_evaluation(monkeypatch):
     assert result.rows[0].metrics["worst episode"].mean == pytest.approx(7 / 8)
 
 
-def test_all_three_are_found_by_their_entry_points():
+@pytest.mark.parametrize(
+    ("beta", "weights"), [(1.0, (math.e, 1 / math.e, 20.0)), (2.0, (math.e**0.5, math.e**-0.5, 20.0))]
+)
+def test_the_loss_is_the_formula(beta, weights):
+    said = torch.tensor([-1.0, -2.0, -3.0], requires_grad=True)
+    advantage = torch.tensor([1.0, -1.0, 100.0])
+    columns = Columns(example=torch.tensor([0, 0, 1]), num_examples=2, tokens={"advantage": advantage})
+    loss = weighted.AdvantageWeighted(beta=beta)
+    output = loss(Outputs(policy_logprobs=said), columns, loss.prepare(columns))
+    output.loss.backward()
+    assert said.grad.tolist() == pytest.approx([-weight / 3 for weight in weights])
+    assert output.loss.item() == pytest.approx((weights[0] + 2 * weights[1] + 3 * weights[2]) / 3)
+    assert output.means()["weight"] == pytest.approx(sum(weights) / 3)
+
+
+def test_the_credit_is_what_is_above_the_groups_median():
+    decisions = Decisions(
+        episode=np.array([0, 0, 1, 2, 7, 8]),
+        group=np.array([0, 0, 0, 0, 5, 5]),
+        terms={
+            "payoff": np.array([1.0, 3.0, 1.0, 90.0, 2.0, 4.0]),
+            "exploit": np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0]),
+        },
+    )
+    credit = median.GroupMedian()(decisions)
+    assert credit.advantage.tolist() == [0.0, 0.0, -2.0, 87.0, -1.0, 1.0]
+    assert credit.counts["groups"] == 2
+
+
+def test_the_loss_and_the_credit_are_found_by_their_entry_points():
+    page = """```python
+from stratagem.learning.credit.catalogue import make_credit
+from stratagem.learning.losses.catalogue import make_loss
+
+print(make_credit("group_median"), make_loss("awr(beta=2.0)"))
+```
+
+```text
+```
+"""
+    assert "\nGroupMedian() AdvantageWeighted(beta=2.0)\n" in shown.refreshed(page)
+
+
+def test_the_game_the_player_and_the_metric_are_found_by_their_entry_points():
     page = """```sh
 stratagem games threshold-goods --json
 ```

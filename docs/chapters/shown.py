@@ -30,8 +30,8 @@ SLOW = (
     "stratagem prompt 'ipd-shapellm(labels=[G,I])'",
 )
 """Commands that are read and not run: they take long,"""
-ELSEWHERE = ("smollm2", "PATH", "human", "@http", "run:")
-"""or need what is not here: another model, a folder, somebody at the keyboard, a server."""
+ELSEWHERE = ("smollm2", "PATH", "human", "@http", "run:", "runs/")
+"""or need what is not here: another model, a folder, a run, somebody at the keyboard, a server."""
 _MAIN = ("-c", "from stratagem.cli.main import main; main()")
 
 

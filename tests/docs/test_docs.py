@@ -23,7 +23,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").g
 LINK = re.compile(r"\[[^\]]+\]\(([^)\s]+)\)")
 TARGETS = re.findall(r"^([a-z0-9-]+):.*## (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
 COMMANDS = get_command(app).commands
-OTHERS = ("pip install ./examples",)
+OTHERS = ("pip install ./examples", ". .venv/bin/activate")
 
 
 def named(path):
@@ -100,7 +100,7 @@ def test_a_command_that_does_not_exist_is_found(line):
         COMMANDS[command].make_context(command, arguments)
 
 
-@pytest.mark.parametrize("name", ["threshold_goods.py", "handshake.py", "worst_episode.py"])
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
 def test_contributing_shows_the_examples_as_they_are(name):
     page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     assert f"```python\n{(ROOT / 'examples' / name).read_text('utf-8')}```\n" in page
@@ -120,11 +120,12 @@ def test_contributing_lists_every_make_target():
     assert set(re.findall(r"^\| `make ([a-z0-9-]+)`", page, re.MULTILINE)) == {name for name, _ in TARGETS} - {"help"}
 
 
-def test_the_readme_shows_a_command_of_the_demo():
-    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\ndemo:")[2].partition("\n\n")[0]
-    readme = (ROOT / "README.md").read_text("utf-8")
-    (command,) = re.findall(r"```sh\n(.*)\n```\n\n```text", readme)
-    assert f"$(BIN)/{command}\n" in recipe + "\n"
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorials/first-training.md"])
+def test_the_commands_of_the_demo_are_shown_as_they_are(page):
+    demo = (ROOT / "Makefile").read_text("utf-8").partition("\ndemo:")[2].partition("\n\n")[0]
+    typed = re.findall(r"\$\(BIN\)/(stratagem .*)", demo)
+    assert [line.split()[1] for line in typed] == ["train", "eval", "report"]
+    assert set(typed) <= set(shown.commands((ROOT / page).read_text("utf-8")))
 
 
 def test_every_game_and_every_player_has_an_entry():

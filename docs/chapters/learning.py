@@ -1,0 +1,129 @@
+"""What a learner is made of: the losses, the estimators of credit, and the checks of a training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, fields
+from functools import partial
+from inspect import getdoc
+from typing import Any
+
+from chapters.markdown import code, definition, notes, page, table
+from chapters.provoked import PROVOKED
+from stratagem.learning.checks import CHECKS
+from stratagem.learning.credit.base import Decisions
+from stratagem.learning.credit.catalogue import CREDITS
+from stratagem.learning.losses.base import Loss, Outputs
+from stratagem.learning.losses.catalogue import LOSSES
+
+Factories = Mapping[str, Callable[..., Any]]
+LABELS = "Reference:", "What differs:", "When not:"
+"""What a part of a docstring begins with."""
+
+
+def losses() -> str:
+    """The page of losses."""
+    return page(
+        "Losses",
+        "Every loss by name. `make_loss` of `stratagem.learning.losses.catalogue` makes one; options follow in "
+        "brackets, as in `policy_gradient(kl=k3, beta=0.04)`. Other packages add losses by the entry-point group "
+        "`stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md). SEPO's own is built from the settings of its "
+        "[recipe](recipes.md#sepo).",
+        table(("loss", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in LOSSES.items())),
+        "## What a loss is given",
+        "The model's side; a loss names in `extras` what it needs beside the first.",
+        table(("output", "is"), ((code(name), meant) for name, meant in notes(Outputs).items())),
+        *_entries(LOSSES, _needs),
+    )
+
+
+def credit() -> str:
+    """The page of estimators of credit."""
+    return page(
+        "Credit",
+        "Every estimator of credit by name: from columns about decisions to an advantage for each. `make_credit` of "
+        "`stratagem.learning.credit.catalogue` makes one, as in `per_round(horizon=round)`. Other packages add "
+        "estimators by the entry-point group `stratagem.credits`: see "
+        "[Add a credit estimator](../how-to/add-a-credit-estimator.md). SEPO takes `per_round`.",
+        table(("estimator", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in CREDITS.items())),
+        "## What an estimator is given",
+        definition(Decisions),
+        table(("column", "is"), ((code(name), meant) for name, meant in notes(Decisions).items())),
+        *_entries(CREDITS, lambda _: ""),
+    )
+
+
+def checks() -> str:
+    """The page of checks."""
+    return page(
+        "Checks",
+        "What is looked for at every step of a training, since it goes wrong without an error. A *fault* is warned of "
+        "once and counted, and stops a run with `--strict`. A *note* says what is so by design; it is told once and "
+        "stops nothing. What was found stands in the run's `findings.json`, as `checks/NAME` in its metrics, and in "
+        "its report.",
+        table(("check", "level", "looks for"), ((code(n), c.level, definition(c.look)) for n, c in CHECKS.items())),
+        "## What they say",
+        "Each sentence was said about a step that was made up to provoke it; the figures are that step's.",
+        table(("check", "says, for example"), ((code(name), _said(name)) for name in CHECKS)),
+    )
+
+
+def _said(name: str) -> str:
+    sentence = CHECKS[name].look(PROVOKED[name])
+    if not sentence:
+        raise RuntimeError(f"the step that is to provoke {name} does not")
+    return sentence
+
+
+def _short(make: Callable[..., Any]) -> str:
+    """The first sentence of the docstring, or of what a setting of another is a setting."""
+    if isinstance(make, partial):
+        return f"{code(make.func.__name__)} with {_settings(make)}."
+    return definition(make).partition(". ")[0].rstrip(".") + "."
+
+
+def _settings(make: partial[Any]) -> str:
+    return ", ".join(code(f"{name}={value}") for name, value in make.keywords.items())
+
+
+def _entries(factories: Factories, more: Callable[[Any], str]) -> Iterator[str]:
+    for name, make in factories.items():
+        if not isinstance(make, partial):
+            yield "\n\n".join(filter(None, (f"## {name}", _told(make), more(make()), _options(make))))
+        else:
+            own = next(other for other, factory in factories.items() if factory is make.func)
+            yield f"## {name}\n\n[{own}](#{own}) with {_settings(make)}."
+
+
+def _told(cls: Any) -> str:
+    """The docstring, with a paragraph for each thing that it says of the whole."""
+    parts: list[list[str]] = [[]]
+    for line in (getdoc(cls) or "").splitlines():
+        if line.startswith(LABELS):
+            parts.append([])
+        parts[-1].append(line)
+    return "\n\n".join(" ".join(" ".join(part).split()) for part in parts)
+
+
+def _needs(loss: Loss) -> str:
+    needed = {
+        "of each token": loss.columns,
+        "of each example": loss.rows,
+        "of the model": loss.extras,
+    }
+    told = [f"{what} {', '.join(code(name) for name in sorted(names))}" for what, names in needed.items() if names]
+    told += ["pairs of examples"] if loss.paired else []
+    return f"Needs, with its defaults, {'; '.join(told)}." if told else "Needs nothing but log-probabilities."
+
+
+def _options(cls: Any) -> str:
+    meant = notes(cls)
+    rows = [(code(field.name), _default(field), meant.get(field.name, "")) for field in fields(cls)]
+    return table(("option", "default", "what it does"), rows) if rows else ""
+
+
+def _default(field: Field[Any]) -> str:
+    if field.default_factory is not MISSING:
+        made = type(field.default_factory())
+        return code(next(name for name, make in CREDITS.items() if make is made))
+    return code(field.default)

@@ -1,0 +1,93 @@
+"""The page of runs names every file that a run leaves and every metric that it writes; the guide's recipe is one."""
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from stratagem.algorithms.recipe import Recipe, read_recipe
+from stratagem.algorithms.trainer import Trainer
+from stratagem.errors import BadParameter
+from stratagem.learning.checks import CHECKS
+from stratagem.models.run_models import read_run_models
+from stratagem.reports.report import write_report
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+runs, training, learning = (import_module(f"chapters.{name}") for name in ("runs", "training", "learning"))
+RECIPE = {
+    "games": ["kuhn(hands=2)", "ipd(rounds=2)"],
+    "evaluate_every": 1,
+    "validation": 2,
+    "test": 2,
+    "warm_start": {"examples": 40, "epochs": 1, "batch": 32},
+    "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimiser": {"rate": 1e-3}},
+}
+CAPITALS = {"NUMBER": r"\d+", "METRIC": r"[^/]+", "TABLE": r"[a-z]+", "CHECK": "|".join(CHECKS)}
+
+
+def pattern(name):
+    """A name of the page as an expression: words in capitals stand for names."""
+    words = re.split(r"([A-Z]{4,})", name)
+    return re.compile("".join(f"(?:{CAPITALS.get(w, '.+')})" if w.isupper() else re.escape(w) for w in words))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    recipe = Recipe.read(RECIPE)
+    made = RunFolder.create(tmp_path_factory.mktemp("runs") / "made", recipe, recipe.seed, "a test")
+    Trainer(recipe, made).train()
+    write_report(made)
+    Trainer(recipe, made).train()  # a resume, which sets aside
+    return made
+
+
+def test_every_metric_is_on_the_page_and_those_without_capitals_are_written(run):
+    known = [pattern(name) for name in runs.RUN_METRICS]
+    written = set(read_metrics(run))
+    assert {name for name in written if not any(one.fullmatch(name) for one in known)} == set()
+    assert {name for name in runs.RUN_METRICS if not re.search("[A-Z]{4}", name)} <= written
+
+
+def test_every_file_is_on_the_page_and_all_but_two_are_written(run):
+    lying = [str(path.relative_to(run.path)) for path in run.path.rglob("*")]
+    known = {name: pattern(name) for name in runs.FILES}
+    tops = [re.compile(f"({one.pattern})(/.*)?") for one in known.values()]
+    parents = {str(parent) for name in lying for parent in Path(name).parents}
+    assert [name for name in lying if name not in parents and not any(one.fullmatch(name) for one in tops)] == []
+    unwritten = {name for name, one in known.items() if not any(one.fullmatch(path) for path in lying)}
+    assert unwritten == {"checkpoints/step-NUMBER/model", "checkpoints/step-NUMBER/adapters/reference"}
+
+
+def test_every_label_is_on_the_page(run):
+    labels = {"NUMBER" if label.isdecimal() else label for label in read_run_models(run.path).models}
+    assert labels == set(runs.LABELS)
+
+
+def test_every_check_is_provoked():
+    assert learning.PROVOKED.keys() == CHECKS.keys()
+    assert all(CHECKS[name].look(seen) for name, seen in learning.PROVOKED.items())
+
+
+def test_the_recipe_of_the_guide_is_one(tmp_path):
+    page = (ROOT / "docs/how-to/train-by-a-recipe.md").read_text("utf-8")
+    (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    path = tmp_path / "mine.toml"
+    here = text.replace('"../models/', f'"{ROOT}/recipes/models/').replace(
+        '"ipd.toml', f'"{ROOT}/recipes/sepo/ipd.toml'
+    )
+    path.write_text(here)
+    recipe = read_recipe(path)
+    assert (recipe.games, recipe.sepo.alpha, recipe.sepo.iterations) == (("ipd(rounds=4)",), 5.0, 20)
+    with pytest.raises(BadParameter, match=r"sepo\.kl"):
+        read_recipe(path, {"train": "all"})
+
+
+def test_types_are_told_in_plain_words():
+    assert training.kind(int) == "whole number"
+    assert training.kind(tuple[str, ...]) == "list of texts"
+    assert training.kind(float | None) == "number"
