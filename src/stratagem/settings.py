@@ -34,4 +34,6 @@ def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
     if first["type"] == "extra_forbidden":
         return f"There is no setting {place}: there are {', '.join(cls.model_fields)}."
     reason = str(first["ctx"]["error"]) if "error" in first.get("ctx", {}) else first["msg"]
-    return f"The setting {place or cls.__name__} cannot be {first['input']!r}: {reason.rstrip('.')}."
+    if not place:  # settings that cannot stand together
+        return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
+    return f"The setting {place} cannot be {first['input']!r}: {reason.rstrip('.')}."

@@ -13,6 +13,8 @@ from stratagem.learning.losses.base import Columns
 
 def columns_of(examples: Sequence[Example], device: torch.device | str = "cpu") -> Columns:
     """The columns of these examples, in their order; a name must be known of all of them or of none."""
+    if not examples:
+        raise BadParameter("A batch without examples teaches nothing: leave the step out.")
     counts = torch.tensor([len(example.taught) for example in examples], device=device)
     tokens = {
         name: _flat([number for example in examples for number in example.columns[name]], device)
