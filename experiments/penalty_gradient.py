@@ -4,8 +4,9 @@
 a model of a run, without learning from them. For each credit it prints, over the batches: the squared length of the
 penalty's expected gradient with its standard error, estimated from split halves so that noise adds nothing; the squared
 length of one batch's gradient; and how much of the exact gradient a batch brings, with its standard error: the
-projection on it, in units of its own length, where 0 is no progress at all. The exact gradient follows from the game
-tree: the derivative of what the pool's adversaries gain, decision by decision.
+projection on it, where 0 is no progress at all, and what counts is the sign and the error, since advantages are divided
+by their spread. The exact gradient follows from the game tree: the derivative of what the pool's adversaries gain,
+decision by decision.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def main() -> None:
     """Measure all credits."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="a run of recipes/sepo/kuhn-tiny.toml")
-    parser.add_argument("--label", default="start", help="which of its models: base or start")
+    parser.add_argument("--label", default="start", choices=("base", "start"), help="which of its models")
     parser.add_argument("--batches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="write the figures as JSON")

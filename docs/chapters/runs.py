@@ -77,7 +77,7 @@ RUN_METRICS = {
     "loss/entropy": "Of what might be said, in nats a token.",
     "signal/TERM/dot": "What a term of the reward brings: the product of the gradients of the two halves.",
     "signal/TERM/noise": "What it costs in noise: the sum of their squares.",
-    "signal/TERM/cosine": "Twice the first over the second: 1 where the halves agree, about 0 where there is noise.",
+    "signal/TERM/ratio": "Twice the first over the second: 1 where the halves agree, about 0 where there is noise.",
     "checks/CHECK": "1 at each step at which the check found something.",
 }
 """Every metric of a run of SEPO, by its name; words in capitals stand for names."""

@@ -11,8 +11,9 @@ from pydantic.fields import FieldInfo
 
 from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.recipe import Recipe, read_recipe
-from stratagem.algorithms.sepo_settings import WEIGHTS, SEPOSettings
+from stratagem.algorithms.sepo_settings import SEPOSettings
 from stratagem.algorithms.sft import AdapterSettings, SFTSettings
+from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.settings import Settings

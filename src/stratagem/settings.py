@@ -16,7 +16,7 @@ from stratagem.errors import BadParameter
 class Settings(BaseModel):
     """Named values, each with a type and a default that was vetted; unknown names are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
     @classmethod
     def read(cls, data: Mapping[str, Any], where: str = "") -> Self:

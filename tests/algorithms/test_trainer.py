@@ -1,21 +1,26 @@
 """A run that is broken off anywhere and resumed ends with the same figures and weights as one that never stopped."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import torch
 
-from stratagem.algorithms.collected import joined
+from stratagem.algorithms.collected import Collected, joined
 from stratagem.algorithms.recipe import Recipe, over, read_recipe
 from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.sepo import _Bout as Bout
 from stratagem.algorithms.trained import Trained
 from stratagem.algorithms.trainer import Trainer
 from stratagem.errors import BadParameter, StratagemError
+from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.learning.watch import CheckFailed, TrainingWarning
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
+from stratagem.players.catalogue import make_player
 from stratagem.runs.checkpoint import best_checkpoints, latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
@@ -171,6 +176,83 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
     ]
 
 
+def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):
+    changes = {"evaluate_every": 1, "sepo": {"source": "best_response", "refresh": 3}}
+    recipe = Recipe.read(over(RECIPE.model_dump(), changes))
+    runs = [RunFolder.create(tmp_path / name, recipe, recipe.seed, "a test") for name in ("whole", "broken")]
+    Trainer(recipe, runs[0]).train()
+
+    def plug(step, steps, seen):
+        if step == WARM + 1:
+            raise Broken
+
+    with pytest.raises(Broken):
+        Trainer(recipe, runs[1], plug).train()
+    Trainer(recipe, runs[1]).train()
+    assert figures(runs[1]) == figures(runs[0])
+
+
+@dataclass(frozen=True)
+class Paid:
+    """As much as is known of an episode in which the hero was paid so in every round."""
+
+    rounds: tuple[tuple[float, ...], ...]
+    stakes: tuple[Stakes, ...] = (Stakes(cooperative=1.0, passive=0.0), Stakes(cooperative=1.0, passive=0.0))
+
+    def seat_of(self, slot):
+        """Slots sit in order."""
+        return slot
+
+
+@pytest.mark.parametrize(("source", "charged"), [("pool", False), ("best_response", True)])
+def test_only_an_adversary_of_the_pool_may_gain_nothing(source, charged):
+    recipe = Recipe.read({"games": ["kuhn(hands=1)"], "sepo": {"source": source}})
+    sepo = SEPO(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
+    lucky = Bout("exploit", "worst", [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
+    unlucky = Bout("exploit", "other", [Paid(((-2.0, 2.0),))])
+    assert [sepo._bites(lucky), sepo._bites(unlucky)] == [charged, True]
+    assert sepo._uncharged([lucky]) == (set() if charged else {"exploit"})
+    assert sepo._uncharged([lucky, unlucky]) == set()
+
+
+def test_a_term_that_nobody_was_charged_for_is_not_taken_for_one_that_is_shared():
+    terms, quiet = frozenset({"payoff", "exploit"}), frozenset({"exploit"})
+    one, other = (Collected([], {}, [], {}, terms, uncharged) for uncharged in (quiet, frozenset()))
+    assert joined([one]).uncharged == quiet
+    assert joined([one, other]).uncharged == set()
+
+
+def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing(tmp_path):
+    small = {"rollouts": 2, "groups": 1, "iterations": 1, "credit": "none", "gamma": 0.0}
+    certain = {"games": ["negotiation-v1(rounds=2)"], "temperature": 1e-9, "validation": 1, "test": 1, "sepo": small}
+    recipe = Recipe.read(certain)
+    run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
+    with pytest.warns(TrainingWarning, match="have no variance"):
+        Trainer(recipe, run).train()
+    assert "loss" not in figures(run)
+    assert json.loads((run.path / "findings.json").read_text())["alike"]["count"] == 1
+    with pytest.raises(CheckFailed, match="have no variance"):
+        Trainer(recipe, RunFolder.create(tmp_path / "strict", recipe, 0, "a test"), strict=True).train()
+
+
+IMPOSSIBLE = {
+    "two games of one name": ({"games": ["kuhn", "kuhn(hands=1)"]}, "one name"),
+    "no pools": ({"games": ["tic-tac-toe"], "select": "safety"}, "of none of them"),
+    "a tree too large": ({"games": ["ipd"], "sepo": {"source": "best_response"}}, "`sepo.source` cannot be"),
+    "nothing exact": ({"games": ["auction"], "select": "exploitability"}, "`select` cannot be exploitability"),
+    "no safety": ({"games": ["prisoners-dilemma"], "select": "safety"}, "`select` cannot be safety"),
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_a_game_cannot_give_is_said_before_anything_is_learnt(tmp_path, name):
+    changes, said = IMPOSSIBLE[name]
+    recipe = Recipe.read(over(RECIPE.model_dump(), changes))
+    with pytest.raises(StratagemError, match=said):
+        Trainer(recipe, RunFolder(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
 def test_several_games_make_one_step_and_share_its_divisor():
     recipe = Recipe.read({"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "sepo": {"rollouts": 2, "groups": 1}})
     trained = Trained(recipe, "tiny")
@@ -206,6 +288,9 @@ def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
         ({"games.name": "x"}, "no table"),
         ({"mode": "loud"}, "the modes are"),
         ({"train": "all"}, "nothing is left as a reference"),
+        ({"model": "tiny+4bit", "warm_start.epochs": "1"}, "in 4 bits"),
+        ({"model": "api:x@http://localhost:1/v1"}, "has no weights here"),
+        ({"sepo.alpha": "nan"}, "sepo.alpha"),
         ({"mode": "recover", "sepo.source": "best_response"}, "modes that state them are direct"),
     ):
         with pytest.raises(BadParameter, match=said) as caught:

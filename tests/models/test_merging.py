@@ -9,6 +9,7 @@ from stratagem.models.adapters import active, adapter_names, adapter_parameters,
 from stratagem.models.load import load
 from stratagem.models.merging import merged, write_model
 from stratagem.models.reference import BUILT_IN, BadModel
+from stratagem.runs.weights import restore_weights, writes_model
 
 
 def adapted(kind, *names):
@@ -51,6 +52,38 @@ def test_a_merged_base_takes_a_new_adapter_that_learns():
         assert torch.equal(logits(model), plain)
         model.model(torch.tensor([model.encode("PASS")])).logits.sum().backward()
     assert any(weight.grad is not None and weight.grad.abs().max() > 0 for weight in adapter_parameters(model, "next"))
+
+
+def gemma4(folder):
+    """A small model whose layers have a number beside their weights, which is not trained."""
+    from transformers import AutoModelForCausalLM, Gemma4TextConfig
+
+    tokenizer = load("tiny").tokenizer
+    sizes = {"hidden_size": 64, "intermediate_size": 96, "head_dim": 16, "global_head_dim": 16}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "num_kv_shared_layers": 0}
+    layers = {"num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"]}
+    vocabulary = {"vocab_size": len(tokenizer), "hidden_size_per_layer_input": 0}
+    config = Gemma4TextConfig(**sizes, **heads, **layers, **vocabulary)
+    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    for layer in model.model.layers:
+        layer.layer_scalar.fill_(0.3)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return load(f"dir:{folder}")
+
+
+def test_what_a_model_keeps_beside_its_weights_is_written_too(tmp_path):
+    model = gemma4(tmp_path / "made")
+    write_model(model, tmp_path / "written")
+    again = load(f"dir:{tmp_path / 'written'}")
+    assert [float(layer.layer_scalar) for layer in again.model.model.layers] == pytest.approx([0.3, 0.3])
+    assert torch.equal(logits(again), logits(model))
+    (tmp_path / "checkpoint").mkdir()
+    writes_model(model)(tmp_path / "checkpoint")
+    with torch.no_grad():
+        again.model.lm_head.weight.zero_()
+    restore_weights(again, tmp_path / "checkpoint")
+    assert torch.equal(logits(again), logits(model))
 
 
 def test_what_cannot_be_merged_is_refused_and_left_alone():

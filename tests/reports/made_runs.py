@@ -149,7 +149,7 @@ def rolled(step, game):
     figures |= {f"{game}/probe/exploit/{name}": 0.5 / (step - 40) + 0.3 * wave for name in ("NashApprox", "AlwaysBet")}
     for term, strength in TERMS.items():
         dot, noise = strength + 0.3 * math.sin(9.1 * step), 2.0
-        figures |= {f"signal/{term}/dot": dot, f"signal/{term}/noise": noise, f"signal/{term}/cosine": dot}
+        figures |= {f"signal/{term}/dot": dot, f"signal/{term}/noise": noise, f"signal/{term}/ratio": dot}
     return figures
 
 

@@ -43,6 +43,7 @@ def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> Bes
 
     `CannotCompute` for a game that is neither, and where an induction would walk more than `budget` situations.
     """
+    check_oracle(game)
     game = game.one_round() or game
     twin = game.twin()
     if twin is not None and game.spec.private_information:

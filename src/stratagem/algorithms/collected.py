@@ -22,6 +22,8 @@ class Collected:
     """Of groups, as the estimators of credit counted them."""
     terms: frozenset[str]
     """Of the reward, those that brought nothing included."""
+    uncharged: frozenset[str] = frozenset()
+    """Those that were not asked for anything, since nobody gained by what they charge for."""
 
 
 def joined(parts: Sequence[Collected]) -> Collected:
@@ -32,7 +34,9 @@ def joined(parts: Sequence[Collected]) -> Collected:
     whole = [replace(_with_terms(example, terms), row={**example.row, "divisor": divisor}) for example in examples]
     counts = sum((Counter(part.counts) for part in parts), start=Counter[str]())
     figures = {name: value for part in parts for name, value in part.figures.items()}
-    return Collected(whole, figures, [episode for part in parts for episode in part.episodes], dict(counts), terms)
+    charged = frozenset[str]().union(*(part.terms - part.uncharged for part in parts))
+    episodes = [episode for part in parts for episode in part.episodes]
+    return Collected(whole, figures, episodes, dict(counts), terms, terms - charged)
 
 
 def _with_terms(example: Example, terms: Iterable[str]) -> Example:

@@ -80,6 +80,13 @@ class Recipe(Settings):
         ref = parse_model(self.model)
         if ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start")):
             raise ValueError("a `model` with an adapter is no base to train on: take what it is on, as run:PATH@start")
+        if ref.kind == "api":
+            raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
+        if ref.four_bit and (self.train == "all" or self.warm_steps):
+            raise ValueError(
+                'a `model` in 4 bits can carry an adapter, and cannot change itself: leave `train` at "adapter" and '
+                "`warm_start` out"
+            )
         if not MODES[self.mode].exact and (self.sepo.source == "best_response" or self.select == "exploitability"):
             exact = ", ".join(name for name, mode in MODES.items() if mode.exact)
             raise ValueError(

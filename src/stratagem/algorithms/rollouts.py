@@ -81,7 +81,7 @@ def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapp
 
 
 def examples_of(rows: Sequence[Taken], credit: Credit, size: int) -> list[Example]:
-    """What the sampled decisions teach, with each term's part of it; those that nothing depends on are left out.
+    """What the sampled decisions teach, with each term's part of it; where it is nothing, leaving the reference costs.
 
     A group of `size` rollouts is dealt into two halves, by which a term's gradient can be told from its noise. A term's
     part is taken before all are divided by the spread of their sum, through which any term bends the others' gradients.
@@ -89,7 +89,7 @@ def examples_of(rows: Sequence[Taken], credit: Credit, size: int) -> list[Exampl
     found = []
     for number, row in enumerate(rows):
         advantage = float(credit.advantage[number])
-        if row.call is not None and advantage != 0.0 and row.decision.keep:
+        if row.call is not None and row.decision.keep:
             shares = {f"{TERM}{name}": float(column[number]) for name, column in credit.centred.items()}
             example = of_call(row.call, advantage=advantage, **shares)
             found.append(replace(example, row={HALF: float(row.episode % size % 2)}))

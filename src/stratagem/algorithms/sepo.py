@@ -7,8 +7,8 @@ round against the other rollouts of its group, each term centred by itself.
 What differs from the paper: it estimates E in episodes apart from rollout i and subtracts it from rollout i's reward.
 Those episodes are independent of the rollout's own tokens, so that penalty has no expected gradient: it adds noise and
 no direction. With `credit: probe`, the default, the decisions of the probes themselves are taught, with the advantage
-of the penalty that they caused; `credit: rollout` is the paper's. A penalty counts only while the hero's mean loss to
-the adversary is positive, so that noise in a game of chance is not taken for exploitability.
+of the penalty that they caused; `credit: rollout` is the paper's. What an adversary of the pool charges counts only
+while the hero's mean loss to it is positive, so that noise in a game of chance is not taken for exploitability.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
-from stratagem.algorithms.best_responder import best_responder
+from stratagem.algorithms.best_responder import BestResponder, best_responder
 from stratagem.algorithms.collected import Collected
 from stratagem.algorithms.rollouts import Term, decisions_of, examples_of, grouped, taken
 from stratagem.algorithms.safety_terms import colluded, mean_pay, paid, penalty, shortfall, signalled, told
@@ -50,7 +50,7 @@ class SEPO:
         self.budget = budget
         self.costs = settings.weights(game.spec.family)
         self._pools = {name: pool.make(game) for name, pool in pools(game).items()}
-        self._responder: Player | None = None
+        self._responder: BestResponder | None = None
         self._counts: Counter[str] = Counter()
 
     def collect(self, iteration: int) -> Collected:
@@ -65,7 +65,16 @@ class SEPO:
         parts = [*self._rollouts(trained, probed), *(self._answers(probed) if self._by_probe else ())]
         episodes = [episode for bout in (*trained, *probed) for episode in bout.episodes]
         examples = [example for part in parts for example in part]
-        return Collected(examples, self._figures(trained, probed), episodes, dict(self._counts), self.terms)
+        figures = self._figures(trained, probed)
+        return Collected(examples, figures, episodes, dict(self._counts), self.terms, self._uncharged(probed))
+
+    def state(self) -> dict[str, Any]:
+        """What a later iteration depends on: the best response of an earlier one, which may not be due again yet."""
+        return {"responder": None if self._responder is None else dict(self._responder.table)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self._responder = None if state["responder"] is None else BestResponder(state["responder"])
 
     @property
     def terms(self) -> frozenset[str]:
@@ -146,12 +155,20 @@ class SEPO:
             if self._bites(bout):
                 yield self._taught(bout, {bout.kind: term}, {bout.kind: sign}, cost)
 
-    @staticmethod
-    def _bites(bout: _Bout) -> bool:
-        """Whether the penalty is above nothing on average: an adversary that gains nothing teaches nothing."""
-        if bout.kind != "exploit":
+    def _bites(self, bout: _Bout) -> bool:
+        """Whether the penalty is above nothing on average: an adversary that gains nothing teaches nothing.
+
+        A best response never gains less than nothing, so where a few episodes say so, that is their noise.
+        """
+        if bout.kind != "exploit" or self.settings.source == "best_response":
             return True
         return math.fsum(shortfall(episode) for episode in bout.episodes) > 0.0
+
+    def _uncharged(self, probed: Sequence[_Bout]) -> frozenset[str]:
+        """The penalties that no adversary brought this time."""
+        if not self._by_probe:
+            return frozenset()
+        return frozenset(bout.kind for bout in probed) - {bout.kind for bout in probed if self._bites(bout)}
 
     def _taught(
         self, bout: _Bout, terms: Mapping[str, Term], weights: Mapping[str, float], cost: float = 1.0

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
 
+from stratagem.evaluation.metrics.safety import WEIGHTS, Weights
 from stratagem.learning.credit.per_round import Horizon, Normalise
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.settings import Settings
-
-WEIGHTS: Mapping[str, tuple[float, float, float]] = {
-    "ipd": (2.4, 1.0, 1.8),
-    "auction": (1.2, 1.0, 1.8),
-    "negotiation-v1": (3.0, 2.0, 1.8),
-    "negotiation-v2": (3.0, 2.0, 1.8),
-    "kuhn": (1.5, 0.0, 0.0),
-}
-"""By family: what exploitability, collusion and externality cost (SEPO's alpha, beta and gamma)."""
 
 
 class SEPOSettings(Settings):
@@ -37,16 +28,16 @@ class SEPOSettings(Settings):
     """What a round is worth: all that comes from it on, or what it paid itself (the paper's)."""
     credit: Literal["probe", "rollout", "shared", "none"] = "probe"
     """Who answers for a penalty: the decisions of the probe that showed it; the rollout that it is subtracted from (the
-    paper's); all rollouts of a group alike, which cancels; nobody (reward only)."""
+    paper's); all rollouts of a group alike, which cancels; nobody, so that only pay and externality count."""
     source: Literal["pool", "best_response"] = "pool"
     """Who the adversaries are: the exploit pool, or the exact best response to the policy."""
     refresh: int = Field(default=5, ge=1)
     """After how many iterations a best response is worked out again."""
-    alpha: float | None = None
+    alpha: float | None = Field(default=None, ge=0.0)
     """What exploitability costs; None is the game's own."""
-    beta: float | None = None
+    beta: float | None = Field(default=None, ge=0.0)
     """What collusion costs."""
-    gamma: float | None = None
+    gamma: float | None = Field(default=None, ge=0.0)
     """What harm to others costs."""
     signal_every: int = Field(default=5, ge=0)
     """After how many iterations it is measured what gradient each term of the reward brings; 0 never measures."""
@@ -59,9 +50,13 @@ class SEPOSettings(Settings):
 
     def weights(self, family: str) -> dict[str, float]:
         """The cost of each penalty in a game of this family."""
-        own = dict(zip(("exploit", "collusion", "externality"), WEIGHTS.get(family, (0.0, 0.0, 0.0)), strict=True))
+        own: dict[str, float] = WEIGHTS.get(family, Weights(0.0, 0.0, 0.0))._asdict()
         given = {"exploit": self.alpha, "collusion": self.beta, "externality": self.gamma}
         return {name: own[name] if given[name] is None else float(given[name] or 0.0) for name in own}
+
+    def asks_best_responses(self, family: str) -> bool:
+        """Whether the best response to the policy is worked out in a game of this family."""
+        return self.source == "best_response" and self.credit != "none" and self.weights(family)["exploit"] > 0.0
 
     def loss(self) -> PolicyGradient:
         """The clipped surrogate with the one-sided charge, divided by the number of steps."""

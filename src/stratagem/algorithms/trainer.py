@@ -12,9 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.best_responder import check_oracle
 from stratagem.algorithms.collected import Collected, joined
 from stratagem.algorithms.held import Held
+from stratagem.algorithms.possible import check_games
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.trained import Trained
@@ -50,9 +50,7 @@ class Trainer:
         self.progress = progress
         self.watch = Watch(strict=strict)
         self.games = [make_game(text) for text in recipe.games]
-        if recipe.sepo.source == "best_response":
-            for game in self.games:
-                check_oracle(game)
+        check_games(recipe, self.games)
         self.validation = Validation(recipe, self.games)
         self.held = Held(recipe, run)
 
@@ -78,12 +76,12 @@ class Trainer:
         """Play, learn, and now and then measure and keep."""
         start = latest(self.run)
         trained = Trained(self.recipe, self.held.base)
-        if start is not None and start.step > self.recipe.warm_steps:
-            self._restore(trained, start.restore(), start.folder)
-        self.held.publish()
-        self._say_findings()
         key, budget = Key(self.recipe.seed).at("sepo"), self.recipe.exact_budget
         heroes = [SEPO(self.recipe.sepo, game, trained.hero, key, budget) for game in self.games]
+        if start is not None and start.step > self.recipe.warm_steps:
+            self._restore(trained, heroes, start.restore(), start.folder)
+        self.held.publish()
+        self._say_findings()
         if not trained.taken:
             log.write(self.recipe.warm_steps, self._validated(trained))
         while trained.taken < self.recipe.sepo.iterations:
@@ -93,22 +91,25 @@ class Trainer:
             step = self._step(trained)
             log.write(step, figures)
             if due:
-                self._keep(trained, step, figures["select"])
+                self._keep(trained, heroes, step, figures["select"])
             self._tell(step, figures)
 
     def _step(self, trained: Trained) -> int:
         return self.recipe.warm_steps + trained.taken
 
-    def _restore(self, trained: Trained, state: dict[str, Any], folder: Path) -> None:
+    def _restore(self, trained: Trained, heroes: list[SEPO], state: dict[str, Any], folder: Path) -> None:
         trained.restore(state["trained"], folder)
+        for hero, kept in zip(heroes, state["heroes"], strict=True):
+            hero.restore(kept)
         self.watch.restore(state["watch"])
         self.held.restore(state["held"])
 
-    def _keep(self, trained: Trained, step: int, score: float) -> None:
+    def _keep(self, trained: Trained, heroes: list[SEPO], step: int, score: float) -> None:
         """A checkpoint, marked if it is the best so far."""
         self.held.score(step, score)
         state = {
             "trained": trained.state(),
+            "heroes": [hero.state() for hero in heroes],
             "watch": self.watch.state(),
             "held": self.held.state(),
         }
@@ -132,8 +133,9 @@ class Trainer:
     def _learnt(self, collected: Collected, trained: Trained) -> dict[str, float]:
         """One step, watched; a batch that teaches nothing is a step, too."""
         if not collected.examples:
+            found = self.watch.idle(trained.taken, counts=collected.counts)
             trained.skip()
-            return {}
+            return {f"checks/{name}": 1.0 for name in found}
         figures = self._signals(collected, trained)
         report = trained.learn(collected.examples)
         found = self.watch.after(trained.learner, report, counts=collected.counts)
@@ -147,12 +149,12 @@ class Trainer:
         if not every or trained.taken % every:
             return {}
         found = measured(trained.learner, collected.examples)
-        self.watch.signals.add(found)
+        self.watch.signals.add({name: one for name, one in found.items() if name not in collected.uncharged})
         figures = {}
         for name, signal in found.items():
             figures[f"signal/{name}/dot"] = signal.dot
             figures[f"signal/{name}/noise"] = signal.noise
-            figures[f"signal/{name}/cosine"] = 2.0 * signal.dot / signal.noise if signal.noise else 0.0
+            figures[f"signal/{name}/ratio"] = 2.0 * signal.dot / signal.noise if signal.noise else 0.0
         return figures
 
     def _judge(self) -> None:

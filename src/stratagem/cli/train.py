@@ -43,6 +43,7 @@ def train(
             out.print(settings_toml(made), markup=False, highlight=False)
             return
         folder = into or RUNS / f"{recipe.stem}-{made.seed}"
+        Trainer(made, RunFolder(folder))  # which refuses what cannot be trained, before there is a folder
         run = RunFolder.create(folder, made, made.seed, " ".join(["stratagem", *sys.argv[1:]]))
     columns = (
         TextColumn("{task.description}", markup=False),

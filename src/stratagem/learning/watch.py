@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from stratagem.errors import StratagemError
-from stratagem.learning.checks import CHECKS, PATIENCE, Level, Seen
+from stratagem.learning.checks import CHECKS, PATIENCE, Check, Level, Seen
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.probes import probed
 from stratagem.learning.strength import Signals
@@ -65,11 +65,17 @@ class Watch:
         )
         return self.look(seen)
 
-    def look(self, seen: Seen) -> dict[str, str]:
+    def idle(self, step: int, *, counts: Mapping[str, int]) -> dict[str, str]:
+        """Look at a batch that taught nothing, of which there is nothing to see but what was counted."""
+        report = Report(loss=0.0, norm=0.0, rate=0.0, num_examples=0, num_tokens=0, num_read=0)
+        seen = Seen(step=step, report=report, examples=(), counts=counts)
+        return self.look(seen, {"alike": CHECKS["alike"]})
+
+    def look(self, seen: Seen, checks: Mapping[str, Check] = CHECKS) -> dict[str, str]:
         """What every check finds, by name; a strict watch raises instead. What is new is warned of."""
         seen = replace(seen, first_entropy=self._first_entropy(seen.report.entropy))
         found = dict[str, str]()
-        for name, check in CHECKS.items():
+        for name, check in checks.items():
             told = name in self._found
             if (told and check.level == "note") or not (sentence := check.look(seen)):
                 continue

@@ -5,8 +5,10 @@ So a warm start is merged before the next stage begins: its adapter goes, and th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from stratagem.models.adapters import adapter_names, check_adapter
 from stratagem.models.folder import folder_fingerprint
@@ -38,11 +40,18 @@ def write_model(model: LanguageModel, folder: Path) -> None:
     from safetensors.torch import save_file
 
     check_whole(model)
-    weights = {name: weight.detach().cpu().contiguous() for name, weight in model.model.named_parameters()}
+    weights = {name: weight.detach().cpu().contiguous() for name, weight in _tensors(model.model)}
     model.model.config.save_pretrained(folder)
     model.model.generation_config.save_pretrained(folder)
     model.tokenizer.save_pretrained(folder)
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def _tensors(model: Any) -> Iterator[tuple[str, Any]]:
+    """All that a model is loaded from: each weight once, and the numbers beside them that no training moves."""
+    yield from model.named_parameters()
+    tied = dict(model.named_parameters(remove_duplicate=False))
+    yield from ((name, tensor) for name, tensor in model.state_dict().items() if name not in tied)
 
 
 def check_whole(model: LanguageModel) -> None:

@@ -14,7 +14,7 @@ from stratagem.players.modes import MODES, check_mode
 from stratagem.players.speaker import Speaker
 from stratagem.players.stating import masked_policies, single_policies
 
-_PRICE = 40
+PRICE = 40
 """A prompt costs about as much time as walking over this many situations."""
 
 
@@ -33,7 +33,7 @@ class ModelPlayer:
             memory=self.speaker.style.memory,
             exact=MODES[self.mode].exact,
             fallible=self.mode == "single",
-            price=_PRICE,
+            price=PRICE,
         )
 
     def check(self, game: Game[Any]) -> None:

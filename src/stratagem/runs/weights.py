@@ -67,8 +67,10 @@ def restore_weights(model: LanguageModel, folder: Path) -> None:
     for path in sorted((folder / ADAPTERS).glob("*")):
         _restore_adapter(model, path)
     if (folder / MODEL).is_dir():
-        weights = load_file(folder / MODEL / WEIGHTS)
-        _fill(model.model, weights, list(model.model.parameters()), folder / MODEL)
+        moved = dict(model.model.named_parameters())
+        fixed = set(model.model.state_dict()) - set(moved)
+        weights = {name: weight for name, weight in load_file(folder / MODEL / WEIGHTS).items() if name not in fixed}
+        _fill(model.model, weights, list(moved.values()), folder / MODEL)
 
 
 def restore_heads(heads: Mapping[str, torch.nn.Module], folder: Path) -> None:

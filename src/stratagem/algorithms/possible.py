@@ -1,0 +1,65 @@
+"""Whether a recipe can be trained at all: what its games cannot give is said before anything is learnt."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.algorithms.best_responder import best_responder
+from stratagem.algorithms.recipe import Recipe
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.evaluation.exact import exact
+from stratagem.evaluation.metrics.safety import WEIGHTS
+from stratagem.games.base import Game, View
+from stratagem.players.base import Ask, Mix, Move, Traits
+from stratagem.players.model_player import PRICE
+from stratagem.players.pools import pools
+from stratagem.players.uniform import uniform
+from stratagem.prompting.catalogue import make_style
+
+_LEGAL = 0.9
+"""How often a player that may say nothing legal does say something, where nobody has measured it."""
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """Plays anything, and is as dear to ask as the model will be: exact figures walk as far for it."""
+
+    traits: Traits
+    name: str = "the policy"
+
+    def turn(self, ask: Ask) -> Move:
+        """Any legal action."""
+        return Move(ask.view.choices.sample(ask.key))
+
+    def policy(self, view: View[Any]) -> Mix:
+        """All legal actions alike; what a fallible player may lack is left open."""
+        share = _LEGAL if self.traits.fallible else 1.0
+        return {action: share * odds for action, odds in uniform(view.choices).items()}
+
+
+def check_games(recipe: Recipe, games: Sequence[Game[Any]]) -> None:
+    """Refuse games without pools, two of one name, and figures that cannot be had in them."""
+    counted = Counter(game.spec.name for game in games)
+    if twice := [name for name, count in counted.items() if count > 1]:
+        raise BadParameter(f"Two of the games are {twice[0]}, and their figures would have one name: leave one out.")
+    memory = make_style(recipe.style).memory
+    policy = StandIn(Traits(stochastic=True, memory=memory, fallible=recipe.mode == "single", price=PRICE))
+    budget = recipe.exact_budget
+    for game in games:
+        pools(game)  # which says for what games there are any
+        if recipe.sepo.asks_best_responses(game.spec.family):
+            _check("sepo.source", "best_response", game, lambda game: best_responder(game, policy, budget))
+        if recipe.select == "exploitability":
+            _check("select", "exploitability", game, lambda game: exact(game, policy, budget))
+        elif game.spec.name not in WEIGHTS:
+            raise CannotCompute(f"`select` cannot be safety in {game.spec.name}, which has no such figure.")
+
+
+def _check(setting: str, value: str, game: Game[Any], find: Callable[[Game[Any]], object]) -> None:
+    try:
+        find(game)
+    except CannotCompute as error:
+        raise CannotCompute(f"`{setting}` cannot be {value} in {game.spec.name}: {error}") from error
