@@ -181,7 +181,8 @@ def main() -> None:
             if model in runs:
                 print(f"\n### {game}, {model}, {len(runs[model])} seeds\n")
                 print(table(["", *SHOWN], list(stage_rows([run["stages"] for run in runs[model]], game))))
-        if ablated := {name: told for name, told in runs.items() if name != "smollm2"}:
+        ablated = {name: told for name, told in runs.items() if name != "smollm2"}
+        if len(ablated) > 1:
             heads = ["", "seeds", "exact at start", "least", "last", "2 g1·g2 / noise", "exploit", "safety", "pay"]
             print(f"\n### {game}, ablation\n\n{table(heads, list(ablation_rows(ablated)))}")
 

@@ -48,7 +48,8 @@ def records() -> str:
         definition(store) + " [Record and read](../how-to/record-and-read.md) shows how.",
         "Shards lie in `FOLDER/episodes/`, `FOLDER/decisions/`, `FOLDER/calls/` and `FOLDER/prompts/` under one number "
         f"each, `000000.parquet` first. Every file carries `stratagem_schema_version`, now {SCHEMA_VERSION}, in its "
-        "metadata, and a file of another version is refused. A column may be null where its meaning says so.",
+        "metadata. Version 2, which had no `pasts`, is read too; any other version is refused. A column may be "
+        "null where its meaning says so.",
         "## episodes",
         definition(Episode),
         _columns(EPISODES, notes(Episode)),

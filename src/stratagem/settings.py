@@ -16,7 +16,7 @@ from stratagem.errors import BadParameter
 class Settings(BaseModel):
     """Named values, each with a type and a default that was vetted; unknown names are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     @classmethod
     def read(cls, data: Mapping[str, Any], where: str = "") -> Self:
@@ -25,6 +25,12 @@ class Settings(BaseModel):
             return cls.model_validate(dict(data))
         except ValidationError as error:
             raise BadParameter(_sentence(cls, error, where)) from error
+
+
+class FiniteSettings(Settings):
+    """Settings with which something is computed: none of their numbers is infinite."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
 
 def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:

@@ -17,10 +17,10 @@ from stratagem.evaluation.best_response import BUDGET
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
 from stratagem.players.modes import MODES
-from stratagem.settings import Settings
+from stratagem.settings import FiniteSettings
 
 
-class Recipe(Settings):
+class Recipe(FiniteSettings):
     """Warm start by demonstrations, then SEPO."""
 
     algorithm: Literal["sepo"] = "sepo"

@@ -10,10 +10,10 @@ from stratagem.evaluation.metrics.safety import WEIGHTS, Weights
 from stratagem.learning.credit.per_round import Horizon, Normalise
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimiser import OptimiserSettings
-from stratagem.settings import Settings
+from stratagem.settings import FiniteSettings
 
 
-class SEPOSettings(Settings):
+class SEPOSettings(FiniteSettings):
     """How SEPO trains."""
 
     iterations: int = Field(default=100, ge=1)

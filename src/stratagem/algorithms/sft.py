@@ -17,10 +17,10 @@ from stratagem.learning.example import Example, of_demonstration
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.prompting.base import Message
-from stratagem.settings import Settings
+from stratagem.settings import FiniteSettings
 
 
-class AdapterSettings(Settings):
+class AdapterSettings(FiniteSettings):
     """A LoRA adapter on every linear layer of the language model."""
 
     rank: int = Field(default=16, ge=1)
@@ -31,7 +31,7 @@ class AdapterSettings(Settings):
     """The share of its inputs that is left out in training."""
 
 
-class SFTSettings(Settings):
+class SFTSettings(FiniteSettings):
     """How demonstrations are learnt."""
 
     examples: int = Field(default=8000, ge=1)

@@ -14,10 +14,10 @@ import torch
 from pydantic import Field
 
 from stratagem.errors import BadParameter
-from stratagem.settings import Settings
+from stratagem.settings import FiniteSettings
 
 
-class OptimiserSettings(Settings):
+class OptimiserSettings(FiniteSettings):
     """How weights are moved."""
 
     rate: float = Field(default=1e-5, gt=0.0)

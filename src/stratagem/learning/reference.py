@@ -8,7 +8,7 @@ from pydantic import Field
 
 from stratagem.models.adapters import adapter_parameters, averaged, copied
 from stratagem.models.load import LanguageModel
-from stratagem.settings import Settings
+from stratagem.settings import FiniteSettings
 
 REFERENCE = "reference"
 """What the adapter is called; a checkpoint keeps it beside the policy's."""
@@ -41,7 +41,7 @@ class Average:
         return max(float((now - was).abs().max()) for now, was in zip(after, before, strict=True))
 
 
-class ReferenceSettings(Settings):
+class ReferenceSettings(FiniteSettings):
     """What the policy is held near to."""
 
     type: Literal["base", "ema"] = "base"

@@ -39,11 +39,16 @@ def replay(episode: Episode, until: int | None = None, parents: Mapping[str, Epi
 def _beginning(episode: Episode, parents: Mapping[str, Episode]) -> State[Any]:
     if not episode.parent:
         return _game(episode).start(Key(episode.chance))
+    return replay(parent_of(episode, parents), episode.forked_at, parents).fork(Key(episode.chance))
+
+
+def parent_of(episode: Episode, parents: Mapping[str, Episode]) -> Episode:
+    """The episode that this one was forked from."""
     if episode.parent not in parents:
         raise BadRecord(
             f"Episode {episode.id} was forked from {episode.parent}, which is not among the episodes given."
         )
-    return replay(parents[episode.parent], episode.forked_at, parents).fork(Key(episode.chance))
+    return parents[episode.parent]
 
 
 def _game(episode: Episode) -> Game[Any]:
@@ -71,8 +76,9 @@ def forks(
 ) -> Iterator[Setup]:
     """`count` ways to go on from one turn of a recorded episode, as one group; by default from where it stopped.
 
-    The game's later draws are the parent's, or each fork's own; the players' dice are always each fork's own. A second
-    group from the same turn needs a `name` of its own.
+    The game's later draws are the parent's, or each fork's own; the players' dice are always each fork's own. What
+    the players carry over from earlier episodes is the parent's. A second group from the same turn needs a `name` of
+    its own.
     """
     end = 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
     turn = end if at is None else at
@@ -92,4 +98,5 @@ def forks(
             forked_at=turn,
             state=state,
             fresh_chance=fresh_chance,
+            pasts=parent.pasts,
         )

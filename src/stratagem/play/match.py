@@ -12,6 +12,7 @@ from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.play.records import Episode, Purpose
 from stratagem.players.base import Listener, Player
+from stratagem.prompting.past import NOTHING, Past
 
 
 class Match:
@@ -54,6 +55,19 @@ class Setup:
     """Whether a begun state goes on with draws of its own key."""
     rounds: int | None = None
     """Stop when this many rounds have been closed here; None plays to the end."""
+    pasts: tuple[Past, ...] = ()
+    """What each player of the match carries over from earlier episodes; empty where none does."""
+
+    def __post_init__(self) -> None:
+        if self.pasts and len(self.pasts) != len(self.match.players):
+            raise BadParameter(
+                f"{self.id} has {len(self.match.players)} players and {len(self.pasts)} pasts: `pasts` has one for "
+                "each player of the match, or none at all."
+            )
+
+    def past_of(self, slot: int) -> Past:
+        """What a player of the match carries over."""
+        return self.pasts[slot] if self.pasts else NOTHING
 
     def begin(self) -> State[Any]:
         """The state to play on."""
@@ -78,6 +92,7 @@ class Setup:
             probe_of=self.probe_of,
             parent=self.parent,
             forked_at=self.forked_at,
+            pasts=self.pasts,
             payoffs=[0.0] * len(self.slots),
             stakes=stakes,
             num_decisions=[0] * len(self.slots),

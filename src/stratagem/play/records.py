@@ -8,6 +8,7 @@ from typing import Literal
 from stratagem.engines.base import Call
 from stratagem.games.base import Part, Seat, Stakes
 from stratagem.players.base import How
+from stratagem.prompting.past import Past
 
 Purpose = Literal["train", "probe", "eval"]
 
@@ -74,6 +75,8 @@ class Episode:
     """The episode that this one was forked from."""
     forked_at: int = 0
     """The turn of the parent at which this episode begins."""
+    pasts: tuple[Past, ...] = ()
+    """What each player of the match, by slot, carried over from earlier episodes; empty where none did."""
     finished: bool = True
     """False where play stopped before the game was over."""
     payoffs: list[float] = field(default_factory=list)

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+READABLE = (2, 3)
+"""Version 2 had no pasts: in its episodes nobody carried anything over."""
 _META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}
 _PART = pa.struct([("slot", pa.string()), ("kind", pa.string()), ("reward", pa.float64())])
 _STAKES = pa.struct([("cooperative", pa.float64()), ("passive", pa.float64())])
+_COUNT = pa.struct([("joint", pa.list_(pa.string())), ("count", pa.int64())])
+_PAST = pa.struct([("counts", pa.list_(_COUNT)), ("last", pa.list_(pa.string())), ("rounds", pa.int64())])
 _BY_ROUND_AND_SEAT = pa.list_(pa.list_(pa.float64()))
 _TOKENS = pa.list_(pa.int32())
 _SPAN = pa.struct([("kind", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
@@ -30,6 +34,7 @@ EPISODES = pa.schema(
         ("probe_of", pa.string()),
         ("parent", pa.string()),
         ("forked_at", pa.int32()),
+        ("pasts", pa.list_(_PAST)),
         ("finished", pa.bool_()),
         ("payoffs", pa.list_(pa.float64())),
         ("rounds", _BY_ROUND_AND_SEAT),

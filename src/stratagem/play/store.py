@@ -23,7 +23,8 @@ from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
 from stratagem.play.calls import DecisionKey, call_tables, calls_by_decision, size_of
 from stratagem.play.records import Decision, Episode
-from stratagem.play.schemas import DECISIONS, EPISODES, SCHEMA_VERSION, SCHEMAS
+from stratagem.play.schemas import DECISIONS, EPISODES, READABLE, SCHEMAS
+from stratagem.prompting.past import Past
 
 _DECISION_FIELDS = DECISIONS.names[1:]
 _decision_values = attrgetter(*_DECISION_FIELDS)
@@ -53,7 +54,13 @@ def _episode_table(episodes: Sequence[Episode]) -> pa.Table:
     table = {name: [getattr(episode, name) for episode in episodes] for name in EPISODES.names}
     table["signals"] = [list(episode.signals.items()) for episode in episodes]
     table["stakes"] = [[stakes and stakes._asdict() for stakes in episode.stakes] for episode in episodes]
+    table["pasts"] = [[_past_row(past) for past in episode.pasts] for episode in episodes]
     return pa.table(table, schema=EPISODES)
+
+
+def _past_row(past: Past) -> dict[str, Any]:
+    counts = [{"joint": joint, "count": count} for joint, count in past.counts.items()]
+    return {"counts": counts, "last": past.last, "rounds": past.rounds}
 
 
 def _decision_table(episodes: Sequence[Episode]) -> pa.Table:
@@ -155,8 +162,11 @@ def _read(folder: Path, name: str, number: int) -> pa.Table:
     except (OSError, pa.ArrowException) as error:
         raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
     version = (table.schema.metadata or {}).get(b"stratagem_schema_version", b"none").decode()
-    if version != str(SCHEMA_VERSION):
-        raise BadRecord(f"{path} has schema version {version}, and this program reads version {SCHEMA_VERSION}.")
+    if version not in map(str, READABLE):
+        known = " and ".join(map(str, READABLE))
+        raise BadRecord(f"{path} has schema version {version}, and this program reads versions {known}.")
+    if name == "episodes" and version == "2":
+        table = table.append_column(EPISODES.field("pasts"), pa.array([[]] * len(table), EPISODES.field("pasts").type))
     if missing := set(SCHEMAS[name].names) - set(table.column_names):
         raise BadRecord(f"{path} has no column {', '.join(sorted(missing))}.")
     return table
@@ -178,5 +188,11 @@ def _episode(row: dict[str, Any], decisions: list[Decision]) -> Episode:
     row["players"], row["slots"] = tuple(row["players"]), tuple(row["slots"])
     row["rounds"] = [tuple(payoffs) for payoffs in row["rounds"]]
     row["signals"] = {name: [tuple(values) for values in rows] for name, rows in row["signals"]}
+    row["pasts"] = tuple(map(_past, row["pasts"]))
     row["stakes"] = tuple(stakes and Stakes(**stakes) for stakes in row["stakes"])
     return Episode(**row, decisions=decisions)
+
+
+def _past(row: dict[str, Any]) -> Past:
+    counts = {tuple(item["joint"]): item["count"] for item in row["counts"]}
+    return Past(counts, None if row["last"] is None else tuple(row["last"]), row["rounds"])

@@ -77,7 +77,7 @@ class Table:
             return self._settle(seat, view, Move(state.game.default_action(view.facts), "absent"), attempt)
         try:
             shown = state if player.traits.sees_hidden else None
-            answer = player.turn(Ask(view, setup.key, slot, self._turn, attempt, shown))
+            answer = player.turn(Ask(view, setup.key, slot, self._turn, attempt, shown, setup.past_of(slot)))
         except Exception as error:  # noqa: BLE001 - a player's fault is data, and no other table suffers
             answer = _raised(error)
         if isinstance(answer, Generator):

@@ -14,6 +14,7 @@ from stratagem.engines.base import Call, Request
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Seat, State, View
 from stratagem.games.key import Key
+from stratagem.prompting.past import NOTHING, Past
 
 F = TypeVar("F")
 Mix = Mapping[str, float]
@@ -48,14 +49,25 @@ class Traits:
 
 
 class Ask:
-    """One seat's turn: its view, and a key for its own dice, lazy because most players never throw them."""
+    """One seat's turn: its view, what it remembers of earlier episodes, and a key for its own dice.
 
-    __slots__ = ("_state", "_table_key", "attempt", "slot", "turn", "view")
+    The key is lazy because most players never throw them.
+    """
+
+    __slots__ = ("_state", "_table_key", "attempt", "past", "slot", "turn", "view")
 
     def __init__(
-        self, view: View[Any], table_key: Key, slot: int, turn: int, attempt: int, state: State[Any] | None
+        self,
+        view: View[Any],
+        table_key: Key,
+        slot: int,
+        turn: int,
+        attempt: int,
+        state: State[Any] | None,
+        past: Past = NOTHING,
     ) -> None:
         self.view = view
+        self.past = past
         self.slot = slot
         self.turn = turn
         self.attempt = attempt
@@ -69,7 +81,7 @@ class Ask:
 
     def seeing(self, view: View[Any]) -> Ask:
         """The same turn with another view, for players that change what another player sees."""
-        return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state)
+        return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state, self.past)
 
     def peek(self) -> State[Any]:
         """A copy of the true state, for players whose traits say `sees_hidden`; the copy's future chance is its own."""

@@ -13,6 +13,7 @@ from stratagem.players.base import Ask, Mix, Traits, Turn
 from stratagem.players.modes import MODES, check_mode
 from stratagem.players.speaker import Speaker
 from stratagem.players.stating import masked_policies, single_policies
+from stratagem.prompting.past import NOTHING, Past
 
 PRICE = 40
 """A prompt costs about as much time as walking over this many situations."""
@@ -42,16 +43,16 @@ class ModelPlayer:
         check_mode(self.mode, self.speaker, state.view(state.to_act[0]))
 
     def turn(self, ask: Ask) -> Turn:
-        return MODES[self.mode].turn(self.speaker, ask.view, ask.key)
+        return MODES[self.mode].turn(self.speaker, ask)
 
     def policy(self, view: View[Any]) -> Mix:
         return self.policies([view])[0]
 
-    def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
-        """The probabilities in many situations, which are asked about in one batch."""
+    def policies(self, views: Sequence[View[Any]], past: Past = NOTHING) -> list[Mix]:
+        """The probabilities in many situations, which are asked about in one batch, with one past for all of them."""
         if not MODES[self.mode].exact:
             raise CannotCompute(
                 f"{self.name} thinks before it acts, so only play can measure it: mode=direct states its probabilities."
             )
         states = single_policies if self.mode == "single" else masked_policies
-        return states(self.speaker, views)
+        return states(self.speaker, views, past)

@@ -15,8 +15,7 @@ from stratagem.engines.base import Call, Request
 from stratagem.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.choices import Choices
-from stratagem.games.key import Key
-from stratagem.players.base import How, Move
+from stratagem.players.base import Ask, How, Move
 from stratagem.players.speaker import ACTION, Speaker
 
 _NAMED = 24
@@ -35,7 +34,7 @@ class Mode(ABC):
     """Whether the style must have a mark before the action."""
 
     @abstractmethod
-    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
+    def turn(self, speaker: Speaker, ask: Ask) -> Reply:
         """Ask, and read the reply."""
 
 
@@ -44,14 +43,14 @@ class FreeText(Mode):
 
     masks = False
 
-    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
-        prompt = speaker.prompt(view)
+    def turn(self, speaker: Speaker, ask: Ask) -> Reply:
+        prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         if not speaker.engine.capabilities.masks:
-            call = yield speaker.ask(prompt, OneToken(), key, speaker.max_new)
-            return read(view.choices, call)
-        guide = speaker.free(view.choices, prompt)
-        call = yield speaker.ask(prompt, guide, key, speaker.max_new)
-        return heard(view.choices, guide, call)
+            call = yield speaker.ask(prompt, OneToken(), ask.key, speaker.max_new)
+            return read(choices, call)
+        guide = speaker.free(choices, prompt)
+        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new)
+        return heard(choices, guide, call)
 
 
 class Recovered(Mode):
@@ -61,16 +60,16 @@ class Recovered(Mode):
     sample, so it carries no gradient.
     """
 
-    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
-        prompt = speaker.prompt(view)
-        guide = speaker.free(view.choices, prompt)
-        call = yield speaker.ask(prompt, guide, key, speaker.max_new, extended=True)
-        move = heard(view.choices, guide, call)
+    def turn(self, speaker: Speaker, ask: Ask) -> Reply:
+        prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
+        guide = speaker.free(choices, prompt)
+        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new, extended=True)
+        move = heard(choices, guide, call)
         if move.action is not None or move.how == "error":
             return move
-        elicited = speaker.engine.follow(call, elicitation(view.choices))
-        cursor = speaker.compiler.walker(view.choices, elicited).start()
-        again = yield speaker.ask_likeliest(elicited, cursor, key)
+        elicited = speaker.engine.follow(call, elicitation(choices))
+        cursor = speaker.compiler.walker(choices, elicited).start()
+        again = yield speaker.ask_likeliest(elicited, cursor, ask.key)
         return spoken(cursor.action, "recovered", (call, again))
 
 
@@ -79,10 +78,10 @@ class Constrained(Mode):
 
     marked = True
 
-    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
-        prompt = speaker.prompt(view)
-        guide = speaker.marked(view.choices, prompt)
-        call = yield speaker.ask(prompt, guide, key, speaker.max_new + ACTION)
+    def turn(self, speaker: Speaker, ask: Ask) -> Reply:
+        prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
+        guide = speaker.marked(choices, prompt)
+        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new + ACTION)
         return spoken(guide.action, "constrained", (call,))
 
 
@@ -91,10 +90,10 @@ class Direct(Mode):
 
     exact = True
 
-    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
-        prompt = speaker.prompt(view)
-        cursor = speaker.compiler.walker(view.choices, prompt).start()
-        call = yield speaker.ask(prompt, cursor, key, ACTION)
+    def turn(self, speaker: Speaker, ask: Ask) -> Reply:
+        prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
+        cursor = speaker.compiler.walker(choices, prompt).start()
+        call = yield speaker.ask(prompt, cursor, ask.key, ACTION)
         return spoken(cursor.action, "constrained", (call,))
 
 
@@ -103,10 +102,10 @@ class Single(Mode):
 
     exact = True
 
-    def turn(self, speaker: Speaker, view: View[Any], key: Key) -> Reply:
-        prompt, guide = speaker.prompt(view), OneToken()
-        labels = speaker.compiler.labels(view.choices, prompt)
-        call = yield speaker.ask(prompt, guide, key, 1)
+    def turn(self, speaker: Speaker, ask: Ask) -> Reply:
+        prompt, guide = speaker.prompt(ask.view, ask.past), OneToken()
+        labels = speaker.compiler.labels(ask.view.choices, prompt)
+        call = yield speaker.ask(prompt, guide, ask.key, 1)
         return spoken(labels.get(guide.token), "free", (call,))
 
 

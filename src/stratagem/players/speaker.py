@@ -18,6 +18,7 @@ from stratagem.games.base import View
 from stratagem.games.choices import Choices
 from stratagem.games.key import Key
 from stratagem.prompting.base import Style
+from stratagem.prompting.past import NOTHING, Past
 
 _TAIL = 12
 """So many tokens of the prompt settle how an action is spelt after it."""
@@ -92,9 +93,9 @@ class Speaker:
         """The choices in the engine's tokens."""
         return Compiler(self.engine.vocabulary, mid_text=self.mid_text)
 
-    def prompt(self, view: View[Any]) -> Prompt:
+    def prompt(self, view: View[Any], past: Past = NOTHING) -> Prompt:
         """What the seat is told."""
-        return self.engine.begin(tuple((m.role, m.content) for m in self.style.messages(view)))
+        return self.engine.begin(tuple((m.role, m.content) for m in self.style.messages(view, past)))
 
     def ask(self, prompt: Prompt, guide: Guide, key: Key, max_new: int, *, extended: bool = False) -> Request:
         """A request for a reply."""

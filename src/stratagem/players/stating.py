@@ -11,15 +11,16 @@ from stratagem.engines.base import Node, Prompt, ScoreRequest, Scores
 from stratagem.games.base import View
 from stratagem.players.base import Mix
 from stratagem.players.speaker import Speaker
+from stratagem.prompting.past import NOTHING, Past
 
 _FINE = 1e-6
 """How far a sum of probabilities may be off in short numbers."""
 Views = Sequence[View[Any]]
 
 
-def masked_policies(speaker: Speaker, views: Views) -> list[Mix]:
+def masked_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> list[Mix]:
     """The product of the masked distributions on the way to each action, all nodes of all situations in one batch."""
-    prompts = [speaker.prompt(view) for view in views]
+    prompts = [speaker.prompt(view, past) for view in views]
     pairs = zip(views, prompts, strict=True)
     walkers = [speaker.compiler.walker(view.choices, prompt) for view, prompt in pairs]
     trees = [speaker.compiler.tree(walker) for walker in walkers]
@@ -28,9 +29,9 @@ def masked_policies(speaker: Speaker, views: Views) -> list[Mix]:
     return [weighed(walker, tree, rows) for walker, tree, rows in zip(walkers, trees, scores, strict=True)]
 
 
-def single_policies(speaker: Speaker, views: Views) -> list[Mix]:
+def single_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> list[Mix]:
     """The probability of each label among the whole vocabulary; what is lacking of one is the null action's."""
-    prompts = [speaker.prompt(view) for view in views]
+    prompts = [speaker.prompt(view, past) for view in views]
     labels = [speaker.compiler.labels(view.choices, prompt) for view, prompt in zip(views, prompts, strict=True)]
     scores = _scores(speaker, prompts, [(Node((), tuple(row), masked=False),) for row in labels])
     return [_shares(row.values(), logprobs) for row, (logprobs,) in zip(labels, scores, strict=True)]

@@ -7,11 +7,10 @@ that share a beginning share its computation.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from stratagem.games.base import View
+from stratagem.prompting.past import NOTHING, Past
 
 Role = Literal["system", "user", "assistant"]
 
@@ -21,16 +20,6 @@ class Message(NamedTuple):
 
     role: Role
     content: str
-
-
-@dataclass(frozen=True)
-class Past:
-    """What a seat carries over from before this episode: how often each joint action was played, its own first."""
-
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-
-NOTHING = Past()
 
 
 class Style(ABC):
@@ -47,6 +36,11 @@ class Style(ABC):
         """How many past rounds the prompt tells of, as `Traits.memory` counts them."""
         return None
 
+    @property
+    def recalls(self) -> bool:
+        """Whether the prompt tells of earlier episodes too, where the seat carries something over from them."""
+        return False
+
     @abstractmethod
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
-        """The prompt for the seat whose view this is."""
+        """The prompt for the seat whose view this is, and what it carries over from earlier episodes."""

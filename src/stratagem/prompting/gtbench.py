@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.games.base import View
-from stratagem.prompting.base import NOTHING, Message, Past, Style
+from stratagem.prompting.base import Message, Style
+from stratagem.prompting.past import NOTHING, Past
 
 _SYSTEM = "You are a strong player of board games, card games and negotiations. Play to win."
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.games.base import View
-from stratagem.prompting.base import NOTHING, Message, Past, Style
+from stratagem.prompting.base import Message, Style
+from stratagem.prompting.past import NOTHING, Past
 
 _SYSTEM = "You play a game and want to be paid as much as you can over the whole of it."
 _LISTED = 12
