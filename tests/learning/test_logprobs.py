@@ -24,7 +24,8 @@ def wanted(*, sets=True):
     tokens = torch.randint(SIZE, (NUMBER,), generator=rng).tolist()
     allowed = [tuple(sorted({token, 3, 50, 91})) if sets and row % 3 == 0 else None for row, token in enumerate(tokens)]
     targets = [{5: 0.25, 8: 0.75} if row % 3 == 1 else None for row in range(NUMBER)]
-    return Wanted(tokens, [0.7 if row % 2 else 1.0 for row in range(NUMBER)], allowed, targets)
+    narrow = [(3, 50) if row % 4 == 0 else (3, 50, 91) if row % 4 == 3 else None for row in range(NUMBER)]
+    return Wanted(tokens, [0.7 if row % 2 else 1.0 for row in range(NUMBER)], allowed, targets, narrow if sets else ())
 
 
 def in_one_go(head_, hidden, asked):
@@ -38,6 +39,9 @@ def in_one_go(head_, hidden, asked):
             logits = logits.masked_fill(~keep, float("-inf"))
         every = torch.log_softmax(logits, -1)
         finite = every[every.isfinite()]
+        if asked.entropy_over and asked.entropy_over[row] is not None:
+            few = every[list(asked.entropy_over[row])].exp()
+            finite = (few / few.sum()).log()
         expected = sum((share * every[token] for token, share in (asked.targets[row] or {}).items()), torch.zeros(()))
         rows.append(torch.stack([every[asked.tokens[row]], -(finite.exp() * finite).sum(), expected]))
     return torch.stack(rows, dim=1)

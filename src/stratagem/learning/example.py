@@ -21,6 +21,9 @@ class Example:
     """The places of the tokens that teach, ascending; none is the first."""
     allowed: tuple[Ids | None, ...] = ()
     """For each taught token the set that it was drawn from, where one applied; empty where none ever did."""
+    entropy_over: tuple[Ids | None, ...] = ()
+    """For each taught token the set over which entropy is measured, renormalised, where that is not the distribution
+    that it was drawn from: the legal labels, where the policy is over the whole vocabulary (ShapeLLM)."""
     temperature: float = 1.0
     """At which the taught tokens were drawn: probabilities are computed at the same."""
     columns: Mapping[str, Sequence[float]] = field(default_factory=dict)

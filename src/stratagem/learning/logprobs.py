@@ -9,7 +9,7 @@ entropies and expectations that a loss goes back through, each chunk's logits ar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import torch
@@ -46,10 +46,12 @@ class Wanted:
     temperatures: Sequence[float]
     allowed: Sequence[Ids | None]
     targets: Sequence[Target | None]
+    entropy_over: Sequence[Ids | None] = ()
+    """The set over which entropy is measured; None where it is the whole distribution. Empty: it always is."""
 
     def part(self, some: slice) -> Wanted:
         """Some of them."""
-        return Wanted(self.tokens[some], self.temperatures[some], self.allowed[some], self.targets[some])
+        return Wanted(*(getattr(self, each.name)[some] for each in fields(self)))
 
 
 class Said(NamedTuple):
@@ -151,7 +153,8 @@ def _chunk(head: Head, wanted: Wanted, device: torch.device) -> _Run:
             logits = logits.masked_fill(barred, float("-inf"))
         every = torch.log_softmax(logits, -1)
         logprobs = every.gather(-1, tokens[:, None])[:, 0]
-        return Said(logprobs, _entropies(every, barred), _expected(every, wanted.targets), torch.zeros_like(logprobs))
+        entropies = _within(every, wanted.entropy_over, _entropies(every, barred))
+        return Said(logprobs, entropies, _expected(every, wanted.targets), torch.zeros_like(logprobs))
 
     return run
 
@@ -161,6 +164,19 @@ def _entropies(every: torch.Tensor, barred: torch.Tensor | None) -> torch.Tensor
     finite = every if barred is None else every.masked_fill(barred, 0.0)
     charged: torch.Tensor = torch.linalg.vecdot(every.exp(), finite)
     return -charged
+
+
+def _within(every: torch.Tensor, sets: Sequence[Ids | None], whole: torch.Tensor) -> torch.Tensor:
+    """The entropy over a row's set, renormalised, where it has one; else that of the whole distribution."""
+    rows = [row for row, some in enumerate(sets) if some is not None]
+    if not rows:
+        return whole
+    tokens = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(sets[row], device=every.device) for row in rows], batch_first=True, padding_value=-1
+    )
+    at = torch.tensor(rows, device=every.device)
+    few = every[at[:, None], tokens.clamp_min(0)].masked_fill(tokens < 0, float("-inf"))
+    return whole.index_copy(0, at, _entropies(torch.log_softmax(few, -1), few.isneginf()))
 
 
 def _barred(allowed: Sequence[Ids | None], size: int, device: torch.device) -> torch.Tensor | None:

@@ -59,8 +59,9 @@ class Policy:
         places = list[int]()
         for nodes, number in zip(pack.nodes, pack.examples, strict=True):
             places += [questions.setdefault(question, len(questions)) for question in _asked(examples[number], nodes)]
-        nodes_, tokens, temperatures, allowed, targets = zip(*questions, strict=True)
-        wanted = Wanted(tokens, temperatures, allowed, [None if target is None else dict(target) for target in targets])
+        nodes_, tokens, temperatures, allowed, targets, sets = zip(*questions, strict=True)
+        aims = [None if target is None else dict(target) for target in targets]
+        wanted = Wanted(tokens, temperatures, allowed, aims, sets)
         asked = states[list(nodes_)]
         found = said(head_of(self.lm), asked, wanted, self.chunk)
         if value_head is not None:
@@ -79,12 +80,12 @@ class Policy:
 
 
 def _asked(example: Example, nodes: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Where in the row, which token, at which temperature, from which set, towards which target."""
-    allowed = example.allowed or (None,) * len(example.taught)
-    targets = example.targets or (None,) * len(example.taught)
+    """Where in the row, which token, at which temperature, from which set, towards which target, entropy over which."""
+    nothing = (None,) * len(example.taught)
+    columns = (example.allowed or nothing, example.targets or nothing, example.entropy_over or nothing)
     return [
-        (nodes[place - 1], example.tokens[place], example.temperature, some, target and tuple(sorted(target.items())))
-        for place, some, target in zip(example.taught, allowed, targets, strict=True)
+        (nodes[at - 1], example.tokens[at], example.temperature, some, aim and tuple(sorted(aim.items())), few)
+        for at, some, aim, few in zip(example.taught, *columns, strict=True)
     ]
 
 

@@ -43,7 +43,7 @@ class Outputs:
     reference_logprobs: torch.Tensor | None = None
     """The same under the reference weights, without gradient. [N]"""
     entropies: torch.Tensor | None = None
-    """Of the distribution over the allowed set (or the whole vocabulary). [N]"""
+    """Of the distribution over the allowed set (or the whole vocabulary, or the example's `entropy_over`). [N]"""
     values: torch.Tensor | None = None
     """What a value head expects before the token. [N]"""
     target_logprobs: torch.Tensor | None = None

@@ -1,0 +1,49 @@
+"""What learners of ShapeLLM begin with: how likely each is to play its first action, before any learning.
+
+A policy is five probabilities: before anything was played, and after each joint action, its own first: both the first
+action, own first and other second, own second and other first, both the second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from stratagem.evaluation.labels import Labels
+
+Five = tuple[float, float, float, float, float]
+_TABLE = "ShapeLLM, Table 14"
+_FIGURE = "assumed: ShapeLLM's Figure 2 begins with much cooperation under the labels C/D and prints no number"
+_NOTHING = "assumed: nothing is printed of these labels"
+
+
+@dataclass(frozen=True)
+class InitialPolicy:
+    """A table of target probabilities by prompt."""
+
+    game: str
+    labels: Labels
+    first: Five
+    """The probability of the first action in the five states; all other tokens but the second have none."""
+    source: str
+
+
+INITIAL_POLICIES: MappingProxyType[str, InitialPolicy] = MappingProxyType(
+    {
+        "ipd-75": InitialPolicy("ipd-shapellm", ("H", "K"), (0.60, 0.89, 0.89, 0.70, 0.68), f"{_TABLE} (a)"),
+        "ipd-50": InitialPolicy("ipd-shapellm", ("N", "Y"), (0.68, 0.38, 0.87, 0.58, 0.77), f"{_TABLE} (a)"),
+        "ipd-25": InitialPolicy("ipd-shapellm", ("I", "X"), (0.12, 0.21, 0.75, 0.34, 0.24), f"{_TABLE} (a)"),
+        "imp-75": InitialPolicy("imp", ("S", "Y"), (0.71, 0.78, 0.87, 0.57, 0.70), f"{_TABLE} (b)"),
+        "imp-50": InitialPolicy("imp", ("N", "Y"), (0.48, 0.32, 0.60, 0.56, 0.66), f"{_TABLE} (b)"),
+        "imp-25": InitialPolicy("imp", ("N", "M"), (0.30, 0.20, 0.36, 0.13, 0.18), f"{_TABLE} (b)"),
+        "icg-75": InitialPolicy("icg", ("T", "K"), (0.61, 0.90, 0.87, 0.82, 0.82), f"{_TABLE} (c)"),
+        "icg-50": InitialPolicy("icg", ("N", "M"), (0.41, 0.40, 0.71, 0.37, 0.61), f"{_TABLE} (c)"),
+        "icg-25": InitialPolicy("icg", ("T", "F"), (0.24, 0.47, 0.47, 0.02, 0.11), f"{_TABLE} (c)"),
+        "ipd-cooperative": InitialPolicy("ipd-shapellm", ("C", "D"), (0.85, 0.85, 0.85, 0.85, 0.85), _FIGURE),
+        "c-ipd-cooperative": InitialPolicy("c-ipd", ("C", "D"), (0.85, 0.85, 0.85, 0.85, 0.85), _FIGURE),
+        "imp-even": InitialPolicy("imp", ("H", "T"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+        "icg-even": InitialPolicy("icg", ("S", "G"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+        "ish-even": InitialPolicy("ish", ("S", "H"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+    }
+)
+"""By name; a number is the probability that the paper looked for when it chose the labels, in percent."""

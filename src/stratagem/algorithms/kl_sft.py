@@ -1,0 +1,101 @@
+"""KL-SFT: give a model first policies, by fine-tuning on whole distributions (ShapeLLM, A.9).
+
+For a prompt c with a target p over two labels the loss is
+
+    KL(p, pi) = sum over both labels of  p(a | c) (log p(a | c) - log pi(a | c))
+
+with pi over the whole vocabulary, so that what is no label becomes rare too. The paper copies 1,000 prompts of one
+model into another; a table of the five states is a teacher like any other. A model may learn several aims at once.
+When not: to learn from samples, take `sft`; it is the same on average and needs no distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import torch
+from pydantic import Field
+
+from stratagem.algorithms.kl_aims import Aim, examples_of
+from stratagem.algorithms.sft import SFTSettings, sft
+from stratagem.engines.base import Engine
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.key import Key
+from stratagem.learning.example import Example
+from stratagem.learning.learner import Learner, Report
+from stratagem.learning.losses.kl_targets import KLTargets
+from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.policy import Policy
+from stratagem.models.adapters import adapter_parameters, add_adapter
+from stratagem.models.load import LanguageModel
+from stratagem.models.merging import merged
+from stratagem.settings import Settings
+
+ADAPTER = "start"
+
+
+class KLSFTSettings(SFTSettings):
+    """How first policies are learnt."""
+
+    examples: int = Field(default=1000, ge=5)
+    """How many prompts each aim has (A.9's N); five are enough for a style that does not count."""
+    episodes: int = Field(default=5, ge=1)
+    """How many episodes a trial has, over which joint actions are counted."""
+    batch: int = Field(default=40, ge=1)
+    """How many make a step."""
+    epochs: int = Field(default=4, ge=0)
+    """How often each is learnt from."""
+    optimiser: OptimiserSettings = OptimiserSettings(rate=1e-3, schedule="cosine", warm_up=0.05)
+    """How the weights are moved."""
+
+
+class KLSFTRecipe(Settings):
+    """Give a model the first policies of one or more seats."""
+
+    algorithm: Literal["kl_sft"] = "kl_sft"
+    """By which algorithm it learns."""
+    model: str = "tiny"
+    """The base, as `stratagem players` names models."""
+    seed: int = 0
+    """What all that is random follows from."""
+    budget: int = Field(default=4096, ge=1)
+    """Tokens that are read at once in training; it changes memory, not results."""
+    aims: tuple[Aim, ...] = Field(min_length=1)
+    """What each seat is to begin with; one model learns them all."""
+    kl_sft: KLSFTSettings = KLSFTSettings()
+    """How they are learnt."""
+
+
+def kl_sft(lm: LanguageModel, recipe: KLSFTRecipe) -> Iterator[Report]:
+    """Every step in turn; when the last was taken, the model itself has what was learnt, and is frozen again."""
+    settings, key = recipe.kl_sft, Key(recipe.seed).at("kl_sft")
+    examples = aimed(TransformersEngine(lm), recipe, key)
+    optimiser = Optimiser(_weights(lm, recipe), settings.optimiser, settings.steps(len(examples)))
+    adapter = ADAPTER if settings.adapter else None
+    policy = Policy(lm, budget=recipe.budget)
+    learner = Learner(policy, KLTargets(), optimiser, adapter=adapter, key=key.at("dropout"))
+    yield from sft(learner, examples, settings, key.at("order"))
+    if adapter:
+        merged(lm, adapter)
+    lm.model.requires_grad_(False)
+
+
+def aimed(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:
+    """The examples of all aims."""
+    settings = recipe.kl_sft
+    return [
+        example
+        for number, aim in enumerate(recipe.aims)
+        for example in examples_of(engine, aim, settings.examples, key.at("aim", number), settings.episodes)
+    ]
+
+
+def _weights(lm: LanguageModel, recipe: KLSFTRecipe) -> Sequence[torch.nn.Parameter]:
+    """What learns."""
+    adapter = recipe.kl_sft.adapter
+    if adapter is None:
+        lm.model.requires_grad_(True)
+        return list(lm.model.parameters())
+    add_adapter(lm, ADAPTER, adapter.rank, adapter.alpha, seed=recipe.seed, dropout=adapter.dropout)
+    return adapter_parameters(lm, ADAPTER)

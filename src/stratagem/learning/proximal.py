@@ -1,0 +1,169 @@
+"""Proximal policy optimisation, from what was played and what it paid to the steps of the learner.
+
+    fix       log pi, log ref and V of every token, in one pass under the weights that played
+    charge    r_t = score_t / std of all scores so far  -  beta (log pi - log ref)
+    credit    GAE over each episode, whitened over all rows;  R = A + V
+    learn     mini-batches in a drawn order, all against the same old log-probabilities and values
+    adapt     beta, by how far the policy was from the reference
+
+Reference: trl 0.11's PPOTrainer, as ShapeLLM uses it. A row is a token.
+What differs: credit is worked out over all that is handed in, however many batches it makes, and beta adapts once for
+all of it. The value head begins at 0, and nothing is dropped from what it reads; trl draws it, and drops a tenth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from pydantic import Field
+
+from stratagem.errors import BadParameter
+from stratagem.games.key import Key
+from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats
+from stratagem.learning.credit.gae import GAE
+from stratagem.learning.credit.whitened import Whitened
+from stratagem.learning.example import Example
+from stratagem.learning.kl_controller import KLController, KLSettings
+from stratagem.learning.learner import OLD, Learner, Report
+from stratagem.learning.losses.ppo import PPO
+from stratagem.learning.minibatches import Batches
+from stratagem.learning.schedules import Schedule
+from stratagem.learning.score_scaling import ScoreScaling
+from stratagem.settings import Settings
+
+
+class PPOSettings(Settings):
+    """How a batch of play is learnt from."""
+
+    clip: float = Field(default=0.2, ge=0.0, le=1.0)
+    """How far from 1 the ratio still counts."""
+    value_clip: float | None = Field(default=0.2, ge=0.0)
+    """How far from the old value a value still counts."""
+    c_vf: float = Field(default=0.2, ge=0.0)
+    """The weight of the value loss."""
+    gamma: float = Field(default=1.0, ge=0.0, le=1.0)
+    """What the next step's worth counts in this one's."""
+    lam: float = Field(default=0.95, ge=0.0, le=1.0)
+    """How far ahead rewards are trusted rather than the value head."""
+    scale_scores: bool = True
+    """Whether scores are divided by the spread of all scores so far."""
+    kl: KLSettings = KLSettings()
+    """What leaving the reference costs."""
+    entropy: Schedule = Schedule()
+    """The bonus for entropy, by how often was learnt before."""
+    batches: Batches = Batches()
+    """What makes a step."""
+
+    def loss(self, learnt: int) -> PPO:
+        """The loss after learning so often."""
+        return PPO(clip=self.clip, value_clip=self.value_clip, c_vf=self.c_vf, entropy=self.entropy.at(learnt))
+
+    def credit(self) -> Estimator:
+        """From rewards and values to advantages and returns."""
+        return Whitened(of=GAE(gamma=self.gamma, lam=self.lam))
+
+
+@dataclass(frozen=True)
+class Played:
+    """Decisions that are learnt from together, those of an episode in the order of play; discarded ones left out."""
+
+    examples: Sequence[Example]
+    """A decision each."""
+    episodes: Sequence[int]
+    """Of which episode each is: credit flows back within one, so what is to answer for a whole trial has one number."""
+    scores: Sequence[float]
+    """What each brought."""
+
+
+class Fixed(NamedTuple):
+    """What was said of each token, [N] each, under the weights that played."""
+
+    policy_logprobs: Floats
+    reference_logprobs: Floats
+    values: Floats
+
+
+@dataclass
+class Proximal:
+    """A learner with a value head, and what it carries from batch to batch."""
+
+    learner: Learner
+    settings: PPOSettings
+    learnt: int = 0
+    """How often it has learnt."""
+    last: Mapping[str, float] = field(default_factory=dict, init=False)
+    """What the last batch was like before it was learnt from."""
+
+    def __post_init__(self) -> None:
+        if self.learner.value_head is None:
+            raise BadParameter("Proximal policy optimisation needs a learner with a value head.")
+        self.controller = KLController(self.settings.kl)
+        self.scaling = ScoreScaling()
+
+    def learn(self, played: Played, key: Key) -> Iterator[Report]:
+        """Every step in turn; a state is whole before the first and after the last."""
+        if not played.examples:
+            raise BadParameter("A batch without decisions teaches nothing: leave it out.")
+        self.learner.loss = self.settings.loss(self.learnt)
+        said = fixed(self.learner, played.examples)
+        credit = self.settings.credit()(self._decisions(played, said))
+        examples = with_credit(played.examples, said, credit)
+        for places in self.settings.batches.drawn(len(examples), key):
+            yield self.learner.update([examples[place] for place in places])
+        self._note(played, said)
+
+    def _decisions(self, played: Played, said: Fixed) -> Decisions:
+        """A row for each token; a decision's score stands at its last."""
+        sizes = [len(example.taught) for example in played.examples]
+        charge = self.controller.charge(said.policy_logprobs, said.reference_logprobs)
+        terms = {"score": np.zeros(sum(sizes)), "kl": charge}
+        terms["score"][np.cumsum(sizes) - 1] = self._scaled(np.asarray(played.scores, dtype=np.float64))
+        return Decisions(episode=np.repeat(np.asarray(played.episodes), sizes), terms=terms, value=said.values)
+
+    def _scaled(self, scores: Floats) -> Floats:
+        return self.scaling.scaled(scores) if self.settings.scale_scores else scores
+
+    def _note(self, played: Played, said: Fixed) -> None:
+        count = len(played.examples)
+        kl = float((said.policy_logprobs - said.reference_logprobs).sum()) / count
+        self.last = {"kl": kl, "kl_coefficient": self.controller.coefficient, "score": float(np.mean(played.scores))}
+        self.controller.update(kl, count)
+        self.learnt += 1
+
+    def state(self) -> dict[str, Any]:
+        """What a later batch depends on, beside the weights and the optimiser."""
+        return {"learnt": self.learnt, "scores": self.scaling.state(), "kl": self.controller.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        self.learnt = state["learnt"]
+        self.scaling.restore(state["scores"])
+        self.controller.restore(state["kl"])
+
+
+def fixed(learner: Learner, examples: Sequence[Example]) -> Fixed:
+    """One pass of the policy and one of its reference over these examples."""
+    policy, reference = learner.fixed(examples), learner.fixed(examples, learner.reference)
+    return Fixed(_figures(policy.logprobs), _figures(reference.logprobs), _figures(policy.values))
+
+
+def with_credit(examples: Sequence[Example], said: Fixed, credit: Credit) -> list[Example]:
+    """The examples with the columns that the loss reads."""
+    if credit.returns is None:
+        raise BadParameter("This estimator of credit has no returns for a value head to learn: take gae.")
+    columns = {OLD: said.policy_logprobs, "old_value": said.values}
+    columns |= {"advantage": credit.advantage, "return": credit.returns}
+    ends = np.cumsum([len(example.taught) for example in examples])[:-1]
+    rows = zip(*(np.split(column, ends) for column in columns.values()), strict=True)
+    return [
+        example.with_columns(**{name: tuple(part.tolist()) for name, part in zip(columns, row, strict=True)})
+        for example, row in zip(examples, rows, strict=True)
+    ]
+
+
+def _figures(column: torch.Tensor) -> Floats:
+    return column.double().cpu().numpy()

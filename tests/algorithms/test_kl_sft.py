@@ -1,0 +1,69 @@
+"""The tiny model is given first policies: as near as they are asked for, and hardly a word beside them."""
+
+import math
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from stratagem.algorithms.initial_policies import INITIAL_POLICIES
+from stratagem.algorithms.kl_aims import reached
+from stratagem.algorithms.kl_sft import KLSFTRecipe, aimed, kl_sft
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.key import Key
+from stratagem.models.adapters import adapter_names
+from stratagem.models.load import load
+
+STARTS = Path(__file__).parents[2] / "recipes" / "shapellm" / "start"
+FIVE = {"examples": 5, "batch": 5, "epochs": 150}
+
+
+def taught(lm, **settings):
+    """The model after learning the start of the paper's first opponent."""
+    recipe = KLSFTRecipe.read({"aims": [{"policy": "ipd-75"}], "kl_sft": {**FIVE, **settings}})
+    reports = list(kl_sft(lm, recipe))
+    return reports, reached(TransformersEngine(lm), recipe.aims[0])
+
+
+def test_tiny_reaches_the_printed_probabilities():
+    lm = load("tiny")
+    reports, reading = taught(lm)
+    assert reading.share == pytest.approx(INITIAL_POLICIES["ipd-75"].first, abs=0.02)
+    assert reading.first == pytest.approx(INITIAL_POLICIES["ipd-75"].first, abs=0.02)
+    assert min(reading.legal) > 0.99
+    assert reports[-1].loss < 0.01 < 1.0 < reports[0].loss
+    assert not any(weight.requires_grad for weight in lm.model.parameters())
+
+
+def divergence_from(reading):
+    """From the table to what is said of both labels among all tokens, the loss."""
+    terms = zip(INITIAL_POLICIES["ipd-75"].first, reading.first, reading.second, strict=True)
+    return sum(p * math.log(p / a) + (1 - p) * math.log((1 - p) / b) for p, a, b in terms) / 5
+
+
+def test_an_adapter_learns_too_and_becomes_part_of_the_base():
+    lm = load("tiny")
+    reports, reading = taught(lm, epochs=40, adapter={"rank": 4}, optimiser={"rate": 3e-3})
+    assert adapter_names(lm) == []
+    assert reports[-1].loss < 0.3 * reports[0].loss
+    assert divergence_from(reading) == pytest.approx(reports[-1].loss, abs=0.05)
+
+
+@pytest.mark.parametrize("path", sorted(STARTS.glob("*.toml")), ids=lambda path: path.stem)
+def test_the_recipes_are_of_their_games_and_name_every_start(path):
+    recipe = KLSFTRecipe.read(tomllib.loads(path.read_text("utf-8")))
+    told = {aim.policy for aim in recipe.aims}
+    game = "ipd-shapellm" if path.stem == "ipd" else path.stem
+    assert told >= {name for name, one in INITIAL_POLICIES.items() if one.game == game}
+    small = recipe.model_copy(update={"kl_sft": recipe.kl_sft.model_copy(update={"examples": 10})})
+    examples = aimed(TransformersEngine(load(recipe.model)), small, Key(0))
+    assert len(examples) == 10 * len(recipe.aims)
+    wanted = {}
+    for example in examples:
+        wanted.setdefault(example.tokens[: example.taught[0]], set()).add(tuple(sorted(example.targets[0].items())))
+    assert all(len(targets) == 1 for targets in wanted.values()), "no prompt has two targets"
+
+
+def test_every_start_has_a_recipe():
+    recipes = [KLSFTRecipe.read(tomllib.loads(path.read_text("utf-8"))) for path in STARTS.glob("*.toml")]
+    assert {aim.policy for recipe in recipes for aim in recipe.aims} == set(INITIAL_POLICIES)

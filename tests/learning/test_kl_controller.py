@@ -1,0 +1,59 @@
+"""The adaptive charge for leaving the reference, against trl's rule written again."""
+
+import math
+
+import numpy as np
+import pytest
+
+from stratagem.learning.kl_controller import KLController, KLSettings
+
+
+class Theirs:
+    """AdaptiveKLController of trl 0.11."""
+
+    def __init__(self, start, target, horizon):
+        self.value, self.target, self.horizon = start, target, horizon
+
+    def update(self, current, n_steps):
+        error = np.clip(current / self.target - 1, -0.2, 0.2)
+        self.value *= 1 + error * n_steps / self.horizon
+
+
+@pytest.mark.parametrize(("start", "target", "horizon"), [(0.2, 6.0, 10_000), (0.05, 1.5, 300)])
+def test_the_coefficient_is_that_of_trl(start, target, horizon):
+    ours, theirs = KLController(KLSettings(start=start, target=target, horizon=horizon)), Theirs(start, target, horizon)
+    for kl, decisions in ((0.0, 100), (7.0, 100), (6.3, 97), (400.0, 500), (-2.0, 10), (5.9, 100)):
+        ours.update(kl, decisions)
+        theirs.update(kl, decisions)
+        assert ours.coefficient == pytest.approx(theirs.value, rel=1e-12)
+
+
+def test_below_its_target_the_paper_s_setting_falls_by_a_fifth_of_a_percent_a_batch():
+    controller = KLController(KLSettings())
+    for _ in range(1500):
+        controller.update(0.1, 100)
+    assert controller.coefficient == pytest.approx(0.2 * 0.998**1500)
+
+
+def test_the_charge_is_what_the_policy_says_more_often_than_the_reference():
+    controller = KLController(KLSettings(start=0.5))
+    found = controller.charge(np.array([-1.0, -3.0]), np.array([-2.0, -2.0]))
+    assert found.tolist() == [-0.5, 0.5]
+
+
+@pytest.mark.parametrize(("settings", "kl"), [(KLSettings(target=None), 50.0), (KLSettings(), math.nan)])
+def test_without_a_target_or_a_figure_the_coefficient_stays(settings, kl):
+    controller = KLController(settings)
+    controller.update(kl, 100)
+    assert controller.coefficient == 0.2
+
+
+def test_a_restored_controller_goes_on():
+    whole, broken = KLController(KLSettings()), KLController(KLSettings())
+    for controller in (whole, broken):
+        controller.update(9.0, 100)
+    resumed = KLController(KLSettings())
+    resumed.restore(broken.state())
+    for controller in (whole, resumed):
+        controller.update(0.5, 100)
+    assert resumed.state() == whole.state() != KLController(KLSettings()).state()

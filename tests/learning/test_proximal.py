@@ -1,0 +1,214 @@
+"""A whole batch of proximal policy optimisation against one written by hand: trl 0.11's PPOTrainer.step, unpacked."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from stratagem.errors import BadParameter
+from stratagem.games.key import Key
+from stratagem.learning.example import Example
+from stratagem.learning.kl_controller import KLSettings
+from stratagem.learning.learner import Learner
+from stratagem.learning.losses.ppo import PPO
+from stratagem.learning.minibatches import Batches
+from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.policy import Policy
+from stratagem.learning.proximal import Played, PPOSettings, Proximal, fixed
+from stratagem.learning.schedules import Schedule
+from stratagem.learning.value_head import ValueHead
+from stratagem.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.models.load import load
+
+SETTINGS = PPOSettings(
+    clip=0.002, value_clip=0.01, c_vf=0.3, gamma=0.9, lam=0.8, batches=Batches(batch=8, mini_batch=3, epochs=2)
+)
+RATE = 3e-3
+
+
+def made(settings=SETTINGS, rate=RATE):
+    lm = load("tiny")
+    add_adapter(lm, "one", 2, 32, ["q_proj", "v_proj"], seed=1)
+    head = ValueHead(lm)
+    generator = torch.Generator().manual_seed(4)
+    with torch.no_grad():
+        for weight in (*adapter_parameters(lm, "one"), *head.parameters()):
+            weight += 0.03 * torch.randn(weight.shape, generator=generator)
+    weights = [*adapter_parameters(lm, "one"), *head.parameters()]
+    optimiser = Optimiser(weights, OptimiserSettings(rate=rate, clip=1e9), 1000)
+    learner = Learner(Policy(lm, budget=60), PPO(), optimiser, adapter="one", value_head=head)
+    return Proximal(learner, settings)
+
+
+def played(seed, number=16):
+    """Episodes of four decisions; every third decision is of two tokens."""
+    rng = Key(seed).rng()
+    examples = []
+    for decision in range(number):
+        tokens = (5, 9, *(rng.randrange(40, 60) for _ in range(rng.randrange(3, 6))))
+        taught = (len(tokens) - 2, len(tokens) - 1) if decision % 3 == 0 else (len(tokens) - 1,)
+        examples.append(Example(tokens=tokens, taught=taught))
+    scores = [rng.choice([0.0, 1.0, 3.0, 4.0]) for _ in examples]
+    return Played(examples, [decision // 4 for decision in range(number)], scores)
+
+
+def say(lm, head, example, adapter):
+    """Log-probabilities and values of an example's tokens, read alone."""
+    with active(lm, adapter):
+        out = lm.model(input_ids=torch.tensor([example.tokens]), output_hidden_states=True)
+    before = [place - 1 for place in example.taught]
+    rows = torch.log_softmax(out.logits[0].float(), -1)[before]
+    said = rows[range(len(before)), [example.tokens[place] for place in example.taught]]
+    return said, head(out.hidden_states[-1][0][before])[:, 0]
+
+
+class Moments:
+    """RunningMoments of trl 0.11, without its first count of 1e-24."""
+
+    def __init__(self):
+        self.seen = []
+
+    def update(self, scores):
+        self.seen += scores
+        return np.std(self.seen, ddof=1)
+
+
+def advantages(rewards, values, gamma, lam):
+    """compute_advantages of an episode."""
+    last, backwards = 0.0, []
+    for t in reversed(range(len(rewards))):
+        following = values[t + 1] if t + 1 < len(rewards) else 0.0
+        last = rewards[t] + gamma * following - values[t] + gamma * lam * last
+        backwards.append(last)
+    return np.array(backwards[::-1])
+
+
+class ByHand:
+    """PPOTrainer.step, one example at a time."""
+
+    def __init__(self, ours):
+        self.lm, self.head = ours.learner.policy.lm, ours.learner.value_head
+        self.settings, self.beta, self.moments = ours.settings, 0.2, Moments()
+        self.adam = torch.optim.AdamW(ours.learner.optimiser.weights, lr=RATE, weight_decay=0.0)
+
+    def step(self, some, key):
+        with torch.no_grad():
+            old = [say(self.lm, self.head, example, "one") for example in some.examples]
+            reference = [say(self.lm, self.head, example, None)[0] for example in some.examples]
+        gained, returns = self.credit(some, old, reference)
+        for places in self.settings.batches.drawn(len(some.examples), key):
+            self.minibatch([(some.examples[n], *old[n], gained[n], returns[n]) for n in places])
+        kl = np.mean([float((said - ref).sum()) for (said, _), ref in zip(old, reference, strict=True)])
+        self.beta *= 1 + np.clip(kl / 6 - 1, -0.2, 0.2) * len(some.examples) / 10_000
+
+    def credit(self, some, old, reference):
+        scale = self.moments.update(some.scores) + np.finfo(np.float32).eps
+        rewards = []
+        for (said, _), ref, score in zip(old, reference, some.scores, strict=True):
+            reward = -self.beta * (said - ref).double().numpy()
+            reward[-1] += score / scale
+            rewards.append(reward)
+        values = [value.double().numpy() for _, value in old]
+        found = []
+        for episode in sorted(set(some.episodes)):
+            few = [n for n, one in enumerate(some.episodes) if one == episode]
+            joined = [np.concatenate([column[n] for n in few]) for column in (rewards, values)]
+            found.append(advantages(*joined, self.settings.gamma, self.settings.lam))
+        gained = np.concatenate(found)
+        returns = gained + np.concatenate(values)
+        whitened = (gained - gained.mean()) / np.sqrt(gained.var(ddof=1) + 1e-8)
+        ends = np.cumsum([len(value) for value in values])[:-1]
+        return np.split(whitened, ends), np.split(returns, ends)
+
+    def minibatch(self, rows):
+        clip, value_clip = self.settings.clip, self.settings.value_clip
+        policy, value = [], []
+        for example, old, old_value, gained, came in rows:
+            said, now = say(self.lm, self.head, example, "one")
+            gained, came = torch.tensor(gained).float(), torch.tensor(came).float()
+            rho = torch.exp(said - old)
+            policy.append(torch.max(-gained * rho, -gained * torch.clamp(rho, 1 - clip, 1 + clip)))
+            near = torch.max(torch.min(now, old_value + value_clip), old_value - value_clip)
+            value.append(torch.max((now - came) ** 2, (near - came) ** 2))
+        loss = torch.cat(policy).mean() + self.settings.c_vf * 0.5 * torch.cat(value).mean()
+        self.adam.zero_grad()
+        loss.backward()
+        self.adam.step()
+
+
+def weights_of(learner):
+    return torch.cat([weight.detach().flatten() for weight in learner.optimiser.weights])
+
+
+def test_two_batches_move_the_weights_as_trl_does():
+    ours, theirs = made(), ByHand(other := made())
+    start = weights_of(ours.learner)
+    for seed in (1, 2):
+        reports = list(ours.learn(played(seed), Key(seed)))
+        theirs.step(played(seed), Key(seed))
+        moved = (weights_of(ours.learner) - start).abs()
+        apart = (weights_of(ours.learner) - weights_of(other.learner)).abs()
+        assert len(reports) == ours.settings.batches.steps(16) == 12
+        assert moved.mean() > 1e-3
+        assert apart.max() < 1e-5
+        assert ours.controller.coefficient == pytest.approx(theirs.beta, rel=1e-7)
+    shares = [report.metrics["policy/clipped"] for report in reports]
+    assert reports[0].metrics["policy/ratio_max"] == pytest.approx(1.0, abs=1e-5)
+    assert max(shares) > 0.1
+    assert max(report.metrics["value/clipped"] for report in reports) > 0.0
+
+
+def test_old_figures_are_fixed_once_for_all_batches_and_epochs():
+    ours, some = made(), played(1)
+    before = fixed(ours.learner, some.examples)
+    told = {}
+    for report in ours.learn(some, Key(1)):
+        for example in report.examples:
+            told.setdefault(example.tokens, set()).add((example.columns["old_logprobs"], example.columns["old_value"]))
+    assert all(len(columns) == 1 for columns in told.values())
+    first = next(iter(told[some.examples[0].tokens]))
+    assert first == (tuple(before.policy_logprobs[:2].tolist()), tuple(before.values[:2].tolist()))
+    assert np.abs(before.policy_logprobs - before.reference_logprobs).min() > 1e-6
+    assert np.abs(fixed(ours.learner, some.examples).values - before.values).min() > 1e-6
+
+
+def test_a_resumed_one_takes_the_same_steps():
+    settings = SETTINGS.model_copy(update={"entropy": Schedule(start=0.1, steps=3)})
+    whole, broken = made(settings), made(settings)
+    for one in (whole, broken):
+        list(one.learn(played(1), Key(1)))
+    resumed = Proximal(broken.learner, settings)
+    resumed.restore(copy.deepcopy(broken.state()))
+    for one in (whole, resumed):
+        list(one.learn(played(2), Key(2)))
+    assert torch.equal(weights_of(whole.learner), weights_of(resumed.learner))
+    assert resumed.state() == whole.state()
+    assert whole.learner.loss.entropy == pytest.approx(0.1 * 2 / 3)
+    forgetful = made(settings)
+    list(forgetful.learn(played(2), Key(2)))
+    assert forgetful.state() != whole.state()
+
+
+def test_the_state_is_plain_data():
+    ours = made()
+    list(ours.learn(played(1), Key(1)))
+    state = ours.state()
+    assert state["learnt"] == 1
+    assert {type(value) for value in (*state["scores"].values(), *state["kl"].values())} == {float}
+    assert ours.last["kl_coefficient"] == 0.2 > state["kl"]["coefficient"]
+
+
+def test_scores_and_charges_can_be_left_as_they_are():
+    ours = made(PPOSettings(scale_scores=False, kl=KLSettings(target=None)))
+    list(ours.learn(played(1), Key(1)))
+    assert (ours.state()["scores"]["count"], ours.state()["kl"]) == (0.0, {"coefficient": 0.2})
+
+
+def test_what_is_lacking_is_told():
+    learner = made().learner
+    with pytest.raises(BadParameter, match="without decisions"):
+        list(made().learn(Played([], [], []), Key(0)))
+    learner.value_head = None
+    with pytest.raises(BadParameter, match="value head"):
+        Proximal(learner, SETTINGS)

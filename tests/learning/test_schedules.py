@@ -1,0 +1,24 @@
+"""Numbers that change as training goes on."""
+
+import pytest
+
+from stratagem.errors import BadParameter
+from stratagem.learning.schedules import Schedule
+
+
+@pytest.mark.parametrize(
+    ("curve", "values"), [("linear", [0.7, 0.525, 0.35, 0.0, 0.0]), ("cosine", [0.7, 0.5974874, 0.35, 0.0, 0.0])]
+)
+def test_it_goes_from_start_to_end_and_stays(curve, values):
+    schedule = Schedule(start=0.7, steps=100, curve=curve)
+    assert [schedule.at(step) for step in (0, 25, 50, 100, 130)] == pytest.approx(values)
+
+
+def test_it_may_rise_or_stand_still():
+    assert [Schedule(start=0.1, end=0.3, steps=2).at(step) for step in range(4)] == pytest.approx([0.1, 0.2, 0.3, 0.3])
+    assert {Schedule(start=0.1, end=0.1, steps=5).at(step) for step in range(9)} == {0.1}
+
+
+def test_a_negative_bonus_is_refused():
+    with pytest.raises(BadParameter, match="start"):
+        Schedule.read({"start": -0.1})
