@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 
 from stratagem.errors import UnknownName
 from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
 from stratagem.learning.credit.whitened import Whitened
-
-_EPSILON = 1.1920929e-07
-"""What trl adds to the spread: the least step of a 32-bit number at 1."""
+from stratagem.learning.score_scaling import ScoreScaling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +17,7 @@ class Scaled(Estimator):
     Reference: score scaling of trl 0.11's PPOTrainer (without score normalisation), which ShapeLLM trains with. Only
     the score is scaled; a charge for leaving the reference is another term.
     What differs: while all scores have been alike they are left as they are, where trl divides by about nothing.
+    Every row is a score: where rows are tokens, scale the scores before, as `proximal` does.
     When not: in a comparison of penalties, whose weights mean something else in every batch then.
     """
 
@@ -31,20 +29,8 @@ class Scaled(Estimator):
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         if self.term not in decisions.terms:
             raise UnknownName("term of the reward", self.term, decisions.terms)
-        moments = self._moved(decisions, state)
-        count, spread = moments["scaled/count"], math.sqrt(moments["scaled/squares"])
-        std = spread / math.sqrt(count - 1.0) if count > 1.0 else 0.0
-        scaled = decisions.terms[self.term] / (std + _EPSILON if std else 1.0)
+        scaling = ScoreScaling(*(state.get(f"scaled/{name}", 0.0) for name in ("count", "mean", "squares")))
+        scaled = scaling.scaled(decisions.terms[self.term])
         credit = self.of(replace(decisions, terms={**decisions.terms, self.term: scaled}), state)
+        moments = {f"scaled/{name}": figure for name, figure in scaling.state().items()}
         return replace(credit, state={**credit.state, **moments})
-
-    def _moved(self, decisions: Decisions, state: State) -> dict[str, float]:
-        """The count, the mean and the summed squares around it, with this batch in them (Chan 1979)."""
-        scores = decisions.terms[self.term]
-        count, mean, squares = (state.get(f"scaled/{name}", 0.0) for name in ("count", "mean", "squares"))
-        if not len(scores):
-            return {"scaled/count": count, "scaled/mean": mean, "scaled/squares": squares}
-        total = count + len(scores)
-        far = float(scores.mean()) - mean
-        squares += float(scores.var()) * len(scores) + far**2 * count * len(scores) / total
-        return {"scaled/count": total, "scaled/mean": mean + far * len(scores) / total, "scaled/squares": squares}
