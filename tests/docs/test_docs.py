@@ -89,6 +89,8 @@ def test_commands_exist(path):
         elif program == "stratagem":
             command, *arguments = spread(words)
             COMMANDS[command].make_context(command, arguments)
+        elif program == "python":
+            assert (ROOT / words[0]).is_file(), line
         else:
             assert line in OTHERS
 
