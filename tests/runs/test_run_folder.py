@@ -142,7 +142,8 @@ def test_whoever_only_looks_turns_no_worker_away(run):
     try:
         for _ in range(30):
             with run.at_work():
-                pass
+                assert run.status().state == "running"
+            assert run.status().state == "finished"
     finally:
         over.set()
         for watcher in watchers:

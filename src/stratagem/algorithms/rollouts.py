@@ -80,17 +80,27 @@ def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapp
     )
 
 
-def examples_of(rows: Sequence[Taken], credit: Credit, size: int) -> list[Example]:
+def examples_of(rows: Sequence[Taken], credit: Credit) -> list[Example]:
     """What the sampled decisions teach, with each term's part of it; where it is nothing, leaving the reference costs.
 
-    A group of `size` rollouts is dealt into two halves, by which a term's gradient can be told from its noise. A term's
-    part is taken before all are divided by the spread of their sum, through which any term bends the others' gradients.
+    The rollouts of every group are dealt into two halves, by which a term's gradient can be told from its noise. A
+    term's part is taken before all are divided by the spread of their sum, through which any term bends the others'
+    gradients.
     """
-    found = []
+    halves, found = _halves(rows), []
     for number, row in enumerate(rows):
         advantage = float(credit.advantage[number])
         if row.call is not None and row.decision.keep:
             shares = {f"{TERM}{name}": float(column[number]) for name, column in credit.centred.items()}
             example = of_call(row.call, advantage=advantage, **shares)
-            found.append(replace(example, row={HALF: float(row.episode % size % 2)}))
+            found.append(replace(example, row={HALF: float(halves[row.episode])}))
     return found
+
+
+def _halves(rows: Sequence[Taken]) -> dict[int, int]:
+    """The half of every episode: those of a group, in whatever order they ended, are counted off by twos."""
+    groups: dict[str, dict[int, int]] = {}
+    for row in rows:
+        group = groups.setdefault(row.group, {})
+        group.setdefault(row.episode, len(group) % 2)
+    return {episode: half for group in groups.values() for episode, half in group.items()}

@@ -183,7 +183,7 @@ class SEPO:
             advantage=credit.advantage * cost,
             centred={name: values * cost for name, values in credit.centred.items()},
         )
-        return examples_of(rows, costed, self.settings.rollouts)
+        return examples_of(rows, costed)
 
     def _figures(self, trained: Sequence[_Bout], probed: Sequence[_Bout]) -> dict[str, float]:
         """Means over this iteration's episodes, under the game's name."""

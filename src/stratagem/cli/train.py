@@ -12,7 +12,7 @@ from rich.text import Text
 
 from stratagem.cli.output import errors, number, out, table
 from stratagem.errors import BadParameter
-from stratagem.runs.checkpoint import best_checkpoints
+from stratagem.runs.checkpoint import latest
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder, find_runs
 from stratagem.runs.metrics import read_metrics
@@ -95,8 +95,8 @@ def _summary(run: RunFolder) -> None:
 
 
 def _best(run: RunFolder) -> int | None:
-    found = best_checkpoints(run)
-    return found[-1].step if found else None
+    newest = latest(run, digests=False)
+    return max(newest.best, default=None) if newest else None
 
 
 def runs(folder: Annotated[Path, typer.Argument(help="Where the runs lie.")] = RUNS) -> None:

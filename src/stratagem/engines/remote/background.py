@@ -51,9 +51,8 @@ class Background(Generic[C]):
         future = asyncio.run_coroutine_threadsafe(work(home.opened), home.loop)
         try:
             return future.result()
-        except BaseException:
-            future.cancel()
-            raise
+        finally:
+            future.cancel()  # does nothing where it is done
 
     def _at_home(self) -> _Home[C]:
         """The running loop: a new one at first, and in a forked process, which inherits no threads."""

@@ -1,0 +1,31 @@
+"""Rollouts are dealt into halves by their group, in whatever order they ended."""
+
+import numpy as np
+
+from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.rollouts import examples_of, grouped, taken
+from stratagem.algorithms.trained import Trained
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.learning.credit.base import Credit
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.players.catalogue import make_player
+
+
+def test_every_group_is_dealt_evenly_whatever_the_order():
+    game = make_game("kuhn(hands=2)")
+    match = Match(game, [Trained(Recipe(), "tiny").hero, make_player("random", game)])
+    episodes = list(play(grouped(match, groups=3, size=4, key=Key(0), name="dealt")))[::-1]
+    mixed = [episodes[place] for place in np.random.default_rng(1).permutation(len(episodes))]
+    rows = taken(mixed)
+    credit = Credit(advantage=np.zeros(len(rows)), centred={"payoff": np.ones(len(rows))})
+    examples = examples_of(rows, credit)
+    assert len(examples) == len(rows)
+    halves = {}
+    for row, example in zip(rows, examples, strict=True):
+        halves.setdefault(row.group, {}).setdefault(row.episode, set()).add(example.row["half"])
+    assert len(halves) == 3
+    for group in halves.values():
+        assert all(len(half) == 1 for half in group.values())
+        assert sorted(half.pop() for half in group.values()) == [0.0, 0.0, 1.0, 1.0]
