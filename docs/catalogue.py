@@ -13,6 +13,7 @@ from chapters.learning import checks, credit, losses
 from chapters.players import players
 from chapters.records import records
 from chapters.runs import runs
+from chapters.shaping import shaping
 from chapters.shown import refreshed
 from chapters.training import recipes
 
@@ -28,6 +29,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "command-line": command_line,
     "records": records,
     "recipes": recipes,
+    "shaping": shaping,
     "losses": losses,
     "credit": credit,
     "checks": checks,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.recipe import Recipe, read_recipe
@@ -27,8 +28,12 @@ TABLES: dict[str, type[Settings]] = {
     "optimiser": OptimiserSettings,
 }
 """The tables of a recipe, by the name that they have in TOML."""
+HEADS = ("setting", "type", "default", "what it does")
+Links = Mapping[type[Settings], str]
+"""Where each table is told of."""
 WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below", "min_length": "at least"}
+LINKS: Links = {settings: f"#{name}" for name, settings in TABLES.items()}
 EXTENDS = "`extends`", "list of texts", "", "Recipes that this one goes on from, by paths from its own file."
 
 
@@ -40,7 +45,7 @@ def recipes() -> str:
         "[Train by a recipe](../how-to/train-by-a-recipe.md) shows how; `stratagem train RECIPE --dry-run` prints a "
         "recipe with every setting in it. An unknown name is refused, and so is a combination that cannot be.",
         "## At the top",
-        table(("setting", "type", "default", "what it does"), [*_rows(Recipe), EXTENDS]),
+        table(HEADS, [*rows(Recipe), EXTENDS]),
         *(_table(name, settings) for name, settings in TABLES.items()),
         "## What the penalties cost",
         "Where `sepo.alpha`, `sepo.beta` and `sepo.gamma` are not set. A game of another family costs nothing, so set "
@@ -65,13 +70,14 @@ def _table(name: str, settings: type[Settings]) -> str:
         "adapter": "`[adapter]` is what SEPO trains; `[warm_start.adapter]` is what the warm start learns, if given.",
     }
     told = " ".join(filter(None, (definition(settings), where.get(name, ""))))
-    rows = table(("setting", "type", "default", "what it does"), _rows(settings))
-    return f"## {name}\n\n{told}\n\n{rows}"
+    return f"## {name}\n\n{told}\n\n{table(HEADS, rows(settings))}"
 
 
-def _rows(settings: type[Settings]) -> Iterator[tuple[str, str, str, str]]:
+def rows(settings: type[Settings], links: Links | None = None) -> Iterator[tuple[str, str, str, str]]:
+    """A line for every setting; `links` says where the tables that are settings themselves are."""
     for name, field in settings.model_fields.items():
-        yield code(name), kind(field.annotation) + _bounds(field), _default(field.default), _meant(name, field)
+        told = kind(field.annotation, links) + _bounds(field)
+        yield code(name), told, _default(field.default), _meant(name, field)
 
 
 def _meant(name: str, field: FieldInfo) -> str:
@@ -80,18 +86,23 @@ def _meant(name: str, field: FieldInfo) -> str:
     return " ".join(field.description.split())
 
 
-def kind(annotation: Any) -> str:
-    """A type in plain words."""
+def kind(annotation: Any, links: Links | None = None) -> str:
+    """A type in plain words; a table with a link to where it is told of."""
     options = get_args(annotation)
+    if get_origin(annotation) is Annotated:
+        return kind(options[0], links)
     if get_origin(annotation) is Literal:
-        return " or ".join(code(f'"{option}"') for option in options)
+        return " or ".join(code(_toml(option)) for option in options)
     if get_origin(annotation) in (Union, types.UnionType):
-        return " or ".join(kind(option) for option in options if option is not type(None))
+        return " or ".join(kind(option, links) for option in options if option is not type(None))
     if get_origin(annotation) is tuple:
-        return f"list of {kind(options[0])}s" if options[-1] is ... else f"list of {len(options)} {kind(options[0])}s"
+        one = kind(options[0], links)
+        return f"list of {one}s" if options[-1] is ... else f"list of {len(options)} {one}s"
+    if get_origin(annotation) is dict:
+        return f"by name: {kind(options[1], links)}"
     if annotation in WORDS:
         return WORDS[annotation]
-    return f"[table](#{next(name for name, settings in TABLES.items() if settings is annotation)})"
+    return f"[table]({(links or LINKS)[annotation]})"
 
 
 def _bounds(field: FieldInfo) -> str:
@@ -101,6 +112,8 @@ def _bounds(field: FieldInfo) -> str:
 
 
 def _default(value: Any) -> str:
+    if value is PydanticUndefined:
+        return "must be given"
     if isinstance(value, OptimiserSettings):
         return f'`rate = {value.rate:g}, schedule = "{value.schedule}", warm_up = {value.warm_up:g}`'
     if isinstance(value, Settings):
@@ -109,6 +122,8 @@ def _default(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return code(str(value).lower())
+    if isinstance(value, tuple) and not value:
+        return "none"
     if isinstance(value, tuple):
         return code(f"[{', '.join(map(_toml, value))}]")
     return code(_toml(value))

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from stratagem.algorithms.collected import Collected, joined
-from stratagem.algorithms.recipe import Recipe, over, read_recipe
+from stratagem.algorithms.recipe import Recipe, read_recipe
+from stratagem.algorithms.recipe_file import over
 from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.sepo import _Bout as Bout
 from stratagem.algorithms.trained import Trained

@@ -18,6 +18,7 @@ import torch
 from pydantic import Field
 
 from stratagem.algorithms.kl_aims import Aim, examples_of
+from stratagem.algorithms.recipe_file import AnyRecipe
 from stratagem.algorithms.sft import SFTSettings, sft
 from stratagem.engines.base import Engine
 from stratagem.engines.transformers_engine import TransformersEngine
@@ -27,10 +28,8 @@ from stratagem.learning.learner import Learner, Report
 from stratagem.learning.losses.kl_targets import KLTargets
 from stratagem.learning.optimiser import Optimiser, OptimiserSettings
 from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import LanguageModel
 from stratagem.models.merging import merged
-from stratagem.settings import Settings
 
 ADAPTER = "start"
 
@@ -50,21 +49,23 @@ class KLSFTSettings(SFTSettings):
     """How the weights are moved."""
 
 
-class KLSFTRecipe(Settings):
+class KLSFTRecipe(AnyRecipe):
     """Give a model the first policies of one or more seats."""
 
     algorithm: Literal["kl_sft"] = "kl_sft"
     """By which algorithm it learns."""
     model: str = "tiny"
     """The base, as `stratagem players` names models."""
-    seed: int = 0
-    """What all that is random follows from."""
-    budget: int = Field(default=4096, ge=1)
-    """Tokens that are read at once in training; it changes memory, not results."""
     aims: tuple[Aim, ...] = Field(min_length=1)
     """What each seat is to begin with; one model learns them all."""
     kl_sft: KLSFTSettings = KLSFTSettings()
     """How they are learnt."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps it takes; an aim with several styles has as many prompts in each."""
+        prompts = sum(-(-self.kl_sft.examples // len(aim.styles)) * len(aim.styles) for aim in self.aims)
+        return self.kl_sft.steps(prompts)
 
 
 def kl_sft(lm: LanguageModel, recipe: KLSFTRecipe) -> Iterator[Report]:
@@ -97,5 +98,4 @@ def _weights(lm: LanguageModel, recipe: KLSFTRecipe) -> Sequence[torch.nn.Parame
     if adapter is None:
         lm.model.requires_grad_(True)
         return list(lm.model.parameters())
-    add_adapter(lm, ADAPTER, adapter.rank, adapter.alpha, seed=recipe.seed, dropout=adapter.dropout)
-    return adapter_parameters(lm, ADAPTER)
+    return adapter.add(lm, ADAPTER, recipe.seed)

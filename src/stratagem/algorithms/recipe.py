@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from stratagem.algorithms.demonstrations import num_taught
+from stratagem.algorithms.recipe_file import AnyRecipe, recipe_data
 from stratagem.algorithms.sepo_settings import SEPOSettings
 from stratagem.algorithms.sft import AdapterSettings, SFTSettings
-from stratagem.errors import BadParameter
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
 from stratagem.players.modes import MODES
-from stratagem.settings import FiniteSettings
 
 
-class Recipe(FiniteSettings):
+class Recipe(AnyRecipe):
     """Warm start by demonstrations, then SEPO."""
 
     algorithm: Literal["sepo"] = "sepo"
@@ -37,10 +35,6 @@ class Recipe(FiniteSettings):
     """At which rollouts are drawn, and the policy is measured."""
     max_new: int = Field(default=256, ge=1)
     """How many tokens a reply may have."""
-    seed: int = 0
-    """What all that is random follows from."""
-    budget: int = Field(default=4096, ge=1)
-    """Tokens that are read at once in training; it changes memory, not results."""
     recompute: bool = False
     """Whether activations are computed again in the backward pass: less memory, a third more time."""
     warm_start: SFTSettings | None = None
@@ -109,54 +103,5 @@ class Recipe(FiniteSettings):
 
 
 def read_recipe(path: Path, changes: Mapping[str, str] | None = None) -> Recipe:
-    """The recipe in a file, with some settings changed: `{"sepo.alpha": "3"}`.
-
-    A file may say `extends = ["a.toml", "b.toml"]`, by paths from its own: what each sets takes the place of what the
-    ones before it set, and its own settings the place of theirs.
-    """
-    data = _data(path, ())
-    for place, value in (changes or {}).items():
-        _change(data, place, value)
-    return Recipe.read(data)
-
-
-def _data(path: Path, below: tuple[Path, ...]) -> dict[str, Any]:
-    """The settings of a file and of those that it extends."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadParameter(f"The recipe {path} cannot be read: {error}.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadParameter(f"The recipe {path} is no TOML: {error}.") from error
-    extended = data.pop("extends", [])
-    if not isinstance(extended, list) or not all(isinstance(name, str) for name in extended):
-        raise BadParameter(f'`extends` in {path} is a list of recipes, such as ["kuhn.toml"].')
-    if path.resolve() in below:
-        raise BadParameter(f"The recipe {path} extends itself.")
-    whole: dict[str, Any] = {}
-    for name in extended:
-        whole = over(whole, _data(path.parent / name, (*below, path.resolve())))
-    return over(whole, data)
-
-
-def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Two tables as one: tables in them are joined, other values of `above` take the place of those of `below`."""
-    joined = dict(below)
-    for name, value in above.items():
-        inner = joined.get(name)
-        joined[name] = over(inner, value) if isinstance(inner, dict) and isinstance(value, dict) else value
-    return joined
-
-
-def _change(data: dict[str, object], place: str, value: str) -> None:
-    """Set `a.b` to a TOML value, or to a text where it is none."""
-    *tables, name = place.split(".")
-    for table in tables:
-        inner = data.setdefault(table, {})
-        if not isinstance(inner, dict):
-            raise BadParameter(f"{place} names a setting inside {table}, which is no table.")
-        data = inner
-    try:
-        data[name] = tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        data[name] = value
+    """The recipe in a file, with some settings changed: `{"sepo.alpha": "3"}`."""
+    return Recipe.read(recipe_data(path, changes))

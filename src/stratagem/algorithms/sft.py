@@ -7,6 +7,7 @@ Batches are drawn without repetition within an epoch, in an order that follows f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from pydantic import Field
 
@@ -16,12 +17,14 @@ from stratagem.games.key import Key
 from stratagem.learning.example import Example, of_demonstration
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.models.adapters import adapter_parameters, add_adapter
+from stratagem.models.load import LanguageModel
 from stratagem.prompting.base import Message
 from stratagem.settings import FiniteSettings
 
 
 class AdapterSettings(FiniteSettings):
-    """A LoRA adapter on every linear layer of the language model."""
+    """A LoRA adapter on linear layers of the language model."""
 
     rank: int = Field(default=16, ge=1)
     """How many directions each layer may be changed in."""
@@ -29,6 +32,13 @@ class AdapterSettings(FiniteSettings):
     """The adapter's output is multiplied by alpha over rank."""
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
     """The share of its inputs that is left out in training."""
+    targets: tuple[str, ...] = ()
+    """The layers that have one, by their last names, as `["q_proj", "v_proj"]`; without any all linear layers do."""
+
+    def add(self, lm: LanguageModel, name: str, seed: int) -> list[Any]:
+        """Add one to a model, and give its weights."""
+        add_adapter(lm, name, self.rank, self.alpha, self.targets or None, seed=seed, dropout=self.dropout)
+        return adapter_parameters(lm, name)
 
 
 class SFTSettings(FiniteSettings):

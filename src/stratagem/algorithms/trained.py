@@ -15,7 +15,6 @@ from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import LanguageModel, load
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
@@ -59,9 +58,7 @@ class Trained:
         if self.adapter is None:
             self.lm.model.requires_grad_(True)
             return list(self.lm.model.parameters())
-        made = self.recipe.adapter
-        add_adapter(self.lm, POLICY, made.rank, made.alpha, seed=self.recipe.seed, dropout=made.dropout)
-        return adapter_parameters(self.lm, POLICY)
+        return self.recipe.adapter.add(self.lm, POLICY, self.recipe.seed)
 
     def _hero(self) -> ModelPlayer:
         speaker = Speaker(

@@ -7,7 +7,6 @@ checkpoint as if it had never stopped.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from stratagem.algorithms.collected import Collected, joined
 from stratagem.algorithms.held import Held
 from stratagem.algorithms.possible import check_games
+from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.trained import Trained
@@ -32,8 +32,6 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.runs.resume import resume
 
-Progress = Callable[[int, int, dict[str, float]], None]
-"""Told after every step: which it was, of how many, and what was seen."""
 FINDINGS, EVALUATION = "findings.json", "evaluation.json"
 """Where a run keeps what the checks found, and its last table."""
 
@@ -41,9 +39,7 @@ FINDINGS, EVALUATION = "findings.json", "evaluation.json"
 class Trainer:
     """One run of one recipe."""
 
-    def __init__(
-        self, recipe: Recipe, run: RunFolder, progress: Progress = lambda *_: None, *, strict: bool = False
-    ) -> None:
+    def __init__(self, recipe: Recipe, run: RunFolder, progress: Progress = nobody, *, strict: bool = False) -> None:
         """`strict` stops at what a check finds; by default it is warned of once and counted."""
         self.recipe = recipe
         self.run = run

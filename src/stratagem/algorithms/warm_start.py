@@ -21,7 +21,6 @@ from stratagem.learning.learner import Learner
 from stratagem.learning.losses.cross_entropy import CrossEntropy
 from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import LanguageModel, load
 from stratagem.models.merging import merged
 from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
@@ -73,8 +72,7 @@ class WarmStart:
         if adapter is None:
             lm.model.requires_grad_(True)
             return list(lm.model.parameters())
-        add_adapter(lm, ADAPTER, adapter.rank, adapter.alpha, seed=self.recipe.seed, dropout=adapter.dropout)
-        return adapter_parameters(lm, ADAPTER)
+        return adapter.add(lm, ADAPTER, self.recipe.seed)
 
     def _learner(self, lm: LanguageModel, optimiser: Optimiser) -> Learner:
         policy = Policy(lm, budget=self.recipe.budget, recompute=self.recipe.recompute)

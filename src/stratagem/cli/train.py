@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -29,21 +31,20 @@ def train(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and do nothing.")] = False,
 ) -> None:
     """Train by a recipe; a run that was stopped goes on with --resume."""
-    from stratagem.algorithms.recipe import Recipe, read_recipe
-    from stratagem.algorithms.trainer import Trainer
+    from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of
 
     if resume:
         if changes:
             raise BadParameter("A run goes on with the settings that it began with: leave --set out.")
         run = RunFolder.open(recipe)
-        made = run.config(Recipe)
+        made = recipe_of(run)
     else:
-        made = read_recipe(recipe, dict(map(_change, changes or ())))
+        made = read_any(recipe, dict(map(_change, changes or ())))
         if dry_run:
             out.print(settings_toml(made), markup=False, highlight=False)
             return
         folder = into or RUNS / f"{recipe.stem}-{made.seed}"
-        Trainer(made, RunFolder(folder))  # which refuses what cannot be trained, before there is a folder
+        trainer_of(made, RunFolder(folder))  # which refuses what cannot be trained, before there is a folder
         run = RunFolder.create(folder, made, made.seed, " ".join(["stratagem", *sys.argv[1:]]))
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -55,11 +56,11 @@ def train(
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task(run.name, total=None)
 
-        def tell(step: int, steps: int, figures: dict[str, float]) -> None:
+        def tell(step: int, steps: int, figures: Mapping[str, float]) -> None:
             shown = ", ".join(f"{name} {value:.3f}" for name, value in _told(figures).items())
             bar.update(task, completed=step, total=steps, description=f"{run.name}: {shown}")
 
-        Trainer(made, run, tell, strict=strict).train()
+        trainer_of(made, run, tell, strict=strict).train()
     _summary(run)
 
 
@@ -76,10 +77,12 @@ def _change(text: str) -> tuple[str, str]:
     return place.strip(), value.strip()
 
 
-def _told(figures: dict[str, float]) -> dict[str, float]:
-    """The few that the bar has room for."""
-    last = {name.rpartition("/")[2]: value for name, value in figures.items()}
-    return {name: last[name] for name in _TOLD if name in last}
+def _told(figures: Mapping[str, float]) -> dict[str, float]:
+    """The few that the bar has room for; what several have in common is told by its whole name."""
+    found = [(name, name.rpartition("/")[2], value) for name, value in figures.items()]
+    counted = Counter(last for _, last, _ in found)
+    told = [(last if counted[last] == 1 else name, last, value) for name, last, value in found if last in _TOLD]
+    return {name: value for name, last, value in sorted(told, key=lambda one: _TOLD.index(one[1]))}
 
 
 def _summary(run: RunFolder) -> None:

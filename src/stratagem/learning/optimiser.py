@@ -32,8 +32,8 @@ class OptimiserSettings(FiniteSettings):
     """What is added to the root that a step is divided by."""
     decay: float = Field(default=0.0, ge=0.0)
     """Weight decay, decoupled."""
-    clip: float = Field(default=1.0, gt=0.0)
-    """The largest norm that the gradient may have; a larger one is scaled down."""
+    clip: float = Field(default=1.0, gt=0.0, allow_inf_nan=True)
+    """The largest norm that the gradient may have; a larger one is scaled down. With `inf` none is."""
 
 
 class Optimiser:

@@ -25,6 +25,15 @@ _ON_DISK = ("dir", "gguf")
 _CLOSED = ("run", "api")
 
 
+class Speaks(Settings):
+    """How models were trained to speak, and how players made from them do by default."""
+
+    mode: str = "direct"
+    style: str = "plain"
+    temperature: float = 1.0
+    max_new: int = 256
+
+
 class RunModel(Settings):
     """One model: a base, perhaps with an adapter."""
 
@@ -32,15 +41,8 @@ class RunModel(Settings):
     """The base as a text; a `dir:` or `gguf:` without its whole path is in the run's folder."""
     adapter: str | None = None
     """The folder of a LoRA adapter on it, in the run's folder."""
-
-
-class Speaks(Settings):
-    """How the models were trained to speak, and how players made from them do by default."""
-
-    mode: str = "direct"
-    style: str = "plain"
-    temperature: float = 1.0
-    max_new: int = 256
+    speaks: Speaks | None = None
+    """How it speaks, where it is not as the run's models do."""
 
 
 class RunModels(Settings):
@@ -101,7 +103,11 @@ def pinned(text: str) -> str:
 def speaks(text: str) -> dict[str, Any]:
     """How a run's models speak, as options of a player; of other models nothing is known."""
     ref = parse_model(text)
-    return read_run_models(Path(ref.where).expanduser()).speaks.model_dump() if ref.kind == "run" else {}
+    if ref.kind != "run":
+        return {}
+    run = read_run_models(Path(ref.where).expanduser())
+    model = run.models.get(ref.revision or BEST)
+    return ((model and model.speaks) or run.speaks).model_dump()
 
 
 def outside(text: str) -> str:

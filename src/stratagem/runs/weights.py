@@ -60,11 +60,14 @@ def together(*writes: Callable[[Path], None]) -> Callable[[Path], None]:
     return write
 
 
-def restore_weights(model: LanguageModel, folder: Path) -> None:
-    """Give a model the weights in the folder of a checkpoint; it must have the adapters that were saved there."""
+def restore_weights(model: LanguageModel, folder: Path, names: Sequence[str] | None = None) -> None:
+    """Give a model the weights in the folder of a checkpoint; it must have the adapters that were saved there.
+
+    `names` are those that are its own, where the checkpoint is of several models.
+    """
     from safetensors.torch import load_file
 
-    for path in sorted((folder / ADAPTERS).glob("*")):
+    for path in sorted((folder / ADAPTERS).glob("*")) if names is None else [folder / ADAPTERS / n for n in names]:
         _restore_adapter(model, path)
     if (folder / MODEL).is_dir():
         moved = dict(model.model.named_parameters())

@@ -1,0 +1,58 @@
+"""Recipes of several learners: every setting of a trial, of a seat, and of how a seat learns."""
+
+from __future__ import annotations
+
+from chapters.markdown import definition, page, table
+from chapters.training import HEADS, TABLES, rows
+from stratagem.algorithms.kl_aims import Aim
+from stratagem.algorithms.kl_sft import KLSFTRecipe, KLSFTSettings
+from stratagem.algorithms.shaping.recipe import FinalGames, ShapingRecipe
+from stratagem.algorithms.shaping.seat_settings import Frozen, Naive, Scripted, Shaper, Tabular
+from stratagem.learning.kl_controller import KLSettings
+from stratagem.learning.minibatches import Batches
+from stratagem.learning.proximal import PPOSettings
+from stratagem.learning.schedules import Schedule
+from stratagem.settings import Settings
+
+SEATS: dict[str, type[Settings]] = {
+    "naive": Naive,
+    "shaper": Shaper,
+    "frozen": Frozen,
+    "scripted": Scripted,
+    "tabular": Tabular,
+}
+OWN: dict[str, type[Settings]] = {
+    "ppo": PPOSettings,
+    "kl": KLSettings,
+    "entropy": Schedule,
+    "batches": Batches,
+    "start": Aim,
+    "kl_sft": KLSFTSettings,
+    "test": FinalGames,
+}
+LINKS = {
+    **{settings: f"recipes.md#{name}" for name, settings in TABLES.items()},
+    **{settings: f"#{name}" for name, settings in (*SEATS.items(), *OWN.items())},
+}
+
+
+def shaping() -> str:
+    """The page."""
+    return page(
+        "Recipes of several learners",
+        'With `algorithm = "shaping"` several seats of one game learn, each by a clock of its own. A recipe names '
+        "what differs from these defaults, which are ShapeLLM\u2019s; adapters and optimisers are told of on the page "
+        "of [recipes](recipes.md).",
+        "## At the top",
+        table(HEADS, rows(ShapingRecipe, LINKS)),
+        *(_table(f"{name}", settings) for name, settings in SEATS.items()),
+        *(_table(name, settings) for name, settings in OWN.items()),
+        "## First policies alone",
+        'With `algorithm = "kl_sft"` a run gives a model first policies and does no more; other recipes take it as '
+        '`model = "run:PATH@start"`.',
+        table(HEADS, rows(KLSFTRecipe, LINKS)),
+    )
+
+
+def _table(name: str, settings: type[Settings]) -> str:
+    return f"## {name}\n\n{definition(settings)}\n\n{table(HEADS, rows(settings, LINKS))}"

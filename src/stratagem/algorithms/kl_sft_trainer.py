@@ -1,0 +1,43 @@
+"""A run that gives a model first policies and does nothing else: other runs begin with `run:PATH@start`."""
+
+from __future__ import annotations
+
+from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
+from stratagem.algorithms.progress import Progress, nobody
+from stratagem.algorithms.warm_start import BASE
+from stratagem.models.load import load
+from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, write_run_models
+from stratagem.runs.files import new_folder
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import MetricLog
+from stratagem.runs.resume import resume
+from stratagem.runs.weights import MODEL, writes_model
+
+
+class KLSFTTrainer:
+    """One run of one recipe; it takes a minute, so one that was broken off begins again."""
+
+    def __init__(
+        self, recipe: KLSFTRecipe, run: RunFolder, progress: Progress = nobody, *, strict: bool = False
+    ) -> None:
+        """There is nothing that a `strict` run would stop at."""
+        self.recipe = recipe
+        self.run = run
+        self.progress = progress
+
+    def train(self) -> None:
+        """Learn the aims, and keep the model."""
+        with self.run.at_work():
+            if (self.run.path / BASE).is_dir():
+                return
+            resume(self.run)
+            lm = load(self.recipe.model)
+            with MetricLog(self.run) as log:
+                for step, report in enumerate(kl_sft(lm, self.recipe), 1):
+                    figures = {"kl_sft/loss": report.loss, "kl_sft/norm": report.norm, "kl_sft/rate": report.rate}
+                    log.write(step, figures)
+                    self.progress(step, self.recipe.steps, figures)
+            new_folder(self.run.path / BASE, writes_model(lm))
+            start, speaks = RunModel(model=f"dir:{BASE}/{MODEL}"), Speaks(mode="single", style="shapellm-state")
+            models = {"base": RunModel(model=outside(self.recipe.model)), "start": start, "best": start}
+            write_run_models(self.run.path, RunModels(models=models, speaks=speaks))

@@ -1,0 +1,24 @@
+"""The models that seats are on: each loaded once, however many seats have an adapter on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.learning.policy import Policy
+from stratagem.models.load import LanguageModel, load
+
+
+@dataclass(frozen=True)
+class Base:
+    """A model, who answers for it, and how it is trained."""
+
+    lm: LanguageModel
+    engine: TransformersEngine
+    policy: Policy
+
+    @classmethod
+    def of(cls, text: str, budget: int) -> Base:
+        """The model that a text names, by itself: adapters that are put on it are nobody else's."""
+        lm = load(text)
+        return cls(lm, TransformersEngine(lm), Policy(lm, budget=budget))

@@ -1,0 +1,91 @@
+"""What a trial is summed up in: pay a step, how often each joint action was played, and each seat's policy."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, product
+from typing import Any
+
+from stratagem.algorithms.shaping.seat import Figures, Seat
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Game, View
+from stratagem.games.key import Key
+from stratagem.games.matrix import MatrixGame
+from stratagem.play.records import Episode
+from stratagem.players.base import Mix
+from stratagem.players.model_player import ModelPlayer
+
+START = "start"
+NULL = "null"
+"""A round in which somebody said nothing legal."""
+
+
+def paid(episodes: Sequence[Episode], names: Sequence[str]) -> Figures:
+    """What each seat was paid a step, rounds with a null action left out, and how often each said nothing legal."""
+    legal = [paid for episode in episodes for paid, whole in zip(episode.rounds, _whole(episode), strict=True) if whole]
+    steps = sum(len(episode.rounds) for episode in episodes)
+    figures = {f"{name}/pay": _mean([row[slot] for row in legal]) for slot, name in enumerate(names)}
+    for slot, name in enumerate(names):
+        figures[f"{name}/null"] = sum(e.num_illegal[slot] for e in episodes) / max(1, steps)
+    return figures
+
+
+def _whole(episode: Episode) -> list[bool]:
+    """For each round, whether everybody said something legal in it."""
+    silent = {row.round for row in episode.decisions if row.action is None}
+    return [number not in silent for number in range(len(episode.rounds))]
+
+
+def visited(game: Game[Any], episodes: Sequence[Episode]) -> Figures:
+    """How often each joint action was played, as a share of all rounds; for matrix games."""
+    if not isinstance(game, MatrixGame):
+        return {}
+    names = [*("-".join(pair) for pair in product(game.seat_labels(0), game.seat_labels(1))), NULL]
+    seen = Counter(name for episode in episodes for name in _joint(episode))
+    return {f"visited/{name}": seen[name] / max(1, seen.total()) for name in names}
+
+
+def _joint(episode: Episode) -> Iterator[str]:
+    for _, rows in groupby(episode.decisions, key=lambda row: row.turn):
+        actions = {row.seat: row.action for row in rows}
+        said = [actions[seat] for seat in sorted(actions)]
+        yield NULL if None in said else "-".join(action or "" for action in said)
+
+
+def situations(game: Game[Any], slot: int) -> dict[str, View[Any]]:
+    """What a seat of a matrix game may see first and after one round, by the joint action, its own part first."""
+    if not isinstance(game, MatrixGame):
+        return {}
+    seen = {START: game.start(Key(0)).view(slot)}
+    for mine, theirs in product(game.seat_labels(slot), game.seat_labels(1 - slot)):
+        state = game.start(Key(0))
+        state.play({slot: mine, 1 - slot: theirs})
+        if state.to_act:
+            seen[f"{mine}-{theirs}"] = state.view(slot)
+    return seen
+
+
+def policies(game: Game[Any], seats: Mapping[str, Seat]) -> Figures:
+    """How likely each seat is to play its first action first, and after each joint action; it remembers no more."""
+    figures: Figures = {}
+    for slot, (name, seat) in enumerate(seats.items()):
+        seen = situations(game, slot)
+        for state, mix in zip(seen, _mixes(seat, list(seen.values())), strict=False):
+            figures[f"{name}/first/{state}"] = mix.get(seen[state].choices.first, 0.0)
+    return figures
+
+
+def _mixes(seat: Seat, views: list[View[Any]]) -> list[Mix]:
+    player = seat.player
+    try:
+        if isinstance(player, ModelPlayer):
+            return player.policies(views)
+        return [player.policy(view) for view in views]
+    except CannotCompute:
+        return []
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan

@@ -1,0 +1,139 @@
+"""A seat whose model learns: an adapter and a value head of its own on a base that others may share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stratagem.algorithms.shaping.bases import Base
+from stratagem.algorithms.shaping.seat import Figures, Lesson, Seat, Stages, lessons
+from stratagem.algorithms.shaping.seat_settings import Learns, Speaks
+from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.base import Call, Engine, Sampling
+from stratagem.games.key import Key
+from stratagem.learning.example import Example, of_call
+from stratagem.learning.learner import Learner, Report
+from stratagem.learning.optimiser import Optimiser
+from stratagem.learning.packing import read
+from stratagem.learning.proximal import Played, Proximal
+from stratagem.learning.value_head import ValueHead
+from stratagem.learning.watch import Watch
+from stratagem.play.forks import steps
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.speaker import Speaker
+from stratagem.prompting.catalogue import make_style
+
+_OF_A_STEP = ("policy/loss", "value/loss", "policy/clipped")
+"""What is told of the steps' own metrics."""
+
+
+class LanguageSeat(Seat):
+    """Plays by its adapter, and learns it by proximal policy optimisation."""
+
+    def __init__(self, name: str, settings: Learns, base: Base, every: int, key: Key, *, strict: bool = False) -> None:
+        """`every` so many episodes it learns; `key` draws the adapter, the order of learning and what dropout drops."""
+        self.name = name
+        self.settings = settings
+        self.base = base
+        weights = settings.adapter.add(base.lm, name, key.value & 0x7FFFFFFF)
+        self.head = ValueHead(base.lm)
+        self.optimiser = Optimiser([*weights, *self.head.parameters()], settings.optimiser, steps=1)
+        self.learner = Learner(
+            base.policy,
+            settings.ppo.loss(0),
+            self.optimiser,
+            adapter=name,
+            value_head=self.head,
+            key=key.at("dropout"),
+        )
+        self.proximal = Proximal(self.learner, settings.ppo)
+        self.watch = Watch(strict=strict)
+        self.speaker = speaker(settings, base.engine, name)
+        super().__init__(ModelPlayer(name=name, speaker=self.speaker, mode=settings.mode), settings.memory, every)
+
+    def learn(self, stages: Stages, slot: int, key: Key) -> Figures:
+        found = [
+            one
+            for one in lessons(stages, slot, shared=self.settings.reward == "sum")
+            if one.decision.calls and one.decision.calls[-1].finish != "error"
+        ]
+        if not found:
+            return {}
+        played = Played(
+            examples=self._examples(found),
+            episodes=[lesson.episode for lesson in found],
+            scores=[lesson.reward for lesson in found],
+        )
+        reports = list(self.proximal.learn(played, key))
+        self.base.engine.publish(self.name, self.optimiser.taken)
+        self.watch.after(self.learner, reports[-1], steps_a_batch=len(reports))
+        return self._figures(played.examples, reports)
+
+    def _examples(self, found: Sequence[Lesson]) -> list[Example]:
+        """What each decision's reply teaches; entropy is that of the legal actions, where others could be said."""
+        calls = [lesson.decision.calls[-1] for lesson in found]
+        examples = [of_call(call) for call in calls]
+        if self.settings.mode != "single" or not self.settings.ppo.entropy.at(self.proximal.learnt):
+            return examples
+        sets = _legal(self.speaker, found, calls)
+        return [replace(example, entropy_over=(some,)) for example, some in zip(examples, sets, strict=True)]
+
+    def _figures(self, examples: Sequence[Example], reports: Sequence[Report]) -> Figures:
+        last, said = self.proximal.last, len(examples)
+        figures = {name: last[name] for name in ("kl", "kl_coefficient", "score")}
+        figures |= {"norm": _mean(report.norm for report in reports)}
+        figures |= {"entropy": _mean(report.entropy for report in reports if report.entropy is not None)}
+        for name in _OF_A_STEP:
+            seen = [report.metrics[name] for report in reports if name in report.metrics]
+            figures |= {name.replace("/", "_"): _mean(seen)} if seen else {}
+        asked = sum(len(read(example)) for example in examples)
+        return figures | {"num_examples": float(said), "num_asked": float(asked), "num_read": float(_num_read(reports))}
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "optimiser": self.optimiser.state(),
+            "proximal": self.proximal.state(),
+            "watch": self.watch.state(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.optimiser.restore(state["optimiser"])
+        self.proximal.restore(state["proximal"])
+        self.watch.restore(state["watch"])
+        self.base.engine.publish(self.name, self.optimiser.taken)
+
+
+def speaker(settings: Speaks, engine: Engine, adapter: str) -> Speaker:
+    """How a seat's model speaks."""
+    return Speaker(
+        engine=engine,
+        adapter=adapter,
+        style=make_style(settings.style),
+        sampling=Sampling(settings.temperature),
+        max_new=settings.max_new,
+    )
+
+
+def _legal(speaker: Speaker, found: Sequence[Lesson], calls: Sequence[Call]) -> list[Ids]:
+    """The tokens of the legal actions at each decision, ascending; the games are played again up to there."""
+    episodes = {lesson.played.id: lesson.played for lesson in found}
+    choices = {
+        (name, row.turn, row.seat): state.view(row.seat).choices
+        for name, episode in episodes.items()
+        for state, rows in steps(episode)
+        for row in rows
+    }
+    rows = ((lesson.played.id, lesson.decision.turn, lesson.decision.seat) for lesson in found)
+    pairs = zip(rows, calls, strict=True)
+    return [tuple(sorted(speaker.compiler.labels(choices[row], call.prompt))) for row, call in pairs]
+
+
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return math.fsum(listed) / len(listed) if listed else math.nan
+
+
+def _num_read(reports: Sequence[Report]) -> int:
+    return sum(report.num_read for report in reports)

@@ -1,0 +1,103 @@
+"""A recipe for learners with clocks of their own: the game, who sits where, and how long a trial is."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from stratagem.algorithms.kl_aims import Aim
+from stratagem.algorithms.kl_sft import KLSFTSettings
+from stratagem.algorithms.recipe_file import AnyRecipe
+from stratagem.algorithms.shaping.seat_settings import Frozen, Learns, SeatSettings, Speaks, Tabular, episodes_between
+from stratagem.models.reference import parse_model
+from stratagem.settings import FiniteSettings
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_TAKEN = "lora_"
+
+
+class FinalGames(FiniteSettings):
+    """What is played when all is learnt, without learning."""
+
+    games: int = Field(default=100, ge=1)
+    """How many games of each length."""
+    rounds: tuple[int, ...] = (20, 50, 100)
+    """How long they are, where the game says how many rounds it has."""
+
+
+class ShapingRecipe(AnyRecipe):
+    """Trials of several environments side by side, each of several episodes one after the other."""
+
+    algorithm: Literal["shaping"] = "shaping"
+    """By which algorithm it learns."""
+    game: str = "ipd-shapellm"
+    """What is played."""
+    model: str = "tiny"
+    """The base of every seat that names none."""
+    seats: dict[str, SeatSettings] = Field(min_length=1)
+    """Who sits where, by names of your own, in the order of the seats."""
+    trials: int = Field(default=300, ge=1)
+    """How many trials are played; nobody forgets between two."""
+    environments: int = Field(default=5, ge=1)
+    """How many games are played side by side."""
+    episodes: int = Field(default=5, ge=1)
+    """How many each plays one after the other; a game's own `rounds` is the length of one."""
+    start: tuple[Aim, ...] = ()
+    """What the base is taught to begin with, before there is any learner; without it, it stays as it is."""
+    kl_sft: KLSFTSettings = KLSFTSettings()
+    """How it is taught that."""
+    checkpoint_every: int = Field(default=10, ge=1)
+    """Trials between two checkpoints."""
+    record_every: int = Field(default=10, ge=1)
+    """Every so many trials what was played is kept."""
+    test: FinalGames = FinalGames()
+    """What is played at the end."""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for name, seat in self.seats.items():
+            if not _NAME.fullmatch(name) or name in _TAKEN:
+                raise ValueError(
+                    f"a seat cannot be called {name!r}: take letters, digits, - and _, a letter first, no part of lora_"
+                )
+            if isinstance(seat, Learns | Tabular):
+                self._check_clock(name, episodes_between(seat.clock, self.episodes))
+            if isinstance(seat, Learns):
+                self._check_learner(name, seat)
+        return self
+
+    def _check_clock(self, name: str, between: int) -> None:
+        if self.episodes % between:
+            raise ValueError(
+                f"`seats.{name}` learns every {between} episodes, which do not divide the {self.episodes} of a trial: "
+                'take a `clock` that does, or "trial"'
+            )
+
+    def _check_learner(self, name: str, seat: Learns) -> None:
+        text = self.base_of(seat)
+        ref = parse_model(text)
+        if seat.optimiser.schedule != "constant" or seat.optimiser.warm_up:
+            raise ValueError(
+                f"`seats.{name}.optimiser` cannot have a schedule: how many steps are taken depends on what is played"
+            )
+        if ref.kind == "api":
+            raise ValueError(f"`seats.{name}` learns, and a model behind a server has no weights here: name another")
+        if ref.adapters:
+            raise ValueError(f"`seats.{name}` learns an adapter of its own: name a base without one, not {text!r}")
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """The models that seats are on, each once."""
+        spoken = (seat for seat in self.seats.values() if isinstance(seat, Speaks))
+        return tuple(dict.fromkeys(self.base_of(seat) for seat in spoken if not _elsewhere(seat)))
+
+    def base_of(self, seat: Speaks) -> str:
+        """The model of a seat."""
+        return seat.model or self.model
+
+
+def _elsewhere(seat: Speaks) -> bool:
+    """Whether a seat's model is used as it is, and is nothing that this run makes or changes."""
+    return isinstance(seat, Frozen) and bool(seat.model)

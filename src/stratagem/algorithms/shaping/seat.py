@@ -1,0 +1,74 @@
+"""A seat of a trial: who plays there, what it remembers, and what becomes of it after some episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.games.key import Key
+from stratagem.play.records import Decision, Episode
+from stratagem.players.base import Player
+
+Stages = Sequence[Sequence[Episode]]
+"""Episodes in the order of time, each in all environments."""
+Figures = dict[str, float]
+
+
+class Seat:
+    """Who sits there; this one plays, and never learns."""
+
+    def __init__(self, player: Player, memory: str = "none", every: int = 0) -> None:
+        """After `every` so many episodes it learns; 0: never."""
+        self.player = player
+        self.memory = memory
+        self.every = every
+
+    def learn(self, stages: Stages, slot: int, key: Key) -> Figures:
+        """Learn from the episodes since the last time."""
+        return {}
+
+    def state(self) -> dict[str, Any]:
+        """What later play depends on, but for weights."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state; the weights are there already."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A decision that is learnt from, with what it brought; discarded ones are no lessons."""
+
+    episode: int
+    """Over which an action is credited: all episodes of one environment that are learnt from together."""
+    turn: tuple[int, int]
+    """The episode in the order of time, and the decision's turn in it."""
+    decision: Decision
+    reward: float
+    played: Episode
+
+
+def lessons(stages: Stages, slot: int, *, shared: bool = False) -> list[Lesson]:
+    """The lessons of one seat: episode after episode, and in each one environment after the other.
+
+    `shared`: it is paid what all seats are paid together, for what they were paid from this decision until its next.
+    """
+    return [
+        Lesson(environment, (stage, row.turn), row, reward, episode)
+        for stage, episodes in enumerate(stages)
+        for environment, episode in enumerate(episodes)
+        for row, reward in _paid(episode, slot, shared=shared)
+        if row.keep
+    ]
+
+
+def _paid(episode: Episode, slot: int, *, shared: bool) -> list[tuple[Decision, float]]:
+    """A seat's decisions with what each brought; of several attempts at one turn the last was played."""
+    seat = episode.seat_of(slot)
+    rows = list({row.turn: row for row in episode.decisions if row.seat == seat}.values())
+    if not shared:
+        return [(row, row.payoff) for row in rows]
+    ends = [row.round for row in rows[1:]] + [len(episode.rounds)]
+    sums = [sum(paid) for paid in episode.rounds]
+    return [(row, sum(sums[row.round : end])) for row, end in zip(rows, ends, strict=True)]

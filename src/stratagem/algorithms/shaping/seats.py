@@ -1,0 +1,97 @@
+"""From what a recipe says of its seats to who sits there; what cannot be is refused before anything is played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.algorithms.shaping.bases import Base
+from stratagem.algorithms.shaping.language_seat import LanguageSeat, speaker
+from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shaping.seat import Seat
+from stratagem.algorithms.shaping.seat_settings import (
+    Frozen,
+    Learns,
+    Remembers,
+    Scripted,
+    SeatSettings,
+    Speaks,
+    Tabular,
+    episodes_between,
+)
+from stratagem.algorithms.shaping.tabular_seat import TabularSeat
+from stratagem.engines.open import served
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.play.memory import check_memory
+from stratagem.players.catalogue import make_player
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.modes import check_mode
+from stratagem.prompting.catalogue import make_style
+
+
+def check_seats(recipe: ShapingRecipe, game: Game[Any]) -> None:
+    """Refuse what the game does not admit, as far as can be told without a model."""
+    if len(recipe.seats) != game.spec.seats:
+        raise BadParameter(
+            f"{game.spec.name} has {game.spec.seats} seats, and the recipe has {len(recipe.seats)}: "
+            f"{', '.join(recipe.seats)}."
+        )
+    for slot, (name, seat) in enumerate(recipe.seats.items()):
+        try:
+            if isinstance(seat, Remembers):
+                check_memory(seat.memory, make_style(seat.style), game)
+                make_style(seat.style).messages(game.start(Key(0)).view(slot))
+            if isinstance(seat, Scripted):
+                make_player(seat.player, game)
+        except BadParameter as error:
+            raise BadParameter(f"The seat {name}: {error}") from error
+
+
+def check_speech(recipe: ShapingRecipe, game: Game[Any], bases: Mapping[str, Base]) -> None:
+    """Refuse actions that a model cannot say in its mode, such as labels of two tokens in `single`."""
+    for slot, (name, seat) in enumerate(recipe.seats.items()):
+        base = bases.get(recipe.base_of(seat)) if isinstance(seat, Speaks) else None
+        if base is not None and isinstance(seat, Speaks):
+            state = game.start(Key(0))
+            view = state.view(slot if slot in state.to_act else state.to_act[0])
+            try:
+                check_mode(seat.mode, speaker(seat, base.engine, ""), view)
+            except BadParameter as error:
+                raise BadParameter(f"The seat {name}, with {base.engine.name}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Seating:
+    """Makes the seats of a run."""
+
+    recipe: ShapingRecipe
+    game: Game[Any]
+    bases: Mapping[str, Base]
+    """By the recipe's names."""
+    strict: bool = False
+
+    def seats(self) -> dict[str, Seat]:
+        """Everybody, by name, as they are before the first trial."""
+        return {name: self._seat(name, seat) for name, seat in self.recipe.seats.items()}
+
+    def _seat(self, name: str, seat: SeatSettings) -> Seat:
+        if isinstance(seat, Scripted):
+            return Seat(make_player(seat.player, self.game))
+        if isinstance(seat, Frozen):
+            return Seat(self._frozen(name, seat), seat.memory)
+        every = episodes_between(seat.clock, self.recipe.episodes)
+        if isinstance(seat, Tabular):
+            return TabularSeat(name, seat, every)
+        return self._learning(name, seat, every)
+
+    def _frozen(self, name: str, seat: Frozen) -> ModelPlayer:
+        base = self.bases.get(self.recipe.base_of(seat))
+        engine, adapter = (base.engine, "") if base else served(seat.model)
+        return ModelPlayer(name=name, speaker=speaker(seat, engine, adapter), mode=seat.mode)
+
+    def _learning(self, name: str, seat: Learns, every: int) -> LanguageSeat:
+        base, key = self.bases[self.recipe.base_of(seat)], Key(self.recipe.seed).at("seat", name)
+        return LanguageSeat(name, seat, base, every, key, strict=self.strict)

@@ -1,0 +1,90 @@
+"""Recipes of learners with clocks: what they default to, and what they refuse in one sentence."""
+
+import pytest
+
+from stratagem.algorithms.catalogue import read_any, trainer_of
+from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.runs.config_file import settings_toml
+from stratagem.runs.folder import RunFolder
+
+TWO = {"shaper": {"learner": "shaper"}, "naive": {"learner": "naive"}}
+
+
+def made(**changes):
+    return ShapingRecipe.read({"seats": TWO, **changes})
+
+
+def test_seats_default_to_the_papers_settings():
+    """ShapeLLM, Tables 7 to 9 and section 4.2."""
+    recipe = made()
+    shaper, naive = recipe.seats.values()
+    assert (recipe.environments, recipe.episodes) == (5, 5)
+    assert (naive.adapter.rank, naive.adapter.alpha, naive.adapter.targets) == (2, 32.0, ("q_proj", "v_proj"))
+    assert (naive.optimiser.rate, naive.optimiser.clip) == (1.41e-6, float("inf"))
+    ppo = naive.ppo
+    assert (ppo.clip, ppo.value_clip, ppo.c_vf, ppo.gamma, ppo.lam) == (0.2, 0.2, 0.2, 1.0, 0.95)
+    assert (ppo.kl.start, ppo.kl.target, ppo.kl.horizon) == (0.2, 6.0, 10_000)
+    assert (ppo.batches.batch, ppo.batches.mini_batch, ppo.batches.epochs) == (100, 10, 1)
+    assert (naive.clock, naive.memory, naive.style) == (1, "last", "shapellm-state")
+    assert (shaper.clock, shaper.memory, shaper.style) == ("trial", "trial", "shapellm-occurrence")
+    assert (shaper.mode, shaper.temperature, shaper.ppo.c_vf) == ("single", 1.0, 1e-3)
+
+
+def test_a_recipe_is_written_and_read_again(tmp_path):
+    path = tmp_path / "one.toml"
+    path.write_text(settings_toml(made(trials=7)))
+    again = read_any(path, {"seats.naive.ppo.lam": "1.0"})
+    assert isinstance(again, ShapingRecipe)
+    assert (again.trials, again.seats["naive"].ppo.lam, again.seats["shaper"].ppo.lam) == (7, 1.0, 0.95)
+    assert list(again.seats) == ["shaper", "naive"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"seats": {**TWO, "naive": {"learner": "naive", "clock": 2}}}, r"`seats.naive` learns every 2 .* the 5"),
+        ({"seats": {**TWO, "naive": {"learner": "clever"}}}, "naive, shaper|'naive', 'shaper'"),
+        ({"seats": {**TWO, "naive": {"learner": "naive", "mode": "sing"}}}, "the modes are free"),
+        ({"seats": {**TWO, "naive": {"learner": "naive", "model": "api:x@http://localhost:1/v1"}}}, "behind a server"),
+        ({"seats": {**TWO, "naive": {"learner": "naive", "model": "tiny+adapter:x"}}}, "base without one"),
+        ({"seats": {**TWO, "na/ive": {"learner": "naive"}}}, "cannot be called 'na/ive'"),
+        ({"seats": {**TWO, "naive": {"learner": "naive", "optimiser": {"schedule": "linear"}}}}, "a schedule"),
+        ({"seats": {**TWO, "naive": {"learner": "tabular", "memory": "all"}}}, "memory"),
+        ({"trials": 0}, "trials"),
+    ],
+)
+def test_wrong_settings_are_refused(changes, said):
+    with pytest.raises((BadParameter, UnknownName), match=said):
+        made(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"game": "kuhn"}, "The seat shaper: memory=trial counts what the seats chose at once, and in kuhn they take"),
+        (
+            {"game": "auction", "seats": {"one": {"learner": "tabular"}, "two": {"learner": "tabular"}}},
+            "The seat one: The style shapellm is for repeated matrix games, not auction",
+        ),
+        ({"game": "ipd-shapellm(labels=(left, right))"}, r"The seat shaper, with tiny: .*one token"),
+        ({"seats": {"shaper": TWO["shaper"]}}, "2 seats, and the recipe has 1: shaper"),
+        ({"seats": {**TWO, "naive": {"learner": "naive", "memory": "episode"}}}, "The seat naive: memory=episode"),
+        ({"seats": {**TWO, "naive": {"learner": "scripted", "player": "kuhn/NashApprox"}}}, "The seat naive"),
+    ],
+)
+def test_what_cannot_be_played_is_refused_before_there_is_a_run(changes, said, tmp_path):
+    with pytest.raises(BadParameter, match=said):
+        ShapingTrainer(made(**changes), RunFolder(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_unknown_algorithm_is_told_with_those_that_there_are(tmp_path):
+    (tmp_path / "one.toml").write_text('algorithm = "magic"\n')
+    with pytest.raises(UnknownName, match="sepo"):
+        read_any(tmp_path / "one.toml")
+
+
+def test_each_recipe_finds_its_trainer(tmp_path):
+    assert isinstance(trainer_of(made(), RunFolder(tmp_path)), ShapingTrainer)

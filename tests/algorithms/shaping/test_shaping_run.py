@@ -1,0 +1,153 @@
+"""Whole runs: two models that learn by different clocks, broken off within a trial and resumed to the bit."""
+
+import json
+
+import pytest
+import torch
+
+from stratagem.algorithms.shaping import trial as trial_module
+from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shaping.trainer import FINDINGS, OUTCOME, ShapingTrainer
+from stratagem.engines.open import served
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.models.run_models import read_run_models
+from stratagem.players.language import language_player
+from stratagem.runs.checkpoint import latest
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+ENTROPY = {"start": 0.1, "end": 0.0, "steps": 3}
+RECIPE = ShapingRecipe.read(
+    {
+        "game": "ipd-shapellm(labels=(C, D), rounds=3)",
+        "trials": 4,
+        "environments": 2,
+        "episodes": 2,
+        "checkpoint_every": 2,
+        "record_every": 2,
+        "test": {"games": 3, "rounds": [2, 4]},
+        "start": [{"policy": "ipd-cooperative", "seat": 0}],
+        "kl_sft": {"examples": 10, "epochs": 40, "batch": 10},
+        "seats": {
+            "shaper": {
+                "learner": "shaper",
+                "optimiser": {"rate": 1e-3, "clip": float("inf")},
+                "ppo": {"entropy": ENTROPY, "batches": {"batch": 6, "mini_batch": 3}},
+            },
+            "naive": {"learner": "naive", "optimiser": {"rate": 1e-3, "clip": float("inf")}},
+        },
+    }
+)
+
+
+class Broken(Exception):
+    """Somebody pulled the plug."""
+
+
+def begun(path, recipe=RECIPE):
+    return RunFolder.create(path, recipe, recipe.seed, "a test")
+
+
+def curves(run):
+    return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that never stopped."""
+    run = begun(tmp_path_factory.mktemp("whole") / "run")
+    ShapingTrainer(RECIPE, run).train()
+    return run
+
+
+@pytest.fixture(scope="module")
+def resumed(tmp_path_factory):
+    """One that was broken off in the second episode of a trial after its checkpoint, and again before any."""
+    run = begun(tmp_path_factory.mktemp("resumed") / "run")
+    real = trial_module.played
+    for breaks_at in (2, 6):
+        calls = iter(range(100))
+
+        def broken(setups, calls=calls, breaks_at=breaks_at):
+            if next(calls) == breaks_at:
+                raise Broken
+            return real(setups)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(trial_module, "played", broken)
+            trainer = ShapingTrainer(RECIPE, run)
+            with pytest.raises(Broken):
+                trainer.train()
+    assert latest(run).step == 2
+    ShapingTrainer(RECIPE, run).train()
+    return run
+
+
+def test_every_trial_is_measured(whole):
+    found = curves(whole)
+    for name in ("shaper/pay", "naive/pay", "shaper/null", "visited/C-D", "shaper/kl", "naive/entropy", "naive/score"):
+        assert found[name][0] == [1, 2, 3, 4]
+    for name in ("naive/first/start", "shaper/first/C-D"):
+        assert found[name][0] == [0, 1, 2, 3, 4]
+    assert sum(found[f"visited/{name}"][1][0] for name in ("C-C", "C-D", "D-C", "D-D", "null")) == pytest.approx(1.0)
+
+
+def test_both_move_and_each_by_its_clock(whole):
+    """Twelve transitions a trial are two batches of two steps for the shaper, and two of one step for the other."""
+    state = latest(whole).state()["seats"]
+    silent = sum(curves(whole)["shaper/null"][1]) + sum(curves(whole)["naive/null"][1])
+    assert silent < 1.0, "the start is legal enough for this count"
+    assert state["shaper"]["proximal"]["learnt"] == 4
+    assert state["naive"]["proximal"]["learnt"] == 8
+    assert state["naive"]["optimiser"]["taken"] == 8
+    assert 12 <= state["shaper"]["optimiser"]["taken"] <= 16
+    first = curves(whole)["naive/first/start"][1]
+    assert first[0] != first[-1]
+
+
+def test_it_begins_where_it_was_taught_to(whole):
+    begun_with = [values[0] for name, (_, values) in curves(whole).items() if name.startswith("naive/first")]
+    assert all(share > 0.6 for share in begun_with)
+
+
+def test_a_run_that_was_broken_off_within_a_trial_ends_as_one_that_was_not(whole, resumed):
+    assert curves(resumed) == curves(whole)
+    one, other = latest(whole).state(), latest(resumed).state()
+    for seat in ("shaper", "naive"):
+        pairs = zip(
+            one["seats"][seat]["optimiser"]["adam"]["state"].values(),
+            other["seats"][seat]["optimiser"]["adam"]["state"].values(),
+            strict=True,
+        )
+        for first, second in pairs:
+            assert torch.equal(first["exp_avg"], second["exp_avg"])
+    assert (resumed.path / OUTCOME).read_text() == (whole.path / OUTCOME).read_text()
+
+
+def test_games_are_played_at_the_end(whole):
+    told = json.loads((whole.path / OUTCOME).read_text())
+    assert told["seats"] == ["shaper", "naive"]
+    assert [(row["rounds"], row["games"]) for row in told["rows"]] == [(2, 3), (4, 3)]
+    assert all(0.0 <= row["figures"]["shaper/pay"] <= 4.0 for row in told["rows"])
+
+
+def test_the_checks_look_at_every_seat(whole):
+    found = json.loads((whole.path / FINDINGS).read_text())
+    assert not [name for name, one in found.items() if one["level"] == "fault" and "idle" in name]
+
+
+def test_the_models_of_all_seats_can_be_played_again(whole):
+    models = read_run_models(whole.path).models
+    steps = [f"{step}/{seat}" for step in (2, 4) for seat in ("shaper", "naive")]
+    assert set(models) == {
+        *steps,
+        *(f"{stage}/{seat}" for stage in ("base", "start", "last") for seat in ("shaper", "naive")),
+    }
+    game = make_game("ipd-shapellm(labels=(C, D), rounds=3)")
+    player = language_player(f"run:{whole.path}@last/naive")
+    assert (player.mode, player.style) == ("single", "shapellm-state")
+    assert language_player(f"run:{whole.path}@last/shaper").style == "shapellm-occurrence"
+    said = player.policy(game.start(Key(0)).view(1))["C"]
+    assert said == pytest.approx(curves(whole)["naive/first/start"][1][-1], abs=1e-5)
+    assert served(f"run:{whole.path}@last/naive").adapter

@@ -1,0 +1,73 @@
+"""The learner without a model: its gradient is that of the mean return, and it learns what pays."""
+
+import math
+
+import pytest
+
+from stratagem.algorithms.shaping.seat import Seat, lessons
+from stratagem.algorithms.shaping.seat_settings import Tabular
+from stratagem.algorithms.shaping.tabular_seat import TabularSeat
+from stratagem.algorithms.shaping.trial import Trials
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import played
+from stratagem.players.catalogue import make_player
+
+GAME = make_game("ipd-shapellm(rounds=20)")
+ONE = make_game("ipd-shapellm(rounds=1)")
+
+
+def first_of(seat, game=GAME):
+    return seat.table.policy(game.start(Key(0)).view(0))["C"]
+
+
+def test_a_row_begins_as_it_is_told():
+    seat = TabularSeat("t", Tabular(first=0.8), 1)
+    assert first_of(seat) == pytest.approx(0.8)
+
+
+def test_a_step_is_the_score_function_estimate_of_the_mean_return():
+    """By hand, for games of one round against a defector, who pays cooperation 0 and defection 1."""
+    seat = TabularSeat("t", Tabular(first=0.6, rate=2.0), 1)
+    match = Match(ONE, [seat.player, make_player("ipd/AlwaysDefect", ONE)])
+    episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(30))
+    share = sum(lesson.decision.action == "C" for lesson in lessons([episodes], 0)) / 30
+    assert 0.0 < share < 1.0
+    before = dict(seat.table.row(ONE.start(Key(0)).view(0)))
+    seat.learn([episodes], 0, Key(0))
+    # mean of (r - mean r)(1[C] - .6): r is 1 - 1[C], so it is minus the variance of 1[C]
+    slope = -share * (1.0 - share)
+    after = seat.table.row(ONE.start(Key(0)).view(0))
+    assert after["C"] - before["C"] == pytest.approx(2.0 * slope)
+    assert after["D"] - before["D"] == pytest.approx(-2.0 * slope)
+
+
+@pytest.mark.parametrize("opponent", ["ipd/AlwaysCooperate", "ipd/AlwaysDefect"])
+def test_it_learns_to_defect_where_that_pays(opponent):
+    seat = TabularSeat("t", Tabular(rate=4.0), 1)
+    trials = Trials(GAME, {"t": seat, "other": Seat(make_player(opponent, GAME))}, 5, 5, Key(0))
+    for number in range(8):
+        trials.run(number)
+    assert first_of(seat) < 0.2
+
+
+def test_it_learns_to_cooperate_with_tit_for_tat():
+    """Over twenty rounds cooperation brings 3 a round, defection hardly more than 1."""
+    seat = TabularSeat("t", Tabular(rate=4.0, first=0.7), 1)
+    trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 5, 5, Key(1))
+    for number in range(12):
+        last = trials.run(number)
+    paid = [episode.per_round(0) for episode in last.stages[-1]]
+    assert math.fsum(paid) / len(paid) > 2.5
+
+
+def test_a_table_goes_on_from_its_state():
+    seat = TabularSeat("t", Tabular(rate=4.0), 1)
+    trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1))
+    trials.run(0)
+    again = TabularSeat("t", Tabular(rate=4.0), 1)
+    again.restore(seat.state())
+    trials.run(1)
+    Trials(GAME, {"t": again, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1)).run(1)
+    assert again.table.rows == seat.table.rows

@@ -1,0 +1,133 @@
+"""Trials: who learns when, from what, and what is carried over."""
+
+import pytest
+
+from stratagem.algorithms.shaping.figures import paid, policies, situations, visited
+from stratagem.algorithms.shaping.seat import Seat, lessons
+from stratagem.algorithms.shaping.trial import Trials
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import played
+from stratagem.players.base import Move, Traits
+from stratagem.players.catalogue import make_player
+
+GAME = make_game("ipd-shapellm(rounds=3)")
+
+
+class Noted(Seat):
+    """Notes what it is given to learn from."""
+
+    def __init__(self, player, memory="none", every=0):
+        super().__init__(player, memory, every)
+        self.given = []
+
+    def learn(self, stages, slot, key):
+        self.given.append(([[episode.id for episode in stage] for stage in stages], slot, key.value))
+        return {"number": float(len(self.given))}
+
+
+class Mute:
+    """Says nothing legal in the rounds that are named."""
+
+    name = "mute"
+    traits = Traits()
+
+    def __init__(self, rounds, action="C"):
+        self.rounds, self.action = rounds, action
+
+    def turn(self, ask):
+        said = None if ask.view.facts.round in self.rounds else self.action
+        return Move(said, "scripted" if said else "illegal")
+
+    def policy(self, view):
+        return {self.action: 1.0}
+
+
+def trials(first, second, episodes=4):
+    seats = {"one": first, "two": second}
+    return Trials(GAME, seats, environments=2, episodes=episodes, key=Key(3))
+
+
+def test_everybody_learns_by_its_own_clock():
+    fast, slow = Noted(make_player("random", GAME), every=1), Noted(make_player("random", GAME), every=4)
+    trial = trials(fast, slow).run(5)
+    assert [len(stages) for stages, _, _ in fast.given] == [1, 1, 1, 1]
+    assert [len(stages) for stages, _, _ in slow.given] == [4]
+    assert slow.given[0][0][2] == ["trial-5/0.2", "trial-5/1.2"] == fast.given[2][0][0]
+    assert (fast.given[0][1], slow.given[0][1]) == (0, 1)
+    assert len({key for _, _, key in (*fast.given, *slow.given)}) == 5, "no two draw by one key"
+    assert trial.learnt == {"one/number": 2.5, "two/number": 1.0}
+    assert [len(stage) for stage in trial.stages] == [2] * 4
+    assert len(trial.episodes) == 8
+
+
+def test_a_trial_follows_from_its_number():
+    def payoffs(number):
+        players = (Seat(make_player("random", GAME)) for _ in range(2))
+        return [episode.payoffs for episode in trials(*players).run(number).episodes]
+
+    assert payoffs(1) == payoffs(1) != payoffs(2)
+
+
+def test_only_the_memory_of_the_trial_is_carried_over_and_ends_with_it():
+    shaper, other = Seat(make_player("ipd/AlwaysDefect", GAME), "trial"), Seat(make_player("ipd/AlwaysCooperate", GAME))
+    both = trials(shaper, other)
+    for number in (0, 1):
+        first, second, third, _ = both.run(number).stages
+        assert [episode.pasts[0].rounds for episode in first] == [0, 0]
+        assert dict(second[1].pasts[0].counts) == {("D", "C"): 3}
+        assert third[0].pasts[0].rounds == 6
+        assert third[0].pasts[1].rounds == 0
+
+
+def episode_of(first, second, **options):
+    match = Match(GAME, [first, second])
+    return played([Setup(id="one", match=match, slots=(0, 1), key=Key(1), **options)])[0]
+
+
+def test_a_null_action_is_learnt_from_and_the_others_transition_is_not():
+    """ShapeLLM, A.1: the lowest payoff less one, and the other's transition is discarded."""
+    episode = episode_of(Mute({1}), Mute(set(), "D"))
+    own, other = lessons([[episode]], 0), lessons([[episode]], 1)
+    assert [(lesson.decision.action, lesson.reward) for lesson in own] == [("C", 0.0), (None, -1.0), ("C", 0.0)]
+    assert [lesson.reward for lesson in other] == [4.0, 4.0]
+    assert [lesson.turn for lesson in other] == [(0, 0), (0, 2)]
+
+
+def test_credit_is_numbered_by_environment_over_the_episodes_that_are_learnt_together():
+    episode = episode_of(Mute(set()), Mute(set()))
+    found = lessons([[episode, episode], [episode, episode]], 0)
+    assert [lesson.episode for lesson in found] == [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3
+    assert [lesson.turn[0] for lesson in found] == [0] * 6 + [1] * 6
+
+
+def test_a_seat_may_be_paid_what_all_are_paid():
+    """ShapeLLM, footnote 5."""
+    episode = episode_of(Mute({1}), Mute(set(), "D"))
+    assert [lesson.reward for lesson in lessons([[episode]], 0, shared=True)] == [4.0, -1.0, 4.0]
+
+
+def test_rounds_with_a_null_action_count_in_no_mean():
+    figures = paid([episode_of(Mute({1}), Mute(set(), "D"))], ["one", "two"])
+    assert figures == {"one/pay": 0.0, "two/pay": 4.0, "one/null": pytest.approx(1 / 3), "two/null": 0.0}
+
+
+def test_joint_actions_are_shares_of_all_rounds():
+    figures = visited(GAME, [episode_of(Mute({1}), Mute(set(), "D"))])
+    assert figures == {
+        "visited/C-C": 0.0,
+        "visited/C-D": pytest.approx(2 / 3),
+        "visited/D-C": 0.0,
+        "visited/D-D": 0.0,
+        "visited/null": pytest.approx(1 / 3),
+    }
+
+
+def test_the_policy_over_five_states_is_the_seats_own():
+    assert list(situations(GAME, 1)) == ["start", "C-C", "C-D", "D-C", "D-D"]
+    seats = {"tft": Seat(make_player("ipd/TitForTat", GAME)), "hard": Seat(make_player("ipd/AlwaysDefect", GAME))}
+    figures = policies(GAME, seats)
+    after = {name.removeprefix("tft/first/"): value for name, value in figures.items() if name.startswith("tft")}
+    assert after == {"start": 1.0, "C-C": 1.0, "C-D": 0.0, "D-C": 1.0, "D-D": 0.0}
+    assert {value for name, value in figures.items() if name.startswith("hard")} == {0.0}
