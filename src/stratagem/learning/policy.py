@@ -7,16 +7,17 @@ whose layers take no mask of ours (linear attention), reads each example by itse
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from stratagem.learning.example import Example
-from stratagem.learning.grid import grid
+from stratagem.learning.grid import Grid, grid
 from stratagem.learning.logprobs import Head, Said, Wanted, said
 from stratagem.learning.packing import Pack, packed
 from stratagem.learning.recompute import recomputed
+from stratagem.learning.trunk import bush, cost_of, read_bush
 from stratagem.models.attention import Attention, attention_of
 from stratagem.models.load import LanguageModel
 
@@ -46,7 +47,8 @@ class Policy:
         self.chunk = chunk
         self.recompute = recompute
         self.attention = attention_of(lm.model.config)
-        self.shares = _agrees(lm, self.attention) if share is None else share
+        self.shares = _agrees(lm, self.attention, _probed_tree) if share is None else share
+        self.grows = self.shares and not recompute and _agrees(lm, self.attention, _probed_bush)
 
     def packs(self, examples: Sequence[Example]) -> list[Pack]:
         """The examples in packs of the budget."""
@@ -76,7 +78,10 @@ class Policy:
         with keeps_less:
             if not self.shares or self.attention is None:
                 return _one_by_one(decoder, pack, self.lm.model.device)
-            return _as_tree(decoder, self.attention, pack, self.lm.model)
+            rows, grown = grid(pack), bush(pack) if self.grows else None
+            if grown is not None and grown.cost < cost_of(rows):
+                return read_bush(decoder, self.attention, grown, self.lm.model)
+            return _as_tree(decoder, self.attention, pack, rows, self.lm.model)
 
 
 def _asked(example: Example, nodes: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -106,10 +111,9 @@ def head_of(lm: LanguageModel) -> Head:
     )
 
 
-def _as_tree(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
+def _as_tree(decoder: Any, attention: Attention, pack: Pack, rows: Grid, model: Any) -> torch.Tensor:
     """The trees of a pack in rows; rows that hold one text each are read as the model reads any text."""
-    rows, device = grid(pack), model.device
-    options = {}
+    device, options = model.device, {}
     if not rows.plain:
         depths, seen = rows.depths.to(device), rows.seen.to(device)
         options = {"position_ids": depths, "attention_mask": attention.tree_mask(seen, depths, model.dtype)}
@@ -128,8 +132,28 @@ def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
     return torch.cat([states[number, : len(row)] for number, row in enumerate(rows)])
 
 
-def _agrees(lm: LanguageModel, attention: Attention | None) -> bool:
-    """Whether some small trees are read as their texts are one by one."""
+Probed = tuple[Pack, torch.Tensor]
+Reads = Callable[[Any, Attention, Sequence[Example], LanguageModel], Probed]
+_ALIKE = 3
+"""So many of the texts that are probed begin alike."""
+
+
+def _probed_tree(decoder: Any, attention: Attention, examples: Sequence[Example], lm: LanguageModel) -> Probed:
+    """Trees side by side in rows."""
+    pack = packed(examples, 1000)[0]
+    return pack, _as_tree(decoder, attention, pack, grid(pack), lm.model)
+
+
+def _probed_bush(decoder: Any, attention: Attention, examples: Sequence[Example], lm: LanguageModel) -> Probed:
+    """A trunk and its rows."""
+    pack = packed(examples[:_ALIKE], 1000)[0]
+    grown = bush(pack)
+    assert grown is not None
+    return pack, read_bush(decoder, attention, grown, lm.model)
+
+
+def _agrees(lm: LanguageModel, attention: Attention | None, reads: Reads) -> bool:
+    """Whether some small texts are read so as they are one by one."""
     if attention is None:
         return False
     size = lm.model.get_input_embeddings().num_embeddings
@@ -137,15 +161,16 @@ def _agrees(lm: LanguageModel, attention: Attention | None) -> bool:
     texts = [(*tokens[:50], *tokens[start : start + length]) for start, length in ((50, 40), (60, 7), (52, 30))]
     examples = [Example(tokens=text, taught=(len(text) - 1,)) for text in (*texts, tokens[1:30], tokens[2:20])]
     with torch.no_grad():
-        shared, apart = (packed(examples, 1000, share=share)[0] for share in (True, False))
         decoder = decoder_of(lm)
         try:
-            tree = _as_tree(decoder, attention, shared, lm.model).float()
+            pack, found = reads(decoder, attention, examples, lm)
         except (RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError):
             return False
+        apart = packed([examples[number] for number in pack.examples], 1000, share=False)[0]
         plain = _one_by_one(decoder, apart, lm.model.device).float()
-    limit = _TOLERANCE.get(lm.dtype, 0.1) * plain.std().item()
+    limit, shared = _TOLERANCE.get(lm.dtype, 0.1) * plain.std().item(), found.float()
+    nodes = dict(zip(pack.examples, pack.nodes, strict=True))
     return all(
-        (tree[list(one)] - plain[list(other)]).abs().max().item() <= limit
-        for one, other in zip(shared.nodes, apart.nodes, strict=True)
+        (shared[list(nodes[pack.examples[number]])] - plain[list(other)]).abs().max().item() <= limit
+        for number, other in zip(apart.examples, apart.nodes, strict=True)
     )
