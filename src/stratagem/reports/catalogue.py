@@ -10,13 +10,16 @@ from stratagem.reports.sections.checks import checks
 from stratagem.reports.sections.curves import curves
 from stratagem.reports.sections.equilibrium import equilibrium
 from stratagem.reports.sections.openings import openings
+from stratagem.reports.sections.outcome import outcome
 from stratagem.reports.sections.play import play
 from stratagem.reports.sections.repeat import repeat
 from stratagem.reports.sections.results import results
 from stratagem.reports.sections.settings import settings
 from stratagem.reports.sections.signals import signals
+from stratagem.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {
+    "shaping": (outcome, trials, curves, checks, play, settings, repeat),
     "sepo": (results, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }
 """By algorithm."""

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from stratagem.reports.files import Figure, Row
 from stratagem.reports.numbers import differs, number
 from stratagem.reports.run_data import RunData, finite
+from stratagem.reports.sections.outcome import rows_of
 from stratagem.reports.sections.results import chosen_of, in_order
+from stratagem.reports.sections.trials import seats_of
 
 _EXACT = "/exact/exploitability"
 
 
 def verdict(data: RunData) -> list[str]:
     """Sentences about what fell or rose, and what the checks found."""
-    said = [*(list(_evaluated(data)) or list(_measured(data)))]
+    said = [*(list(_evaluated(data)) or list(_measured(data)) or list(_played(data)))]
     return [*(said or ["Nothing has been measured yet."]), _found(data)]
 
 
@@ -78,6 +80,19 @@ def _measured(data: RunData) -> Iterator[str]:
         yield f"{name.removesuffix(_EXACT)}: {said} between steps {min(points)} and {chosen}."
 
 
+def _played(data: RunData) -> Iterator[str]:
+    """What several learners were paid: when all was learnt, or in the newest trial."""
+    seats = seats_of(data)
+    rows = rows_of(data)
+    if seats and rows:
+        figures, rounds = rows[0]["figures"], rows[0].get("rounds")
+        paid = " and ".join(f"{name} {number(figures.get(f'{name}/pay'), 2)}" for name in seats)
+        yield f"When all was learnt, games of {rounds} rounds paid {paid} a step."
+    elif seats:
+        paid = " and ".join(f"{name} {number(data.curves[f'{name}/pay'].values[-1], 2)}" for name in seats)
+        yield f"The newest trial paid {paid} a step."
+
+
 def _found(data: RunData) -> str:
     if data.findings is None:
         return "What the checks found was not kept."
@@ -93,10 +108,15 @@ def tiles(data: RunData) -> list[tuple[str, str]]:
     """What it was: algorithm, game, model, seed, how far it came."""
     recipe = data.settings
     games = recipe.get("games") or recipe.get("game")
+    seats = recipe.get("seats", {})
+    known = {name: seat for name, seat in seats.items() if isinstance(seat, dict)} if isinstance(seats, dict) else {}
+    kinds = {name: str(seat.get("learner", "")) for name, seat in known.items()}
+    bare = bool(kinds) and set(kinds.values()) <= {"tabular", "scripted"}
     found = {
         "algorithm": data.algorithm,
         "game": ", ".join(map(str, games)) if isinstance(games, list) else str(games or ""),
-        "model": str(recipe.get("model", "")),
+        "seats": ", ".join(name if name == kind else f"{name} ({kind})" for name, kind in kinds.items()),
+        "model": "" if bare else str(recipe.get("model", "")),
         "seed": str(data.info.seed),
         "steps": "" if data.last_step is None else str(data.last_step),
         "chosen step": "" if data.chosen_step is None else str(data.chosen_step),

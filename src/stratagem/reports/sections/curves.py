@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from stratagem.runs.metrics import Curve
 
 _ELSEWHERE = ("checks/", "signal/")
 """What other sections show."""
+_OF_TRIALS = re.compile(r"visited/.*|[^/]+/(pay|null|entropy|first/.*)")
+"""What another section shows of a run of trials."""
 _MOST = 1500
 """So many points of a curve are drawn."""
 _MANY = 4
@@ -54,6 +57,8 @@ class Drawn:
 
 def _groups(data: RunData) -> Html:
     shown = {name: curve for name, curve in data.curves.items() if not name.startswith(_ELSEWHERE)}
+    if data.algorithm == "shaping":
+        shown = {name: curve for name, curve in shown.items() if not _OF_TRIALS.fullmatch(name)}
     games = list(dict.fromkeys(found["game"] for name in shown if (found := OF_GAME.fullmatch(name))))
     parts = [_group(game, _of_game(game, shown), data) for game in games]
     rest = {name: curve for name, curve in shown.items() if not any(name.startswith(f"{game}/") for game in games)}

@@ -1,0 +1,107 @@
+"""Reports of several learners: seeds together, where the trials lie, and what the paper printed."""
+
+import json
+import math
+
+import pytest
+
+from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.reports.payoff_plane import _hull
+from stratagem.reports.report import report_html
+from stratagem.reports.run_data import RunData
+from stratagem.reports.sections.outcome import outcome
+from stratagem.reports.sections.trials import trials
+from stratagem.reports.shapellm_figures import printed
+from stratagem.reports.siblings import at_once, band, together
+from stratagem.reports.verdict import tiles, verdict
+from stratagem.runs.folder import RunFolder
+
+RECIPE = {
+    "game": "ipd-shapellm(rounds=4)",
+    "trials": 3,
+    "environments": 2,
+    "episodes": 2,
+    "test": {"games": 4, "rounds": [4, 6]},
+    "seats": {"leader": {"learner": "tabular", "clock": "trial"}, "other": {"learner": "tabular", "rate": 5.0}},
+}
+
+
+def trained(folder, name, **changes):
+    recipe = ShapingRecipe.read({**RECIPE, **changes})
+    run = RunFolder.create(folder / name, recipe, recipe.seed, "a test")
+    ShapingTrainer(recipe, run).train()
+    return run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two seeds, a run of another length beside them, and one that has just begun."""
+    folder = tmp_path_factory.mktemp("runs")
+    found = [trained(folder, f"one-{seed}", seed=seed) for seed in (0, 1)]
+    trained(folder, "longer", trials=4)
+    recipe = ShapingRecipe.read({**RECIPE, "seed": 2})
+    RunFolder.create(folder / "begun", recipe, 2, "a test")
+    return found
+
+
+def test_runs_that_differ_in_the_seed_alone_are_taken_together(runs):
+    assert [run.settings["seed"] for run in together(RunData(runs[1]))] == [0, 1]
+
+
+def test_a_band_is_students_interval():
+    """By hand: mean 2, spread 1 over three seeds, 4.303 / sqrt(3)."""
+    low, high = band([1.0, 2.0, 3.0])
+    assert (low, high) == pytest.approx((2.0 - 4.303 / math.sqrt(3.0), 2.0 + 4.303 / math.sqrt(3.0)))
+    assert band([2.0]) == (2.0, 2.0)
+
+
+def test_only_steps_that_all_have_come_to_are_drawn(runs):
+    seen = at_once([RunData(run) for run in runs], "leader/pay")
+    assert list(seen) == [1, 2, 3]
+    assert all(len(values) == 2 for values in seen.values())
+
+
+def test_every_seed_has_a_row_and_all_of_them_one(runs):
+    page = str(outcome(RunData(runs[0])).html())
+    for said in ("4 rounds, seed 0", "4 rounds, seed 1", "4 rounds, all seeds", "6 rounds, seed 1", "leader: pay"):
+        assert said in page
+    told = json.loads((runs[0].path / "outcome.json").read_text())["rows"][0]["figures"]
+    assert f"{told['other/pay']:.2f}" in page
+    assert "other, after C-D" in page
+    assert "extortion by 3" in page
+
+
+def test_trials_are_drawn_with_bands(runs):
+    page = str(trials(RunData(runs[0])).html())
+    assert "means over the seeds 0, 1 with 95 % bands" in page
+    assert page.count("tonexty") >= 2
+    for title in ("Pay a step", "Joint actions", "Policy of leader", "Policy of other"):
+        assert title in page
+    assert "Null actions" not in page, "nobody was ever silent"
+
+
+def test_the_verdict_and_the_tiles_are_of_the_seats(runs):
+    data = RunData(runs[0])
+    assert verdict(data)[0].startswith("When all was learnt, games of 4 rounds paid leader ")
+    assert ("seats", "leader (tabular), other (tabular)") in tiles(data)
+    assert "model" not in dict(tiles(data))
+
+
+def test_a_run_that_has_just_begun_has_a_page(runs):
+    page = report_html(RunFolder(runs[0].path.parent / "begun"))
+    assert "No trial has been measured yet" in page
+
+
+def test_the_papers_figures_stand_by_pairs_like_its_own():
+    """ShapeLLM, Tables 1, 3 and 10."""
+    shaper, naive = {"learner": "shaper"}, {"learner": "naive", "memory": "last"}
+    assert printed("ipd-shapellm", {"a": shaper, "b": naive}).first == (3.96, 0.01)
+    assert printed("ish", {"a": naive, "b": naive}).second == (1.30, 0.52)
+    assert printed("icg", {"a": {**naive, "memory": "episode"}, "b": naive}).first == (2.60, 0.76)
+    assert printed("icg", {"a": naive, "b": shaper}) is None
+    assert printed("kuhn", {"a": shaper, "b": naive}) is None
+
+
+def test_what_is_feasible_is_the_hull_of_the_cells():
+    assert sorted(_hull([(3, 3), (0, 4), (4, 0), (1, 1), (2, 2)])) == [(0, 4), (1, 1), (3, 3), (4, 0)]
