@@ -69,6 +69,8 @@ def test_every_seed_has_a_row_and_all_of_them_one(runs):
     told = json.loads((runs[0].path / "outcome.json").read_text())["rows"][0]["figures"]
     assert f"{told['other/pay']:.2f}" in page
     assert "other, after C-D" in page
+    assert "the best memory-one answer" in page
+    assert "against the unshaped" not in page, "no run of naive learners lies beside it"
     assert "extortion by 3" in page
 
 

@@ -18,6 +18,7 @@ from stratagem.algorithms.shaping.bases import Base
 from stratagem.algorithms.shaping.figures import paid, policies, visited
 from stratagem.algorithms.shaping.final_games import tested
 from stratagem.algorithms.shaping.held import publish
+from stratagem.algorithms.shaping.interest import interests
 from stratagem.algorithms.shaping.language_seat import LanguageSeat
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.seat import Seat
@@ -160,4 +161,6 @@ class ShapingTrainer:
         path = self.run.path / OUTCOME
         if not path.is_file():
             rows = tested(self.game, seats, self.recipe.test, self.key.at("test"))
-            write_file(path, json.dumps({"seats": list(seats), "rows": rows}, indent=1) + "\n")
+            interest = interests(self.game, seats, self.recipe.test.games, self.key.at("interest"))
+            told = {"seats": list(seats), "rows": rows, "interest": interest}
+            write_file(path, json.dumps(told, indent=1) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
@@ -15,8 +15,10 @@ from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.trials import FIRST, seats_of
 from stratagem.reports.shapellm_figures import Printed, printed
 from stratagem.reports.siblings import band, together
+from stratagem.runs.folder import find_runs
 
 FILE = "outcome.json"
+T = TypeVar("T", bound=list[Any] | dict[str, Any])
 Row = Mapping[str, Any]
 
 
@@ -30,17 +32,29 @@ def outcome(data: RunData) -> Section:
         title="What came of it",
         shows="Games that are played when all is learnt, every seed by itself: a mean hides that one pair may have "
         "ended here and another there.",
-        body=join(*parts, _policies(data), element("div", plane(data, seats_of(data)), class_="facets")),
+        body=join(
+            *parts, _interest(data, runs), _policies(data), element("div", plane(data, seats_of(data)), class_="facets")
+        ),
     )
+
+
+def _where(data: RunData) -> Html:
+    return element("div", plane(data, seats_of(data)), class_="facets")
 
 
 def rows_of(run: RunData) -> list[Row]:
     """The rows of the file, or none."""
+    rows = _of_file(run, "rows", list)
+    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("figures"), dict)]
+
+
+def _of_file(run: RunData, name: str, kind: type[T]) -> T:
+    """A part of the file; empty where it is not there, or is something else."""
     try:
-        rows = json.loads((run.run.path / FILE).read_text(encoding="utf-8"))["rows"]
-        return [row for row in rows if isinstance(row, dict) and isinstance(row.get("figures"), dict)]
+        found = json.loads((run.run.path / FILE).read_text(encoding="utf-8"))[name]
     except (OSError, ValueError, KeyError, TypeError):
-        return []
+        return kind()
+    return found if isinstance(found, kind) else kind()
 
 
 def _table(told: Mapping[RunData, list[Row]], data: RunData) -> Html:
@@ -82,6 +96,39 @@ def _paper(paper: Printed | None) -> Html:
     (first, wide), (second, far) = paper.first, paper.second
     said = f"ShapeLLM\u2019s {paper.source} has {number(first, 2)} \u00b1 {number(wide, 2)} and "
     return element("p", f"{said}{number(second, 2)} \u00b1 {number(far, 2)}, with gemma-2-2b-it.", class_="note")
+
+
+def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
+    """What each learner earned beside what it could, and beside what learners earn where nobody shapes."""
+    heads = ["", "earns a step", "the best memory-one answer", "gives up"]
+    rows, unshaped, names = [], baseline(data), seats_of(data)
+    for run in runs:
+        for name, found in _of_file(run, "interest", dict).items():
+            earned, possible = float(found["earned"]), float(found["possible"])
+            row = [f"{name}, seed {run.settings.get('seed', 0)}", *map(_number, (earned, possible, possible - earned))]
+            alone = unshaped.get(names.index(name)) if name in names else None
+            rows.append([*row, *([] if alone is None else [_number(earned - alone)])])
+    if not rows:
+        return Html("")
+    if unshaped:
+        heads.append("against the unshaped")
+    note = "What a learner could earn against the others as they ended, by the best of the 32 policies that never mix "
+    note += "and look back one round: what it gives up is how far it was moved against its own interest."
+    return join(table(heads, rows), element("p", note, class_="note"))
+
+
+def baseline(data: RunData) -> dict[int, float]:
+    """What each seat earns where all are naive: the mean of such runs of this game that lie beside this one."""
+    found: dict[int, list[float]] = {}
+    for run in find_runs(data.run.path.resolve().parent):
+        other = RunData(run)
+        seats = other.settings.get("seats")
+        known = seats if isinstance(seats, dict) else {}
+        naive = {seat.get("learner") for seat in known.values()} == {"naive"}
+        if naive and other.settings.get("game") == data.settings.get("game") and (rows := rows_of(other)):
+            for slot, name in enumerate(known):
+                found.setdefault(slot, []).append(float(rows[0]["figures"].get(f"{name}/pay", math.nan)))
+    return {slot: math.fsum(pays) / len(pays) for slot, pays in found.items()}
 
 
 def _policies(data: RunData) -> Html:
