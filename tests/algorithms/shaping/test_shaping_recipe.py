@@ -1,5 +1,7 @@
 """Recipes of learners with clocks: what they default to, and what they refuse in one sentence."""
 
+from pathlib import Path
+
 import pytest
 
 from stratagem.algorithms.catalogue import read_any, trainer_of
@@ -88,3 +90,41 @@ def test_an_unknown_algorithm_is_told_with_those_that_there_are(tmp_path):
 
 def test_each_recipe_finds_its_trainer(tmp_path):
     assert isinstance(trainer_of(made(), RunFolder(tmp_path)), ShapingTrainer)
+
+
+RECIPES = Path(__file__).parents[3] / "recipes"
+PARTS = ("models", "pairs", "games", "start")
+SHIPPED = sorted(path for path in RECIPES.glob("shapellm/**/*.toml") if path.parent.name not in PARTS)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_shipped_recipe_can_be_played(path, tmp_path):
+    """As far as that can be told without the model that it names, which is replaced by one that needs no network."""
+    text = path.read_text()
+    assert text.splitlines()[0] == f"# stratagem train {path.relative_to(RECIPES.parent)}"
+    made = read_any(path, {"model": "tiny"})
+    assert ShapingTrainer(made, RunFolder(tmp_path / "run")).recipe.model == "tiny"
+
+
+def test_the_papers_rates_stand_in_the_recipes_for_its_model():
+    """ShapeLLM, Tables 9 and 12, footnote 7."""
+    made = read_any(RECIPES / "shapellm/gemma/imp-25-shaper.toml")
+    shaper, naive = made.seats["shaper"], made.seats["naive"]
+    assert (shaper.optimiser.rate, shaper.ppo.c_vf, shaper.ppo.clip) == (6.41e-7, 1e-3, 0.2)
+    assert (naive.optimiser.rate, naive.ppo.c_vf) == (1.41e-7, 0.05)
+    assert made.game == "imp(labels=(N, M))"
+    assert made.test.rounds == (20, 50, 100)
+    switched = read_any(RECIPES / "shapellm/gemma/icg-switched.toml").seats["shaper"].ppo
+    assert [switched.entropy.at(step) for step in (0, 25)] == [0.7, 0.0]
+
+
+def test_what_learners_have_in_common_is_said_once():
+    usual = {"naive": {"ppo": {"lam": 1.0}, "optimiser": {"rate": 1e-3}}}
+    seats = {**TWO, "naive": {"learner": "naive", "optimiser": {"rate": 1e-2}}}
+    made = ShapingRecipe.read({"seats": seats, "usual": usual})
+    assert (made.seats["naive"].ppo.lam, made.seats["naive"].optimiser.rate) == (1.0, 1e-2)
+    assert made.seats["shaper"].ppo.lam == 0.95
+    with pytest.raises(BadParameter, match="clever"):
+        ShapingRecipe.read({"seats": TWO, "usual": {"clever": {}}})
+    with pytest.raises(BadParameter, match=r"as \[usual.naive\]"):
+        ShapingRecipe.read({"seats": TWO, "usual": {"naive": 3}})

@@ -24,8 +24,8 @@ def tested(game: Game[Any], seats: Mapping[str, Seat], settings: FinalGames, key
 
 
 def _lengths(game: Game[Any], settings: FinalGames) -> list[Game[Any]]:
-    """The game at every length, or as it is where it does not say how many rounds it has."""
-    if hasattr(game, "rounds"):
+    """The game at every length, or as it is."""
+    if settings.rounds and hasattr(game, "rounds"):
         return [replace(cast("Any", game), rounds=rounds) for rounds in settings.rounds]
     return [game]
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.kl_aims import Aim
 from stratagem.algorithms.kl_sft import KLSFTSettings
-from stratagem.algorithms.recipe_file import AnyRecipe
+from stratagem.algorithms.recipe_file import AnyRecipe, over
 from stratagem.algorithms.shaping.seat_settings import Frozen, Learns, SeatSettings, Speaks, Tabular, episodes_between
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings
 
+_KINDS = ("naive", "shaper", "frozen", "scripted", "tabular")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _TAKEN = "lora_"
 
@@ -23,8 +25,8 @@ class FinalGames(FiniteSettings):
 
     games: int = Field(default=100, ge=1)
     """How many games of each length."""
-    rounds: tuple[int, ...] = (20, 50, 100)
-    """How long they are, where the game says how many rounds it has."""
+    rounds: tuple[int, ...] = ()
+    """How long they are, for a game that says how many rounds it has; without any they are as long as an episode."""
 
 
 class ShapingRecipe(AnyRecipe):
@@ -54,6 +56,22 @@ class ShapingRecipe(AnyRecipe):
     """Every so many trials what was played is kept."""
     test: FinalGames = FinalGames()
     """What is played at the end."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_usual(cls, data: Any) -> Any:
+        """A file may say under `usual` what its naive learners, or its shapers, have in common; a seat's own counts."""
+        if not isinstance(data, Mapping) or "usual" not in data:
+            return data
+        usual, seats = data["usual"], data.get("seats", {})
+        if not _is_tables(usual) or not _is_tables(seats):
+            raise ValueError(
+                "`usual` has a table for a kind of learner, as [usual.naive], and `seats` one for each seat"
+            )
+        if unknown := set(usual) - set(_KINDS):
+            raise ValueError(f"`usual` tells of {', '.join(sorted(unknown))}, and there are {', '.join(_KINDS)}")
+        whole = {name: over(usual.get(str(seat.get("learner")), {}), seat) for name, seat in seats.items()}
+        return {**{name: value for name, value in data.items() if name != "usual"}, "seats": whole}
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -96,6 +114,10 @@ class ShapingRecipe(AnyRecipe):
     def base_of(self, seat: Speaks) -> str:
         """The model of a seat."""
         return seat.model or self.model
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(inner, Mapping) for inner in value.values())
 
 
 def _elsewhere(seat: Speaks) -> bool:
