@@ -45,6 +45,8 @@ def shaping() -> str:
         "of [recipes](recipes.md).",
         "## At the top",
         table(HEADS, rows(ShapingRecipe, LINKS)),
+        "What seats of one kind have in common a file may say once, under `[usual.naive]`, `[usual.shaper]` and so on; "
+        "what a seat says itself counts. [What all of it means](../explanation/shaping.md) is told elsewhere.",
         *(_table(f"{name}", settings) for name, settings in SEATS.items()),
         *(_table(name, settings) for name, settings in OWN.items()),
         "## First policies alone",
