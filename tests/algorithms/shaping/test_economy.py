@@ -16,7 +16,7 @@ def test_ten_times_fewer_tokens_are_computed_than_asked_for(tmp_path):
         }
     )
     trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
-    (base,) = trainer._bases.values()  # noqa: SLF001 - what a run holds on to
+    (base,) = trainer._bases.values()
     seats = Seating(recipe, trainer.game, {"tiny": base}).seats()
     read = []
     base.lm.model.get_input_embeddings().register_forward_hook(lambda _, ids, __: read.append(ids[0].numel()))

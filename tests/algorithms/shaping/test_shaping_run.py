@@ -151,3 +151,30 @@ def test_the_models_of_all_seats_can_be_played_again(whole):
     said = player.policy(game.start(Key(0)).view(1))["C"]
     assert said == pytest.approx(curves(whole)["naive/first/start"][1][-1], abs=1e-5)
     assert served(f"run:{whole.path}@last/naive").adapter
+
+
+def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
+    """A shaper on tiny against a naive learner on tiny-qwen; then who was learnt stands still against a table."""
+    seats = {
+        "shaper": {"learner": "shaper", "mode": "direct"},
+        "naive": {"learner": "naive", "mode": "direct", "model": "tiny-qwen"},
+    }
+    changes = {"trials": 2, "checkpoint_every": 1, "record_every": 1, "start": [], "seats": seats}
+    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "test": {"games": 2}})
+    run = begun(tmp_path / "two", recipe)
+    ShapingTrainer(recipe.model_copy(update={"trials": 1}), run).train()
+    (run.path / OUTCOME).unlink()
+    ShapingTrainer(recipe, run).train()
+    other = begun(tmp_path / "again", recipe)
+    ShapingTrainer(recipe, other).train()
+    assert curves(run) == curves(other)
+    models = read_run_models(run.path).models
+    assert (models["start/shaper"].model, models["start/naive"].model) == ("tiny", "tiny-qwen")
+
+    frozen = {"learner": "frozen", "model": f"run:{whole.path}@last/shaper", "style": "shapellm-occurrence"}
+    seats = {"still": {**frozen, "memory": "trial"}, "table": {"learner": "tabular"}}
+    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "trials": 1, "seats": seats, "test": {"games": 2}})
+    last = begun(tmp_path / "still", recipe)
+    ShapingTrainer(recipe, last).train()
+    assert curves(last)["table/pay"][0] == [1]
+    assert list(json.loads((last.path / OUTCOME).read_text())["interest"]) == ["table"]
