@@ -212,3 +212,17 @@ def test_what_is_lacking_is_told():
     learner.value_head = None
     with pytest.raises(BadParameter, match="value head"):
         Proximal(learner, SETTINGS)
+
+
+def test_a_scaled_head_says_more_and_is_moved_farther_by_a_step_of_one_size():
+    """Adam's steps do not know the scale of a gradient, so a value moves as many times as far as its head is scaled."""
+    lm = load("tiny")
+    moved = []
+    for scale in (1.0, 50.0):
+        head = ValueHead(lm, scale)
+        states = torch.ones(1, lm.model.config.hidden_size)
+        adam = torch.optim.Adam(head.parameters(), lr=1e-3)
+        ((head(states) - 9.0) ** 2).sum().backward()
+        adam.step()
+        moved.append(head(states).item())
+    assert moved[1] == pytest.approx(50.0 * moved[0], rel=1e-3)

@@ -38,7 +38,7 @@ class LanguageSeat(Seat):
         self.settings = settings
         self.base = base
         weights = settings.adapter.add(base.lm, name, key.value & 0x7FFFFFFF)
-        self.head = ValueHead(base.lm)
+        self.head = ValueHead(base.lm, settings.value_scale)
         self.optimiser = Optimiser([*weights, *self.head.parameters()], settings.optimiser, steps=1)
         self.learner = Learner(
             base.policy,

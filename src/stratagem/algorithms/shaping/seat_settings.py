@@ -76,6 +76,8 @@ class Learns(Speaks):
     """How the adapter and the value head are moved."""
     ppo: PPOSettings = PPOSettings()
     """How a batch of play is learnt from."""
+    value_scale: float = Field(default=1.0, gt=0.0)
+    """How far one step moves the value head, against trl's; a small model's hidden states move it little."""
     reward: Literal["own", "sum"] = "own"
     """What it learns to raise: its own payoff, or what all seats are paid together (ShapeLLM, footnote 5)."""
 
