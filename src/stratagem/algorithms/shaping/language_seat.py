@@ -11,7 +11,7 @@ from stratagem.algorithms.shaping.bases import Base
 from stratagem.algorithms.shaping.seat import Figures, Lesson, Seat, Stages, lessons
 from stratagem.algorithms.shaping.seat_settings import Learns, Speaks
 from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.base import Call, Engine, Sampling
+from stratagem.engines.base import Engine, Sampling
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.learner import Learner, Report
@@ -54,31 +54,27 @@ class LanguageSeat(Seat):
         super().__init__(ModelPlayer(name=name, speaker=self.speaker, mode=settings.mode), settings.memory, every)
 
     def learn(self, stages: Stages, slot: int, key: Key) -> Figures:
-        found = [
-            one
-            for one in lessons(stages, slot, shared=self.settings.reward == "sum")
-            if one.decision.calls and one.decision.calls[-1].finish != "error"
-        ]
+        shared = self.settings.reward == "sum"
+        found = [(one, of_call(one.decision.calls[0])) for one in lessons(stages, slot, shared=shared) if _sampled(one)]
+        found = [(one, example) for one, example in found if example.taught]
         if not found:
             return {}
         played = Played(
             examples=self._examples(found),
-            episodes=[lesson.episode for lesson in found],
-            scores=[lesson.reward for lesson in found],
+            episodes=[lesson.episode for lesson, _ in found],
+            scores=[lesson.reward for lesson, _ in found],
         )
         reports = list(self.proximal.learn(played, key))
         self.base.engine.publish(self.name, self.optimiser.taken)
         self.watch.after(self.learner, reports[-1], steps_a_batch=len(reports))
         return self._figures(played.examples, reports)
 
-    def _examples(self, found: Sequence[Lesson]) -> list[Example]:
-        """What each decision's reply teaches; entropy is that of the legal actions, where others could be said."""
-        calls = [lesson.decision.calls[-1] for lesson in found]
-        examples = [of_call(call) for call in calls]
+    def _examples(self, found: Sequence[tuple[Lesson, Example]]) -> list[Example]:
+        """What the replies teach; where anything may be said, entropy is that of the legal actions."""
         if self.settings.mode != "single" or not self.settings.ppo.entropy.at(self.proximal.learnt):
-            return examples
-        sets = _legal(self.speaker, found, calls)
-        return [replace(example, entropy_over=(some,)) for example, some in zip(examples, sets, strict=True)]
+            return [example for _, example in found]
+        sets = _legal(self.speaker, [lesson for lesson, _ in found])
+        return [replace(example, entropy_over=(some,)) for (_, example), some in zip(found, sets, strict=True)]
 
     def _figures(self, examples: Sequence[Example], reports: Sequence[Report]) -> Figures:
         last, said = self.proximal.last, len(examples)
@@ -116,7 +112,13 @@ def speaker(settings: Speaks, engine: Engine, adapter: str) -> Speaker:
     )
 
 
-def _legal(speaker: Speaker, found: Sequence[Lesson], calls: Sequence[Call]) -> list[Ids]:
+def _sampled(lesson: Lesson) -> bool:
+    """Whether the decision was drawn by the policy; one that had to be recovered was not."""
+    calls = lesson.decision.calls
+    return bool(calls) and lesson.decision.how != "recovered" and calls[0].finish != "error"
+
+
+def _legal(speaker: Speaker, found: Sequence[Lesson]) -> list[Ids]:
     """The tokens of the legal actions at each decision, ascending; the games are played again up to there."""
     episodes = {lesson.played.id: lesson.played for lesson in found}
     choices = {
@@ -125,9 +127,12 @@ def _legal(speaker: Speaker, found: Sequence[Lesson], calls: Sequence[Call]) -> 
         for state, rows in steps(episode)
         for row in rows
     }
-    rows = ((lesson.played.id, lesson.decision.turn, lesson.decision.seat) for lesson in found)
-    pairs = zip(rows, calls, strict=True)
-    return [tuple(sorted(speaker.compiler.labels(choices[row], call.prompt))) for row, call in pairs]
+    found_sets = []
+    for lesson in found:
+        row = lesson.decision
+        legal = choices[lesson.played.id, row.turn, row.seat]
+        found_sets.append(tuple(sorted(speaker.compiler.labels(legal, row.calls[0].prompt))))
+    return found_sets
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -53,14 +53,15 @@ def check_seats(recipe: ShapingRecipe, game: Game[Any]) -> None:
 def check_speech(recipe: ShapingRecipe, game: Game[Any], bases: Mapping[str, Base]) -> None:
     """Refuse actions that a model cannot say in its mode, such as labels of two tokens in `single`."""
     for slot, (name, seat) in enumerate(recipe.seats.items()):
-        base = bases.get(recipe.base_of(seat)) if isinstance(seat, Speaks) else None
-        if base is not None and isinstance(seat, Speaks):
+        if isinstance(seat, Speaks):
+            base = bases.get(recipe.base_of(seat))
+            engine = base.engine if base else served(seat.model).engine
             state = game.start(Key(0))
             view = state.view(slot if slot in state.to_act else state.to_act[0])
             try:
-                check_mode(seat.mode, speaker(seat, base.engine, ""), view)
+                check_mode(seat.mode, speaker(seat, engine, ""), view)
             except BadParameter as error:
-                raise BadParameter(f"The seat {name}, with {base.engine.name}: {error}") from error
+                raise BadParameter(f"The seat {name}, with {engine.name}: {error}") from error
 
 
 @dataclass(frozen=True)
