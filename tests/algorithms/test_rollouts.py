@@ -29,3 +29,16 @@ def test_every_group_is_dealt_evenly_whatever_the_order():
     for group in halves.values():
         assert all(len(half) == 1 for half in group.values())
         assert sorted(half.pop() for half in group.values()) == [0.0, 0.0, 1.0, 1.0]
+
+
+def test_the_hero_goes_round_also_where_an_iteration_has_one_group():
+    game = make_game("kuhn(hands=1)")
+    match = Match(game, [make_player("random", game), make_player("random", game)])
+
+    def seats(groups, before):
+        setups = grouped(match, groups=groups, size=1, key=Key(0), name="round", before=before)
+        return [setup.slots.index(0) for setup in setups]
+
+    assert [seats(1, before) for before in range(4)] == [[0], [1], [0], [1]]
+    assert seats(4, 0) == seats(4, 4) == [0, 1, 0, 1]
+    assert seats(3, 3) == [1, 0, 1]

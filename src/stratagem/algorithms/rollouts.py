@@ -20,13 +20,16 @@ Term = Callable[[Episode], Mapping[int, float]]
 
 
 def grouped(
-    match: Match, groups: int, size: int, key: Key, *, name: str, purpose: Purpose = "train"
+    match: Match, groups: int, size: int, key: Key, *, name: str, purpose: Purpose = "train", before: int = 0
 ) -> Iterator[Setup]:
-    """So many groups of episodes; a group shares the deal and the seats, and the hero rotates between groups."""
+    """So many groups of episodes; a group shares the deal and the seats, and the hero rotates between groups.
+
+    It goes on rotating from the seat that it had after the groups that were played `before`.
+    """
     seats = len(match.players)
     for number in range(groups):
         start = match.game.start(key.at("start", number))
-        slots = tuple((seat - number) % seats for seat in range(seats))
+        slots = tuple((seat - before - number) % seats for seat in range(seats))
         for rollout in range(size):
             yield Setup(
                 id=f"{name}/{number}.{rollout}",

@@ -99,7 +99,8 @@ class SEPO:
         match = Match(self.game, [self.hero, *[opponent] * (self.game.spec.seats - 1)])
         name = f"{self.game.spec.name}/{iteration}/{kind}/{opponent.name}"
         at = key.at(kind, opponent.name)
-        return grouped(match, self.settings.groups, self.settings.rollouts, at, name=name)
+        groups, rollouts = self.settings.groups, self.settings.rollouts
+        return grouped(match, groups, rollouts, at, name=name, before=iteration * groups)
 
     def _probes(self, iteration: int) -> list[tuple[str, Player]]:
         """Those who would exploit the hero, and those who would collude with it."""
