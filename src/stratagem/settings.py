@@ -5,8 +5,9 @@ A class of settings stands beside the thing that it sets; the note under a field
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+import types
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -36,10 +37,61 @@ class FiniteSettings(Settings):
 def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
     """The first mistake, with where it is and what there is instead."""
     first = error.errors()[0]
-    place = ".".join([where, *(str(step) for step in first["loc"])]).strip(".")
+    steps = _steps(cls, first["loc"])
+    place = ".".join([where, *(str(step) for step, _ in steps)]).strip(".")
     if first["type"] == "extra_forbidden":
-        return f"There is no setting {place}: there are {', '.join(cls.model_fields)}."
+        inside = next((known for _, known in reversed(steps[:-1]) if known is not None), cls)
+        return f"There is no setting {place}: there are {', '.join(inside.model_fields)}."
+    if first["type"] == "missing":
+        return f"The setting {place} must be given."
     reason = str(first["ctx"]["error"]) if "error" in first.get("ctx", {}) else first["msg"]
     if not place:  # settings that cannot stand together
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
     return f"The setting {place} cannot be {first['input']!r}: {reason.rstrip('.')}."
+
+
+def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[Settings] | None]]:
+    """The steps to a mistake, each with the settings that are there; what tells one kind from another is no step."""
+    here: Any = cls
+    steps: list[tuple[str | int, type[Settings] | None]] = []
+    for step in loc:
+        options = _options(here)
+        kind = next((option for option in options if _is_kind(option, step)), None) if len(options) > 1 else None
+        if kind is not None and steps:
+            here, steps[-1] = kind, (steps[-1][0], kind)
+            continue
+        here = _inside(here, step)
+        steps.append((step, next((option for option in _options(here) if _is_settings(option)), None)))
+    return steps
+
+
+def _options(annotation: Any) -> list[Any]:
+    """What may stand there."""
+    if get_origin(annotation) is Annotated:
+        return _options(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return [one for option in get_args(annotation) for one in _options(option)]
+    return [annotation]
+
+
+def _inside(annotation: Any, step: str | int) -> Any:
+    """What is at a step: a field of settings, or what a table or a list holds."""
+    for option in _options(annotation):
+        if _is_settings(option):
+            return option.model_fields[step].annotation if step in option.model_fields else None
+        if get_origin(option) in (dict, Mapping):
+            return get_args(option)[1]
+        if get_origin(option) in (tuple, list):
+            return get_args(option)[0]
+    return None
+
+
+def _is_settings(option: Any) -> bool:
+    return isinstance(option, type) and issubclass(option, Settings)
+
+
+def _is_kind(option: Any, step: str | int) -> bool:
+    """Whether these are the settings that a word stands for, as `learner = "naive"`."""
+    if not _is_settings(option):
+        return False
+    return any(get_args(field.annotation) == (step,) == (field.default,) for field in option.model_fields.values())

@@ -128,3 +128,22 @@ def test_what_learners_have_in_common_is_said_once():
         ShapingRecipe.read({"seats": TWO, "usual": {"clever": {}}})
     with pytest.raises(BadParameter, match=r"as \[usual.naive\]"):
         ShapingRecipe.read({"seats": TWO, "usual": {"naive": 3}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"naive": {"learner": "tabular", "rat": 3}}, "no setting seats.naive.rat: there are memory, style, learner"),
+        ({"naive": {"learner": "naive", "ppo": {"lamb": 1}}}, "no setting seats.naive.ppo.lamb: there are clip"),
+        ({"naive": {"learner": "naive", "ppo": {"lam": 2}}}, "The setting seats.naive.ppo.lam cannot be 2"),
+        ({"naive": {"learner": "scripted"}}, "The setting seats.naive.player must be given"),
+    ],
+)
+def test_a_mistake_is_told_where_it_is(changes, said):
+    with pytest.raises(BadParameter, match=said):
+        made(seats={**TWO, **changes})
+
+
+def test_a_recipe_without_seats_lacks_them():
+    with pytest.raises(BadParameter, match=r"The setting seats must be given\."):
+        ShapingRecipe.read({"trials": 3})
