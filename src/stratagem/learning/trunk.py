@@ -18,7 +18,7 @@ from stratagem.learning.grid import Grid
 from stratagem.learning.packing import Branch, Pack
 from stratagem.models.attention import Attention
 
-_READ = 256
+_READ = 768
 """Reading a token costs about as much as letting it attend to so many others."""
 _PASS = 64
 """A pass costs about as much as reading so many tokens more."""
