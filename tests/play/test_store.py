@@ -228,7 +228,9 @@ def test_any_parquet_reader_opens_the_records(tmp_path):
 
 
 MEMORY = """
-import resource, sys
+import sys
+sys.path.append("..")
+from peak import peak
 from fakes import endless
 from itertools import islice
 from pathlib import Path
@@ -237,7 +239,7 @@ from stratagem.play.store import record
 for count in (2_000, 20_000):
     for _ in record(play(islice(endless("m"), count)), Path(sys.argv[1]) / str(count), every=2_000):
         pass
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    print(peak())
 """
 
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,16 +168,8 @@ def test_codes_can_be_read_back(texts):
 
 
 PROGRAM = """
-import pathlib, random, re, resource, time
-
-
-def peak():  # in KB; on Linux of this program alone, since what getrusage tells begins with the parent's
-    status = pathlib.Path("/proc/self/status")
-    if status.exists():
-        return int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
+import random, time
+from peak import peak
 rng = random.Random(0)
 states = [f"tic-tac-toe/{rng.randrange(200_000):012d}/x.o..x.o." for _ in range(1_000_000)]
 actions = [f"<{rng.randrange(9)}>" for _ in range(1_000_000)]
@@ -195,7 +188,8 @@ print(seconds, peak() / 1024, credit.counts["pairs"])
 
 
 def test_a_million_decisions_take_seconds_and_little_memory():
-    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    tests = Path(__file__).parents[2]
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, cwd=tests)
     seconds, megabytes, pairs = map(float, run.stdout.split())
     print(f"{seconds:.2f} s, {megabytes:.0f} MB in all, {pairs:.0f} pairs")  # noqa: T201 - for a reader of the log
     assert pairs > 500_000
