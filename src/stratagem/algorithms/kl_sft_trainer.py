@@ -5,6 +5,8 @@ from __future__ import annotations
 from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.warm_start import BASE
+from stratagem.learning.checks import CHECKS, Seen
+from stratagem.learning.watch import Watch
 from stratagem.models.load import load
 from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, write_run_models
 from stratagem.runs.files import new_folder
@@ -13,6 +15,9 @@ from stratagem.runs.metrics import MetricLog
 from stratagem.runs.resume import resume
 from stratagem.runs.weights import MODEL, writes_model
 
+LOOKED_FOR = {name: CHECKS[name] for name in ("not_finite", "no_gradient")}
+"""What can go wrong here; the other checks are for policies that are sampled."""
+
 
 class KLSFTTrainer:
     """One run of one recipe; it takes a minute, so one that was broken off begins again."""
@@ -20,10 +25,11 @@ class KLSFTTrainer:
     def __init__(
         self, recipe: KLSFTRecipe, run: RunFolder, progress: Progress = nobody, *, strict: bool = False
     ) -> None:
-        """There is nothing that a `strict` run would stop at."""
+        """`strict` stops at what a check finds; by default it is warned of once."""
         self.recipe = recipe
         self.run = run
         self.progress = progress
+        self.watch = Watch(strict=strict)
 
     def train(self) -> None:
         """Learn the aims, and keep the model."""
@@ -34,6 +40,7 @@ class KLSFTTrainer:
             lm = load(self.recipe.model)
             with MetricLog(self.run) as log:
                 for step, report in enumerate(kl_sft(lm, self.recipe), 1):
+                    self.watch.look(Seen(step=step - 1, report=report, examples=()), LOOKED_FOR)
                     figures = {"kl_sft/loss": report.loss, "kl_sft/norm": report.norm, "kl_sft/rate": report.rate}
                     log.write(step, figures)
                     self.progress(step, self.recipe.steps, figures)

@@ -77,7 +77,7 @@ class LanguageSeat(Seat):
         return [replace(example, entropy_over=(some,)) for (_, example), some in zip(found, sets, strict=True)]
 
     def _figures(self, examples: Sequence[Example], reports: Sequence[Report]) -> Figures:
-        last, said = self.proximal.last, len(examples)
+        last = self.proximal.last
         figures = {name: last[name] for name in ("kl", "kl_coefficient", "score")}
         figures |= {"norm": _mean(report.norm for report in reports)}
         figures |= {"entropy": _mean(report.entropy for report in reports if report.entropy is not None)}
@@ -85,7 +85,8 @@ class LanguageSeat(Seat):
             seen = [report.metrics[name] for report in reports if name in report.metrics]
             figures |= {name.replace("/", "_"): _mean(seen)} if seen else {}
         asked = sum(len(read(example)) for example in examples)
-        return figures | {"num_examples": float(said), "num_asked": float(asked), "num_read": float(_num_read(reports))}
+        counted = {"num_examples": len(examples), "num_asked": asked, "num_read": sum(one.num_read for one in reports)}
+        return figures | {name: float(count) for name, count in counted.items()}
 
     def state(self) -> dict[str, Any]:
         return {
@@ -138,7 +139,3 @@ def _legal(speaker: Speaker, found: Sequence[Lesson]) -> list[Ids]:
 def _mean(values: Iterable[float]) -> float:
     listed = list(values)
     return math.fsum(listed) / len(listed) if listed else math.nan
-
-
-def _num_read(reports: Sequence[Report]) -> int:
-    return sum(report.num_read for report in reports)

@@ -1,0 +1,36 @@
+"""A run that gives a model first policies: what it leaves, and what a strict one stops at."""
+
+import pytest
+
+from stratagem.algorithms import kl_sft_trainer
+from stratagem.algorithms.kl_sft import KLSFTRecipe
+from stratagem.algorithms.kl_sft_trainer import KLSFTTrainer
+from stratagem.learning.learner import Report
+from stratagem.learning.watch import CheckFailed, TrainingWarning
+from stratagem.models.run_models import read_run_models
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+RECIPE = KLSFTRecipe.read(
+    {"aims": [{"policy": "ipd-cooperative", "seat": 0}], "kl_sft": {"examples": 5, "epochs": 2, "batch": 5}}
+)
+
+
+def test_it_leaves_a_model_that_others_begin_with(tmp_path):
+    run = RunFolder.create(tmp_path / "run", RECIPE, 0, "a test")
+    KLSFTTrainer(RECIPE, run, strict=True).train()
+    assert set(read_run_models(run.path).models) == {"base", "start", "best"}
+    assert read_metrics(run)["kl_sft/loss"].steps == list(range(1, RECIPE.steps + 1))
+
+
+def broken(lm, recipe):
+    yield Report(loss=float("nan"), norm=float("nan"), rate=0.1, num_examples=5, num_tokens=5, num_read=5)
+
+
+def test_a_strict_one_stops_at_a_loss_that_is_no_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(kl_sft_trainer, "kl_sft", broken)
+    run = RunFolder.create(tmp_path / "run", RECIPE, 0, "a test")
+    with pytest.raises(CheckFailed, match="not_finite"):
+        KLSFTTrainer(RECIPE, run, strict=True).train()
+    with pytest.warns(TrainingWarning, match="not_finite"):
+        KLSFTTrainer(RECIPE, run).train()
