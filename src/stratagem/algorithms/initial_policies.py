@@ -14,6 +14,7 @@ from stratagem.evaluation.labels import Labels
 Five = tuple[float, float, float, float, float]
 _TABLE = "ShapeLLM, Table 14"
 _FIGURE = "assumed: ShapeLLM's Figure 2 begins with much cooperation under the labels C/D and prints no number"
+_RECIPROCAL = "assumed: a seat that mostly answers in kind; nothing is printed of what gemma makes of the counts"
 _NOTHING = "assumed: nothing is printed of these labels"
 
 
@@ -40,10 +41,14 @@ INITIAL_POLICIES: MappingProxyType[str, InitialPolicy] = MappingProxyType(
         "icg-50": InitialPolicy("icg", ("N", "M"), (0.41, 0.40, 0.71, 0.37, 0.61), f"{_TABLE} (c)"),
         "icg-25": InitialPolicy("icg", ("T", "F"), (0.24, 0.47, 0.47, 0.02, 0.11), f"{_TABLE} (c)"),
         "ipd-cooperative": InitialPolicy("ipd-shapellm", ("C", "D"), (0.85, 0.85, 0.85, 0.85, 0.85), _FIGURE),
+        "ipd-reciprocal": InitialPolicy("ipd-shapellm", ("C", "D"), (0.85, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
         "c-ipd-cooperative": InitialPolicy("c-ipd", ("C", "D"), (0.85, 0.85, 0.85, 0.85, 0.85), _FIGURE),
+        "c-ipd-reciprocal": InitialPolicy("c-ipd", ("C", "D"), (0.85, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
         "imp-even": InitialPolicy("imp", ("H", "T"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+        "imp-reciprocal": InitialPolicy("imp", ("H", "T"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
         "icg-even": InitialPolicy("icg", ("S", "G"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
         "ish-even": InitialPolicy("ish", ("S", "H"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+        "ish-reciprocal": InitialPolicy("ish", ("S", "H"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
     }
 )
 """By name; a number is the probability that the paper looked for when it chose the labels, in percent."""

@@ -40,11 +40,12 @@ class Optimiser:
     """AdamW over some weights (Loshchilov and Hutter 2019), stepped with the schedule."""
 
     def __init__(self, weights: Iterable[torch.nn.Parameter], settings: OptimiserSettings, steps: int) -> None:
-        """`steps` are all that will be taken, which the schedule must know."""
+        """`steps` are all that will be taken, which the schedule must know; who does not know them sets a `pace`."""
         self.weights = list(weights)
         self.settings = settings
         self.steps = steps
         self.taken = 0
+        self.pace = 1.0
         self._long = [_long(weight) for weight in self.weights]
         self._adam = torch.optim.AdamW(
             self._long,
@@ -57,7 +58,7 @@ class Optimiser:
     @property
     def rate(self) -> float:
         """The learning rate of the next step."""
-        return self.settings.rate * share_at(self.settings, self.taken, self.steps)
+        return self.pace * self.settings.rate * share_at(self.settings, self.taken, self.steps)
 
     def step(self) -> float:
         """Take a step along the gradients that are there, and clear them; the norm that they had."""

@@ -64,9 +64,11 @@ class LanguageSeat(Seat):
             episodes=[lesson.episode for lesson, _ in found],
             scores=[lesson.reward for lesson, _ in found],
         )
+        self.optimiser.pace = self.settings.pace.at(self.proximal.learnt)
         reports = list(self.proximal.learn(played, key))
         self.base.engine.publish(self.name, self.optimiser.taken)
-        self.watch.after(self.learner, reports[-1], steps_a_batch=len(reports))
+        if self.optimiser.pace:  # standing still is then what was asked for
+            self.watch.after(self.learner, reports[-1], steps_a_batch=len(reports))
         return self._figures(played.examples, reports)
 
     def _examples(self, found: Sequence[tuple[Lesson, Example]]) -> list[Example]:

@@ -98,7 +98,8 @@ class ShapingRecipe(AnyRecipe):
         ref = parse_model(text)
         if seat.optimiser.schedule != "constant" or seat.optimiser.warm_up:
             raise ValueError(
-                f"`seats.{name}.optimiser` cannot have a schedule: how many steps are taken depends on what is played"
+                f"`seats.{name}.optimiser` cannot have a schedule, as how many steps are taken depends on what is "
+                "played: its `pace` goes by how often it learns"
             )
         if ref.kind == "api":
             raise ValueError(f"`seats.{name}` learns, and a model behind a server has no weights here: name another")

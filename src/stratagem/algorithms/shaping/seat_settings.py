@@ -14,6 +14,7 @@ from pydantic import Field, field_validator
 from stratagem.algorithms.sft import AdapterSettings
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.learning.proximal import PPOSettings
+from stratagem.learning.schedules import Schedule
 from stratagem.play.memory import memory_of
 from stratagem.players.modes import MODES
 from stratagem.prompting.catalogue import make_style
@@ -74,6 +75,8 @@ class Learns(Speaks):
     """The adapter."""
     optimiser: OptimiserSettings = OptimiserSettings(rate=TRL_RATE, clip=float("inf"))
     """How the adapter and the value head are moved."""
+    pace: Schedule = Schedule(start=1.0, end=1.0)
+    """The share of the optimiser's rate at which it learns, by how often it learnt before."""
     ppo: PPOSettings = PPOSettings()
     """How a batch of play is learnt from."""
     value_scale: float = Field(default=1.0, gt=0.0)

@@ -1,0 +1,50 @@
+"""How fast a seat learns: its pace is a share of the optimiser's rate, by how often it learnt before."""
+
+import pytest
+import torch
+
+from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shaping.seats import Seating
+from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import played
+from stratagem.players.catalogue import make_player
+from stratagem.runs.folder import RunFolder
+
+
+@pytest.fixture
+def seat(tmp_path):
+    naive = {"learner": "naive", "optimiser": {"rate": 1e-3}, "pace": {"start": 0.0, "end": 1.0, "steps": 2}}
+    game = "ipd-shapellm(labels=(C, D), rounds=2)"
+    recipe = ShapingRecipe.read({"game": game, "seats": {"naive": naive, "other": {"learner": "tabular"}}})
+    trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
+    return Seating(recipe, trainer.game, trainer._bases).seats()["naive"], trainer.game
+
+
+def moved(seat, game, number):
+    """How far its weights go when it learns from some episodes."""
+    before = [weight.detach().clone() for weight in seat.optimiser.weights]
+    match = Match(game, [seat.player, make_player("random", game)])
+    episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(4))
+    seat.learn([episodes], 0, Key(number))
+    pairs = zip(before, seat.optimiser.weights, strict=True)
+    return max(float((old - new.detach()).abs().max()) for old, new in pairs)
+
+
+def test_its_pace_rises_by_how_often_it_learnt(seat):
+    seat, game = seat
+    found = [(moved(seat, game, number), seat.optimiser.rate) for number in range(3)]
+    assert [rate for _, rate in found] == [0.0, 5e-4, 1e-3]
+    assert found[0][0] == 0.0 < found[1][0]
+
+
+def test_a_seat_that_is_restored_goes_on_at_its_pace(seat):
+    seat, game = seat
+    moved(seat, game, 0)
+    state = seat.state()
+    moved(seat, game, 1)
+    seat.restore(state)
+    moved(seat, game, 1)
+    assert seat.optimiser.rate == 5e-4
+    assert torch.isfinite(seat.head.weight).all()
