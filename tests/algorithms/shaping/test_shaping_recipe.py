@@ -1,5 +1,6 @@
 """Recipes of learners with clocks: what they default to, and what they refuse in one sentence."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,16 @@ def test_a_mistake_is_told_where_it_is(changes, said):
 def test_a_recipe_without_seats_lacks_them():
     with pytest.raises(BadParameter, match=r"The setting seats must be given\."):
         ShapingRecipe.read({"trials": 3})
+
+
+def test_a_table_that_tells_a_part_leaves_the_rest_as_the_kind_has_it():
+    """trl bounds no gradient, and a shaper's value loss counts less than a naive one's (Tables 7 and 8)."""
+    seats = {
+        "shaper": {"learner": "shaper", "optimiser": {"rate": 1e-7}, "ppo": {"batches": {"mini_batch": 5}}},
+        "naive": {"learner": "naive", "optimiser": {"rate": 1e-6}, "adapter": {"alpha": 16.0}},
+    }
+    made = ShapingRecipe.read({"seats": seats}).seats
+    assert [seat.optimiser.clip for seat in made.values()] == [math.inf, math.inf]
+    assert [seat.ppo.c_vf for seat in made.values()] == [1e-3, 0.2]
+    assert [made["shaper"].ppo.batches.mini_batch, made["shaper"].ppo.batches.batch] == [5, 100]
+    assert (made["naive"].adapter.rank, made["naive"].adapter.alpha) == (2, 16.0)

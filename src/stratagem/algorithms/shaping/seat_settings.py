@@ -7,10 +7,12 @@ times: so it is paid for what they learn of it (ShapeLLM, section 4.1; M-FOS; SH
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
+from stratagem.algorithms.recipe_file import over
 from stratagem.algorithms.sft import AdapterSettings
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.learning.proximal import PPOSettings
@@ -83,6 +85,16 @@ class Learns(Speaks):
     """How far one step moves the value head, against trl's; a small model's hidden states move it little."""
     reward: Literal["own", "sum"] = "own"
     """What it learns to raise: its own payoff, or what all seats are paid together (ShapeLLM, footnote 5)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _the_rest_as_usual(cls, data: Any) -> Any:
+        """Of what a table leaves out, the value is that of this kind of learner and not of tables of its sort."""
+        if not isinstance(data, Mapping):
+            return data
+        given = {name: data[name] for name in ("adapter", "optimiser", "ppo") if isinstance(data.get(name), Mapping)}
+        usual = {name: cls.model_fields[name].default.model_dump() for name in given}
+        return {**data, **{name: over(usual[name], table) for name, table in given.items()}}
 
 
 class Naive(Learns):

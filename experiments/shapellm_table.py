@@ -1,0 +1,132 @@
+"""The tables of docs/results/shapellm.md from the runs of experiments/shapellm.py.
+
+`python experiments/shapellm_table.py runs/shapellm docs/results/shapellm.json` puts every finished run into the JSON,
+in the place of one of the same recipe and seed that is there already, and prints the tables in Markdown: every seed,
+the mean with its 95 % interval over seeds, and what the paper printed. Runs may so be made in several sittings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stratagem.evaluation.statistics import mean, wilson
+from stratagem.reports.shapellm_figures import printed
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+Run = dict[str, Any]
+_NAME = re.compile(r"(?P<folder>tabular|tiny|smollm2)-(?P<recipe>.+)-(?P<seed>\d+)")
+KIND = ("learner", "memory", "reward")
+"""What of a seat's settings is told."""
+_PURE = 0.9
+"""A joint action that makes up so much of the last games is where a pair ended."""
+
+
+def found(folder: Path) -> Iterator[tuple[str, Run]]:
+    """The recipe and the figures of every finished run."""
+    for path in sorted(folder.glob("*/outcome.json")):
+        if said := _NAME.fullmatch(path.parent.name):
+            info = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
+            known = {key: info[key] for key in ("seed", "commit", "command", "dirty")}
+            outcome = json.loads(path.read_text(encoding="utf-8"))
+            recipe = tomllib.loads((path.parent / "config.toml").read_text(encoding="utf-8"))
+            kinds = {
+                name: {key: seat.get(key) for key in ("learner", "memory")} for name, seat in recipe["seats"].items()
+            }
+            told = {**known, "trials": recipe["trials"], **outcome, "kinds": kinds, "curves": curves(path.parent)}
+            yield f"{said['folder']}/{said['recipe']}", told
+
+
+def curves(path: Path) -> dict[str, Any]:
+    """Pay and entropy of every seat over the trials, one trial in five."""
+    read = read_metrics(RunFolder.open(path))
+    told = {}
+    for name, curve in read.items():
+        if name.endswith(("/pay", "/entropy", "/null")):
+            told[name] = [[s, round(v, 4)] for s, v in zip(*curve, strict=True) if s % 5 == 0 and math.isfinite(v)]
+    return told
+
+
+def merged(old: Mapping[str, Sequence[Run]], runs: Iterator[tuple[str, Run]]) -> dict[str, list[Run]]:
+    """By recipe, a run a seed; a new one takes the place of an old one."""
+    whole = {name: {run["seed"]: run for run in told} for name, told in old.items()}
+    for name, run in runs:
+        whole.setdefault(name, {})[run["seed"]] = run
+    return {name: [told[seed] for seed in sorted(told)] for name, told in sorted(whole.items())}
+
+
+def pays(run: Run, rounds: int) -> tuple[float, ...]:
+    """What the seats were paid a step in the last games of so many rounds."""
+    (row,) = [row for row in run["rows"] if row["rounds"] == rounds]
+    return tuple(row["figures"][f"{name}/pay"] for name in run["seats"])
+
+
+def seed_rows(name: str, runs: Sequence[Run]) -> Iterator[list[str]]:
+    """A row for each seed, the mean over them, and what is printed."""
+    lengths = [row["rounds"] for row in runs[0]["rows"]]
+    for run in runs:
+        told = [" / ".join(f"{pay:.2f}" for pay in pays(run, rounds)) for rounds in lengths]
+        yield [name, str(run["seed"]), *told, silent(run), regret(run)]
+    if len(runs) > 1:
+        means = [mean([pays(run, lengths[0])[slot] for run in runs]) for slot in range(len(runs[0]["seats"]))]
+        whole = " / ".join(f"{one.mean:.2f} \u00b1 {1.96 * (one.se or 0.0):.2f}" for one in means)
+        yield [f"**{name}**", f"all {len(runs)}", whole, *[""] * (len(lengths) + 1)]
+    paper = printed(runs[0]["rows"][0]["game"], runs[0].get("kinds"))
+    if paper:
+        both = " / ".join(f"{centre:.2f} \u00b1 {half:.2f}" for centre, half in (paper.first, paper.second))
+        yield [f"*ShapeLLM, {paper.source}*", "", both, *[""] * (len(lengths) + 1)]
+
+
+def silent(run: Run) -> str:
+    """How often each seat said nothing legal in the first of the last games."""
+    figures = run["rows"][0]["figures"]
+    return " / ".join(f"{100 * figures[f'{name}/null']:.1f} %" for name in run["seats"])
+
+
+def regret(run: Run) -> str:
+    """What the second seat gives up against the best policy of memory one, a round."""
+    told = run["interest"].get(run["seats"][-1])
+    return f"{told['possible'] - told['earned']:.2f}" if told else "\u2013"
+
+
+def ends(runs: Sequence[Run]) -> str:
+    """In which joint action how many of the seeds ended, with Wilson's interval."""
+    where: dict[str, int] = {}
+    for run in runs:
+        figures = run["rows"][0]["figures"]
+        shares = {name.removeprefix("visited/"): share for name, share in figures.items() if "visited/" in name}
+        most = max(shares, key=lambda name: shares[name])
+        where[most if shares[most] >= _PURE else "none"] = where.get(most if shares[most] >= _PURE else "none", 0) + 1
+    told = []
+    for name, count in sorted(where.items()):
+        share = wilson(count, len(runs))
+        told.append(f"{name} {count} of {len(runs)} [{share.low:.2f}, {share.high:.2f}]")
+    return ", ".join(told)
+
+
+def main() -> None:
+    """Write the JSON and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the runs lie")
+    parser.add_argument("out", type=Path, help="the JSON file to go on with")
+    asked = parser.parse_args()
+    old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
+    data = merged(old, found(asked.folder))
+    asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    for name, runs in data.items():
+        lengths = [f"{row['rounds']} rounds" for row in runs[0]["rows"]]
+        heads = ["", "seed", *lengths, "null", f"{runs[0]['seats'][-1]} gives up"]
+        lines = [heads, ["---"] * len(heads), *seed_rows(name, runs)]
+        print("\n".join(f"| {' | '.join(line)} |" for line in lines))
+        print(f"\nWhere they ended: {ends(runs)}.\n")
+
+
+if __name__ == "__main__":
+    main()
