@@ -39,16 +39,27 @@ class OptimiserSettings(FiniteSettings):
 class Optimiser:
     """AdamW over some weights (Loshchilov and Hutter 2019), stepped with the schedule."""
 
-    def __init__(self, weights: Iterable[torch.nn.Parameter], settings: OptimiserSettings, steps: int) -> None:
-        """`steps` are all that will be taken, which the schedule must know; who does not know them sets a `pace`."""
-        self.weights = list(weights)
+    def __init__(
+        self,
+        weights: Iterable[torch.nn.Parameter],
+        settings: OptimiserSettings,
+        steps: int,
+        unpaced: Iterable[torch.nn.Parameter] = (),
+    ) -> None:
+        """`steps` are all that will be taken, which the schedule must know; who does not know them sets a `pace`.
+
+        The `unpaced` are moved by the full rate at any pace.
+        """
+        paced = list(weights)
+        self.weights = [*paced, *unpaced]
         self.settings = settings
         self.steps = steps
         self.taken = 0
         self.pace = 1.0
         self._long = [_long(weight) for weight in self.weights]
+        groups = [self._long[: len(paced)], self._long[len(paced) :]]
         self._adam = torch.optim.AdamW(
-            self._long,
+            [{"params": group} for group in groups if group],
             lr=settings.rate,
             betas=settings.betas,
             eps=settings.epsilon,
@@ -57,8 +68,8 @@ class Optimiser:
 
     @property
     def rate(self) -> float:
-        """The learning rate of the next step."""
-        return self.pace * self.settings.rate * share_at(self.settings, self.taken, self.steps)
+        """The learning rate of the next step, at full pace."""
+        return self.settings.rate * share_at(self.settings, self.taken, self.steps)
 
     def step(self) -> float:
         """Take a step along the gradients that are there, and clear them; the norm that they had."""
@@ -66,8 +77,8 @@ class Optimiser:
             long.grad = None if short.grad is None else short.grad.to(long)
         norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.clip))
         if math.isfinite(norm):
-            for group in self._adam.param_groups:
-                group["lr"] = self.rate
+            for group, pace in zip(self._adam.param_groups, (self.pace, 1.0), strict=False):
+                group["lr"] = pace * self.rate
             self._adam.step()
             self._round()
         for weight in (*self._long, *self.weights):

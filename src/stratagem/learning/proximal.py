@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -49,6 +49,8 @@ class PPOSettings(Settings):
     """What the next step's worth counts in this one's."""
     lam: float = Field(default=0.95, ge=0.0, le=1.0)
     """How far ahead rewards are trusted rather than the value head."""
+    centre: Literal["batch", "turn"] = "batch"
+    """Whether the mean that is taken from the advantages is that of all, or of the same turn in the other episodes."""
     scale_scores: bool = True
     """Whether scores are divided by the spread of all scores so far."""
     kl: KLSettings = KLSettings()
@@ -64,7 +66,8 @@ class PPOSettings(Settings):
 
     def credit(self) -> Estimator:
         """From rewards and values to advantages and returns."""
-        return Whitened(of=GAE(gamma=self.gamma, lam=self.lam))
+        within: Literal["batch", "round"] = "round" if self.centre == "turn" else "batch"
+        return Whitened(of=GAE(gamma=self.gamma, lam=self.lam), within=within)
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,8 @@ class Played:
     """Of which episode each is: credit flows back within one, so what is to answer for a whole trial has one number."""
     scores: Sequence[float]
     """What each brought."""
+    turns: Sequence[int] | None = None
+    """At which turn of its episode each was, where turns are compared."""
 
 
 class Fixed(NamedTuple):
@@ -122,7 +127,9 @@ class Proximal:
         charge = self.controller.charge(said.policy_logprobs, said.reference_logprobs)
         terms = {"score": np.zeros(sum(sizes)), "kl": charge}
         terms["score"][np.cumsum(sizes) - 1] = self._scaled(np.asarray(played.scores, dtype=np.float64))
-        return Decisions(episode=np.repeat(np.asarray(played.episodes), sizes), terms=terms, value=said.values)
+        turns = None if played.turns is None else np.repeat(np.asarray(played.turns), sizes)
+        episodes = np.repeat(np.asarray(played.episodes), sizes)
+        return Decisions(episode=episodes, terms=terms, round=turns, value=said.values)
 
     def _scaled(self, scores: Floats) -> Floats:
         return self.scaling.scaled(scores) if self.settings.scale_scores else scores

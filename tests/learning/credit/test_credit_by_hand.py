@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stratagem.errors import StratagemError
+from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.learning.credit.base import Decisions, coded
 from stratagem.learning.credit.catalogue import CREDITS, credit_names, make_credit
 from stratagem.learning.credit.gae import GAE
@@ -162,6 +162,19 @@ def test_whitened_advantages_are_those_of_trl():
     wanted = (plain.advantage - plain.advantage.mean()) / np.sqrt(plain.advantage.var(ddof=1) + 1e-8)
     assert white.advantage.tolist() == approx(*wanted)
     assert white.returns.tolist() == plain.returns.tolist()
+
+
+def test_a_round_is_whitened_about_the_mean_of_the_same_round():
+    """Returns to go of 3, 1 and 5, 2: about 4 and 1.5; the third round was reached by one episode alone."""
+    terms = {"payoff": [2.0, 1.0, 3.0, 0.0, 2.0]}
+    decisions = Decisions(episode=[0, 0, 1, 1, 1], terms=terms, value=np.zeros(5), round=[0, 1, 0, 1, 2])
+    white = Whitened(of=GAE(lam=1.0), within="round")(decisions)
+    centred = np.array([-1.0, -0.5, 1.0, 0.5, 0.0])
+    assert white.advantage.tolist() == approx(*(centred / np.sqrt(centred.var(ddof=1) + 1e-8)))
+    with pytest.raises(UnknownName, match="batch"):
+        Whitened(within="game")
+    with pytest.raises(BadParameter, match="`round`"):
+        Whitened(of=GAE(), within="round")(Decisions(episode=[0, 0], terms=terms | {"payoff": [1, 2]}, value=[0, 0]))
 
 
 def test_scores_are_scaled_by_the_spread_of_all_so_far_and_charges_are_not():

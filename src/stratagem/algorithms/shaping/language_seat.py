@@ -13,6 +13,7 @@ from stratagem.algorithms.shaping.seat_settings import Learns, Speaks
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Engine, Sampling
 from stratagem.games.key import Key
+from stratagem.learning.credit.base import coded
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.optimiser import Optimiser
@@ -25,7 +26,7 @@ from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
 
-_OF_A_STEP = ("policy/loss", "value/loss", "policy/clipped")
+_OF_A_STEP = ("value/explained", "policy/clipped")
 """What is told of the steps' own metrics."""
 
 
@@ -39,7 +40,7 @@ class LanguageSeat(Seat):
         self.base = base
         weights = settings.adapter.add(base.lm, name, key.value & 0x7FFFFFFF)
         self.head = ValueHead(base.lm, settings.value_scale)
-        self.optimiser = Optimiser([*weights, *self.head.parameters()], settings.optimiser, steps=1)
+        self.optimiser = Optimiser(weights, settings.optimiser, steps=1, unpaced=self.head.parameters())
         self.learner = Learner(
             base.policy,
             settings.ppo.loss(0),
@@ -63,6 +64,7 @@ class LanguageSeat(Seat):
             examples=self._examples(found),
             episodes=[lesson.episode for lesson, _ in found],
             scores=[lesson.reward for lesson, _ in found],
+            turns=coded(lesson.turn for lesson, _ in found)[0].tolist(),
         )
         self.optimiser.pace = self.settings.pace.at(self.proximal.learnt)
         reports = list(self.proximal.learn(played, key))

@@ -78,7 +78,7 @@ class Learns(Speaks):
     optimiser: OptimiserSettings = OptimiserSettings(rate=TRL_RATE, clip=float("inf"))
     """How the adapter and the value head are moved."""
     pace: Schedule = Schedule(start=1.0, end=1.0)
-    """The share of the optimiser's rate at which it learns, by how often it learnt before."""
+    """The share of its rate at which the adapter is moved, by how often it learnt before; not the value head."""
     ppo: PPOSettings = PPOSettings()
     """How a batch of play is learnt from."""
     value_scale: float = Field(default=1.0, gt=0.0)

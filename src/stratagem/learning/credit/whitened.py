@@ -1,12 +1,14 @@
-"""Advantages of one spread, whatever the rewards are."""
+"""Advantages of one spread, whatever the rewards are, about the mean of all rows or of those of the same round."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
+from stratagem.errors import UnknownName
+from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats, Ints, State
 from stratagem.learning.credit.gae import GAE
 
 
@@ -15,18 +17,34 @@ class Whitened(Estimator):
     """Another estimator's advantages less their mean, divided by their spread, over all rows of the batch.
 
     Reference: `masked_whiten` of trl 0.11, by which its PPO and ShapeLLM's train; returns stay as they are.
+    Within a round, the mean is that of the same round in the other episodes: what is still to come at that time is then
+    no matter, though nothing is known of it. A round that one episode alone reached teaches nothing.
     When not: where all advantages of a batch may truly be of one sign, as in probes, the shift turns some round.
     """
 
     of: Estimator = field(default_factory=GAE)
     """Whose advantages."""
+    within: Literal["batch", "round"] = "batch"
+    """Of which rows the mean is taken away."""
+
+    def __post_init__(self) -> None:
+        if self.within not in ("batch", "round"):
+            raise UnknownName("within", self.within, ("batch", "round"))
 
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         credit = self.of(decisions, state)
         if len(decisions) < 2:
             return credit
-        factor = 1.0 / np.sqrt(credit.advantage.var(ddof=1) + 1e-8)
-        shares = {name: (share - share.mean()) * factor for name, share in credit.shares.items()}
-        centred = {name: share - share.mean() for name, share in credit.shares.items()}
-        advantage = (credit.advantage - credit.advantage.mean()) * factor
-        return replace(credit, advantage=advantage, shares=shares, centred=centred)
+        rounds = decisions.codes("round") if self.within == "round" else np.zeros(len(decisions), dtype=np.int64)
+        advantage = _centred(credit.advantage, rounds)
+        factor = 1.0 / np.sqrt(advantage.var(ddof=1) + 1e-8)
+        centred = {name: _centred(share, rounds) for name, share in credit.shares.items()}
+        shares = {name: share * factor for name, share in centred.items()}
+        return replace(credit, advantage=advantage * factor, shares=shares, centred=centred)
+
+
+def _centred(values: Floats, groups: Ints) -> Floats:
+    """The values less the mean of their group."""
+    _, places = np.unique(groups, return_inverse=True)
+    means: Floats = np.bincount(places, weights=values) / np.bincount(places)
+    return values - means[places]
