@@ -35,7 +35,7 @@ class Aim(Settings):
     teacher: str = ""
     """A model, as `stratagem players` names them, that is copied in `game`."""
     game: str = ""
-    """What is played; the table's own game where there is a table."""
+    """What is played, and under which labels; a table has its own, which hold where none is named here."""
     seat: Literal[0, 1] = 1
     """Who is told."""
     styles: tuple[str, ...] = Field(default=("shapellm-state",), min_length=1)
@@ -59,7 +59,9 @@ class Aim(Settings):
     @property
     def labels(self) -> Labels:
         """What the two actions are called, by both seats."""
-        first, second = self.table.labels if self.table else self.scene(self.styles[0]).game.seat_labels(self.seat)
+        if self.table and not self.game:
+            return self.table.labels
+        first, second = self.scene(self.styles[0]).game.seat_labels(self.seat)
         return first, second
 
     def scene(self, style: str) -> Scene:
