@@ -1,8 +1,10 @@
-"""Runs of ShapeLLM's experiments, resumable: `python experiments/shapellm.py RUNS tabular [--only ipd] [--seeds 5]`.
+"""Runs of ShapeLLM's experiments, resumable: `python experiments/shapellm.py RUNS tiny --only baseline,shaper`.
 
 Every recipe of a folder of recipes/shapellm is run with every seed, as RUNS/FOLDER-RECIPE-SEED, so that the report of
-one takes its seeds together. To be called from the project's root. A run that is finished is passed over, one that was
-broken off goes on. Two processes may share the work: each run is locked.
+one takes its seeds together; `--only` takes those recipes whose names end so. `table` in the place of a folder is the
+paper's main table with `tiny`: 65 runs, of which the baselines that end in one of several equilibria have ten seeds. To
+be called from the project's root. A run that is finished is passed over, one that was broken off goes on. Two processes
+may share the work: each run is locked.
 """
 
 from __future__ import annotations
@@ -11,10 +13,27 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 RECIPES = Path("recipes/shapellm")
 FOLDERS = sorted(path.name for path in RECIPES.glob("*") if path.name not in ("games", "models", "pairs", "start"))
+
+TABLE = {f"{game}-{pair}": 5 for game in ("ipd", "imp", "icg", "c-ipd", "ish") for pair in ("baseline", "shaper")}
+TABLE |= {f"{game}-baseline": 10 for game in ("icg", "c-ipd", "ish")}
+"""How many seeds of which recipe are in the paper's Tables 1 and 3."""
+
+
+def jobs(folder: str, only: tuple[str, ...], seeds: int) -> Iterator[tuple[Path, str, int]]:
+    """Recipes, what their runs are called, and seeds, a seed of all before the next one of any."""
+    if folder == "table":
+        wanted = {RECIPES / "tiny" / f"{name}.toml": count for name, count in TABLE.items()}
+    else:
+        wanted = {path: seeds for path in sorted((RECIPES / folder).glob("*.toml"))}
+    for seed in range(max(wanted.values())):
+        for recipe, count in wanted.items():
+            if seed < count and recipe.stem.endswith(only):
+                yield recipe, f"{recipe.parent.name}-{recipe.stem}-{seed}", seed
 
 
 def command(recipe: Path, run: Path, seed: int) -> list[str]:
@@ -29,18 +48,17 @@ def main() -> None:
     """Run what is not done yet, one after the other, seed by seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, help="where the runs lie")
-    parser.add_argument("folder", choices=FOLDERS, help="whose recipes")
-    parser.add_argument("--only", default="", help="runs whose names hold this")
+    parser.add_argument("folder", choices=["table", *FOLDERS], help="whose recipes")
+    parser.add_argument("--only", default="", help="recipes whose names end so, several with commas between them")
     parser.add_argument("--seeds", type=int, default=5)
     asked = parser.parse_args()
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    for seed in range(asked.seeds):
-        for recipe in sorted((RECIPES / asked.folder).glob("*.toml")):
-            run = asked.runs / f"{asked.folder}-{recipe.stem}-{seed}"
-            if asked.only in run.name and not (run / "outcome.json").is_file():
-                words = command(recipe, run, seed)
-                print(" ".join(words), flush=True)
-                subprocess.run(words, check=False, env=environment)
+    for recipe, name, seed in jobs(asked.folder, tuple(asked.only.split(",")), asked.seeds):
+        run = asked.runs / name
+        if not (run / "outcome.json").is_file():
+            words = command(recipe, run, seed)
+            print(" ".join(words), flush=True)
+            subprocess.run(words, check=False, env=environment)
 
 
 if __name__ == "__main__":
