@@ -29,7 +29,7 @@ def jobs(folder: str, only: tuple[str, ...], seeds: int) -> Iterator[tuple[Path,
     if folder == "table":
         wanted = {RECIPES / "tiny" / f"{name}.toml": count for name, count in TABLE.items()}
     else:
-        wanted = {path: seeds for path in sorted((RECIPES / folder).glob("*.toml"))}
+        wanted = dict.fromkeys(sorted((RECIPES / folder).glob("*.toml")), seeds)
     for seed in range(max(wanted.values())):
         for recipe, count in wanted.items():
             if seed < count and recipe.stem.endswith(only):
