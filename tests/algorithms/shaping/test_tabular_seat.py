@@ -4,10 +4,12 @@ import math
 
 import pytest
 
+from stratagem.algorithms.shaping.figures import situations
 from stratagem.algorithms.shaping.seat import Seat, lessons
 from stratagem.algorithms.shaping.seat_settings import Tabular
 from stratagem.algorithms.shaping.tabular_seat import TabularSeat
 from stratagem.algorithms.shaping.trial import Trials
+from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -25,6 +27,16 @@ def first_of(seat, game=GAME):
 def test_a_row_begins_as_it_is_told():
     seat = TabularSeat("t", Tabular(first=0.8), 1)
     assert first_of(seat) == pytest.approx(0.8)
+
+
+def test_five_rows_may_begin_with_five_odds():
+    """Before anything was played, and after each joint action, its own part first."""
+    seat = TabularSeat("t", Tabular(first=(0.5, 0.9, 0.2, 0.8, 0.1)), 1)
+    found = [seat.table.policy(view)["C"] for view in situations(GAME, 1).values()]
+    assert found == pytest.approx([0.5, 0.9, 0.2, 0.8, 0.1])
+    with pytest.raises(BadParameter, match="repeated games of two actions"):
+        auction = make_game("auction")
+        TabularSeat("t", Tabular(first=(0.5,) * 5, style="plain"), 1).table.policy(auction.start(Key(0)).view(0))
 
 
 def test_a_step_is_the_score_function_estimate_of_the_mean_return():

@@ -24,6 +24,7 @@ from stratagem.settings import FiniteSettings
 
 Clock = Annotated[int, Field(ge=1)] | Literal["trial"]
 """After so many episodes, or once a trial."""
+Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 TRL_RATE = 1.41e-6
 """trl's, which ShapeLLM trains naive learners with (Table 7)."""
 RANK_TWO = AdapterSettings(rank=2, targets=("q_proj", "v_proj"))
@@ -148,8 +149,9 @@ class Tabular(Remembers):
     """After how many episodes it learns, and over how many an action is credited."""
     rate: float = Field(default=1.0, gt=0.0)
     """How far a logit is moved along the gradient of the mean return of an episode."""
-    first: float = Field(default=0.5, gt=0.0, lt=1.0)
-    """How likely the first action is at the start, in every row; the others share the rest."""
+    first: Share | tuple[Share, Share, Share, Share, Share] = 0.5
+    """How likely the first action is at the start, in every row; the others share the rest. Five numbers are those before
+    anything was played and after each joint action, as in the tables of first policies."""
     gamma: float = Field(default=1.0, ge=0.0, le=1.0)
     """What the next step's worth counts in this one's."""
 

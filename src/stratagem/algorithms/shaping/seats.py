@@ -20,7 +20,7 @@ from stratagem.algorithms.shaping.seat_settings import (
     Tabular,
     episodes_between,
 )
-from stratagem.algorithms.shaping.tabular_seat import TabularSeat
+from stratagem.algorithms.shaping.tabular_seat import TabularLearner, TabularSeat
 from stratagem.engines.open import served
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
@@ -44,6 +44,8 @@ def check_seats(recipe: ShapingRecipe, game: Game[Any]) -> None:
             if isinstance(seat, Remembers):
                 check_memory(seat.memory, make_style(seat.style), game)
                 make_style(seat.style).messages(game.start(Key(0)).view(slot))
+            if isinstance(seat, Tabular):
+                TabularLearner(make_style(seat.style), seat.first).row(game.start(Key(0)).view(slot))
             if isinstance(seat, Scripted):
                 make_player(seat.player, game)
         except BadParameter as error:

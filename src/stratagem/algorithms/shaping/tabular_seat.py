@@ -20,8 +20,10 @@ import numpy as np
 
 from stratagem.algorithms.shaping.seat import Figures, Lesson, Seat, Stages, lessons
 from stratagem.algorithms.shaping.seat_settings import Tabular
+from stratagem.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.key import Key
+from stratagem.games.matrix import MatrixFacts
 from stratagem.play.forks import steps
 from stratagem.players.base import Ask, Mix, Move, Traits, draw
 from stratagem.prompting.base import Style
@@ -37,7 +39,7 @@ class TabularLearner:
     """Plays the softmax of its rows; one that it has not met yet is as it was told to begin."""
 
     style: Style
-    first: float
+    first: float | tuple[float, ...]
     name: str = "tabular"
     rows: dict[str, Row] = field(default_factory=dict)
     """By what the seat was told."""
@@ -62,8 +64,9 @@ class TabularLearner:
         told = "\n".join(message.content for message in self.style.messages(view, past))
         if told not in self.rows:
             actions = list(view.choices)
-            rest = (1.0 - self.first) / max(1, len(actions) - 1)
-            self.rows[told] = {a: math.log(self.first if not n else rest) for n, a in enumerate(actions)}
+            first = self.first if isinstance(self.first, float) else self.first[_state(view)]
+            rest = (1.0 - first) / max(1, len(actions) - 1)
+            self.rows[told] = {a: math.log(first if not n else rest) for n, a in enumerate(actions)}
         return self.rows[told]
 
 
@@ -116,6 +119,14 @@ class TabularSeat(Seat):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.table.rows = {told: dict(row) for told, row in state["rows"].items()}
+
+
+def _state(view: View[Any]) -> int:
+    """Which of the five states of a repeated game the seat is in, as tables of first policies count them."""
+    if not isinstance(view.facts, MatrixFacts) or len(view.facts.labels) != 2 or len(view.facts.their_labels) != 2:
+        raise BadParameter("A table begins with five probabilities in repeated games of two actions only: give it one.")
+    facts = view.facts
+    return 1 + 2 * facts.mine[-1] + facts.theirs[-1] if facts.mine else 0
 
 
 def _past(lesson: Lesson, slot: int) -> Past:
