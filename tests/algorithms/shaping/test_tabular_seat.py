@@ -34,9 +34,9 @@ def test_five_rows_may_begin_with_five_odds():
     seat = TabularSeat("t", Tabular(first=(0.5, 0.9, 0.2, 0.8, 0.1)), 1)
     found = [seat.table.policy(view)["C"] for view in situations(GAME, 1).values()]
     assert found == pytest.approx([0.5, 0.9, 0.2, 0.8, 0.1])
+    elsewhere = TabularSeat("t", Tabular(first=(0.5,) * 5, style="plain"), 1)
     with pytest.raises(BadParameter, match="repeated games of two actions"):
-        auction = make_game("auction")
-        TabularSeat("t", Tabular(first=(0.5,) * 5, style="plain"), 1).table.policy(auction.start(Key(0)).view(0))
+        elsewhere.table.policy(make_game("auction").start(Key(0)).view(0))
 
 
 def test_a_step_is_the_score_function_estimate_of_the_mean_return():

@@ -150,7 +150,7 @@ class Tabular(Remembers):
     rate: float = Field(default=1.0, gt=0.0)
     """How far a logit is moved along the gradient of the mean return of an episode."""
     first: Share | tuple[Share, Share, Share, Share, Share] = 0.5
-    """How likely the first action is at the start, in every row; the others share the rest. Five numbers are those before
+    """How likely the first action is at first, in every row; the others share the rest. Five numbers are for before
     anything was played and after each joint action, as in the tables of first policies."""
     gamma: float = Field(default=1.0, ge=0.0, le=1.0)
     """What the next step's worth counts in this one's."""
