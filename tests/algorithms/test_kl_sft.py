@@ -54,7 +54,9 @@ def test_the_recipes_are_of_their_games_and_name_every_start(path):
     recipe = KLSFTRecipe.read(tomllib.loads(path.read_text("utf-8")))
     told = {aim.policy for aim in recipe.aims}
     game = "ipd-shapellm" if path.stem == "ipd" else path.stem
-    assert told >= {name for name, one in INITIAL_POLICIES.items() if one.game == game}
+    # a start in kind takes the place of another one, after the same prompts
+    named = {name for name, one in INITIAL_POLICIES.items() if one.game == game and "reciprocal" not in name}
+    assert told >= named
     small = recipe.model_copy(update={"kl_sft": recipe.kl_sft.model_copy(update={"examples": 10})})
     examples = aimed(TransformersEngine(load(recipe.model)), small, Key(0))
     assert len(examples) == 10 * len(recipe.aims)
