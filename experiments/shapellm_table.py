@@ -12,6 +12,7 @@ import json
 import math
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,7 @@ def found(folder: Path) -> Iterator[tuple[str, Run]]:
             known = {key: info[key] for key in ("seed", "commit", "command", "dirty")}
             outcome = json.loads(path.read_text(encoding="utf-8"))
             recipe = tomllib.loads((path.parent / "config.toml").read_text(encoding="utf-8"))
-            kinds = {
-                name: {key: seat.get(key) for key in ("learner", "memory")} for name, seat in recipe["seats"].items()
-            }
+            kinds = {name: {key: seat.get(key) for key in KIND} for name, seat in recipe["seats"].items()}
             told = {**known, "trials": recipe["trials"], **outcome, "kinds": kinds, "curves": curves(path.parent)}
             yield f"{said['folder']}/{said['recipe']}", told
 
@@ -98,17 +97,15 @@ def regret(run: Run) -> str:
 
 def ends(runs: Sequence[Run]) -> str:
     """In which joint action how many of the seeds ended, with Wilson's interval."""
-    where: dict[str, int] = {}
-    for run in runs:
-        figures = run["rows"][0]["figures"]
-        shares = {name.removeprefix("visited/"): share for name, share in figures.items() if "visited/" in name}
-        most = max(shares, key=lambda name: shares[name])
-        where[most if shares[most] >= _PURE else "none"] = where.get(most if shares[most] >= _PURE else "none", 0) + 1
-    told = []
-    for name, count in sorted(where.items()):
-        share = wilson(count, len(runs))
-        told.append(f"{name} {count} of {len(runs)} [{share.low:.2f}, {share.high:.2f}]")
-    return ", ".join(told)
+    shares = [(name, count, wilson(count, len(runs))) for name, count in sorted(Counter(map(end, runs)).items())]
+    return ", ".join(f"{name} {count} of {len(runs)} [{one.low:.2f}, {one.high:.2f}]" for name, count, one in shares)
+
+
+def end(run: Run) -> str:
+    """The joint action that makes up nearly all of the last games; none where there is no such."""
+    shares = {name: share for name, share in run["rows"][0]["figures"].items() if name.startswith("visited/")}
+    most = max(shares, key=lambda name: shares[name])
+    return most.removeprefix("visited/") if shares[most] >= _PURE else "none"
 
 
 def main() -> None:
