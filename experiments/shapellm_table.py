@@ -17,8 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.evaluation.statistics import mean, wilson
+from stratagem.evaluation.statistics import wilson
 from stratagem.reports.shapellm_figures import printed
+from stratagem.reports.siblings import band
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
@@ -74,8 +75,8 @@ def seed_rows(name: str, runs: Sequence[Run]) -> Iterator[list[str]]:
         told = [" / ".join(f"{pay:.2f}" for pay in pays(run, rounds)) for rounds in lengths]
         yield [name, str(run["seed"]), *told, silent(run), regret(run)]
     if len(runs) > 1:
-        means = [mean([pays(run, lengths[0])[slot] for run in runs]) for slot in range(len(runs[0]["seats"]))]
-        whole = " / ".join(f"{one.mean:.2f} \u00b1 {1.96 * (one.se or 0.0):.2f}" for one in means)
+        bands = [band([pays(run, lengths[0])[slot] for run in runs]) for slot in range(len(runs[0]["seats"]))]
+        whole = " / ".join(f"{(low + high) / 2:.2f} \u00b1 {(high - low) / 2:.2f}" for low, high in bands)
         yield [f"**{name}**", f"all {len(runs)}", whole, *[""] * (len(lengths) + 1)]
     paper = printed(runs[0]["rows"][0]["game"], runs[0].get("kinds"))
     if paper:
