@@ -46,6 +46,36 @@ def test_the_numbers_are_what_was_asked_for(said, dtype):
     assert load("tiny", dtype=said).model.dtype == dtype
 
 
+def saved_in(folder, **said):
+    config = json.loads((folder / "config.json").read_text()) | {"dtype": None} | said
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("device", "said", "dtype"),
+    [
+        ("cpu", {"dtype": "bfloat16"}, "fp32"),
+        ("cpu", {"dtype": "float32"}, "fp32"),
+        ("cuda", {"dtype": "bfloat16"}, "bf16"),
+        ("cuda:1", {"dtype": "float16"}, "bf16"),
+        ("cuda", {"dtype": "float32"}, "fp32"),
+        ("cuda", {"torch_dtype": "float32"}, "fp32"),
+        ("cuda", {}, "bf16"),
+    ],
+)
+def test_no_processor_chooses_the_numbers(folder, monkeypatch, device, said, dtype):
+    """The same figures on every processor; a GPU halves only what was not saved whole."""
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True, "amx_bf16": True})
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: True)
+    assert loading._dtype(saved_in(folder, **said), device) == dtype
+
+
+def test_a_gpu_without_bf16_takes_fp32(folder, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
+    assert loading._dtype(saved_in(folder, dtype="bfloat16"), "cuda") == "fp32"
+
+
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "model.pth", "model.ckpt"])
 def test_a_pickle_is_refused(folder, name, monkeypatch):
     torch.save({}, folder / name)

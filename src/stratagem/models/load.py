@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import MissingExtra
-from stratagem.models.folder import check_folder, folder_fingerprint, hub_folder
+from stratagem.models.folder import check_folder, folder_fingerprint, hub_folder, read_json
 from stratagem.models.gguf_file import gguf_folder
 from stratagem.models.quiet import quietly
 from stratagem.models.reference import BUILT_IN, DTYPES, BadModel, ModelRef, parse_model
@@ -114,7 +114,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     _needs(ref)
     folder = _folder(ref)
     device = device or _device()
-    dtype = dtype or ref.dtype or _dtype(ref, device)
+    dtype = dtype or ref.dtype or _dtype(folder, device)
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join(DTYPES)}.")
     model, tokenizer = _model(ref, folder, device, dtype), _tokenizer(folder)
@@ -150,16 +150,20 @@ def _device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def _dtype(ref: ModelRef, device: str) -> str:
-    """Bf16 where the processor multiplies it; the tiny models gain nothing from it and stay exact."""
+def _dtype(folder: Path, device: str) -> str:
+    """Fp32, so that a processor changes no figure; on a GPU bf16, but what was saved in fp32 stays so."""
     import torch
 
-    if ref.kind in BUILT_IN:
+    if not device.startswith("cuda") or _saved_in(folder) == "float32":
         return "fp32"
-    if device.startswith("cuda"):
-        return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
-    able: Mapping[str, Any] = torch.cpu.get_capabilities() if device == "cpu" else {}
-    return "bf16" if able.get("avx512_bf16") or able.get("amx_bf16") or able.get("bf16") else "fp32"
+    return "bf16" if torch.cuda.is_bf16_supported(including_emulation=False) else "fp32"
+
+
+def _saved_in(folder: Path) -> str | None:
+    """The number format that a model's folder says its weights are in; older ones call it `torch_dtype`."""
+    said = read_json(folder / "config.json")
+    found = said.get("dtype") or said.get("torch_dtype")
+    return found if isinstance(found, str) else None
 
 
 def _model(ref: ModelRef, folder: Path, device: str, dtype: str) -> Any:
