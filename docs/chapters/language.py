@@ -28,7 +28,7 @@ MODELS = {
 OPTIONS = {
     "+adapter:PATH": "A LoRA adapter from its folder; players on one base share the base, and one batch.",
     "+4bit": "Quantised to four bits by bitsandbytes.",
-    "+dtype=bf16": "The number format: bf16, fp16 or fp32; by default fp32, and on a GPU bf16 unless the weights were saved in fp32.",
+    "+dtype=bf16": "Bf16, fp16 or fp32; by default fp32, and on a GPU bf16 unless it was saved in fp32.",
 }
 
 
