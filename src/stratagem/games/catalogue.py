@@ -13,6 +13,7 @@ from stratagem.games.base import Game
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.negotiation_v1 import Pie
 from stratagem.games.negotiation_v2 import Division
+from stratagem.games.public_goods import PublicGoods
 from stratagem.games.repeated import REPEATED
 from stratagem.games.spiel import SPIEL_GAMES, spiel
 from stratagem.registry import Call, Registry, parse_call
@@ -20,6 +21,7 @@ from stratagem.registry import Call, Registry, parse_call
 GAMES: dict[str, Callable[..., Game[Any]]] = {
     **REPEATED,
     "auction": Auction,
+    "public-goods": PublicGoods,
     "negotiation-v1": Pie,
     "negotiation-v2": Division,
     "kuhn": Kuhn,

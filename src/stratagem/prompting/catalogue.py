@@ -7,13 +7,14 @@ from functools import partial
 
 from stratagem.prompting.base import Style
 from stratagem.prompting.gtbench import GTBench
-from stratagem.prompting.plain import Plain, Reasoned
+from stratagem.prompting.plain import Brief, Plain, Reasoned
 from stratagem.prompting.shapellm import ShapeLLM
 from stratagem.registry import Registry, parse_call
 
 STYLES: dict[str, Callable[..., Style]] = {
     "plain": Plain,
     "reasoned": Reasoned,
+    "brief": Brief,
     "gtbench": GTBench,
     "gtbench-reasoned": partial(GTBench, reason=True),
     "shapellm-base": partial(ShapeLLM, shows="base"),

@@ -38,3 +38,15 @@ class Reasoned(Style):
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         asked = f"{question(view)}\nReason in a few sentences; then write, as the last line, Action: and your action."
         return [Message("system", _SYSTEM), Message("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
+
+
+@dataclass(frozen=True)
+class Brief(Style):
+    """Tells of what has happened only what matters for the future, as the game's own short name of the state.
+
+    Situations that look the same to the seat have one prompt, so a table of rows by prompt is a policy by state.
+    """
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
+        asked = f"{question(view)}\nAnswer with the action alone."
+        return [Message("system", _SYSTEM), Message("user", f"{view.rules}\n\nState: {view.state_key}\n\n{asked}")]
