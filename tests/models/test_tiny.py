@@ -16,7 +16,7 @@ from stratagem.models import tiny as tiny_models
 from stratagem.models.load import load
 from stratagem.models.reference import BUILT_IN, BadModel
 from stratagem.models.tiny import WINDOW, tiny_folder
-from stratagem.models.tiny_tokenizer import CONTEXT, SPECIAL
+from stratagem.models.tiny_tokenizer import CONTEXT, SPECIAL, texts_digest
 
 FILES = ("model.safetensors", "tokenizer.json", "config.json", "chat_template.jinja")
 PROGRAM = "from stratagem.models.tiny import tiny_folder\nfor kind in {kinds!r}: print(tiny_folder(kind))"
@@ -92,6 +92,11 @@ def test_a_sliding_layer_does_not_see_past_its_window():
         gap = (model.model(tokens).logits - wide(tokens).logits).abs().amax(-1)[0]
     assert gap[: WINDOW - 1].max() < 1e-4
     assert gap[WINDOW + 1 :].max() > 1e-2
+
+
+def test_it_is_the_model_of_the_published_results():
+    """Where this fails, `tiny` has become another model: every result page with its figures is to be made again."""
+    assert texts_digest() == "23082e3d"
 
 
 @pytest.mark.parametrize("game", golden().values(), ids=golden())
