@@ -51,6 +51,8 @@ class PPOSettings(Settings):
     """How far ahead rewards are trusted rather than the value head."""
     centre: Literal["batch", "turn"] = "batch"
     """Whether the mean that is taken from the advantages is that of all, or of the same turn in the other episodes."""
+    least_spread: float = Field(default=0.0, ge=0.0)
+    """Advantages are divided by their spread, but by no less than this: where all is paid alike, noise stays small."""
     scale_scores: bool = True
     """Whether scores are divided by the spread of all scores so far."""
     kl: KLSettings = KLSettings()
@@ -67,7 +69,7 @@ class PPOSettings(Settings):
     def credit(self) -> Estimator:
         """From rewards and values to advantages and returns."""
         within: Literal["batch", "round"] = "round" if self.centre == "turn" else "batch"
-        return Whitened(of=GAE(gamma=self.gamma, lam=self.lam), within=within)
+        return Whitened(of=GAE(gamma=self.gamma, lam=self.lam), within=within, least=self.least_spread)
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,16 @@ def test_whitened_advantages_are_those_of_trl():
     assert white.returns.tolist() == plain.returns.tolist()
 
 
+@pytest.mark.parametrize(("size", "divisor"), [(1.0, 1.5), (0.5, 1.0), (1e-3, 1.0)])
+def test_a_spread_below_the_least_is_not_divided_by(size, divisor):
+    """Returns to go of 1, 0, 3, 3, whose spread is 1.5: of those half as large it is .75, and of less than 1 no use."""
+    decisions = Decisions(episode=[0, 0, 1, 1], terms={"payoff": size * np.array([1.0, 0.0, 0.0, 3.0])}, value=[0] * 4)
+    white = Whitened(of=GAE(lam=1.0), least=1.0)(decisions)
+    assert white.advantage.tolist() == pytest.approx(size * np.array([-0.75, -1.75, 1.25, 1.25]) / divisor, rel=1e-6)
+    with pytest.raises(BadParameter, match="least"):
+        Whitened(least=-1.0)
+
+
 def test_a_round_is_whitened_about_the_mean_of_the_same_round():
     """Returns to go of 3, 1 and 5, 2: about 4 and 1.5; the third round was reached by one episode alone."""
     terms = {"payoff": [2.0, 1.0, 3.0, 0.0, 2.0]}

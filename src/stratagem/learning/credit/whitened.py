@@ -10,6 +10,7 @@ import numpy as np
 from stratagem.errors import UnknownName
 from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats, Ints, State
 from stratagem.learning.credit.gae import GAE
+from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +20,8 @@ class Whitened(Estimator):
     Reference: `masked_whiten` of trl 0.11, by which its PPO and ShapeLLM's train; returns stay as they are.
     Within a round, the mean is that of the same round in the other episodes: what is still to come at that time is then
     no matter, though nothing is known of it. A round that one episode alone reached teaches nothing.
+    Where all was paid nearly alike the division makes as much of what is left, which is noise, as of any batch: `least`
+    bounds it.
     When not: where all advantages of a batch may truly be of one sign, as in probes, the shift turns some round.
     """
 
@@ -26,10 +29,13 @@ class Whitened(Estimator):
     """Whose advantages."""
     within: Literal["batch", "round"] = "batch"
     """Of which rows the mean is taken away."""
+    least: float = 0.0
+    """No smaller spread is divided by; trl has no such bound."""
 
     def __post_init__(self) -> None:
         if self.within not in ("batch", "round"):
             raise UnknownName("within", self.within, ("batch", "round"))
+        within(self, "least", self.least, 0.0)
 
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         credit = self.of(decisions, state)
@@ -37,7 +43,7 @@ class Whitened(Estimator):
             return credit
         rounds = decisions.codes("round") if self.within == "round" else np.zeros(len(decisions), dtype=np.int64)
         advantage = _centred(credit.advantage, rounds)
-        factor = 1.0 / np.sqrt(advantage.var(ddof=1) + 1e-8)
+        factor = 1.0 / np.sqrt(max(advantage.var(ddof=1), self.least**2) + 1e-8)
         centred = {name: _centred(share, rounds) for name, share in credit.shares.items()}
         shares = {name: share * factor for name, share in centred.items()}
         return replace(credit, advantage=advantage * factor, shares=shares, centred=centred)
