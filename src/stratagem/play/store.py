@@ -155,21 +155,33 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: 
             yield _episode(row, decisions.get(row["id"], []))
 
 
-def _read(folder: Path, name: str, number: int) -> pa.Table:
+def read_columns(folder: Path, name: str, number: int, columns: Sequence[str]) -> pa.Table:
+    """Some columns of one table of a shard, for who works on columns and needs no episodes."""
+    return _read(folder, name, number, columns)
+
+
+def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = None) -> pa.Table:
     path = _path(folder / name, number)
     try:
-        table = pq.read_table(path)
+        schema = pq.read_schema(path)
+        _check(path, name, schema)
+        table = pq.read_table(path, columns=None if columns is None else list(columns))
     except (OSError, pa.ArrowException) as error:
         raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
-    version = (table.schema.metadata or {}).get(b"stratagem_schema_version", b"none").decode()
+    if name == "episodes" and "pasts" not in schema.names and columns is None:
+        table = table.append_column(EPISODES.field("pasts"), pa.array([[]] * len(table), EPISODES.field("pasts").type))
+    return table
+
+
+def _check(path: Path, name: str, schema: pa.Schema) -> None:
+    """Refuse a file of another version, and one that lacks columns."""
+    version = (schema.metadata or {}).get(b"stratagem_schema_version", b"none").decode()
     if version not in map(str, READABLE):
         known = " and ".join(map(str, READABLE))
         raise BadRecord(f"{path} has schema version {version}, and this program reads versions {known}.")
-    if name == "episodes" and version == "2":
-        table = table.append_column(EPISODES.field("pasts"), pa.array([[]] * len(table), EPISODES.field("pasts").type))
-    if missing := set(SCHEMAS[name].names) - set(table.column_names):
+    later = {"pasts"} if name == "episodes" and version == "2" else set()
+    if missing := set(SCHEMAS[name].names) - set(schema.names) - later:
         raise BadRecord(f"{path} has no column {', '.join(sorted(missing))}.")
-    return table
 
 
 def _decisions(table: pa.Table, behind: dict[DecisionKey, tuple[Call, ...]]) -> dict[str, list[Decision]]:

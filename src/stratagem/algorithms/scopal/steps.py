@@ -1,0 +1,148 @@
+"""What each step is worth (SCO-PAL, stage II): decisions in, one row for each thing said in each situation out.
+
+A pair of situation and action is worth what an estimator of credit makes of all its occurrences. Replies that are equal
+in equal situations are one row with a count, which is trained once with the count as its weight. A reply that was not
+legal is kept as undesirable, and what was played in its place counts for no action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from stratagem.algorithms.scopal.decision_table import DecisionTable
+from stratagem.errors import BadRecord
+from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats, Ints
+from stratagem.learning.credit.segments import cells
+from stratagem.learning.credit.spag import SPAGReward
+
+SCHEMA_VERSION = 1
+_VERSION = b"stratagem_steps_version"
+SCHEMA = pa.schema(
+    [
+        ("game", pa.string()),
+        ("role", pa.int64()),  # the first seat that is told the same rules
+        ("state_key", pa.string()),
+        ("action", pa.string()),  # null where nothing legal was said
+        ("reply", pa.string()),
+        ("prompt", pa.string()),  # the id of what a model was asked; null of other players
+        ("count", pa.int64()),
+        ("outcome", pa.float64()),  # the sum of 1 for a win and a share for a tie over the rows of this reply
+        ("won", pa.int64()),  # in how many of them the game was won
+        ("reward", pa.float64()),  # what the pair of situation and action is worth
+        ("advantage", pa.float64()),  # the same less the threshold
+        ("desirable", pa.bool_()),
+        ("spag", pa.float64()),  # SPAG's reward, the mean over the rows of this reply
+        ("folder", pa.int32()),  # where the first of them stands
+        ("shard", pa.int32()),
+        ("episode", pa.string()),
+        ("turn", pa.int32()),
+        ("seat", pa.int32()),
+        ("attempt", pa.int32()),
+    ],
+    metadata={_VERSION: str(SCHEMA_VERSION).encode()},
+)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The rows, and the records that they were made of."""
+
+    rows: pa.Table
+    folders: tuple[Path, ...]
+
+
+def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Estimator) -> Steps:
+    """Every reply in every situation, with its worth."""
+    _check_winners(table)
+    situation = cells(table.game.codes, table.role, table.state.codes).of
+    credit = _worth(table, situation, estimator)
+    row = cells(situation, table.prompt.codes, table.reply.codes)
+    order = np.argsort(row.first)
+    first = row.first[order]
+    legal, reward = table.legal[first], _returns(credit)[first]
+    columns: dict[str, Any] = {
+        "game": _texts(table.game.codes[first], table.game.texts),
+        "role": table.role[first],
+        "state_key": _texts(table.state.codes[first], table.state.texts),
+        "action": pc.if_else(pa.array(legal), _texts(table.action.codes[first], table.action.texts), None),
+        "reply": _texts(table.reply.codes[first], table.reply.texts),
+        "prompt": _texts(table.prompt.codes[first], table.prompt.texts),
+        "count": row.sizes[order].astype(np.int64),
+        "outcome": row.total(table.outcome)[order],
+        "won": row.total((table.outcome == 1.0).astype(np.float64))[order].astype(np.int64),
+        "reward": np.where(legal, reward, 0.0),
+        "advantage": np.where(legal, credit.advantage[first], -1.0),
+        "desirable": legal & (credit.advantage[first] > 0.0),
+        "spag": (row.total(_spag(table)) / row.sizes)[order],
+    }
+    place = table.rows.take(pa.array(first))
+    columns |= {name: place[name] for name in ("folder", "shard", "episode", "turn", "seat", "attempt")}
+    return Steps(pa.table(columns, schema=SCHEMA), tuple(folders))
+
+
+def _worth(table: DecisionTable, situation: Ints, estimator: Estimator) -> Credit:
+    return estimator(
+        Decisions(
+            episode=table.way,
+            state=situation,
+            action=table.action.codes,
+            outcome=table.outcome,
+            keep=table.legal,
+        )
+    )
+
+
+def _returns(credit: Credit) -> Floats:
+    return credit.advantage if credit.returns is None else credit.returns
+
+
+def _spag(table: DecisionTable) -> Floats:
+    return SPAGReward()(Decisions(episode=table.way, outcome=table.outcome)).advantage
+
+
+def _check_winners(table: DecisionTable) -> None:
+    """Where nobody ever wins no step is better than another."""
+    for code, text in enumerate(table.game.texts):
+        seen = table.outcome[table.game.codes == code]
+        if len(seen) and not np.isin(seen, (0.0, 1.0)).any():
+            raise BadRecord(f"In {text} nobody ever won: all its {len(seen)} decisions led to ties, so leave it out.")
+
+
+def _texts(codes: Ints, texts: Sequence[Any]) -> pa.Array:
+    return pa.array(texts, pa.string()).take(pa.array(codes))
+
+
+def write_steps(steps: Steps, path: Path) -> None:
+    """Write the table, all of it or nothing."""
+    metadata = {**SCHEMA.metadata, b"folders": "\n".join(map(str, steps.folders)).encode()}
+    partial = path.with_name(path.name + ".partial")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(steps.rows.replace_schema_metadata(metadata), partial, compression="zstd")
+    partial.replace(path)
+
+
+def read_steps(path: Path) -> Steps:
+    """The table in a file."""
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
+    metadata = table.schema.metadata or {}
+    if (version := metadata.get(_VERSION, b"none").decode()) != str(SCHEMA_VERSION):
+        raise BadRecord(f"{path} has steps version {version}, and this program reads version {SCHEMA_VERSION}.")
+    if missing := [name for name in SCHEMA.names if name not in table.schema.names]:
+        raise BadRecord(f"{path} has no column {', '.join(missing)}: `stratagem steps` writes such tables.")
+    if not len(table):
+        raise BadRecord(f"{path} holds no steps.")
+    if not np.isfinite(table["reward"].to_numpy()).all():
+        raise BadRecord(f"{path} has rewards that are no finite numbers.")
+    folders = metadata.get(b"folders", b"").decode().split("\n")
+    return Steps(table.select(SCHEMA.names).cast(SCHEMA), tuple(map(Path, filter(None, folders))))

@@ -1,0 +1,192 @@
+"""What steps are worth, against a plain count over the episodes, and what cannot be estimated."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from stratagem.algorithms.scopal.decision_table import read_decisions
+from stratagem.algorithms.scopal.steps import read_steps, steps_of, write_steps
+from stratagem.errors import BadRecord
+from stratagem.evaluation.metrics.win_rate import won
+from stratagem.games import Key, make_game
+from stratagem.learning.credit.catalogue import make_credit
+from stratagem.play.match import Match
+from stratagem.play.scheduler import played
+from stratagem.play.seating import rotated
+from stratagem.play.store import read_episodes, write_shard
+from stratagem.players.catalogue import make_player
+
+RATE = make_credit("step_win_rate")
+
+
+def recorded(folder, game="tic-tac-toe", players=("random", "random"), episodes=60, shards=2):
+    """Games on disk, half of them in each shard; the players sit in both orders."""
+    made = make_game(game)
+    match = Match(made, [make_player(name, made) for name in players])
+    setups = list(rotated(match, episodes, Key(3), name=game))
+    for number in range(shards):
+        write_shard(folder, number, played(setups[number::shards]))
+    return folder
+
+
+def outcome(episode, seat):
+    """One for a win, a half for a tie, as the metric counts it for slot 0."""
+    slots = tuple(0 if other == seat else 1 for other in range(len(episode.slots)))
+    return won(replace(episode, slots=slots))
+
+
+def counted(folder, whose=lambda episode, row: True):
+    """Count and outcomes of each (state, action), one decision after the other."""
+    pairs = defaultdict(list)
+    for episode in read_episodes(folder):
+        for row in episode.decisions:
+            if whose(episode, row):
+                pairs[row.state_key, row.action].append(outcome(episode, row.seat))
+    return {pair: (len(ends), sum(ends)) for pair, ends in pairs.items()}
+
+
+def found(steps):
+    return {
+        (row["state_key"], row["action"]): (row["count"], pytest.approx(row["outcome"]))
+        for row in steps.rows.to_pylist()
+    }
+
+
+def estimated(folder, estimator=RATE, players=()):
+    return steps_of(read_decisions([folder], players), [folder], estimator)
+
+
+@pytest.mark.parametrize("game", ["tic-tac-toe", "nim", "kuhn(hands=1)", "liars-dice", "prisoners-dilemma"])
+def test_counts_and_rates_are_those_of_a_plain_count(tmp_path, game):
+    steps = estimated(recorded(tmp_path, game))
+    assert found(steps) == counted(tmp_path)
+    for row in steps.rows.to_pylist():
+        assert row["reward"] == pytest.approx(row["outcome"] / row["count"])
+        assert row["desirable"] == (row["reward"] > 0.5)
+        assert (row["reply"], row["prompt"]) == (row["action"], None)
+
+
+def test_by_default_those_of_slot_0_count(tmp_path):
+    folder = recorded(tmp_path, "nim", ("random", "mcts:5"))
+    assert found(estimated(folder)) == counted(folder, lambda episode, row: row.slot == 0)
+
+
+def test_a_player_may_be_named(tmp_path):
+    folder = recorded(tmp_path, "nim", ("random", "mcts:5"))
+    (name,) = {name for episode in read_episodes(folder) for name in episode.players if name.startswith("mcts")}
+    assert found(estimated(folder, players=[name])) == counted(folder, lambda episode, row: row.slot == 1)
+    with pytest.raises(BadRecord, match="no decisions of nobody"):
+        estimated(folder, players=["nobody"])
+
+
+def test_seats_that_are_told_the_same_are_one_role_and_others_are_not(tmp_path):
+    """In matching pennies both seats call a state alike, and what wins for the one loses for the other."""
+    steps = estimated(recorded(tmp_path / "imp", "imp(rounds=3)"))
+    assert set(steps.rows["role"].to_pylist()) == {0, 1}
+    steps = estimated(recorded(tmp_path / "pg", "public-goods(seats=2, rounds=2)"))
+    assert set(steps.rows["role"].to_pylist()) == {0}
+
+
+def test_a_step_is_found_again_where_it_says(tmp_path):
+    folder = recorded(tmp_path)
+    rows = {
+        (episode.id, row.turn, row.seat, row.attempt): row
+        for episode in read_episodes(folder)
+        for row in episode.decisions
+    }
+    for step in estimated(folder).rows.to_pylist():
+        row = rows[step["episode"], step["turn"], step["seat"], step["attempt"]]
+        assert (row.state_key, row.action) == (step["state_key"], step["action"])
+
+
+def illegal(folder, game="nim"):
+    """Games in which one reply of the first player, in the first situation, was nonsense and an action was put in."""
+    episodes = list(read_episodes(recorded(folder / "legal", game)))
+    row = episodes[0].decisions[0]
+    episodes[0].decisions[0] = replace(row, how="recovered", said="I take the lot")
+    episodes[1].decisions[0] = replace(episodes[1].decisions[0], how="illegal", said="pass", action=None)
+    write_shard(folder, 0, episodes)
+    return folder, row
+
+
+def test_an_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):
+    folder, row = illegal(tmp_path)
+    steps = {(step["state_key"], step["reply"]): step for step in estimated(folder).rows.to_pylist()}
+    for said in ("I take the lot", "pass"):
+        bad = steps[row.state_key, said]
+        assert (bad["action"], bad["desirable"], bad["reward"], bad["count"]) == (None, False, 0.0, 1)
+    legal = counted(folder / "legal")[row.state_key, row.action]
+    assert steps[row.state_key, row.action]["count"] == legal[0] - 1
+
+
+@pytest.mark.parametrize("name", ["discounted", "beta", "step_win_rate(threshold=0.7)"])
+def test_any_estimator_will_do(tmp_path, name):
+    plain, other = (estimated(recorded(tmp_path / n), make_credit(n)) for n in ("step_win_rate", name))
+    assert found(plain) == found(other)
+    assert plain.rows["advantage"].to_pylist() != other.rows["advantage"].to_pylist()
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path):
+    steps = estimated(recorded(tmp_path / "record"))
+    write_steps(steps, tmp_path / "made" / "steps.parquet")
+    again = read_steps(tmp_path / "made" / "steps.parquet")
+    assert again.rows.equals(steps.rows.replace_schema_metadata(again.rows.schema.metadata))
+    assert again.folders == (tmp_path / "record",)
+
+
+def broken(path, table):
+    pq.write_table(table, path)
+    return path
+
+
+def test_what_is_no_table_of_steps_is_refused_in_one_sentence(tmp_path):
+    steps = estimated(recorded(tmp_path / "record"))
+    whole = tmp_path / "steps.parquet"
+    write_steps(steps, whole)
+    table = pq.read_table(whole)
+    (torn := tmp_path / "torn.parquet").write_bytes(whole.read_bytes()[:200])
+    place = table.schema.get_field_index("reward")
+    nan = table.set_column(place, "reward", pa.array([float("nan")] * len(table)))
+    wrong = {
+        torn: "cannot be read",
+        tmp_path / "none.parquet": "cannot be read",
+        broken(tmp_path / "version.parquet", table.replace_schema_metadata({})): "has steps version none",
+        broken(tmp_path / "column.parquet", table.drop_columns(["reward"])): "has no column reward",
+        broken(tmp_path / "nan.parquet", nan): "no finite numbers",
+        broken(tmp_path / "empty.parquet", table.slice(0, 0)): "holds no steps",
+    }
+    for path, said in wrong.items():
+        with pytest.raises(BadRecord, match=said) as caught:
+            read_steps(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_record_that_says_nothing_of_who_won_is_refused(tmp_path):
+    with pytest.raises(BadRecord, match="no recorded episodes"):
+        read_decisions([tmp_path])
+    with pytest.raises(BadRecord, match="nobody ever won"):
+        estimated(recorded(tmp_path / "ties", "matrix(payoffs=[[(1, 1), (0, 0)], [(0, 0), (2, 2)]], rounds=2)"))
+    episodes = list(read_episodes(recorded(tmp_path / "games")))
+    episodes[0].payoffs[1] = float("nan")
+    write_shard(tmp_path / "nan", 0, episodes)
+    with pytest.raises(BadRecord, match="no finite numbers"):
+        read_decisions([tmp_path / "nan"])
+
+
+def test_a_record_without_a_column_is_refused(tmp_path):
+    folder = recorded(tmp_path, shards=1)
+    path = folder / "decisions" / "000000.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.drop_columns(["state_key"]), path)
+    with pytest.raises(BadRecord, match="has no column state_key"):
+        read_decisions([folder])
+
+
+def test_games_that_were_not_played_to_the_end_are_left_out(tmp_path):
+    episodes = list(read_episodes(recorded(tmp_path / "whole")))
+    write_shard(tmp_path / "cut", 0, [replace(e, finished=bool(n)) for n, e in enumerate(episodes)])
+    total = sum(len(episode.decisions) for episode in episodes[1:])
+    assert sum(estimated(tmp_path / "cut").rows["count"].to_pylist()) == total
