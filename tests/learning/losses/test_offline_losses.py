@@ -1,9 +1,11 @@
 """SPAG, KL to targets, weighted cross-entropy and sums, each against the formula written out reply by reply."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
+from loss_batches import batch, part
 
 from stratagem.learning.losses.base import Columns, Outputs
 from stratagem.learning.losses.catalogue import make_loss
@@ -141,3 +143,58 @@ def test_what_is_set_aside_needs_to_be_in_no_piece():
     assert loss(fewer, without, totals).loss.item() == pytest.approx(whole.loss.item())
     unread = Outputs(policy_logprobs=policy.masked_fill(kept, torch.nan), reference_logprobs=reference)
     assert loss.prepare(columns, unread) == totals
+
+
+def repeated(outputs, columns, counts, unit):
+    """The same batch with every unit (an example, or the two of a pair) standing there as often as it counts."""
+    numbers = [
+        number
+        for place, count in enumerate(counts)
+        for _ in range(count)
+        for number in range(place * unit, place * unit + unit)
+    ]
+    pieces = [part(outputs, columns, [number]) for number in numbers]
+    said = {
+        name: torch.cat([getattr(piece, name) for piece, _ in pieces])
+        for name in ("policy_logprobs", "reference_logprobs")
+        if getattr(outputs, name) is not None
+    }
+    sizes = torch.tensor([len(piece.example) for _, piece in pieces])
+    tokens = {name: torch.cat([piece.tokens[name] for _, piece in pieces]) for name in columns.tokens}
+    return Outputs(**said), Columns(
+        example=torch.arange(len(pieces)).repeat_interleave(sizes),
+        num_examples=len(pieces),
+        tokens={**tokens, "weight": torch.ones(int(sizes.sum()), dtype=torch.float64)},
+        rows={name: torch.cat([piece.rows[name] for _, piece in pieces]) for name in columns.rows}
+        | {"weight": torch.ones(len(pieces), dtype=torch.float64)},
+        pairs=None if columns.pairs is None else torch.arange(len(pieces)) // 2,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["kto(weighted=True, desirable_weight=0.4)", "dpo(weighted=True)", "cross_entropy(weighted=True, per=divisor)"],
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_weighed_by_its_count_gives_the_gradient_of_what_stands_there_so_often(text, seed):
+    loss = make_loss(text)
+    plain, columns = batch(loss, seed)
+    if "kl" in columns.rows:  # the first half is for the divergence alone
+        columns.rows["kl"][:] = torch.tensor([1.0] * 4 + [0.0] * 4)
+    unit = 2 if loss.paired else 1
+    counts = [1 + (seed + place) % 4 for place in range(8 // unit)]
+    taught = sum(counts) if "kl" not in columns.rows else sum(counts[4:])
+    fewer = len(counts) if "kl" not in columns.rows else 4
+    each = torch.tensor(counts, dtype=torch.float64).repeat_interleave(unit) * fewer / taught
+    rows = {**columns.rows, "weight": each, "divisor": torch.full((8,), 30.0, dtype=torch.float64)}
+    weighed = replace(columns, rows=rows, tokens={"weight": each[columns.example]})
+    said = plain.policy_logprobs.clone().requires_grad_()
+    few = replace(plain, policy_logprobs=said)
+    many, whole = repeated(few, columns, counts, unit)
+    whole = replace(whole, rows={**whole.rows, "divisor": torch.full((whole.num_examples,), 30.0 * taught / fewer)})
+    found, wanted = (
+        torch.autograd.grad(loss(o, c, loss.prepare(c, o)).loss, said, retain_graph=True)[0]
+        for o, c in ((few, weighed), (many, whole))
+    )
+    assert torch.allclose(found, wanted, atol=1e-12), (found, wanted)
+    assert found.abs().max() > 1e-4

@@ -28,6 +28,9 @@ class DPO(Loss):
     label_smoothing: float = 0.0
     """The share of pairs that are taken to be the wrong way round."""
 
+    weighted: bool = False
+    """Whether each reply has a row `weight`; a pair has its chosen one's, and the sum is still over their number."""
+
     def __post_init__(self) -> None:
         within(self, "beta", self.beta, 0.0)
         within(self, "label_smoothing", self.label_smoothing, 0.0, 0.5)
@@ -38,7 +41,7 @@ class DPO(Loss):
 
     @property
     def rows(self) -> frozenset[str]:
-        return frozenset({"chosen"})
+        return frozenset({"chosen", "weight"} if self.weighted else {"chosen"})
 
     @property
     def paired(self) -> bool:
@@ -57,6 +60,9 @@ class DPO(Loss):
         signs, places, number = _pairs(columns)
         margin = rewards.new_zeros(number).index_add(0, places, signs.to(rewards) * rewards)
         each = -(1.0 - self.label_smoothing) * logsigmoid(margin) - self.label_smoothing * logsigmoid(-margin)
+        if self.weighted:
+            weight = columns.rows["weight"].to(rewards) * (signs > 0)
+            each = each * rewards.new_zeros(number).index_add(0, places, weight)
         metrics = {
             **sums(margin=margin, accuracy=margin > 0),
             "reward_chosen": among(rewards, signs > 0),

@@ -32,6 +32,8 @@ class KTO(Loss):
     """What a desirable reply counts; SCO-PAL weighs both kinds to the same sum, the greater weight being 1."""
     undesirable_weight: float = 1.0
     """What an undesirable reply counts."""
+    weighted: bool = False
+    """Whether each reply has a row `weight`, how often it stands for itself; the sum is still over their number."""
 
     def __post_init__(self) -> None:
         for option in ("beta", "desirable_weight", "undesirable_weight"):
@@ -43,7 +45,7 @@ class KTO(Loss):
 
     @property
     def rows(self) -> frozenset[str]:
-        return frozenset({"desirable", "kl"})
+        return frozenset({"desirable", "kl"} | ({"weight"} if self.weighted else set()))
 
     @property
     def fixed(self) -> bool:
@@ -60,14 +62,20 @@ class KTO(Loss):
         number = int(mismatched.sum().item())
         if not number:
             raise BadParameter("KTO needs mismatched replies in every batch, examples whose row `kl` is 1.")
-        divergence = _log_ratios(outputs, columns).detach()[mismatched].sum().item() / number
+        weight = self._weight(columns)[mismatched]
+        gains = _log_ratios(outputs, columns).detach()[mismatched] * weight
+        divergence = gains.sum().item() / (weight.sum().item() or 1.0)
         return {"examples": float(columns.num_examples - number), "kl": max(0.0, divergence)}
+
+    def _weight(self, columns: Columns) -> torch.Tensor:
+        return columns.rows["weight"] if self.weighted else torch.ones_like(columns.rows["kl"])
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
         gains = _log_ratios(outputs, columns)
         desirable, taught = columns.rows["desirable"] > 0, columns.rows["kl"] <= 0
         sign = torch.where(desirable, 1.0, -1.0).to(gains)
         weight = torch.where(desirable, self.desirable_weight, self.undesirable_weight).to(gains) * taught
+        weight = weight * self._weight(columns).to(gains)
         each = weight * torch.sigmoid(-self.beta * sign * (gains - totals["kl"]))
         rewards = self.beta * gains
         metrics = {
