@@ -11,6 +11,8 @@ from stratagem.algorithms.kl_sft import KLSFTRecipe
 from stratagem.algorithms.kl_sft_trainer import KLSFTTrainer
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.recipe_file import AnyRecipe, recipe_data
+from stratagem.algorithms.scopal.recipe import ScopalRecipe
+from stratagem.algorithms.scopal.trainer import ScopalTrainer
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.trainer import ShapingTrainer
 from stratagem.algorithms.trainer import Trainer
@@ -37,6 +39,7 @@ class Algorithm:
 ALGORITHMS: dict[str, Algorithm] = {
     "sepo": Algorithm(Recipe, Trainer),
     "kl_sft": Algorithm(KLSFTRecipe, KLSFTTrainer),
+    "scopal": Algorithm(ScopalRecipe, ScopalTrainer),
     "shaping": Algorithm(ShapingRecipe, ShapingTrainer),
 }
 """By the name that a recipe gives."""

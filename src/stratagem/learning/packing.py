@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.learning.example import Example
 
+_CUTTINGS = 5
+"""So many ways to cut are tried, at most."""
 Path = tuple[tuple[int, int], ...]
 """Branches from the root down, each with the depth up to which it is followed."""
 
@@ -103,6 +106,22 @@ def _places(branches: Sequence[Branch], path: Path) -> Iterator[int]:
     for number, end in path:
         branch = branches[number]
         yield from range(branch.start, branch.start + end - branch.depth)
+
+
+def cuttings(pack: Pack, examples: Sequence[Example]) -> Iterator[list[Pack]]:
+    """Ways to cut a pack between neighbours that have little in common; examples of a pair stay together."""
+    texts = [read(example) for example in examples]
+    neighbours = list(pairwise(pack.examples))
+    shared = [_agreement(texts[before], texts[after]) for before, after in neighbours]
+    together = [examples[before].pair is not None for before, _ in neighbours]
+    for least in sorted(set(shared))[1:_CUTTINGS]:
+        groups = [[pack.examples[0]]]
+        for (_, after), depth, paired in zip(neighbours, shared, together, strict=True):
+            if depth < least and not paired:
+                groups.append([])
+            groups[-1].append(after)
+        if len(groups) > 1:
+            yield [tree(texts, group) for group in groups]
 
 
 def _agreement(first: Ids, second: Ids) -> int:

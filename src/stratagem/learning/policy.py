@@ -15,7 +15,7 @@ import torch
 from stratagem.learning.example import Example
 from stratagem.learning.grid import Grid, grid
 from stratagem.learning.logprobs import Head, Said, Wanted, said
-from stratagem.learning.packing import Pack, packed
+from stratagem.learning.packing import Pack, cuttings, packed
 from stratagem.learning.recompute import recomputed
 from stratagem.learning.trunk import bush, cost_of, read_bush
 from stratagem.models.attention import Attention, attention_of
@@ -51,8 +51,18 @@ class Policy:
         self.grows = self.shares and not recompute and _agrees(lm, self.attention, _probed_bush)
 
     def packs(self, examples: Sequence[Example]) -> list[Pack]:
-        """The examples in packs of the budget."""
-        return packed(examples, self.budget, share=self.shares)
+        """The examples in packs of the budget, cut where the trees of several games are cheaper to read one by one."""
+        packs = packed(examples, self.budget, share=self.shares)
+        return [part for pack in packs for part in self._parts(pack, examples)] if self.shares else packs
+
+    def _parts(self, pack: Pack, examples: Sequence[Example]) -> list[Pack]:
+        """The pack itself, or what it is cut into where little is in common, whichever is cheapest to read."""
+        return min(([pack], *cuttings(pack, examples)), key=lambda parts: sum(map(self._cost, parts)))
+
+    def _cost(self, pack: Pack) -> int:
+        grown = bush(pack) if self.grows else None
+        plain = cost_of(grid(pack))
+        return plain if grown is None else min(plain, grown.cost)
 
     def said(self, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None = None) -> Said:
         """What the model says about every taught token of a pack, example after example; equal questions asked once."""

@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from stratagem.engines.base import Call
@@ -158,6 +159,20 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: 
 def read_columns(folder: Path, name: str, number: int, columns: Sequence[str]) -> pa.Table:
     """Some columns of one table of a shard, for who works on columns and needs no episodes."""
     return _read(folder, name, number, columns)
+
+
+def read_calls(folder: Path, number: int, keys: Sequence[DecisionKey]) -> dict[DecisionKey, Call]:
+    """The first call behind each of some decisions of a shard."""
+    calls = _read(folder, "calls", number)
+    calls = calls.filter(pc.equal(calls["index"], 0))
+    calls = calls.filter(pc.is_in(calls["episode"], value_set=pa.array({key[0] for key in keys}, pa.string())))
+    wanted = set(keys)
+    names = ("episode", "turn", "seat", "attempt")
+    places = zip(*(calls[name].to_pylist() for name in names), strict=True)
+    calls = calls.take([number for number, key in enumerate(places) if key in wanted])
+    prompts = _read(folder, "prompts", number)
+    prompts = prompts.filter(pc.is_in(prompts["id"], value_set=pc.unique(calls["prompt"])))
+    return {key: found[0] for key, found in calls_by_decision(calls, prompts).items()}
 
 
 def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = None) -> pa.Table:

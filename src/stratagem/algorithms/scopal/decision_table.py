@@ -77,12 +77,13 @@ class DecisionTable:
         return self.rows["legal"].to_numpy()
 
 
-def read_decisions(folders: Sequence[Path], players: Sequence[str] = ()) -> DecisionTable:
+def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix: str = "") -> DecisionTable:
     """The decisions of these players, by their names in the record; by default of whoever holds slot 0.
 
-    In self-play all seats are held by that player, so all decisions count.
+    In self-play all seats are held by that player, so all decisions count. With a `prefix` only episodes whose names
+    begin so are read.
     """
-    parts = [part for number, folder in enumerate(folders) for part in _shards(folder, number, players)]
+    parts = [part for number, folder in enumerate(folders) for part in _shards(folder, number, players, prefix)]
     rows = pa.concat_tables(parts) if parts else pa.table({})
     if not len(rows):
         whom = f" of {', '.join(players)}" if players else ""
@@ -101,12 +102,13 @@ def read_decisions(folders: Sequence[Path], players: Sequence[str] = ()) -> Deci
     )
 
 
-def _shards(folder: Path, place: int, players: Sequence[str]) -> Iterator[pa.Table]:
+def _shards(folder: Path, place: int, players: Sequence[str], prefix: str) -> Iterator[pa.Table]:
     numbers = shards(folder)
     if not numbers:
         raise BadRecord(f"There are no recorded episodes in {folder}.")
     for number in numbers:
-        yield _shard(folder, place, number, players)
+        part = _shard(folder, place, number, players)
+        yield part.filter(pc.starts_with(part["episode"], prefix)) if prefix else part
 
 
 def _shard(folder: Path, place: int, number: int, players: Sequence[str]) -> pa.Table:

@@ -1,0 +1,93 @@
+"""Stage I: games between the learner and its opponents, in blocks that are kept one by one.
+
+In self-play the learner holds all seats, and all decisions are its own. Otherwise it holds slot 0, which takes the
+seats in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.algorithms.scopal.settings import SELF, InteractionSettings
+from stratagem.games.base import Game
+from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import played
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some games of one kind that are played at once."""
+
+    number: int
+    game: Game[Any]
+    episodes: range
+
+
+class Interaction:
+    """All games of one round of play."""
+
+    def __init__(
+        self,
+        settings: InteractionSettings,
+        games: Sequence[Game[Any]],
+        learner: Player,
+        key: Key,
+        name: str = "0",
+        earlier: Player | None = None,
+    ) -> None:
+        """`name` tells the episodes of one round from those of another; `earlier` plays in the opponents' place."""
+        self.settings = settings
+        self.learner = learner
+        self.earlier = earlier
+        self.key = key
+        self.name = name
+        self.blocks = [
+            Block(number, game, range(start, min(start + settings.block, settings.episodes)))
+            for number, (game, start) in enumerate(
+                (game, start) for game in games for start in range(0, settings.episodes, settings.block)
+            )
+        ]
+        self._matches = {describe(game): self._of(game) for game in games}
+
+    def _of(self, game: Game[Any]) -> dict[str, Match]:
+        """A match with every opponent."""
+        others = game.spec.seats - 1
+        if teacher := self.settings.teacher:
+            return {teacher: Match(game, [make_player(teacher, game)] * (others + 1))}
+        if self.earlier is not None:
+            return {self.earlier.name: Match(game, [self.learner, *[self.earlier] * others])}
+        return {
+            name: Match(game, [self.learner, *[self.learner if name == SELF else make_player(name, game)] * others])
+            for name in self.settings.opponents
+        }
+
+    def play(self, block: Block) -> list[Episode]:
+        """The episodes of a block."""
+        return played(self._setups(block))
+
+    def _setups(self, block: Block) -> Iterator[Setup]:
+        text, seats = describe(block.game), block.game.spec.seats
+        for number in block.episodes:
+            key = self.key.at(text, number)
+            yield Setup(
+                id=f"{self.name}/{text}/{number}",
+                match=self._drawn(self._matches[text], key),
+                slots=tuple((seat - number) % seats for seat in range(seats)),
+                key=key,
+                purpose="train",
+            )
+
+    def _drawn(self, matches: dict[str, Match], key: Key) -> Match:
+        """The match of one game, by the shares of the opponents."""
+        if len(matches) == 1:
+            return next(iter(matches.values()))
+        shares = list(self.settings.opponents.values())
+        total = sum(shares)
+        return list(matches.values())[key.at("opponent").choose([share / total for share in shares])]

@@ -1,0 +1,33 @@
+"""What each stage made of the base: win rates in every game against every opponent, on the same deals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stratagem.algorithms.scopal.recipe import ScopalRecipe
+from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.evaluate import evaluate
+from stratagem.evaluation.report import evaluation_json
+from stratagem.evaluation.suites import CONTEST_METRICS, Line, Suite
+from stratagem.games.base import Game, Json
+from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
+from stratagem.runs.files import write_file
+
+
+def judged(recipe: ScopalRecipe, games: Sequence[Game[Any]], rows: Mapping[str, str], path: Path) -> None:
+    """The last table: players by their names, beside random play; one that is there already stays."""
+    if path.is_file():
+        return
+    lines = tuple(Line(describe(game), {"opponents": recipe.judge.opponents}) for game in games)
+    suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, recipe.judge.episodes)
+    table = Table(recipe.judge.episodes, Key(recipe.seed).at("test"))
+    results = evaluate(suite, list(rows), table)
+    told: Json = {
+        "rows": dict(rows),
+        "evaluation": evaluation_json(results, suite.name, recipe.seed, recipe.judge.episodes),
+    }
+    write_file(path, json.dumps(told, indent=1) + "\n")

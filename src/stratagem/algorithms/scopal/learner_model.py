@@ -1,0 +1,189 @@
+"""The model that SCO-PAL trains: an adapter on a base, what it was at the start of a stage, and what it was before.
+
+A stage is held near to the policy as it was when the stage began: cloning moves away from the base, and KTO is measured
+from what cloning left. All of these are adapters on one base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from stratagem.algorithms.scopal.recipe import ScopalRecipe
+from stratagem.algorithms.scopal.refinement import Refinement
+from stratagem.algorithms.warm_start import BASE
+from stratagem.engines.base import Sampling
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.learning.learner import Learner
+from stratagem.learning.optimiser import Optimiser
+from stratagem.learning.policy import Policy
+from stratagem.learning.reference import REFERENCE
+from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
+from stratagem.models.load import LanguageModel, load
+from stratagem.models.merging import merged
+from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, own_text, write_run_models
+from stratagem.players.language import language_player
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.speaker import Speaker
+from stratagem.prompting.catalogue import make_style
+from stratagem.runs.files import new_folder
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.weights import ADAPTERS, MODEL, restore_weights, writes_adapters, writes_model
+
+POLICY = "policy"
+"""The adapter that is trained."""
+STAGES = "stages"
+"""Where a run keeps what each stage ended with, by step and method."""
+_WAS = "was-"
+_NAMES = {"bc": "BC", "kto": "KTO", "dpo": "DPO", "grpo": "GRPO", "spag": "SPAG", "winning": "BC of won games"}
+
+
+class LearnerModel:
+    """A model that plays, learns, and remembers what it was."""
+
+    def __init__(self, recipe: ScopalRecipe, run: RunFolder) -> None:
+        self.recipe = recipe
+        self.run = run
+        self.lm: LanguageModel = load(self._base())
+        self.weights = recipe.adapter.add(self.lm, POLICY, recipe.seed)
+        self.engine = TransformersEngine(self.lm)
+        self._learner: Learner | None = None
+        self._optimiser: dict[str, Any] | None = None
+        self._changes = 0
+        for text in recipe.games:
+            self.player().check(make_game(text))
+
+    def _base(self) -> str:
+        """What the adapter is on; an adapter that the recipe's model has is merged into it, once."""
+        made = self.run.path / BASE
+        if not made.is_dir():
+            lm = load(self.recipe.model)
+            names = adapter_names(lm)
+            if not names:
+                return self.recipe.model
+            merged(lm, names[0])
+            new_folder(made, writes_model(lm))
+        return f"dir:{made / MODEL}"
+
+    # --- at the table
+
+    def player(self, adapter: str | None = POLICY, name: str = POLICY) -> ModelPlayer:
+        """Plays with an adapter, or without any."""
+        recipe = self.recipe
+        speaker = Speaker(
+            engine=self.engine,
+            adapter=adapter or "",
+            style=make_style(recipe.style),
+            sampling=Sampling(temperature=recipe.interaction.temperature),
+            max_new=recipe.max_new,
+        )
+        return ModelPlayer(name=name, speaker=speaker, mode=recipe.mode)
+
+    def earlier(self, iteration: int) -> ModelPlayer:
+        """What it was before the last iteration: the base in the second, the first one's outcome in the third."""
+        kept = f"{_WAS}{iteration - 2}"
+        return self.player(kept if iteration > 1 else None, "earlier")
+
+    def remember(self, iteration: int) -> None:
+        """Keep what an iteration ended with, as an opponent."""
+        if iteration + 2 < self.recipe.iterations:
+            self._copy(f"{_WAS}{iteration}")
+
+    def _copy(self, name: str) -> None:
+        if name in adapter_names(self.lm):
+            averaged(self.lm, name, POLICY, 0.0)
+        else:
+            copied(self.lm, POLICY, name)
+        self._publish(name)
+
+    def _publish(self, name: str) -> None:
+        self._changes += 1
+        self.engine.publish(name, self._changes)
+
+    # --- at the desk
+
+    def learner(self, refinement: Refinement, key: Key, *, fresh: bool) -> Learner:
+        """Learns a stage from its first step, or goes on with it."""
+        if fresh:
+            self._copy(REFERENCE)
+        optimiser = Optimiser(self.weights, refinement.settings.optimiser, refinement.steps)
+        if not fresh and self._optimiser is not None:
+            optimiser.restore(self._optimiser)
+        policy = Policy(self.lm, budget=self.recipe.budget, recompute=self.recipe.recompute)
+        loss = refinement.lesson.loss
+        self._learner = Learner(policy, loss, optimiser, adapter=POLICY, reference=REFERENCE, key=key.at("dropout"))
+        return self._learner
+
+    def staged(self, step: int, method: str) -> None:
+        """Keep what a stage ended with, for good."""
+        self._learner = None
+        self._publish(POLICY)
+        folder = self.run.path / STAGES / f"{step:06d}-{method}"
+        if not folder.is_dir():
+            new_folder(folder, lambda made: save_adapter(self.lm, POLICY, made / POLICY))
+
+    # --- on the disk
+
+    def state(self) -> dict[str, Any]:
+        """All that later steps depend on, but for the weights."""
+        learner = self._learner
+        return {"optimiser": None if learner is None else learner.optimiser.state(), "changes": self._changes}
+
+    def restore(self, state: dict[str, Any], folder: Path) -> None:
+        """Go on from a state and the weights in the folder of its checkpoint."""
+        self._optimiser, self._changes = state["optimiser"], state["changes"]
+        for path in sorted((folder / ADAPTERS).iterdir()):
+            if path.name not in adapter_names(self.lm):
+                copied(self.lm, POLICY, path.name)
+        restore_weights(self.lm, folder)
+        for name in adapter_names(self.lm):
+            self._publish(name)
+
+    def writes(self) -> Callable[[Path], None]:
+        """What writes the adapters into the folder of a checkpoint."""
+        return writes_adapters(self.lm)
+
+    def publish(self) -> None:
+        """Write which models the run holds."""
+        recipe = self.recipe
+        speaks = Speaks(
+            mode=recipe.mode, style=recipe.style, temperature=recipe.interaction.temperature, max_new=recipe.max_new
+        )
+        base = RunModel(model=outside(recipe.model))
+        made = (self.run.path / BASE).is_dir()
+        start = RunModel(model=f"dir:{BASE}/{MODEL}") if made else base
+        models = {"base": base, "start": start}
+        for step, (folder, method) in self._stages().items():
+            model = start.model_copy(update={"adapter": str((folder / POLICY).relative_to(self.run.path))})
+            models |= {str(step): model, f"last/{method}": model, "last": model}
+        write_run_models(self.run.path, RunModels(models=models, speaks=speaks))
+
+    def _stages(self) -> dict[int, tuple[Path, str]]:
+        """What was kept, by step: the folder and the method."""
+        folders = sorted((self.run.path / STAGES).glob("[0-9]*"))
+        return {int(path.name.partition("-")[0]): (path, path.name.partition("-")[2]) for path in folders}
+
+    def rows(self) -> dict[str, str]:
+        """The players of the last table by their names, each with what it is called there."""
+        found = {self._name("start"): "Base"}
+        stages, per = self._stages(), len(self.recipe.refine)
+        for number, (step, (_, method)) in enumerate(stages.items()):
+            before = number % per
+            called = " + ".join(_NAMES.get(name, name) for name in (*self.recipe.refine[:before], method))
+            again = f", iteration {number // per + 1}" if self.recipe.iterations > 1 else ""
+            found[self._name(str(step))] = called + again
+        return found
+
+    def _name(self, label: str) -> str:
+        """A model of the run as a player, by the name that an evaluation gives it."""
+        recipe = self.recipe
+        return language_player(
+            own_text(self.run.path, label),
+            mode=recipe.mode,
+            style=recipe.style,
+            temperature=recipe.judge.temperature,
+            max_new=recipe.max_new,
+        ).name

@@ -1,0 +1,253 @@
+"""Ways to refine a policy from samples (SCO-PAL, stage III), by name: what is learnt from, and by which loss.
+
+A sample that counts for many is weighed, not repeated, unless it counts for so much that a step would be its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stratagem.algorithms.scopal.samples import Samples
+from stratagem.algorithms.scopal.settings import StageSettings
+from stratagem.errors import BadParameter
+from stratagem.learning.credit.base import Floats, Ints
+from stratagem.learning.example import Example
+from stratagem.learning.losses.base import Loss
+from stratagem.learning.losses.cross_entropy import CrossEntropy
+from stratagem.learning.losses.dpo import DPO
+from stratagem.learning.losses.kto import KTO, mismatched
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.losses.spag import SPAG
+from stratagem.learning.losses.total import Part, Sum
+
+Batch = list[Example]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a stage learns from: units that are kept together, what each counts, and a batch made of some of them."""
+
+    units: Sequence[Ints]
+    """The places of each unit's samples."""
+    weight: Floats
+    """Of each unit; the mean is 1."""
+    loss: Loss
+    batch: Callable[[Sequence[int], Floats], Batch]
+    """From units and what each counts this time to a batch."""
+
+
+class Method(ABC):
+    """One way to refine."""
+
+    @abstractmethod
+    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+        """What it learns from, and how."""
+
+
+def _alone(samples: Samples) -> list[Ints]:
+    return [np.array([place]) for place in range(len(samples))]
+
+
+def cloned(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
+    """Examples of which each token has a weight; the sum is over the batch's tokens."""
+    examples = [samples.examples[place] for place in places]
+    tokens = float(sum(len(example.taught) for example in examples))
+    return [
+        replace(example.with_columns(weight=(float(each),) * len(example.taught)), row={"divisor": tokens})
+        for example, each in zip(examples, weight, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Cloning(Method):
+    """Say what was advantageous: `-sum w log pi(y|x)` over the desirable samples (SCO-PAL, eq. 1).
+
+    Of winning trajectories (`won`) all that was said in won games counts, as often as it was said there.
+    """
+
+    won: bool = False
+
+    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+        if self.won:
+            share = samples.columns["won"] / np.maximum(samples.columns["count"], 1.0)
+            chosen = samples.only(share > 0.0, samples.weight * share)
+        else:
+            chosen = samples.only(samples.desirable)
+        if not len(chosen):
+            raise BadParameter("Nothing is advantageous, so nothing can be cloned: lower the threshold of `credit`.")
+        loss = CrossEntropy(per="divisor", weighted=True)
+        return Lesson(_alone(chosen), chosen.weight, loss, lambda units, weight: cloned(chosen, units, weight))
+
+
+def both_kinds(samples: Samples) -> tuple[float, float]:
+    """The weights of the desirable and of the undesirable: equal in sum, the greater 1."""
+    good, bad = (float(samples.weight[samples.desirable == kind].sum()) for kind in (True, False))
+    if not good or not bad:
+        which = "desirable" if not good else "undesirable"
+        raise BadParameter(f"No sample is {which}, so nothing can be told apart: change the threshold of `credit`.")
+    return min(1.0, bad / good), min(1.0, good / bad)
+
+
+def labelled(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
+    """Examples with their label and what they count, and the mismatched ones that stand for the divergence."""
+    examples = [
+        replace(
+            samples.examples[place],
+            columns={},
+            row={"desirable": float(samples.desirable[place]), "kl": 0.0, "weight": float(each)},
+        )
+        for place, each in zip(places, weight, strict=True)
+    ]
+    return [*examples, *mismatched(examples)]
+
+
+@dataclass(frozen=True)
+class Preferring(Method):
+    """Kahneman-Tversky optimisation of all samples, both kinds weighed to one sum (SCO-PAL, eq. 2 to 6).
+
+    `joint` adds the cross-entropy of the desirable ones (section 7.1).
+    """
+
+    joint: bool = False
+
+    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+        good, bad = both_kinds(samples)
+        kto = KTO(beta=settings.beta, desirable_weight=good, undesirable_weight=bad, weighted=True)
+        if not self.joint:
+            return Lesson(_alone(samples), samples.weight, kto, lambda units, weight: labelled(samples, units, weight))
+        loss = Sum((Part("cloning", 1.0, CrossEntropy(per="divisor", weighted=True)), Part("kto", 1.0, kto)))
+        return Lesson(_alone(samples), samples.weight, loss, lambda units, weight: _joint(samples, units, weight))
+
+
+def _joint(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
+    """The labelled examples, of which the desirable ones are cloned, too."""
+    examples = labelled(samples, places, weight)
+    tokens = float(sum(len(example.taught) for example in examples[: len(places)]))
+    return [
+        replace(
+            example.with_columns(weight=(_cloned_weight(example),) * len(example.taught)),
+            row={**example.row, "divisor": tokens},
+        )
+        for example in examples
+    ]
+
+
+def _cloned_weight(example: Example) -> float:
+    return 0.0 if example.row["kl"] else example.row["desirable"] * example.row["weight"]
+
+
+@dataclass(frozen=True)
+class Pairing(Method):
+    """Direct preference optimisation: a desirable reply to a question against an undesirable one to the same."""
+
+    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+        pairs = list(_pairs(samples, rng))
+        if not pairs:
+            raise BadParameter("No question has replies of both kinds, so there are no pairs: play more, or take kto.")
+        weight = np.array([samples.weight[good] for good, _ in pairs])
+        loss = DPO(beta=settings.beta, weighted=True)
+        units = [np.array(pair) for pair in pairs]
+        return Lesson(units, weight / weight.mean(), loss, lambda chosen, each: _paired(samples, units, chosen, each))
+
+
+def _pairs(samples: Samples, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+    """Every desirable sample with an undesirable one to the same question, drawn by its weight."""
+    bad: dict[int, list[int]] = {}
+    for place in np.flatnonzero(~samples.desirable):
+        bad.setdefault(int(samples.prompt[place]), []).append(int(place))
+    for place in np.flatnonzero(samples.desirable):
+        if others := bad.get(int(samples.prompt[place])):
+            odds = samples.weight[others] / samples.weight[others].sum()
+            yield int(place), int(rng.choice(others, p=odds))
+
+
+def _paired(samples: Samples, units: Sequence[Ints], chosen: Sequence[int], weight: Floats) -> Batch:
+    return [
+        replace(
+            samples.examples[place],
+            row={"chosen": float(place == units[unit][0]), "weight": float(each)},
+            pair=number,
+        )
+        for number, (unit, each) in enumerate(zip(chosen, weight, strict=True))
+        for place in units[unit]
+    ]
+
+
+@dataclass(frozen=True)
+class Discounting(Method):
+    """SPAG: an offline policy gradient by how the game ended, the last reply most (SCO-PAL, appendix B.2)."""
+
+    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+        loss = SPAG(beta=settings.beta)
+        advantage = samples.columns["spag"]
+
+        def batch(units: Sequence[int], weight: Floats) -> Batch:
+            return [
+                replace(samples.examples[place], row={"advantage": float(advantage[place]), "weight": float(each)})
+                for place, each in zip(units, weight, strict=True)
+            ]
+
+        return Lesson(_alone(samples), samples.weight, loss, batch)
+
+
+@dataclass(frozen=True)
+class Comparing(Method):
+    """Group-relative policy gradient: a reply's worth less the mean of all replies to its question, over their spread.
+
+    The groups are the replies that were played, each as often as it was said, and the worth is the table's, so it asks
+    for no further play; ratios are against the policy that played. Reference: Shao 2024 (GRPO); SCO-PAL names it and
+    tells no settings.
+    """
+
+    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+        if any("sampler_logprobs" not in example.columns for example in samples.examples):
+            raise BadParameter("The method grpo needs replies of this very model, with how likely they were: take kto.")
+        advantage = _relative(samples)
+        taught = samples.only(advantage != 0.0)
+        left = advantage[advantage != 0.0]
+        if not len(taught):
+            raise BadParameter("No question has replies of different worth, so nothing can be compared: play more.")
+        loss = PolicyGradient(kl="k3", beta=settings.beta, per="divisor")
+
+        def batch(units: Sequence[int], weight: Floats) -> Batch:
+            return _compared([taught.examples[place] for place in units], left[np.array(units)] * weight)
+
+        return Lesson(_alone(taught), taught.weight, loss, batch)
+
+
+def _compared(examples: Sequence[Example], advantages: Floats) -> Batch:
+    size = float(sum(len(example.taught) for example in examples))
+    return [
+        replace(
+            example.with_columns(
+                advantage=(float(advantage),) * len(example.taught), old_logprobs=example.columns["sampler_logprobs"]
+            ),
+            row={"divisor": size},
+        )
+        for example, advantage in zip(examples, advantages, strict=True)
+    ]
+
+
+def _relative(samples: Samples) -> Floats:
+    """Each reply's worth against the others to its question; 0 where all are worth the same."""
+    reward, count, group = samples.columns["reward"], samples.columns["count"], samples.prompt
+    total = np.bincount(group, weights=count)
+    far = reward - (np.bincount(group, weights=count * reward) / total)[group]
+    spread = np.sqrt(np.bincount(group, weights=count * far**2) / total)[group]
+    return np.where(spread > 1e-9, far / np.maximum(spread, 1e-9), 0.0)
+
+
+METHODS: dict[str, Method] = {
+    "bc": Cloning(),
+    "winning": Cloning(won=True),
+    "kto": Preferring(),
+    "joint": Preferring(joint=True),
+    "dpo": Pairing(),
+    "grpo": Comparing(),
+    "spag": Discounting(),
+}
+"""Every way by name; a recipe's `refine` is a list of them."""

@@ -1,0 +1,112 @@
+"""A recipe for SCO-PAL: what is played against whom, what a step is worth, and how the policy is refined by it."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from stratagem.algorithms.recipe_file import AnyRecipe
+from stratagem.algorithms.scopal.methods import METHODS
+from stratagem.algorithms.scopal.settings import InteractionSettings, RewardSettings, SampleSettings, StageSettings
+from stratagem.algorithms.sft import AdapterSettings
+from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.models.reference import parse_model
+from stratagem.players.modes import MODES
+from stratagem.settings import FiniteSettings
+
+SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
+"""The games that SCO-PAL trains on."""
+_CLONED = StageSettings(batch=2, optimiser=OptimiserSettings(rate=1e-6, warm_up=0.1))
+
+
+class JudgeSettings(FiniteSettings):
+    """What is measured at the end, of what the run began with and of what each stage made of it."""
+
+    opponents: tuple[str, ...] = ("random", "mcts:1000")
+    """Against whom."""
+    episodes: int = Field(default=100, ge=1)
+    """Games of each kind against each."""
+    temperature: float = Field(default=0.2, ge=0.0)
+    """At which the models play."""
+
+
+class ScopalRecipe(AnyRecipe):
+    """Play, estimate, refine; as often as `iterations` says."""
+
+    algorithm: Literal["scopal"] = "scopal"
+    """By which algorithm it learns."""
+    games: tuple[str, ...] = Field(default=SIX, min_length=1)
+    """What is played."""
+    model: str = "tiny"
+    """What is trained, as `stratagem players` names models; an adapter is merged into its base first."""
+    style: str = "gtbench"
+    """How a turn is put in words; `stratagem prompt` shows each style."""
+    mode: str = "direct"
+    """How the model comes to its action."""
+    max_new: int = Field(default=64, ge=1)
+    """How many tokens of free text a reply may have."""
+    recompute: bool = False
+    """Whether activations are computed again in the backward pass: less memory, a third more time."""
+    adapter: AdapterSettings = AdapterSettings()
+    """The adapter that is trained."""
+    interaction: InteractionSettings = InteractionSettings()
+    """Stage I: who plays whom."""
+    reward: RewardSettings = RewardSettings()
+    """Stage II: what a step is worth."""
+    samples: SampleSettings = SampleSettings()
+    """Which steps are learnt from."""
+    refine: tuple[str, ...] = ("bc", "kto")
+    """Stage III: methods by name, one after the other; without any, games are played and estimated."""
+    bc: StageSettings = _CLONED
+    """Behavioural cloning of what was advantageous."""
+    winning: StageSettings = _CLONED
+    """Behavioural cloning of all that was said in won games."""
+    kto: StageSettings = StageSettings()
+    """Kahneman-Tversky optimisation."""
+    joint: StageSettings = StageSettings()
+    """Cloning and KTO in one loss."""
+    dpo: StageSettings = StageSettings()
+    """Direct preference optimisation."""
+    grpo: StageSettings = StageSettings(beta=0.04)
+    """The group-relative policy gradient over what was played."""
+    spag: StageSettings = StageSettings(beta=0.2)
+    """SPAG's offline policy gradient."""
+    iterations: int = Field(default=1, ge=1)
+    """How often all of it is done. From the second on the learner plays what it was before the last (appendix A.3)."""
+    checkpoint_every: int = Field(default=50, ge=1)
+    """Steps of refinement between two checkpoints."""
+    judge: JudgeSettings = JudgeSettings()
+    """What is measured at the end."""
+
+    @field_validator("mode")
+    @classmethod
+    def _known(cls, mode: str) -> str:
+        if mode not in MODES:
+            raise ValueError(f"the modes are {', '.join(MODES)}")
+        return mode
+
+    @field_validator("refine")
+    @classmethod
+    def _methods(cls, refine: tuple[str, ...]) -> tuple[str, ...]:
+        if unknown := [name for name in refine if name not in METHODS]:
+            raise ValueError(f"there is no method {unknown[0]!r}: methods are {', '.join(METHODS)}")
+        return refine
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        given = self.reward.table or self.interaction.records
+        if self.iterations > 1 and given:
+            raise ValueError("`iterations` play anew each time: leave `interaction.records` and `reward.table` out")
+        if self.iterations > 1 and self.interaction.teacher:
+            raise ValueError("a `teacher` plays the same games each time: leave `iterations` at 1")
+        if parse_model(self.model).kind == "api":
+            raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
+        if len(parse_model(self.model).adapters) > 1:
+            raise ValueError("a `model` with several adapters is several models: leave one")
+        return self
+
+    def stage(self, method: str) -> StageSettings:
+        """The settings of a method."""
+        found: StageSettings = getattr(self, method)
+        return found

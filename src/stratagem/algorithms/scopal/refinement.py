@@ -1,0 +1,53 @@
+"""One stage of refinement: a method's lesson, epoch after epoch, against the policy as it was when the stage began."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from stratagem.algorithms.scopal.methods import METHODS, Batch, Lesson
+from stratagem.algorithms.scopal.samples import Samples
+from stratagem.algorithms.scopal.settings import StageSettings
+from stratagem.games.key import Key
+from stratagem.learning.credit.base import Floats, Ints
+
+
+class Refinement:
+    """The batches of a stage; the same for the same samples and key."""
+
+    def __init__(self, method: str, samples: Samples, settings: StageSettings, key: Key) -> None:
+        self.settings = settings
+        self.key = key
+        self.lesson: Lesson = METHODS[method].lesson(samples, settings, _rng(key.at("lesson")))
+        self.units, self.weights = split(self.lesson.weight, settings.heaviest)
+
+    @property
+    def steps(self) -> int:
+        """How many steps it takes."""
+        return self.settings.steps(len(self.units))
+
+    def batches(self, done: int = 0) -> Iterator[Batch]:
+        """Every step's batch from a step on."""
+        number = 0
+        for epoch in range(self.settings.epochs):
+            order = _rng(self.key.at("epoch", epoch)).permutation(len(self.units))
+            for places in np.array_split(order, self.settings.steps_an_epoch(len(order))):
+                if number >= done:
+                    yield self.lesson.batch([int(unit) for unit in self.units[places]], self.weights[places])
+                number += 1
+
+
+def split(weight: Floats, heaviest: float) -> tuple[Ints, Floats]:
+    """Each unit with its weight; one that weighs too much is there several times, with an equal part each time.
+
+    The parts add up to the whole, so an epoch's gradient is the same; what is rescaled is all, so the mean stays 1.
+    """
+    times = np.maximum(1, np.ceil(weight / heaviest)).astype(np.int64)
+    units = np.repeat(np.arange(len(weight)), times)
+    parts = (weight / times)[units]
+    return units, parts / parts.mean()
+
+
+def _rng(key: Key) -> np.random.Generator:
+    return np.random.default_rng(key.value)

@@ -1,0 +1,174 @@
+"""From a table of steps to what is learnt from: examples in the model's tokens, each with what it counts.
+
+What a model said itself is taken as it was said, under the distribution that it was drawn from. What another player did
+is put in words: the game is played again up to the decision, and the style asks for it. Games are balanced by weight
+and not by copies: a game's weights add up to the same sum whatever it has been played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from stratagem.algorithms.demonstrations import reply
+from stratagem.algorithms.scopal.settings import SampleSettings
+from stratagem.algorithms.scopal.steps import Steps, read_steps
+from stratagem.algorithms.sft import demonstrated
+from stratagem.engines.base import Call, Engine
+from stratagem.errors import BadRecord
+from stratagem.learning.credit.base import Bools, Floats, Ints
+from stratagem.learning.example import Example, of_call
+from stratagem.play.calls import DecisionKey
+from stratagem.play.forks import steps as turns
+from stratagem.play.store import read_calls, read_episodes
+from stratagem.prompting.base import Message, Role, Style
+
+
+@dataclass(frozen=True, kw_only=True)
+class Samples:
+    """N things said, and what is known of each; weights have the mean 1."""
+
+    examples: Sequence[Example]
+    weight: Floats
+    desirable: Bools
+    game: Ints
+    prompt: Ints
+    """Equal for samples that answer one question."""
+    columns: Mapping[str, Floats]
+    """Of the table: reward, advantage, spag, won ..."""
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def only(self, rows: Bools, weight: Floats | None = None) -> Samples:
+        """Some of them, weighed anew."""
+        chosen = np.flatnonzero(rows).tolist()
+        given = (self.weight if weight is None else weight)[chosen]
+        return Samples(
+            examples=[self.examples[place] for place in chosen],
+            weight=given / given.mean() if len(given) else given,
+            desirable=self.desirable[chosen],
+            game=self.game[chosen],
+            prompt=self.prompt[chosen],
+            columns={name: column[chosen] for name, column in self.columns.items()},
+        )
+
+
+def samples_of(
+    steps: Steps, engine: Engine, style: Style, settings: SampleSettings, rng: np.random.Generator
+) -> Samples:
+    """What is learnt from the steps."""
+    rows = steps.rows
+    weight = weights_of(steps, settings)
+    chosen = _chosen(weight, settings.most, rng)
+    rows = rows.take(np.flatnonzero(chosen))
+    examples = list(_examples(rows.to_pylist(), steps.folders, engine, style))
+    free = np.array([bool(example.taught) for example in examples])  # where there was no choice nothing is learnt
+    if not free.any():
+        raise BadRecord("In no situation of these games was there a choice, so there is nothing to learn.")
+    rows, given = rows.filter(pa.array(free)), weight[chosen][free]
+    examples = [example for example in examples if example.taught]
+    games = rows["game"].combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+    asked = [example.tokens[: example.taught[0]] for example in examples]
+    numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(asked))}
+    return Samples(
+        examples=examples,
+        weight=given / given.mean(),
+        desirable=rows["desirable"].to_numpy(),
+        game=games,
+        prompt=np.array([numbers[prompt] for prompt in asked], dtype=np.int64),
+        columns={
+            name: rows[name].to_numpy().astype(np.float64)
+            for name in ("count", "reward", "advantage", "spag", "won", "outcome")
+        },
+    )
+
+
+def weights_of(steps: Steps, settings: SampleSettings) -> Floats:
+    """What each row counts: how often it was said, each game made as large as the others."""
+    count: Floats = steps.rows["count"].to_numpy().astype(np.float64)
+    if not settings.balance:
+        return _scaled(count, steps, settings)
+    game = steps.rows["game"].combine_chunks().dictionary_encode().indices.to_numpy()
+    totals = np.bincount(game, weights=count)
+    return _scaled(count * (count.sum() / len(totals) / totals)[game], steps, settings)
+
+
+def _scaled(weight: Floats, steps: Steps, settings: SampleSettings) -> Floats:
+    """Raised or lowered to what another table has, as a whole or the two kinds each."""
+    if not settings.scale:
+        return weight
+    other = read_steps(Path(settings.scale)).rows
+    theirs, good = other["count"].to_numpy().astype(np.float64), other["desirable"].to_numpy()
+    own = steps.rows["desirable"].to_numpy()
+    if not settings.scale_kinds:
+        factor: float = theirs.sum() / weight.sum()
+        return weight * factor
+    factors = [theirs[good == kind].sum() / max(weight[own == kind].sum(), 1e-12) for kind in (False, True)]
+    scaled: Floats = weight * np.where(own, factors[1], factors[0])
+    return scaled
+
+
+def _chosen(weight: Floats, most: int, rng: np.random.Generator) -> Bools:
+    """At most so many rows, drawn without repetition by their weight."""
+    if not most or len(weight) <= most:
+        return np.ones(len(weight), dtype=np.bool_)
+    rank = np.log(rng.random(len(weight))) / weight  # the largest of u^(1/w): Efraimidis and Spirakis 2006
+    chosen = np.zeros(len(weight), dtype=np.bool_)
+    chosen[np.argpartition(-rank, most)[:most]] = True
+    return chosen
+
+
+def _examples(
+    rows: Sequence[Mapping[str, Any]], folders: Sequence[Path], engine: Engine, style: Style
+) -> Iterator[Example]:
+    """Each row in the model's tokens, in order."""
+    found: dict[tuple[int, DecisionKey], Example] = {}
+    for (folder, shard), own in _by_shard(rows).items():
+        asked = [row for row in own if row["prompt"] is not None]
+        calls = read_calls(folders[folder], shard, [_key(row) for row in asked]) if asked else {}
+        found |= {(folder, key): _said(engine, call) for key, call in calls.items()}
+        silent = [row for row in own if row["prompt"] is None]
+        found |= {(folder, key): one for key, one in _worded(silent, folders[folder], shard, engine, style)}
+    for row in rows:
+        yield found[row["folder"], _key(row)]
+
+
+def _by_shard(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], list[Mapping[str, Any]]]:
+    parts: dict[tuple[int, int], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        parts.setdefault((row["folder"], row["shard"]), []).append(row)
+    return parts
+
+
+def _key(row: Mapping[str, Any]) -> DecisionKey:
+    return row["episode"], row["turn"], row["seat"], row["attempt"]
+
+
+def _said(engine: Engine, call: Call) -> Example:
+    """A model's reply: in its own tokens where the tokenizer is the same, and else as a text."""
+    if engine.begin(call.prompt.messages).tokens == call.prompt.tokens and call.tokens:
+        return of_call(call)
+    messages = [Message(cast("Role", role), said) for role, said in call.prompt.messages]
+    return demonstrated(engine, messages, call.text)
+
+
+def _worded(
+    rows: Sequence[Mapping[str, Any]], folder: Path, shard: int, engine: Engine, style: Style
+) -> Iterator[tuple[DecisionKey, Example]]:
+    """What players did who do not talk, as a model would say it."""
+    wanted: dict[str, dict[tuple[int, int], Mapping[str, Any]]] = {}
+    for row in rows:
+        wanted.setdefault(row["episode"], {})[row["turn"], row["seat"]] = row
+    for episode in read_episodes(folder, [shard], calls=False) if wanted else ():
+        for state, decisions in turns(episode) if episode.id in wanted else ():
+            for decision in decisions:
+                asked = wanted[episode.id].get((decision.turn, decision.seat))
+                if asked is not None:
+                    said = reply(style, asked["reply"])
+                    yield _key(asked), demonstrated(engine, style.messages(state.view(decision.seat)), said)

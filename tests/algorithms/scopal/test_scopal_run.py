@@ -1,0 +1,178 @@
+"""Runs of SCO-PAL: what they leave behind, that they resume to the bit, and what they refuse."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stratagem.algorithms.catalogue import trainer_of
+from stratagem.algorithms.recipe_file import over
+from stratagem.algorithms.scopal.learner_model import STAGES
+from stratagem.algorithms.scopal.methods import METHODS
+from stratagem.algorithms.scopal.recipe import ScopalRecipe
+from stratagem.algorithms.scopal.steps import read_steps
+from stratagem.algorithms.scopal.trainer import EVALUATION
+from stratagem.engines.open import served
+from stratagem.errors import StratagemError
+from stratagem.models.run_models import read_run_models
+from stratagem.play.store import read_episodes
+from stratagem.runs.checkpoint import latest
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+FAST = {"epochs": 1, "batch": 16, "optimiser": {"rate": 1e-3}}
+SMALL = {
+    "algorithm": "scopal",
+    "games": ["kuhn(hands=1)", "spiel:nim(pile_sizes=1;2)"],
+    "style": "brief",
+    "interaction": {"episodes": 24, "block": 12},
+    "samples": {"most": 24},
+    "judge": {"episodes": 2, "opponents": ["random"]},
+    "checkpoint_every": 1,
+    **dict.fromkeys(METHODS, FAST),
+}
+
+
+class Broken(Exception):
+    """Somebody pulled the plug."""
+
+
+def recipe(**changes):
+    return ScopalRecipe.read(over(SMALL, changes))
+
+
+def trained(path, made, *told):
+    run = RunFolder.create(path, made, made.seed, "a test")
+    trainer_of(made, run, *told).train()
+    return run
+
+
+def figures(run):
+    return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
+
+
+def weights(run):
+    folder = latest(run).folder
+    return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*.safetensors"))}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("whole") / "run", recipe())
+
+
+def test_it_plays_estimates_refines_and_judges(whole):
+    episodes = list(read_episodes(whole.record))
+    assert len(episodes) == 2 * 24
+    assert {episode.slots for episode in episodes} == {(0, 1), (1, 0)}
+    steps = read_steps(whole.path / "steps" / "0.parquet").rows
+    assert sum(steps["count"].to_pylist()) == sum(len(episode.decisions) for episode in episodes)
+    assert set(read_run_models(whole.path).models) >= {"base", "start", "last", "last/bc", "last/kto"}
+    table = json.loads((whole.path / EVALUATION).read_text())
+    assert list(table["rows"].values()) == ["Base", "BC", "BC + KTO"]
+    assert {row["player"] for game in table["evaluation"]["games"] for row in game["players"]} >= set(table["rows"])
+    assert json.loads((whole.path / "steps" / "0.json").read_text())["all"]["valid"] == 1.0
+
+
+def test_each_stage_begins_where_the_one_before_it_ended(whole):
+    curves = figures(whole)
+    bc, kto = (curves[f"{name}/loss"] for name in ("bc", "kto"))
+    assert max(bc[0]) < min(kto[0])
+    assert curves["kto/kl"][1][0] == 0.0  # nothing has moved away from the reference, which is what cloning left
+    assert kto[1][0] == pytest.approx(0.5, abs=0.4)
+
+
+@pytest.mark.parametrize("at", [2, 5, 6, 7])
+def test_a_run_that_was_broken_off_ends_as_if_it_had_not(tmp_path, whole, at):
+    made = recipe()
+    run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
+
+    def plug(step, steps, seen):
+        if step == at:
+            raise Broken
+
+    with pytest.raises(Broken):
+        trainer_of(made, run, plug).train()
+    trainer_of(made, RunFolder.open(run.path)).train()
+    assert figures(run) == figures(whole)
+    assert weights(run) == weights(whole)
+
+
+def test_from_the_second_iteration_on_it_plays_what_it_was(tmp_path):
+    made = recipe(iterations=3, refine=["bc"], games=["kuhn(hands=1)"])
+    run = trained(tmp_path / "run", made)
+    players = {}
+    for episode in read_episodes(run.record):
+        players.setdefault(episode.id.partition("/")[0], set()).add(tuple(sorted(episode.players)))
+    assert players["0"] == {("policy@1", "policy@1")}
+    assert players["1"] == players["2"] == {("earlier@1", "policy@1")}
+    assert len(list((run.path / STAGES).iterdir())) == 3
+    first = {e.id: e for e in read_episodes(run.record)}["1/kuhn(hands=1)/0"]
+    adapters = {first.slots[row.seat]: {call.policy.adapter for call in row.calls} for row in first.decisions}
+    assert adapters == {0: {"policy"}, 1: {""}}
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_trains(tmp_path, method):
+    made = recipe(refine=[method], games=["kuhn(hands=1)"], interaction={"episodes": 40, "block": 40})
+    run = trained(tmp_path / "run", made)
+    losses = figures(run)[f"{method}/loss"][1]
+    assert losses
+    assert np.isfinite(losses).all()
+    norms = figures(run)[f"{method}/norm"][1]
+    assert max(norms) > 0.0
+
+
+def test_a_mixture_of_opponents_and_a_teacher(tmp_path):
+    made = recipe(refine=[], interaction={"opponents": {"random": 1, "mcts:2": 3}, "episodes": 40, "block": 40})
+    seen = [sorted(episode.players) for episode in read_episodes(trained(tmp_path / "mixed", made).record)]
+    shares = sum(players[0].startswith("mcts") for players in seen) / len(seen)
+    assert 0.5 < shares < 0.95
+    made = recipe(refine=["bc"], interaction={"teacher": "mcts:5", "episodes": 12}, games=["spiel:nim(pile_sizes=1;2)"])
+    run = trained(tmp_path / "taught", made)
+    assert {name for e in read_episodes(run.record) for name in e.players} == {"mcts:5@1"}
+    assert set(read_steps(run.path / "steps" / "0.parquet").rows["prompt"].to_pylist()) == {None}
+
+
+def test_games_of_anyone_and_a_table_of_anyone(tmp_path, whole):
+    plain = figures(whole)
+    records = trained(tmp_path / "a", recipe(interaction={"records": [str(whole.record)]}))
+    table = trained(tmp_path / "b", recipe(reward={"table": str(whole.path / "steps" / "0.parquet")}))
+    for run in (records, table):
+        assert not run.record.exists() or not list(read_episodes(run.record, []))
+        assert figures(run)["bc/loss"][1] == pytest.approx(plain["bc/loss"][1], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"refine": ["ppo"]}, "methods are bc, winning"),
+        ({"mode": "sing"}, "modes are"),
+        ({"reward": {"credit": "winrate"}}, "did you mean step_win_rate"),
+        ({"interaction": {"opponents": {"random": 0}}}, "more than 0"),
+        ({"iterations": 2, "interaction": {"records": ["x"]}}, "play anew"),
+        ({"model": "api:x@http://localhost/v1"}, "no weights here"),
+        ({"samples": {"scale_kinds": True}}, "name one as `scale`"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(changes, said):
+    with pytest.raises(StratagemError, match=said) as caught:
+        recipe(**changes)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("threshold", "said"), [(1.0, "Nothing is advantageous"), (0.0, "No sample is undesirable")])
+def test_a_threshold_that_leaves_one_kind_is_refused(tmp_path, whole, threshold, said):
+    method = "bc" if threshold else "kto"
+    made = recipe(
+        refine=[method],
+        games=["spiel:nim(pile_sizes=1;2)"],
+        interaction={"records": [str(whole.record)]},
+        reward={"credit": f"beta(threshold={threshold})"},
+    )
+    with pytest.raises(StratagemError, match=said):
+        trained(tmp_path / "run", made)
+
+
+def test_what_was_trained_can_be_asked_to_play(whole):
+    assert served(f"run:{whole.path}@last/kto").adapter
