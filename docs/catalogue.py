@@ -13,6 +13,7 @@ from chapters.learning import checks, credit, losses
 from chapters.players import players
 from chapters.records import records
 from chapters.runs import runs
+from chapters.scopal import scopal
 from chapters.shaping import shaping
 from chapters.shown import refreshed
 from chapters.training import recipes
@@ -30,6 +31,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "records": records,
     "recipes": recipes,
     "shaping": shaping,
+    "scopal": scopal,
     "losses": losses,
     "credit": credit,
     "checks": checks,

@@ -126,6 +126,8 @@ def _default(value: Any) -> str:
         return "none"
     if isinstance(value, tuple):
         return code(f"[{', '.join(map(_toml, value))}]")
+    if isinstance(value, dict):
+        return code(f"{{ {', '.join(f'{name} = {_toml(one)}' for name, one in value.items())} }}")
     return code(_toml(value))
 
 

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from stratagem import __version__
-from stratagem.cli import data, evaluate, games, labels, match, players, prompt, report, show, tournament, train, verify
+from stratagem.cli import data, evaluate, games, labels, match, players, prompt, report, show, steps, tournament, train
+from stratagem.cli import verify
 from stratagem.cli.output import errors, print_tallies
 from stratagem.errors import StratagemError
 from stratagem.players.human import Quit
@@ -32,6 +33,7 @@ app.command("tournament")(tournament.play_tournament)
 app.command("verify-game")(verify.verify_game)
 app.command("prompt")(prompt.prompt)
 app.command("data")(data.write_data)
+app.command("steps")(steps.steps)
 app.command("train")(train.train)
 app.command("runs")(train.runs)
 app.command("report")(report.report)

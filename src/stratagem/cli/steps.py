@@ -1,0 +1,56 @@
+"""`stratagem steps`: what each step of recorded games is worth, as a table that a recipe can be refined by."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from stratagem.algorithms.scopal.decision_table import read_decisions
+from stratagem.algorithms.scopal.steps import steps_of, write_steps
+from stratagem.algorithms.scopal.summary import summed_up
+from stratagem.cli import options
+from stratagem.cli.output import number, out, print_json, table
+from stratagem.errors import StratagemError
+from stratagem.learning.credit.catalogue import make_credit
+
+
+def steps(
+    records: Annotated[list[Path], typer.Argument(help="Folders of recorded games, as `stratagem play` writes them.")],
+    file: Annotated[Path, typer.Option("--out", help="A file for the table, as Parquet.")],
+    credit: Annotated[str, typer.Option(help="What a step is worth: step_win_rate, discounted, beta ...")] = (
+        "step_win_rate"
+    ),
+    player: Annotated[
+        list[str] | None,
+        typer.Option(help="Whose decisions count, as the record names them; by default those of slot 0. Repeatable."),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Estimate what each step of recorded games is worth."""
+    if file.exists():
+        raise StratagemError(f"{file} is there already: name another file.")
+    estimator = make_credit(credit)
+    found = steps_of(read_decisions(records, player or ()), [folder.absolute() for folder in records], estimator)
+    try:
+        write_steps(found, file)
+    except OSError as error:
+        raise StratagemError(f"{file} cannot be written: {error.strerror}.") from error
+    told = summed_up(found)
+    if json:
+        print_json(told)
+        return
+    out.print(_listing(told, file))
+    out.print("samples: as often as they were said; rows: what differs; ratio: advantageous to others.")
+
+
+def _listing(told: dict[str, Any], file: Path) -> Table:
+    made = table(str(file), "game", "samples", "valid", "rows", "actions", "advantageous", "ratio")
+    for game, figures in [*told["games"].items(), ("all", told["all"])]:
+        ratio = "–" if figures["ratio"] is None else number(figures["ratio"], 2)
+        counts = (figures["rows"], figures["unique_actions"], figures["advantageous"])
+        made.add_row(Text(game), str(figures["samples"]), f"{figures['valid']:.1%}", *map(str, counts), ratio)
+    return made
