@@ -9,8 +9,21 @@ from typing import Annotated
 import typer
 
 from stratagem import __version__
-from stratagem.cli import data, evaluate, games, labels, match, players, prompt, report, show, steps, tournament, train
-from stratagem.cli import verify
+from stratagem.cli import (
+    data,
+    evaluate,
+    games,
+    labels,
+    match,
+    players,
+    prompt,
+    report,
+    show,
+    steps,
+    tournament,
+    train,
+    verify,
+)
 from stratagem.cli.output import errors, print_tallies
 from stratagem.errors import StratagemError
 from stratagem.players.human import Quit

@@ -66,8 +66,8 @@ def train(
 
 _TOLD = ("loss", "pay", "exploitability", "select")
 """What the progress bar tells, by the last part of a figure's name."""
-_KEY = ("sft/loss", "pay", "validation/exploit", "validation/safety", "exact/exploitability")
-"""What is summed up at the end: a figure of its own, or one of each game."""
+_KEY = ("pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
+"""What is summed up at the end, of each game or stage."""
 
 
 def _change(text: str) -> tuple[str, str]:
@@ -90,7 +90,7 @@ def _summary(run: RunFolder) -> None:
     curves, best = read_metrics(run), _best(run)
     made = table(f"{run.path}", "figure", "first", "last", "best checkpoint")
     for name, (steps, values) in curves.items():
-        if name in _KEY or name.partition("/")[2] in _KEY:
+        if name.partition("/")[2] in _KEY:
             chosen = number(values[steps.index(best)]) if best in steps else "–"
             made.add_row(name, number(values[0]), number(values[-1]), chosen)
     out.print(made)

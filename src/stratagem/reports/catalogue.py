@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Maker, Section
 from stratagem.reports.sections.checks import checks
+from stratagem.reports.sections.contest import contest, learnt_from
 from stratagem.reports.sections.curves import curves
 from stratagem.reports.sections.equilibrium import equilibrium
 from stratagem.reports.sections.openings import openings
@@ -20,6 +21,7 @@ from stratagem.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {
     "shaping": (outcome, trials, curves, checks, play, settings, repeat),
+    "scopal": (contest, learnt_from, curves, checks, play, settings, repeat),
     "sepo": (results, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }
 """By algorithm."""

@@ -44,7 +44,10 @@ def _compared(stages: Sequence[tuple[str, Row]], unit: str) -> str:
 
 
 def _measures(rows: Sequence[Row], unit: str) -> Iterator[tuple[str, list[Figure | None], str]]:
-    """What is told of: exploitability, exactly where every stage has it so, and safety."""
+    """What is told of: games won, or exploitability, exactly where every stage has it so, and safety."""
+    if all("win rate" in row.metrics and "safety" not in row.metrics for row in rows):
+        yield "the win rate", [row.metrics.get("win rate") for row in rows], ""
+        return
     exact = [row.exact.exploitability for row in rows]
     if None in exact:
         yield "exploit by the pool", [row.metrics.get("exploit") for row in rows], ""

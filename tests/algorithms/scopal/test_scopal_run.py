@@ -16,6 +16,7 @@ from stratagem.engines.open import served
 from stratagem.errors import StratagemError
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
+from stratagem.reports.report import report_html
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
@@ -172,6 +173,12 @@ def test_a_threshold_that_leaves_one_kind_is_refused(tmp_path, whole, threshold,
     )
     with pytest.raises(StratagemError, match=said):
         trained(tmp_path / "run", made)
+
+
+def test_its_report_has_the_stages_and_what_they_learnt_from(whole):
+    page = report_html(whole)
+    for said in ("BC + KTO", "What it learnt from", "all games", "the win rate", "Chance (random play)"):
+        assert said in page, said
 
 
 def test_what_was_trained_can_be_asked_to_play(whole):

@@ -1,0 +1,101 @@
+"""Win rates of every stage in every game, as SCO-PAL's Table 1 has them, and what the run learnt from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from stratagem.reports.files import Figure, GameTable
+from stratagem.reports.html import Html, element, join
+from stratagem.reports.numbers import cell, number
+from stratagem.reports.run_data import RunData
+from stratagem.reports.section import Section, missing, table
+from stratagem.reports.sections.results import in_order
+
+WIN = "win rate"
+_PAPER = (
+    "SCO-PAL printed, over six games and four opponents, .322 for Qwen2-7B as it is, .435 after cloning what won "
+    "games, .417 after SPAG, and .501 after cloning and KTO."
+)
+
+
+def contest(data: RunData) -> Section:
+    """The last table by games, and the mean over games."""
+    found = data.evaluation
+    return Section(
+        name="contest",
+        title="What was learnt",
+        shows="Games won, a tie as half a one, against all opponents together: every stage of the run on the same "
+        "deals, and random play as the chance level.",
+        body=_table(found.evaluation.games, found.rows) if found else missing(_why(data)),
+    )
+
+
+def _why(data: RunData) -> str:
+    why = "There is no evaluation.json: a run is evaluated when its training has ended."
+    return data.broken.get("evaluation.json") or why
+
+
+def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
+    by_game = {game.game: dict(in_order(game, names)) for game in games}
+    stages = list(dict.fromkeys(name for rows in by_game.values() for name in rows))
+    lines = [
+        [stage, *(cell(_won(by_game[game], stage)) for game in by_game), cell(mean_of(_all(by_game, stage)))]
+        for stage in stages
+    ]
+    notes = [element("p", said, class_="note") for game in games for said in game.warnings]
+    legend = "Over their 95 % intervals; the mean is over games, each as heavy as any other."
+    return join(table(["", *by_game, "mean \u2191"], lines), element("p", legend, class_="legend"), _note(), *notes)
+
+
+def _note() -> Html:
+    return element("p", _PAPER, class_="note")
+
+
+def _won(rows: dict[str, Any], stage: str) -> Figure | None:
+    return rows[stage].metrics.get(WIN) if stage in rows else None
+
+
+def _all(by_game: dict[str, dict[str, Any]], stage: str) -> list[Figure | None]:
+    return [_won(rows, stage) for rows in by_game.values()]
+
+
+def mean_of(figures: Sequence[Figure | None]) -> Figure | None:
+    """The mean over games, whose errors are independent; None where a game has no figure."""
+    told = [figure for figure in figures if figure is not None and figure.mean is not None]
+    if not told or len(told) < len(figures):
+        return None
+    mean = math.fsum(figure.mean or 0.0 for figure in told) / len(told)
+    errors = [figure.se for figure in told]
+    if any(error is None for error in errors):
+        return Figure(mean=mean)
+    se = math.sqrt(math.fsum((error or 0.0) ** 2 for error in errors)) / len(told)
+    return Figure(mean=mean, se=se, n=sum(figure.n for figure in told), low=mean - 1.96 * se, high=mean + 1.96 * se)
+
+
+def learnt_from(data: RunData) -> Section | None:
+    """How much was said, and how much of it was good (the paper's Tables 8 and 10)."""
+    rows = [line for path in sorted((data.run.path / "steps").glob("*.json")) for line in _lines(path)]
+    if not rows:
+        return None
+    heads = ["iteration, game", "samples", "valid", "rows", "actions", "advantageous", "ratio"]
+    legend = "Samples as often as they were said; rows are what differs; the ratio is of advantageous to others."
+    return Section(
+        name="steps",
+        title="What it learnt from",
+        shows="The games that were played, step by step: how much was legal, how much of it differs, how much won.",
+        body=join(table(heads, rows), element("p", legend, class_="legend")),
+    )
+
+
+def _lines(path: Any) -> Iterator[list[str]]:
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        for game, one in [*told["games"].items(), ("all games", told["all"])]:
+            counts = [str(one[name]) for name in ("rows", "unique_actions", "advantageous")]
+            named = f"{int(path.stem) + 1}, {game}"
+            yield [named, str(one["samples"]), f"{one['valid']:.1%}", *counts, number(one["ratio"], 2)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return
