@@ -27,6 +27,8 @@ Run = dict[str, Any]
 _NAME = re.compile(r"(?P<folder>tabular|tiny|smollm2)-(?P<recipe>.+)-(?P<seed>\d+)")
 KIND = ("learner", "memory", "reward")
 """What of a seat's settings is told."""
+_WINDOW = 5
+"""So many trials in a row make a peak."""
 _PURE = 0.9
 """A joint action that makes up so much of the last games is where a pair ended."""
 
@@ -41,6 +43,7 @@ def found(folder: Path) -> Iterator[tuple[str, Run]]:
             recipe = tomllib.loads((path.parent / "config.toml").read_text(encoding="utf-8"))
             kinds = {name: {key: seat.get(key) for key in KIND} for name, seat in recipe["seats"].items()}
             told = {**known, "trials": recipe["trials"], **outcome, "kinds": kinds, "curves": curves(path.parent)}
+            told["peak"] = peak(path.parent, list(kinds))
             yield f"{said['folder']}/{said['recipe']}", told
 
 
@@ -52,6 +55,16 @@ def curves(path: Path) -> dict[str, Any]:
         if name.endswith(("/pay", "/entropy", "/null")):
             told[name] = [[s, round(v, 4)] for s, v in zip(*curve, strict=True) if s % 5 == 0 and math.isfinite(v)]
     return told
+
+
+def peak(path: Path, seats: Sequence[str]) -> dict[str, Any]:
+    """The five trials in a row in which the first seat was paid most: the first of them, and what all were paid."""
+    read = read_metrics(RunFolder.open(path))
+    pays = [read[f"{name}/pay"].values for name in seats]
+    starts = range(max(1, len(pays[0]) - _WINDOW + 1))
+    best = max(starts, key=lambda start: math.fsum(pays[0][start : start + _WINDOW]))
+    means = [math.fsum(own[best : best + _WINDOW]) / len(own[best : best + _WINDOW]) for own in pays]
+    return {"from": best + 1, "pays": means}
 
 
 def merged(old: Mapping[str, Sequence[Run]], runs: Iterator[tuple[str, Run]]) -> dict[str, list[Run]]:
@@ -73,15 +86,22 @@ def seed_rows(name: str, runs: Sequence[Run]) -> Iterator[list[str]]:
     lengths = [row["rounds"] for row in runs[0]["rows"]]
     for run in runs:
         told = [" / ".join(f"{pay:.2f}" for pay in pays(run, rounds)) for rounds in lengths]
-        yield [name, str(run["seed"]), *told, silent(run), regret(run)]
+        yield [name, str(run["seed"]), *told, highest(run), silent(run), regret(run)]
     if len(runs) > 1:
         bands = [band([pays(run, lengths[0])[slot] for run in runs]) for slot in range(len(runs[0]["seats"]))]
         whole = " / ".join(f"{(low + high) / 2:.2f} \u00b1 {(high - low) / 2:.2f}" for low, high in bands)
-        yield [f"**{name}**", f"all {len(runs)}", whole, *[""] * (len(lengths) + 1)]
+        yield [f"**{name}**", f"all {len(runs)}", whole, *[""] * (len(lengths) + 2)]
     paper = printed(runs[0]["rows"][0]["game"], runs[0].get("kinds"))
     if paper:
         both = " / ".join(f"{centre:.2f} \u00b1 {half:.2f}" for centre, half in (paper.first, paper.second))
-        yield [f"*ShapeLLM, {paper.source}*", "", both, *[""] * (len(lengths) + 1)]
+        yield [f"*ShapeLLM, {paper.source}*", "", both, *[""] * (len(lengths) + 2)]
+
+
+def highest(run: Run) -> str:
+    """The best five trials in a row of the first seat, where they were kept."""
+    if "peak" not in run:
+        return "\u2013"
+    return f"{' / '.join(f'{pay:.2f}' for pay in run['peak']['pays'])} from {run['peak']['from']}"
 
 
 def silent(run: Run) -> str:
@@ -120,7 +140,7 @@ def main() -> None:
     asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     for name, runs in data.items():
         lengths = [f"{row['rounds']} rounds" for row in runs[0]["rows"]]
-        heads = ["", "seed", *lengths, "null", f"{runs[0]['seats'][-1]} gives up"]
+        heads = ["", "seed", *lengths, "best five trials", "null", f"{runs[0]['seats'][-1]} gives up"]
         lines = [heads, ["---"] * len(heads), *seed_rows(name, runs)]
         print("\n".join(f"| {' | '.join(line)} |" for line in lines))
         print(f"\nWhere they ended: {ends(runs)}.\n")

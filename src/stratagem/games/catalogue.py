@@ -14,6 +14,7 @@ from stratagem.games.kuhn import Kuhn
 from stratagem.games.negotiation_v1 import Pie
 from stratagem.games.negotiation_v2 import Division
 from stratagem.games.public_goods import PublicGoods
+from stratagem.games.quiz import Quiz
 from stratagem.games.repeated import REPEATED
 from stratagem.games.spiel import SPIEL_GAMES, spiel
 from stratagem.registry import Call, Registry, parse_call
@@ -25,6 +26,7 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
     "negotiation-v1": Pie,
     "negotiation-v2": Division,
     "kuhn": Kuhn,
+    "quiz": Quiz,
     **SPIEL_GAMES,
 }
 """Games by name; keyword arguments are their parameters."""
