@@ -1,0 +1,76 @@
+"""What each action is worth in each situation, exactly, between players who state their probabilities.
+
+    Q(I, a) = sum over histories h of I of  r(h) v(h a)  /  sum of r(h)
+
+where r is the probability that chance and the others bring about h, the seat itself doing what it must, and v the
+seat's expected payoff from there on. Between two players of an equilibrium these are the values that SCO-PAL's Table 5
+compares its step rewards with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.policies import Policies
+from stratagem.games.base import Game, Seat, State
+from stratagem.games.enumeration import outcomes, starts
+from stratagem.players.base import Player
+
+Pair = tuple[Seat, str, str]
+"""A seat, its state key and an action."""
+BUDGET = 200_000
+"""How many situations may be walked."""
+
+
+@dataclass
+class _Sums:
+    """The sums above and below the line, of every pair."""
+
+    worth: dict[Pair, float] = field(default_factory=dict)
+    reach: dict[Pair, float] = field(default_factory=dict)
+
+    def add(self, pair: Pair, reach: float, value: float) -> None:
+        self.worth[pair] = self.worth.get(pair, 0.0) + reach * value
+        self.reach[pair] = self.reach.get(pair, 0.0) + reach
+
+
+def action_values(game: Game[Any], players: Sequence[Player], budget: int = BUDGET) -> dict[Pair, float]:
+    """The value of every action wherever chance and the others may lead; `CannotCompute` after `budget` situations."""
+    if game.spec.simultaneous:
+        raise CannotCompute(f"In {game.spec.name} seats choose at once, so no action has a value of its own.")
+    policies = Policies(game, players, budget, merge=False)
+    sums, seats = _Sums(), game.spec.seats
+    for chance, state in starts(game):
+        _walk(policies, state, [chance] * seats, sums)
+    return {pair: sums.worth[pair] / reach for pair, reach in sums.reach.items() if reach > 0.0}
+
+
+def _walk(policies: Policies, state: State[Any], reach: list[float], sums: _Sums) -> list[float]:
+    """The seats' expected payoffs from a state on; `reach[s]` is how likely it is if seat s does what leads there."""
+    if state.over:
+        return [0.0] * len(reach)
+    policies.spend()
+    total = [0.0] * len(reach)
+    (seat,) = state.to_act
+    view, mix = state.view(seat), policies.mix(state, seat)
+    for action in view.choices:
+        odds = mix.get(action, 0.0)
+        there = [one if other == seat else one * odds for other, one in enumerate(reach)]
+        value = _after(policies, state, {seat: action}, there, sums)
+        sums.add((seat, view.state_key, action), reach[seat], value[seat])
+        total = [so_far + odds * one for so_far, one in zip(total, value, strict=True)]
+    return total
+
+
+def _after(
+    policies: Policies, state: State[Any], actions: dict[Seat, str | None], reach: list[float], sums: _Sums
+) -> list[float]:
+    """The expected payoffs of a move, over all that chance may make of it."""
+    total = [0.0] * len(reach)
+    for chance, reached, result in outcomes(state, actions):
+        later = _walk(policies, reached, [one * chance for one in reach], sums)
+        total = [so_far + chance * (now + then) for so_far, now, then in zip(total, result.payoffs, later, strict=True)]
+    return total
