@@ -7,6 +7,7 @@ from chapters.training import HEADS, TABLES, rows
 from stratagem.algorithms.scopal.methods import METHODS
 from stratagem.algorithms.scopal.recipe import JudgeSettings, ScopalRecipe
 from stratagem.algorithms.scopal.settings import InteractionSettings, RewardSettings, SampleSettings, StageSettings
+from stratagem.algorithms.scopal.steps import COLUMNS
 from stratagem.settings import Settings
 
 OWN: dict[str, type[Settings]] = {
@@ -35,6 +36,10 @@ def scopal() -> str:
         "`refine` names some of these, one after the other; each has a table of its own settings under its name.",
         table(("name", "what it does"), ((code(name), definition(type(method))) for name, method in METHODS.items())),
         *(_table(name, settings) for name, settings in OWN.items()),
+        "## The table of steps",
+        "What `stratagem steps` writes and `reward.table` takes, as Parquet. The records that it was made of must still "
+        "be where they were, since replies are looked up there.",
+        table(("column", "type", "what it tells"), ((code(n), str(kind), told) for n, (kind, told) in COLUMNS.items())),
     )
 
 

@@ -64,8 +64,8 @@ def samples_of(
 ) -> Samples:
     """What is learnt from the steps."""
     rows = steps.rows
-    weight = weights_of(steps, settings)
-    chosen = _chosen(weight, settings.most, rng)
+    weight = drawn(weights_of(steps, settings), settings.most, rng)
+    chosen = weight > 0.0
     rows = rows.take(np.flatnonzero(chosen))
     examples = list(_examples(rows.to_pylist(), steps.folders, engine, style))
     free = np.array([bool(example.taught) for example in examples])  # where there was no choice nothing is learnt
@@ -114,14 +114,14 @@ def _scaled(weight: Floats, steps: Steps, settings: SampleSettings) -> Floats:
     return scaled
 
 
-def _chosen(weight: Floats, most: int, rng: np.random.Generator) -> Bools:
-    """At most so many rows, drawn without repetition by their weight."""
+def drawn(weight: Floats, most: int, rng: np.random.Generator) -> Floats:
+    """How often each row comes among so many that are drawn by weight; where there are no more rows, the weight itself.
+
+    A row's mean is its share of the draws, so what is learnt from is the same on average.
+    """
     if not most or len(weight) <= most:
-        return np.ones(len(weight), dtype=np.bool_)
-    rank = np.log(rng.random(len(weight))) / weight  # the largest of u^(1/w): Efraimidis and Spirakis 2006
-    chosen = np.zeros(len(weight), dtype=np.bool_)
-    chosen[np.argpartition(-rank, most)[:most]] = True
-    return chosen
+        return weight
+    return rng.multinomial(most, weight / weight.sum()).astype(np.float64)
 
 
 def _examples(

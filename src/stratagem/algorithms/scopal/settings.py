@@ -85,7 +85,7 @@ class SampleSettings(FiniteSettings):
     balance: bool = True
     """Whether every game counts as much as any other."""
     most: int = Field(default=0, ge=0)
-    """So many at most, drawn by their weight; 0 takes all."""
+    """So many at most, drawn by their weight, what is drawn twice counting twice; 0 takes all."""
     scale: str = ""
     """To be as many as another table has, by its path: all alike, or each kind by itself (`scale_kinds`)."""
     scale_kinds: bool = False

@@ -25,29 +25,30 @@ from stratagem.learning.credit.spag import SPAGReward
 
 SCHEMA_VERSION = 1
 _VERSION = b"stratagem_steps_version"
+COLUMNS: dict[str, tuple[pa.DataType, str]] = {
+    "game": (pa.string(), "The game, as `make_game` takes it."),
+    "role": (pa.int64(), "The first seat that is told the same rules."),
+    "state_key": (pa.string(), "The game's own name of what the seat saw."),
+    "action": (pa.string(), "What was played; null where nothing legal was said."),
+    "reply": (pa.string(), "What was said."),
+    "prompt": (pa.string(), "The id of what a model was asked; null of other players."),
+    "count": (pa.int64(), "How often it was said there."),
+    "outcome": (pa.float64(), "1 for each time that the game was won, a share for a tie, added up."),
+    "won": (pa.int64(), "How often the game was won."),
+    "reward": (pa.float64(), "What the pair of situation and action is worth; 0 of an illegal reply."),
+    "advantage": (pa.float64(), "The same less the threshold; -1 of an illegal reply."),
+    "desirable": (pa.bool_(), "Whether that is more than 0."),
+    "spag": (pa.float64(), "SPAG's reward, the mean over these times."),
+    "folder": (pa.int32(), "Which of the records the first of them stands in."),
+    "shard": (pa.int32(), "In which shard of it."),
+    "episode": (pa.string(), "In which episode."),
+    "turn": (pa.int32(), "At which turn."),
+    "seat": (pa.int32(), "Of which seat."),
+    "attempt": (pa.int32(), "At which attempt."),
+}
+"""What a table of steps tells, column by column, a row for each reply in each situation."""
 SCHEMA = pa.schema(
-    [
-        ("game", pa.string()),
-        ("role", pa.int64()),  # the first seat that is told the same rules
-        ("state_key", pa.string()),
-        ("action", pa.string()),  # null where nothing legal was said
-        ("reply", pa.string()),
-        ("prompt", pa.string()),  # the id of what a model was asked; null of other players
-        ("count", pa.int64()),
-        ("outcome", pa.float64()),  # the sum of 1 for a win and a share for a tie over the rows of this reply
-        ("won", pa.int64()),  # in how many of them the game was won
-        ("reward", pa.float64()),  # what the pair of situation and action is worth
-        ("advantage", pa.float64()),  # the same less the threshold
-        ("desirable", pa.bool_()),
-        ("spag", pa.float64()),  # SPAG's reward, the mean over the rows of this reply
-        ("folder", pa.int32()),  # where the first of them stands
-        ("shard", pa.int32()),
-        ("episode", pa.string()),
-        ("turn", pa.int32()),
-        ("seat", pa.int32()),
-        ("attempt", pa.int32()),
-    ],
-    metadata={_VERSION: str(SCHEMA_VERSION).encode()},
+    [(name, kind) for name, (kind, _) in COLUMNS.items()], metadata={_VERSION: str(SCHEMA_VERSION).encode()}
 )
 
 
