@@ -37,8 +37,8 @@ def scopal() -> str:
         table(("name", "what it does"), ((code(name), definition(type(method))) for name, method in METHODS.items())),
         *(_table(name, settings) for name, settings in OWN.items()),
         "## The table of steps",
-        "What `stratagem steps` writes and `reward.table` takes, as Parquet. The records that it was made of must still "
-        "be where they were, since replies are looked up there.",
+        "What `stratagem steps` writes and `reward.table` takes, as Parquet. The records that it was made of must "
+        "still be where they were, since replies are looked up there.",
         table(("column", "type", "what it tells"), ((code(n), str(kind), told) for n, (kind, told) in COLUMNS.items())),
     )
 
