@@ -48,11 +48,11 @@ def found(folder: Path) -> Iterator[tuple[str, Run]]:
 
 
 def curves(path: Path) -> dict[str, Any]:
-    """Pay and entropy of every seat over the trials, one trial in five."""
+    """Pay, entropy and policy of every seat over the trials, one trial in five."""
     read = read_metrics(RunFolder.open(path))
     told = {}
     for name, curve in read.items():
-        if name.endswith(("/pay", "/entropy", "/null")):
+        if name.endswith(("/pay", "/entropy", "/null")) or "/first/" in name:
             told[name] = [[s, round(v, 4)] for s, v in zip(*curve, strict=True) if s % 5 == 0 and math.isfinite(v)]
     return told
 
@@ -123,10 +123,10 @@ def ends(runs: Sequence[Run]) -> str:
 
 
 def end(run: Run) -> str:
-    """The joint action that makes up nearly all of the last games; none where there is no such."""
+    """The joint action that makes up nearly all of the last games; none where there is no such, or none is counted."""
     shares = {name: share for name, share in run["rows"][0]["figures"].items() if name.startswith("visited/")}
-    most = max(shares, key=lambda name: shares[name])
-    return most.removeprefix("visited/") if shares[most] >= _PURE else "none"
+    most = max(shares, key=lambda name: shares[name], default="")
+    return most.removeprefix("visited/") if shares.get(most, 0.0) >= _PURE else "none"
 
 
 def main() -> None:
