@@ -7,19 +7,19 @@ import pytest
 from stratagem.algorithms.scopal.refinement import split
 from stratagem.algorithms.scopal.samples import drawn, weights_of
 from stratagem.algorithms.scopal.settings import SampleSettings
-from stratagem.algorithms.scopal.steps import SCHEMA, Steps, write_steps
+from stratagem.algorithms.scopal.steps import SCHEMA, Steps
 
 PLAIN = SampleSettings(balance=False)
 
 
-def steps(counts, games=None, desirable=None):
+def steps(counts, games=None):
     """A table with these counts and nothing else of interest."""
     size = len(counts)
     columns = {field.name: pa.nulls(size, field.type) for field in SCHEMA}
     columns["game"] = pa.array(games or ["nim"] * size)
     columns["count"] = pa.array(counts)
     columns["reward"] = pa.array([0.5] * size)
-    columns["desirable"] = pa.array(desirable or [True] * size)
+    columns["desirable"] = pa.array([True] * size)
     return Steps(pa.table(columns, schema=SCHEMA), ())
 
 
@@ -30,15 +30,6 @@ def test_without_balance_a_row_counts_as_often_as_it_was_said():
 def test_balanced_games_count_alike_and_all_together_as_before():
     weight = weights_of(steps([6, 2, 1, 1], ["nim", "nim", "kuhn", "kuhn"]), SampleSettings())
     assert weight.tolist() == pytest.approx([3.75, 1.25, 2.5, 2.5])
-
-
-def test_scaled_to_another_table_as_a_whole_or_each_kind(tmp_path):
-    write_steps(steps([10, 30], desirable=[True, False]), tmp_path / "other.parquet")
-    own, path = steps([1, 1, 2], desirable=[True, True, False]), str(tmp_path / "other.parquet")
-    whole = weights_of(own, SampleSettings(balance=False, scale=path))
-    assert whole.tolist() == pytest.approx([10, 10, 20])
-    kinds = weights_of(own, SampleSettings(balance=False, scale=path, scale_kinds=True))
-    assert kinds.tolist() == pytest.approx([5, 5, 30])
 
 
 def test_draws_are_so_many_and_keep_each_rows_share_on_average():

@@ -153,7 +153,6 @@ def test_games_of_anyone_and_a_table_of_anyone(tmp_path, whole):
         ({"interaction": {"opponents": {"random": 0}}}, "more than 0"),
         ({"iterations": 2, "interaction": {"records": ["x"]}}, "play anew"),
         ({"model": "api:x@http://localhost/v1"}, "no weights here"),
-        ({"samples": {"scale_kinds": True}}, "name one as `scale`"),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(changes, said):

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from stratagem.algorithms.demonstrations import reply
 from stratagem.algorithms.scopal.settings import SampleSettings
-from stratagem.algorithms.scopal.steps import Steps, read_steps
+from stratagem.algorithms.scopal.steps import Steps
 from stratagem.algorithms.sft import demonstrated
 from stratagem.engines.base import Call, Engine
 from stratagem.errors import BadRecord
@@ -36,11 +36,10 @@ class Samples:
     examples: Sequence[Example]
     weight: Floats
     desirable: Bools
-    game: Ints
     prompt: Ints
     """Equal for samples that answer one question."""
     columns: Mapping[str, Floats]
-    """Of the table: reward, advantage, spag, won ..."""
+    """Of the table: what methods ask for."""
 
     def __len__(self) -> int:
         return len(self.examples)
@@ -53,7 +52,6 @@ class Samples:
             examples=[self.examples[place] for place in chosen],
             weight=given / given.mean() if len(given) else given,
             desirable=self.desirable[chosen],
-            game=self.game[chosen],
             prompt=self.prompt[chosen],
             columns={name: column[chosen] for name, column in self.columns.items()},
         )
@@ -73,19 +71,14 @@ def samples_of(
         raise BadRecord("In no situation of these games was there a choice, so there is nothing to learn.")
     rows, given = rows.filter(pa.array(free)), weight[chosen][free]
     examples = [example for example in examples if example.taught]
-    games = rows["game"].combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
     asked = [example.tokens[: example.taught[0]] for example in examples]
     numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(asked))}
     return Samples(
         examples=examples,
         weight=given / given.mean(),
         desirable=rows["desirable"].to_numpy(),
-        game=games,
         prompt=np.array([numbers[prompt] for prompt in asked], dtype=np.int64),
-        columns={
-            name: rows[name].to_numpy().astype(np.float64)
-            for name in ("count", "reward", "advantage", "spag", "won", "outcome")
-        },
+        columns={name: rows[name].to_numpy().astype(np.float64) for name in ("count", "reward", "spag", "won")},
     )
 
 
@@ -93,25 +86,11 @@ def weights_of(steps: Steps, settings: SampleSettings) -> Floats:
     """What each row counts: how often it was said, each game made as large as the others."""
     count: Floats = steps.rows["count"].to_numpy().astype(np.float64)
     if not settings.balance:
-        return _scaled(count, steps, settings)
+        return count
     game = steps.rows["game"].combine_chunks().dictionary_encode().indices.to_numpy()
     totals = np.bincount(game, weights=count)
-    return _scaled(count * (count.sum() / len(totals) / totals)[game], steps, settings)
-
-
-def _scaled(weight: Floats, steps: Steps, settings: SampleSettings) -> Floats:
-    """Raised or lowered to what another table has, as a whole or the two kinds each."""
-    if not settings.scale:
-        return weight
-    other = read_steps(Path(settings.scale)).rows
-    theirs, good = other["count"].to_numpy().astype(np.float64), other["desirable"].to_numpy()
-    own = steps.rows["desirable"].to_numpy()
-    if not settings.scale_kinds:
-        factor: float = theirs.sum() / weight.sum()
-        return weight * factor
-    factors = [theirs[good == kind].sum() / max(weight[own == kind].sum(), 1e-12) for kind in (False, True)]
-    scaled: Floats = weight * np.where(own, factors[1], factors[0])
-    return scaled
+    weight: Floats = count * (count.sum() / len(totals) / totals)[game]
+    return weight
 
 
 def drawn(weight: Floats, most: int, rng: np.random.Generator) -> Floats:

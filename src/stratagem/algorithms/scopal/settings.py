@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from stratagem.learning.credit.catalogue import make_credit
 from stratagem.learning.optimiser import OptimiserSettings
@@ -86,13 +84,3 @@ class SampleSettings(FiniteSettings):
     """Whether every game counts as much as any other."""
     most: int = Field(default=0, ge=0)
     """So many at most, drawn by their weight, what is drawn twice counting twice; 0 takes all."""
-    scale: str = ""
-    """To be as many as another table has, by its path: all alike, or each kind by itself (`scale_kinds`)."""
-    scale_kinds: bool = False
-    """Whether the desirable and the undesirable are scaled each to their own number (the paper's Scale 2)."""
-
-    @model_validator(mode="after")
-    def _possible(self) -> Self:
-        if self.scale_kinds and not self.scale:
-            raise ValueError("`scale_kinds` needs a table to be scaled to: name one as `scale`")
-        return self

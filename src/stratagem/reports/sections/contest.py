@@ -12,7 +12,7 @@ from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import cell, number
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, missing, table
-from stratagem.reports.sections.results import in_order
+from stratagem.reports.sections.results import in_order, why
 
 WIN = "win rate"
 _PAPER = (
@@ -29,13 +29,8 @@ def contest(data: RunData) -> Section:
         title="What was learnt",
         shows="Games won, a tie as half a one, against all opponents together: every stage of the run on the same "
         "deals, and random play as the chance level.",
-        body=_table(found.evaluation.games, found.rows) if found else missing(_why(data)),
+        body=_table(found.evaluation.games, found.rows) if found else missing(why(data)),
     )
-
-
-def _why(data: RunData) -> str:
-    why = "There is no evaluation.json: a run is evaluated when its training has ended."
-    return data.broken.get("evaluation.json") or why
 
 
 def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:

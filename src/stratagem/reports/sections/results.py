@@ -30,11 +30,12 @@ def results(data: RunData) -> Section:
         name="results",
         title="What was learnt",
         shows="Every stage of the run against the same opponents on the same deals; random play is the chance level.",
-        body=_tables(found) if found else missing(_why(data)),
+        body=_tables(found) if found else missing(why(data)),
     )
 
 
-def _why(data: RunData) -> str:
+def why(data: RunData) -> str:
+    """Why there is no last table."""
     if broken := data.broken.get("evaluation.json"):
         return broken
     return "There is no evaluation.json: a run is evaluated when its training has ended."
