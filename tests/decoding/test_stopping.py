@@ -112,7 +112,12 @@ def test_two_actions_in_one_piece_are_ambiguous():
 
 def test_the_end_of_a_long_line_is_not_taken_for_the_line():
     assert stopped_text(LETTERS, "x" + " " * 70 + "C\n") == (None, None)
-    assert stopped_text(LETTERS, "x" * 10 + "C" + " ." * 40, mid_text=True) == (None, None)
+
+
+def test_a_line_whose_beginning_is_lost_names_nothing():
+    argued = "C or D?" + " x" * 600 + " D, then"
+    assert stop_at(LETTERS, [argued], mid_text=True) == (None, None)
+    assert stop_at(LETTERS, [argued, "\nD"], mid_text=True) == (2, "D")
 
 
 def test_what_was_thought_is_no_reply():
@@ -143,7 +148,8 @@ def judged(choices, text, thinking, mid_text):
     text = text[closed + len("</think>") :] if closed >= 0 else text
     options = {line for action in choices for line in action.split("\n")}
     fill = choices.fill if isinstance(choices, Sheet) else 1
-    room = max(len(plain(option)) for option in options) + 64
+    mid_text = mid_text and isinstance(choices, Flat)
+    room = max(len(plain(option)) for option in options) + (1000 if mid_text else 64)
     lines = text.splitlines()
     open_line = bool(lines) and bool(lines[-1].strip()) and (text + "|").splitlines()[-1] != "|"
     filled = [line for line in lines if line.strip()][-fill:]
@@ -159,7 +165,7 @@ def judged(choices, text, thinking, mid_text):
         if (open_line and grows) or any(len(line.lstrip()) > room for line in filled):
             return None
         return choices.parse("\n".join(filled)).action
-    if not mid_text or not isinstance(choices, Flat):
+    if not mid_text:
         return None
     action = choices.parse(last).action
     if action is None or not open_line:

@@ -4,7 +4,8 @@
   character that leads to no other action. The end token ends a reply by itself.
 - What was thought is no reply: a closing `</think>` begins a fresh line.
 - With `mid_text` the action may stand anywhere in the line, as `Choices.parse` finds it, once another character shows
-  that it ended; without it, a line that goes on about an action is not taken for one.
+  that it ended; without it, a line that goes on about an action is not taken for one. A line of which the beginning was
+  let go may have named another action there, so nothing is found in it.
 
 Each token costs as much as its text and one line as long as the longest action; what came before is not read again.
 """
@@ -22,6 +23,8 @@ from stratagem.games.reading import plain, unwrapped
 
 _MARGIN = 64
 """How much longer than the longest action a line may be, with all that is wrapped around the action."""
+_ARGUED = 1000
+"""The same where the action may stand anywhere in the line."""
 _TAGS = re.compile("</?think>")
 _TAG_LENGTH = len("</think>")
 
@@ -51,7 +54,7 @@ class StopRule:
         options = chain.from_iterable(slot.options for slot in choices.slots) if isinstance(choices, Sheet) else choices
         self._spellings = sorted({plain(option) for option in options})
         self._known = frozenset(self._spellings)
-        self.room = max(map(len, self._spellings)) + _MARGIN
+        self.room = max(map(len, self._spellings)) + (_ARGUED if self.mid_text else _MARGIN)
 
     def watch(self, thinking: bool = False) -> Watch:
         """Begin a reply; `thinking` where the prompt ends with an open `<think>`."""
@@ -75,11 +78,10 @@ class StopRule:
 
     def _named(self, line: Line, ended: bool) -> str | None:
         """The only action in the line; its end must be seen."""
-        text = "_" + line.text if line.cut else line.text
-        action = self.choices.parse(text).action
+        action = None if line.cut else self.choices.parse(line.text).action
         if action is None or ended:
             return action
-        _, found, after = text.casefold().rpartition(action.casefold())
+        _, found, after = line.text.casefold().rpartition(action.casefold())
         return action if found and after and not self._grows(found + after) else None
 
 
