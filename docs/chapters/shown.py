@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from chapters.forked import Programs
 
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,12 +39,13 @@ _MAIN = ("-c", "from stratagem.cli.main import main; main()")
 def refreshed(page: str) -> str:
     """The page with every output as it is now; a program or command that breaks raises `RuntimeError`."""
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        environment = _environment(folder)
+        work, packages = Path(name, "work"), Path(name, "installed")
+        work.mkdir()
+        _install_examples(packages)
 
         def again(found: re.Match[str]) -> str:
             language, source, shown = found.groups()
-            printed = _run(language, source, folder / "work", environment)
+            printed = "".join(_printed(call, work, packages) for call in _calls(language, source))
             whole = found.group()
             return whole if shown is None else whole.replace(f"```text\n{shown}", f"```text\n{printed}")
 
@@ -56,13 +58,13 @@ def commands(page: str) -> list[str]:
     return [line.strip() for block in blocks for line in block.splitlines() if line.strip()]
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """Ours, with a plain terminal of fixed width and the entry points of the examples."""
-    (folder / "work").mkdir()
-    _install_examples(folder / "installed")
-    path = os.pathsep.join((str(SOURCE), str(folder / "installed"), str(EXAMPLES)))
+@cache
+def _programs() -> Programs:
+    """Run in our environment, with a plain terminal of fixed width."""
+    path = os.pathsep.join((str(SOURCE), str(EXAMPLES)))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FORCE_", "CLICOLOR"))}
-    return kept | {"COLUMNS": "116", "NO_COLOR": "1", "TERM": "dumb", "PYTHONPATH": path, "PYTHONUTF8": "1"}
+    plain = {"COLUMNS": "116", "NO_COLOR": "1", "TERM": "dumb", "PYTHONPATH": path, "PYTHONUTF8": "1"}
+    return Programs(kept | plain)
 
 
 def _install_examples(folder: Path) -> None:
@@ -77,31 +79,22 @@ def _install_examples(folder: Path) -> None:
     (info / "entry_points.txt").write_text("\n".join(lines), "utf-8")
 
 
-def _run(language: str, source: str, folder: Path, environment: dict[str, str]) -> str:
-    """What a block prints, without blanks at the ends of lines."""
+def _calls(language: str, source: str) -> list[list[str]]:
+    """The programs of a block, as `python` takes them."""
     if language == "python":
-        calls = [["-c", source]]
-    else:
-        lines = [line for line in source.splitlines() if line.startswith("stratagem ") and _runs(line)]
-        calls = [[*_MAIN, *shlex.split(line, comments=True)[1:]] for line in lines]
-    return "".join(_printed(call, folder, environment) for call in calls)
+        return [["-c", source]]
+    lines = [line for line in source.splitlines() if line.startswith("stratagem ") and _runs(line)]
+    return [[*_MAIN, *shlex.split(line, comments=True)[1:]] for line in lines]
 
 
 def _runs(line: str) -> bool:
     return not line.startswith(SLOW) and not any(word in line for word in ELSEWHERE)
 
 
-def _printed(call: list[str], folder: Path, environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        [sys.executable, "-u", *call],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{call} ended with status {done.returncode}:\n{done.stdout}")
-    text = "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
+def _printed(call: list[str], work: Path, packages: Path) -> str:
+    """What a program prints, without blanks at the ends of lines."""
+    status, said = _programs().run(call, work, packages)
+    if status:
+        raise RuntimeError(f"{call} ended with status {status}:\n{said}")
+    text = "\n".join(line.rstrip() for line in said.splitlines()).strip("\n")
     return text + "\n" if text else ""

@@ -136,16 +136,18 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
 
 
 VARIANTS = {
-    "two games, the worst opponent": {"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "select": "safety"},
-    "all weights": {"train": "all", "sepo": {"kl": 0.0}},
-    "an adapter for the warm start, and dropout": {
+    "two games, an adapter for the warm start, and dropout": {
+        "games": ["kuhn(hands=2)", "ipd(rounds=2)"],
+        "select": "safety",
         "adapter": {"rank": 2, "dropout": 0.1},
         "warm_start": {"adapter": {"rank": 2, "alpha": 4, "dropout": 0.1}},
     },
-    "a reference that follows": {"reference": {"type": "ema", "decay": 0.5}},
+    "all weights, no warm start": {"train": "all", "sepo": {"kl": 0.0}, "warm_start": {"epochs": 0}},
+    "a reference that follows, the paper's credit": {
+        "reference": {"type": "ema", "decay": 0.5},
+        "sepo": {"credit": "rollout"},
+    },
     "the best responder": {"sepo": {"source": "best_response"}},
-    "the paper's credit": {"sepo": {"credit": "rollout"}},
-    "no warm start": {"warm_start": {"epochs": 0}},
 }
 
 

@@ -5,7 +5,7 @@ import copy
 import datasets
 import pytest
 import torch
-from trl import KTOConfig, KTOTrainer
+import trl
 
 from stratagem.learning.example import of_demonstration
 from stratagem.learning.learner import Learner
@@ -41,13 +41,13 @@ def adapted():
 def trainer(tmp_path):
     lm = adapted()
     merged(lm, "one")
-    args = KTOConfig(
+    args = trl.KTOConfig(
         output_dir=str(tmp_path), use_cpu=True, report_to=[], bf16=False, disable_tqdm=True, beta=0.3,
         per_device_train_batch_size=4,
     )  # fmt: skip
     data = datasets.Dataset.from_dict(ROWS)
     policy = copy.deepcopy(lm.model).requires_grad_(True)
-    return KTOTrainer(
+    return trl.KTOTrainer(
         model=policy, ref_model=load("tiny").model, args=args, train_dataset=data, processing_class=lm.tokenizer
     )
 

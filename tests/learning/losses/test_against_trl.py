@@ -5,7 +5,7 @@ import copy
 import datasets
 import pytest
 import torch
-from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer, KTOConfig, KTOTrainer, SFTConfig, SFTTrainer
+import trl
 
 from stratagem.learning.example import of_demonstration
 from stratagem.learning.losses.base import Columns, Outputs
@@ -81,7 +81,7 @@ def apply(loss, outputs, columns):
 
 def test_cross_entropy_is_the_sft_trainers(made):
     args = {"per_device_train_batch_size": 4}
-    trainer = made(SFTTrainer, SFTConfig, {"prompt": PROMPTS, "completion": GOOD}, args=args)
+    trainer = made(trl.SFTTrainer, trl.SFTConfig, {"prompt": PROMPTS, "completion": GOOD}, args=args)
     batch = next(iter(trainer.get_train_dataloader()))
     taught = batch["labels"] != -100
     said, _, example = logprobs(trainer.model, batch["input_ids"], batch["attention_mask"], taught)
@@ -107,7 +107,7 @@ def test_kto_is_the_kto_trainers(made, options, seed, held):
         "desirable_weight": loss.desirable_weight,
         "undesirable_weight": loss.undesirable_weight,
     }
-    trainer = made(KTOTrainer, KTOConfig, rows, reference=True, seed=seed, args=args)
+    trainer = made(trl.KTOTrainer, trl.KTOConfig, rows, reference=True, seed=seed, args=args)
     batch = next(iter(trainer.get_train_dataloader()))
     both = [
         (batch[f"{kl}input_ids"], batch[f"{kl}attention_mask"], batch[f"{kl}completion_mask"]) for kl in ("", "KL_")
@@ -127,7 +127,9 @@ def test_kto_is_the_kto_trainers(made, options, seed, held):
 
 def test_mismatched_replies_are_those_of_the_kto_trainer(made):
     rows = {"prompt": PROMPTS, "completion": GOOD, "label": [True] * 4}
-    data = made(KTOTrainer, KTOConfig, rows, reference=True, args={"per_device_train_batch_size": 4}).train_dataset
+    data = made(
+        trl.KTOTrainer, trl.KTOConfig, rows, reference=True, args={"per_device_train_batch_size": 4}
+    ).train_dataset
     examples = [of_demonstration(tuple(row["prompt_ids"]), tuple(row["completion_ids"]), kl=0.0) for row in data]
     for found, row in zip(mismatched(examples), data, strict=True):
         assert list(found.tokens) == [*row["prompt_ids"], *row["KL_completion_ids"]]
@@ -150,7 +152,7 @@ def paired(trainer):
 def test_dpo_is_the_dpo_trainers(made, beta):
     rows = {"prompt": PROMPTS, "chosen": GOOD, "rejected": BAD}
     args = {"per_device_train_batch_size": 4, "beta": beta}
-    trainer = made(DPOTrainer, DPOConfig, rows, reference=True, args=args)
+    trainer = made(trl.DPOTrainer, trl.DPOConfig, rows, reference=True, args=args)
     batch, outputs, columns = paired(trainer)
     agree(trainer, batch, apply(make_loss(f"dpo(beta={beta})"), outputs, columns))
 
@@ -159,7 +161,7 @@ def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
     """AOT sorts the margins of a batch and is DPO where there is one; trl smooths no labels of its plain DPO."""
     rows = {"prompt": PROMPTS[:1], "chosen": GOOD[:1], "rejected": BAD[:1]}
     args = {"per_device_train_batch_size": 1, "beta": 0.5, "loss_type": ["aot"], "label_smoothing": 0.2}
-    trainer = made(DPOTrainer, DPOConfig, rows, reference=True, args=args)
+    trainer = made(trl.DPOTrainer, trl.DPOConfig, rows, reference=True, args=args)
     batch, outputs, columns = paired(trainer)
     agree(trainer, batch, apply(make_loss("dpo(beta=0.5, label_smoothing=0.2)"), outputs, columns))
 
@@ -168,8 +170,8 @@ def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
 def grpo(made):
     args = {"per_device_train_batch_size": 4, "num_generations": 2, "max_completion_length": 6, "temperature": 0.8}
     trainer = made(
-        GRPOTrainer,
-        GRPOConfig,
+        trl.GRPOTrainer,
+        trl.GRPOConfig,
         {"prompt": PROMPTS},
         reward_funcs=lambda completions, **_: [0.0] * len(completions),
         args=args,

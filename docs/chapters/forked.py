@@ -1,0 +1,86 @@
+"""Programs that share one start: libraries are read in once, and every program runs in a fork of that process.
+
+A program is asked for by a line of JSON (its arguments, as `python` takes them after `-u`, the folder in which it runs,
+a folder of further packages, and a file for what it prints) and is answered by a line with its exit status. What one
+program does is not seen by the next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+READ_IN = ("stratagem.cli.main", "stratagem.algorithms.catalogue", "transformers")
+"""What is imported before the first program; it takes seconds, and nothing of it runs before a fork."""
+
+
+class Programs:
+    """A process that runs programs, one after the other, until this one ends."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-u", __file__],
+            env={**environment, "TOKENIZERS_PARALLELISM": "false"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+        )
+
+    def run(self, arguments: Sequence[str], work: Path, packages: Path) -> tuple[int, str]:
+        """The exit status of a program and all that it printed."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        printed = packages.parent / "printed.txt"
+        asked = [*arguments, *map(str, (work, packages, printed))]
+        print(json.dumps(asked), file=self._process.stdin, flush=True)
+        status = int(self._process.stdout.readline())
+        return status, printed.read_text(encoding="utf-8")
+
+
+def serve() -> None:
+    """Run what is asked for until nothing more comes."""
+    for name in READ_IN:
+        import_module(name)
+    for line in sys.stdin:
+        *arguments, work, packages, printed = json.loads(line)
+        child = os.fork()
+        if not child:
+            os.chdir(work)
+            sys.path[:1] = ["", packages]
+            _become(arguments, printed)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+def _become(arguments: Sequence[str], printed: str) -> None:
+    """Be the program `-c SOURCE ARGUMENTS...`, and end with it."""
+    out = os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream, way in ((0, os.open(os.devnull, os.O_RDONLY)), (1, out), (2, out)):
+        os.dup2(way, stream)
+    _, source, *rest = arguments
+    sys.argv = ["-c", *rest]
+    sys.modules["__main__"] = program = ModuleType("__main__")
+    os._exit(_status(source, program))
+
+
+def _status(source: str, program: ModuleType) -> int:
+    status = 0
+    try:
+        exec(compile(source, "<string>", "exec"), program.__dict__)
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001 - whatever it is, it ends this program only
+        traceback.print_exc()
+        status = 1
+    sys.stdout.flush()
+    return status
+
+
+if __name__ == "__main__":
+    serve()
