@@ -1,19 +1,16 @@
 """Every run of docs/results/sepo.md, resumable: `python experiments/sepo.py runs/sepo [--only kuhn] [--seeds 5]`.
 
 To be called from the project's root. A run that is finished is passed over, one that was broken off goes on. Ablations
-start from the warm start of the main run of the same game and seed, so they differ in nothing else. Two processes may
-share the work: each run is locked.
+start from the warm start of the main run of the same game and seed, so they differ in nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from runs import Run, make
 
 RECIPES = Path("recipes/sepo")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
@@ -34,32 +31,11 @@ VARIANTS: dict[str, dict[str, str]] = {
 ABLATED = ("kuhn", "ipd")
 
 
-@dataclass(frozen=True)
-class Run:
-    """One run: its folder's name, its recipe, and what is changed in it."""
-
-    name: str
-    recipe: str
-    changes: dict[str, str] = field(default_factory=dict)
-
-    def command(self, folder: Path) -> list[str]:
-        """What begins it, or goes on with it."""
-        stratagem = [sys.executable, "-c", "from stratagem.cli.main import main; main()", "train"]
-        if (folder / self.name / "run.json").is_file():
-            return [*stratagem, str(folder / self.name), "--resume"]
-        sets = [word for place, value in self.changes.items() for word in ("--set", f"{place}={value}")]
-        return [*stratagem, str(RECIPES / f"{self.recipe}.toml"), "--out", str(folder / self.name), *sets]
-
-    def done(self, folder: Path) -> bool:
-        """Whether its last table is there."""
-        return (folder / self.name / "evaluation.json").is_file()
-
-
 def main_runs(model: str, seeds: int) -> Iterator[Run]:
     """Base, SFT and SEPO in every game."""
     for seed in range(seeds):
         for game in GAMES:
-            yield Run(f"{game}-{model}-{seed}", f"{game}-{model}", {"seed": str(seed)})
+            yield Run(f"{game}-{model}-{seed}", RECIPES / f"{game}-{model}.toml", {"seed": str(seed)})
 
 
 def ablations(folder: Path, seeds: int) -> Iterator[Run]:
@@ -69,7 +45,7 @@ def ablations(folder: Path, seeds: int) -> Iterator[Run]:
             start = {"model": f"run:{folder / f'{game}-tiny-{seed}'}@start", "warm_start.epochs": "0"}
             for name, changes in VARIANTS.items():
                 settings = {"seed": str(seed), "sepo.signal_every": "1", **start, **WORST.get(game, {}), **changes}
-                yield Run(f"{game}-{name}-{seed}", f"{game}-tiny", settings)
+                yield Run(f"{game}-{name}-{seed}", RECIPES / f"{game}-tiny.toml", settings)
 
 
 def main() -> None:
@@ -83,11 +59,7 @@ def main() -> None:
     asked = parser.parse_args()
     folder = asked.folder
     runs = ablations(folder, asked.seeds) if asked.ablations else main_runs(asked.model, asked.seeds)
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    for run in runs:
-        if asked.only in run.name and not run.done(folder):
-            print(" ".join(run.command(folder)), flush=True)
-            subprocess.run(run.command(folder), check=False, env=environment)
+    make((run for run in runs if asked.only in run.name), folder)
 
 
 if __name__ == "__main__":

@@ -3,18 +3,16 @@
 Every recipe of a folder of recipes/shapellm is run with every seed, as RUNS/FOLDER-RECIPE-SEED, so that the report of
 one takes its seeds together; `--only` takes those recipes whose names end so. `table` in the place of a folder is the
 paper's main table with `tiny`: 65 runs, of which the baselines that end in one of several equilibria have ten seeds. To
-be called from the project's root. A run that is finished is passed over, one that was broken off goes on. Two processes
-may share the work: each run is locked.
+be called from the project's root. A run that is finished is passed over, one that was broken off goes on.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from runs import Run, make
 
 RECIPES = Path("recipes/shapellm")
 FOLDERS = sorted(path.name for path in RECIPES.glob("*") if path.name not in ("games", "models", "pairs", "start"))
@@ -24,8 +22,8 @@ TABLE |= {f"{game}-baseline": 10 for game in ("icg", "c-ipd", "ish")}
 """How many seeds of which recipe are in the paper's Tables 1 and 3."""
 
 
-def jobs(folder: str, only: tuple[str, ...], seeds: int) -> Iterator[tuple[Path, str, int]]:
-    """Recipes, what their runs are called, and seeds, a seed of all before the next one of any."""
+def jobs(folder: str, only: tuple[str, ...], seeds: int) -> Iterator[Run]:
+    """What is to be run, a seed of all before the next one of any."""
     if folder == "table":
         wanted = {RECIPES / "tiny" / f"{name}.toml": count for name, count in TABLE.items()}
     else:
@@ -33,15 +31,8 @@ def jobs(folder: str, only: tuple[str, ...], seeds: int) -> Iterator[tuple[Path,
     for seed in range(max(wanted.values())):
         for recipe, count in wanted.items():
             if seed < count and recipe.stem.endswith(only):
-                yield recipe, f"{recipe.parent.name}-{recipe.stem}-{seed}", seed
-
-
-def command(recipe: Path, run: Path, seed: int) -> list[str]:
-    """What begins a run, or goes on with it."""
-    stratagem = [sys.executable, "-c", "from stratagem.cli.main import main; main()", "train"]
-    if (run / "run.json").is_file():
-        return [*stratagem, str(run), "--resume"]
-    return [*stratagem, str(recipe), "--out", str(run), "--set", f"seed={seed}"]
+                name = f"{recipe.parent.name}-{recipe.stem}-{seed}"
+                yield Run(name, recipe, {"seed": str(seed)}, ends_with="outcome.json")
 
 
 def main() -> None:
@@ -52,13 +43,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="recipes whose names end so, several with commas between them")
     parser.add_argument("--seeds", type=int, default=5)
     asked = parser.parse_args()
-    environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    for recipe, name, seed in jobs(asked.folder, tuple(asked.only.split(",")), asked.seeds):
-        run = asked.runs / name
-        if not (run / "outcome.json").is_file():
-            words = command(recipe, run, seed)
-            print(" ".join(words), flush=True)
-            subprocess.run(words, check=False, env=environment)
+    make(jobs(asked.folder, tuple(asked.only.split(",")), asked.seeds), asked.runs)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any
 from stratagem.evaluation.bouts import Bout
 from stratagem.evaluation.evaluate import GameResult, Row
 from stratagem.evaluation.expectation import SCALE
-from stratagem.evaluation.metrics import Sample
+from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.exploit import pool_advantage
 from stratagem.evaluation.metrics.payoff import mean_pay
 from stratagem.evaluation.statistics import Estimate
@@ -67,16 +67,18 @@ def _row_json(result: GameResult, row: Row) -> Json:
         "unscaled": {"pay": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
         "exact": row.exact.to_json() if row.exact else {"not_computed": row.why_not_exact},
         "replies": row.validity and row.validity.to_json(),
-        "opponents": [_bout_json(bout) for bout in row.bouts],
+        "opponents": [_bout_json(result.game, bout) for bout in row.bouts],
     }
 
 
-def _bout_json(bout: Bout) -> Json:
+def _bout_json(game: Game[Any], bout: Bout) -> Json:
+    wins = METRICS["win rate"].measure(Sample(game, (bout,)))
     return {
         "opponent": bout.opponent,
         "version": bout.version,
         "pools": list(bout.pools),
         "episodes": len(bout.episodes),
+        "win_rate": wins and wins.to_json(),
         "pay": bout.pay().to_json(),
         "advantage": bout.advantage().to_json(),
         "unscaled_pay": bout.pay(scaled=False).to_json(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from stratagem.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.past import NOTHING, Past
@@ -47,6 +48,14 @@ class Brief(Style):
     Situations that look the same to the seat have one prompt, so a table of rows by prompt is a policy by state.
     """
 
+    listed: bool = True
+    """Whether it says what may be played. Without that the state comes last, and all before it is shared."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.listed, bool):
+            raise BadParameter(f"The style brief needs `listed` as True or False, not {self.listed!r}.")
+
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
-        asked = f"{question(view)}\nAnswer with the action alone."
-        return [Message("system", _SYSTEM), Message("user", f"{view.rules}\n\nState: {view.state_key}\n\n{asked}")]
+        state, asked = f"State: {view.state_key}", "Answer with the action alone."
+        parts = (view.rules, state, f"{question(view)}\n{asked}") if self.listed else (view.rules, asked, state)
+        return [Message("system", _SYSTEM), Message("user", "\n\n".join(parts))]

@@ -1,4 +1,4 @@
-"""What samples count: balance between games, draws, scaling, and units that weigh too much."""
+"""What samples count: balance between games and between kinds, draws, and units that weigh too much."""
 
 import numpy as np
 import pyarrow as pa
@@ -12,14 +12,14 @@ from stratagem.algorithms.scopal.steps import SCHEMA, Steps
 PLAIN = SampleSettings(balance=False)
 
 
-def steps(counts, games=None):
+def steps(counts, games=None, desirable=None):
     """A table with these counts and nothing else of interest."""
     size = len(counts)
     columns = {field.name: pa.nulls(size, field.type) for field in SCHEMA}
     columns["game"] = pa.array(games or ["nim"] * size)
     columns["count"] = pa.array(counts)
     columns["reward"] = pa.array([0.5] * size)
-    columns["desirable"] = pa.array([True] * size)
+    columns["desirable"] = pa.array(desirable or [True] * size)
     return Steps(pa.table(columns, schema=SCHEMA), ())
 
 
@@ -30,6 +30,13 @@ def test_without_balance_a_row_counts_as_often_as_it_was_said():
 def test_balanced_games_count_alike_and_all_together_as_before():
     weight = weights_of(steps([6, 2, 1, 1], ["nim", "nim", "kuhn", "kuhn"]), SampleSettings())
     assert weight.tolist() == pytest.approx([3.75, 1.25, 2.5, 2.5])
+
+
+def test_kinds_are_brought_to_a_ratio_and_all_together_count_as_before():
+    shifted = SampleSettings(balance=False, ratio=3.0)
+    weight = weights_of(steps([1, 1, 4, 2], desirable=[True, True, False, False]), shifted)
+    assert weight.tolist() == pytest.approx([3.0, 3.0, 4 / 3, 2 / 3])
+    assert weights_of(steps([1, 2]), shifted).tolist() == [1, 2]
 
 
 def test_draws_are_so_many_and_keep_each_rows_share_on_average():

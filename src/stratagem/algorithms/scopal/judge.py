@@ -24,7 +24,7 @@ def judged(recipe: ScopalRecipe, games: Sequence[Game[Any]], rows: Mapping[str, 
         return
     lines = tuple(Line(describe(game), {"opponents": recipe.judge.opponents}) for game in games)
     suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, recipe.judge.episodes)
-    table = Table(recipe.judge.episodes, Key(recipe.seed).at("test"))
+    table = Table(recipe.judge.episodes, Key(recipe.seed).at("test"), exact_budget=0)  # no induction over boards
     results = evaluate(suite, list(rows), table)
     told: Json = {
         "rows": dict(rows),

@@ -83,14 +83,24 @@ def samples_of(
 
 
 def weights_of(steps: Steps, settings: SampleSettings) -> Floats:
-    """What each row counts: how often it was said, each game made as large as the others."""
-    count: Floats = steps.rows["count"].to_numpy().astype(np.float64)
-    if not settings.balance:
-        return count
-    game = steps.rows["game"].combine_chunks().dictionary_encode().indices.to_numpy()
-    totals = np.bincount(game, weights=count)
-    weight: Floats = count * (count.sum() / len(totals) / totals)[game]
+    """What each row counts: how often it was said, games and kinds brought to their shares."""
+    weight: Floats = steps.rows["count"].to_numpy().astype(np.float64)
+    if settings.balance:
+        game = steps.rows["game"].combine_chunks().dictionary_encode().indices.to_numpy()
+        totals = np.bincount(game, weights=weight)
+        weight = weight * (weight.sum() / len(totals) / totals)[game]
+    if settings.ratio:
+        weight = weight * _shifted(weight, steps.rows["desirable"].to_numpy(), settings.ratio)
     return weight
+
+
+def _shifted(weight: Floats, desirable: Bools, ratio: float) -> Floats:
+    """What brings the two kinds to a ratio and leaves the sum as it is; 1 everywhere where there is one kind only."""
+    good, whole = float(weight[desirable].sum()), float(weight.sum())
+    if not 0.0 < good < whole:
+        return np.ones_like(weight)
+    share = ratio / (1.0 + ratio)
+    return np.where(desirable, share * whole / good, (1.0 - share) * whole / (whole - good))
 
 
 def drawn(weight: Floats, most: int, rng: np.random.Generator) -> Floats:

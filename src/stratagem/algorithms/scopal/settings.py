@@ -84,3 +84,5 @@ class SampleSettings(FiniteSettings):
     """Whether every game counts as much as any other."""
     most: int = Field(default=0, ge=0)
     """So many at most, drawn by their weight, what is drawn twice counting twice; 0 takes all."""
+    ratio: float = Field(default=0.0, ge=0.0)
+    """How much the desirable ones count to one of the others; 0 leaves them as they were played."""

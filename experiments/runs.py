@@ -1,0 +1,45 @@
+"""Runs by name, resumable: what is finished is passed over, what was broken off goes on.
+
+Two processes may share the work, since each run is locked.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: its folder's name, its recipe, and what is changed in it."""
+
+    name: str
+    recipe: Path
+    changes: Mapping[str, str] = field(default_factory=dict)
+    ends_with: str = "evaluation.json"
+    """The last file that it writes."""
+
+    def command(self, folder: Path) -> list[str]:
+        """What begins it, or goes on with it."""
+        stratagem = [sys.executable, "-c", "from stratagem.cli.main import main; main()", "train"]
+        if (folder / self.name / "run.json").is_file():
+            return [*stratagem, str(folder / self.name), "--resume"]
+        sets = [word for place, value in self.changes.items() for word in ("--set", f"{place}={value}")]
+        return [*stratagem, str(self.recipe), "--out", str(folder / self.name), *sets]
+
+    def done(self, folder: Path) -> bool:
+        """Whether it came to its end."""
+        return (folder / self.name / self.ends_with).is_file()
+
+
+def make(runs: Iterable[Run], folder: Path) -> None:
+    """Run what is not done yet, one after the other, from the project's root."""
+    environment = {"OMP_NUM_THREADS": "1", **os.environ}
+    for run in runs:
+        if not run.done(folder):
+            print(" ".join(run.command(folder)), flush=True)
+            subprocess.run(run.command(folder), check=False, env=environment)

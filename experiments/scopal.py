@@ -1,0 +1,114 @@
+"""Runs of SCO-PAL's experiments with `tiny`, resumable: `python experiments/scopal.py runs/scopal main --seeds 3`.
+
+To be called from the project's root. A run is RUNS/VARIANT-SEED; the runs of an analysis differ from the main run,
+`self`, in one thing. What differs in refinement alone learns from the main run's games, so the main run comes first.
+`every` stands for all analyses. `experiments/scopal_table.py` makes the tables and pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from runs import Run, make
+
+RECIPE = Path("recipes/scopal/tiny.toml")
+MAIN = "self"
+TEACHERS = ("mcts-5", "mcts-10", "mcts-100", "mcts-1000")
+OPPONENTS = ("random", "mcts-5", "mcts-10", "mcts-100", "mcts-200", "mcts-500", "mcts-1000")
+TEMPERATURES = ("0.2", "0.5", "1.0", "1.2")
+REFINED = {
+    "kto": '["kto"]',
+    "joint": '["joint"]',
+    "bc-dpo": '["bc", "dpo"]',
+    "bc-grpo": '["bc", "grpo"]',
+    "winning": '["winning"]',
+    "spag": '["spag"]',
+}
+ESTIMATORS = ("discounted", "beta")
+
+ANALYSES: Mapping[str, Sequence[str]] = {
+    "main": (MAIN, "winning", "spag"),
+    "methods": (MAIN, *REFINED),
+    "opponents": (MAIN, *(f"against-{name}" for name in OPPONENTS)),
+    "scaling": (MAIN, "against-mcts-5", "scale-1", "scale-2"),
+    "imitation": (MAIN, *(f"teacher-{name}" for name in TEACHERS), "combined"),
+    "iterations": ("iterations",),
+    "temperature": (MAIN, *(f"temperature-{value}" for value in TEMPERATURES)),
+    "balance": (MAIN, "unbalanced"),
+    "estimators": (MAIN, *ESTIMATORS),
+}
+"""The variants of each analysis, the main run among them."""
+
+
+def player(name: str) -> str:
+    """The player whose name a folder can bear."""
+    return name.replace("mcts-", "mcts:")
+
+
+def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
+    """What a variant changes in the main run's recipe."""
+    kind, _, rest = variant.partition("-")
+    main = folder / f"{MAIN}-{seed}"
+    if variant in REFINED:
+        return {"refine": REFINED[variant], "reward.table": f"{main}/steps/0.parquet"}
+    if variant in ESTIMATORS:
+        return {"reward.credit": variant, "interaction.records": f'["{main}/record"]'}
+    if kind == "against":
+        return {"interaction.opponents": f'{{ "{player(rest)}" = 1 }}'}
+    if kind == "teacher":
+        return {"interaction.teacher": player(rest), "refine": '["bc"]'}
+    if kind == "scale":
+        return scaled(folder, seed, ratio=rest == "2")
+    return {
+        MAIN: {},
+        "combined": {"model": f"run:{folder}/teacher-mcts-5-{seed}@last"},
+        "iterations": {"iterations": "3"},
+        "temperature": {"interaction.temperature": rest},
+        "unbalanced": {"samples.balance": "false"},
+    }[kind]
+
+
+def scaled(folder: Path, seed: int, *, ratio: bool) -> dict[str, str]:
+    """The games against mcts:5 learnt from for as many steps as those of self-play; or also at their ratio of kinds.
+
+    Copies of a sample are epochs here. Nothing else would act: weights are relative to one another.
+    """
+    few, many = (told(folder / f"{name}-{seed}") for name in ("against-mcts-5", MAIN))
+    times = many["samples"] / few["samples"]
+    epochs = {f"{stage}.epochs": str(max(1, round(usual * times))) for stage, usual in (("bc", 2), ("kto", 1))}
+    table = {"reward.table": f"{folder}/against-mcts-5-{seed}/steps/0.parquet"}
+    return {**table, **epochs} | ({"samples.ratio": f"{many['ratio']:.4f}"} if ratio else {})
+
+
+def told(run: Path) -> dict[str, float]:
+    """How much was said in a run's games, and how much of it was good."""
+    found: dict[str, float] = json.loads((run / "steps" / "0.json").read_text(encoding="utf-8"))["all"]
+    return found
+
+
+def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int]) -> Iterator[Run]:
+    """Every run once, in the order in which they need one another."""
+    variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
+    for seed in seeds:
+        for variant in variants:
+            yield Run(f"{variant}-{seed}", RECIPE, {"seed": str(seed), **changes(variant, folder, seed)})
+
+
+def main() -> None:
+    """Run what is not done yet, one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the runs lie")
+    parser.add_argument(
+        "analyses", nargs="+", choices=[*ANALYSES, "every"], metavar="ANALYSIS", help=", ".join(ANALYSES)
+    )
+    parser.add_argument("--seeds", type=int, default=1)
+    asked = parser.parse_args()
+    wanted = list(ANALYSES) if "every" in asked.analyses else asked.analyses
+    make(runs(wanted, asked.folder, range(asked.seeds)), asked.folder)
+
+
+if __name__ == "__main__":
+    main()
