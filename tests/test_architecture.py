@@ -39,7 +39,7 @@ OUTSIDE = {
     "provenance": set(),
     "cache": set(),
     "files": set(),
-    "games": {"pyspiel"},
+    "games": {"pyspiel", "diplomacy"},
     "decoding": set(),
     "players": {"pyspiel", "numpy"},
 }

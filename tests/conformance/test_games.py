@@ -45,14 +45,23 @@ SPIEL = [
     "spiel:hex(board_size=3)",
     "spiel:backgammon",
 ]
+TWO_POWERS, THREE_POWERS = (
+    "diplomacy(until=1902, only=[FRANCE, GERMANY])",
+    "diplomacy(until=1901, only=[TURKEY, RUSSIA, AUSTRIA], judged=False)",
+)
 EPISODES = {"pig": 3, "spiel:backgammon": 1, "ipd-shapellm": 6, "spiel:phantom_ttt": 6}
+EPISODES |= dict.fromkeys(("diplomacy", TWO_POWERS, THREE_POWERS), 1)
 """Fewer where an episode is long."""
+SHORTER = {"diplomacy": "diplomacy(until=1901)"}
+"""Or a shorter game."""
 NO_STATE_KEYS = "no two tables had the same keys"
 
 
-@pytest.mark.parametrize("text", [*(name for name in GAMES if name != "matrix"), *VARIANTS, *SPIEL])
+@pytest.mark.parametrize(
+    "text", [*(name for name in GAMES if name != "matrix"), *VARIANTS, *SPIEL, TWO_POWERS, THREE_POWERS]
+)
 def test_it_conforms(text):
-    report = verify(make_game(text), episodes=EPISODES.get(text, 6))
+    report = verify(make_game(SHORTER.get(text, text)), episodes=EPISODES.get(text, 6))
     assert report.ok, str(report)
 
 

@@ -219,7 +219,9 @@ def test_a_summary_says_how_many_more_there_are():
     assert WORDS.summary() == "COOPERATE, DEFECT"
     assert DEMANDS.summary(3) == "0, 1, 2 and 98 more"
     assert DEMANDS.summary(101).endswith(", 100")
-    assert Sheet([Slot("A", ("x", "y")), Slot("B", ("z",))]).summary() == "x / z, y / z"
+    sheet = [Slot("A", ("x", "y")), Slot("B", ("z",))]
+    assert Sheet(sheet).summary() == "one line for each \u2013 A: x, y; B: z"
+    assert Sheet(sheet, 1).summary(1) == "1 of these, one line each \u2013 A: x and 1 more; B: z"
 
 
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8, unique=True), st.text(max_size=60))

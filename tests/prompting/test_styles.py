@@ -42,7 +42,7 @@ def test_the_situation_follows_the_rules_and_the_choices_come_last(style):
     for game in PLAYABLE:
         for view in seen(game, turns=4):
             text = "\n".join(message.content for message in make_style(style).messages(view))
-            assert text.index(view.rules) < text.index(view.situation) < text.rindex(view.choices.first)
+            assert text.index(view.rules) < text.index(view.situation) < text.rindex(view.choices.first.split("\n")[0])
 
 
 def test_many_choices_are_cut_short_in_plain_and_whole_in_gtbench():
@@ -56,3 +56,14 @@ def test_mistakes_are_one_sentence():
         make_style("plan")
     with pytest.raises(BadParameter, match="repeated matrix games, not kuhn"):
         make_style("shapellm-base").messages(seen(make_game("kuhn"), turns=1)[0])
+
+
+@pytest.mark.parametrize(("style", "told"), [("plain", "situation"), ("brief", "state_key")])
+def test_a_prompt_without_what_may_be_played_ends_with_what_stands(style, told):
+    view = next(views(make_game("nim").start(Key(0)), Key(0), 1))
+    listed, short = (make_style(text).messages(view)[-1].content for text in (style, f"{style}(listed=False)"))
+    assert "You may play" in listed
+    assert "You may play" not in short
+    assert short.endswith(getattr(view, told))
+    with pytest.raises(BadParameter, match="True or False"):
+        make_style(f"{style}(listed=3)")

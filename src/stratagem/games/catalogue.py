@@ -10,6 +10,7 @@ from typing import Any
 from stratagem.errors import BadParameter
 from stratagem.games.auction import Auction
 from stratagem.games.base import Game
+from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.negotiation_v1 import Pie
 from stratagem.games.negotiation_v2 import Division
@@ -27,6 +28,7 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
     "negotiation-v2": Division,
     "kuhn": Kuhn,
     "quiz": Quiz,
+    "diplomacy": Diplomacy,
     **SPIEL_GAMES,
 }
 """Games by name; keyword arguments are their parameters."""

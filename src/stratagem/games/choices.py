@@ -235,6 +235,11 @@ class Sheet(Choices):
                 return True
         return False
 
+    def summary(self, limit: int = 12) -> str:
+        shown = "; ".join(f"{slot.name}: {_some(slot.options, limit)}" for slot in self.slots)
+        many = "one line for each" if self.fill == len(self.slots) else f"{self.fill} of these, one line each"
+        return f"{many} \u2013 {shown}"
+
     def parse(self, text: str) -> Reply:
         """The sheet that the last lines make, as many as are to be filled; spaces and case do not matter."""
         lines = [stripped for line in text.splitlines() if (stripped := line.strip())][-self.fill :]
@@ -252,3 +257,9 @@ class Sheet(Choices):
     @cached_property
     def _by_plain(self) -> dict[str, str]:
         return by_plain(self._places)
+
+
+def _some(options: Sequence[str], limit: int) -> str:
+    """The first options, and how many more there are."""
+    more = f" and {len(options) - limit} more" if len(options) > limit else ""
+    return ", ".join(options[:limit]) + more

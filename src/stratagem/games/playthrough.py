@@ -23,6 +23,7 @@ _CHOICES = 8
 _SHORT = 250
 """A playthrough of fewer lines is followed by a second one."""
 GOLDEN = {
+    "diplomacy": "diplomacy(until=1901)",
     "matrix": "matrix(payoffs=[[(3, 1), (0, 2), (1, 1)], [(2, 0), (1, 3), (0, 0)]], labels=('UP', 'DOWN'), "
     "labels_second=('LEFT', 'MIDDLE', 'RIGHT'), rounds=4)",
     "ipd-continued": "ipd(continuation=0.8, rounds=20)",

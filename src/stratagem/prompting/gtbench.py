@@ -5,10 +5,12 @@ The layout follows GTBench (Duan et al. 2024); the words are ours.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from stratagem.games.base import View
+from stratagem.games.choices import Choices, Sheet
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.past import NOTHING, Past
 
@@ -24,6 +26,20 @@ class GTBench(Style):
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         how = "First think step by step. Then answer" if self.reason else "Answer"
-        moves = "\n".join(f"<{action}>" for action in view.choices)
-        asked = f"The legal moves:\n{moves}\n{how} with one legal move between angle brackets, on the last line."
+        moves = "\n".join(f"<{move}>" for move in listed(view.choices))
+        asked = f"The legal moves:\n{moves}\n{how} with {wanted(view.choices)}."
         return [Message("system", f"{_SYSTEM}\n{view.rules}"), Message("user", f"{view.situation}\n\n{asked}")]
+
+
+def listed(choices: Choices) -> Iterable[str]:
+    """Every legal move; of a sheet every line, since its actions are too many."""
+    if isinstance(choices, Sheet):
+        return dict.fromkeys(option for slot in choices.slots for option in slot.options)
+    return choices
+
+
+def wanted(choices: Choices) -> str:
+    """The form of an answer."""
+    if isinstance(choices, Sheet) and choices.fill > 1:
+        return f"{choices.fill} legal moves, each for another unit and on a line of its own, as the last lines"
+    return "one legal move between angle brackets, on the last line"

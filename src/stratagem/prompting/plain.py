@@ -24,9 +24,21 @@ def question(view: View[Any]) -> str:
 class Plain(Style):
     """Asks for the action alone."""
 
+    listed: bool = True
+    """Whether it says what may be played. Without that the situation comes last, and all before it is shared."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.listed, bool):
+            raise BadParameter(f"A style needs `listed` as True or False, not {self.listed!r}.")
+
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
-        asked = f"{question(view)}\nAnswer with the action alone."
-        return [Message("system", _SYSTEM), Message("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
+        told, asked = self.told(view), "Answer with the action alone."
+        parts = (view.rules, told, f"{question(view)}\n{asked}") if self.listed else (view.rules, asked, told)
+        return [Message("system", _SYSTEM), Message("user", "\n\n".join(parts))]
+
+    def told(self, view: View[Any]) -> str:
+        """What has happened and what stands."""
+        return view.situation
 
 
 @dataclass(frozen=True)
@@ -41,21 +53,11 @@ class Reasoned(Style):
         return [Message("system", _SYSTEM), Message("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
 
 
-@dataclass(frozen=True)
-class Brief(Style):
+class Brief(Plain):
     """Tells of what has happened only what matters for the future, as the game's own short name of the state.
 
     Situations that look the same to the seat have one prompt, so a table of rows by prompt is a policy by state.
     """
 
-    listed: bool = True
-    """Whether it says what may be played. Without that the state comes last, and all before it is shared."""
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.listed, bool):
-            raise BadParameter(f"The style brief needs `listed` as True or False, not {self.listed!r}.")
-
-    def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
-        state, asked = f"State: {view.state_key}", "Answer with the action alone."
-        parts = (view.rules, state, f"{question(view)}\n{asked}") if self.listed else (view.rules, asked, state)
-        return [Message("system", _SYSTEM), Message("user", "\n\n".join(parts))]
+    def told(self, view: View[Any]) -> str:
+        return f"State: {view.state_key}"

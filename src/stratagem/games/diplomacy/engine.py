@@ -1,0 +1,119 @@
+"""The rules engine: the package `diplomacy`, imported when somebody sits down; nothing else of ours touches it.
+
+A position is a text, JSON with sorted keys, from which the engine can be set up again; clocks and ids are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from stratagem.errors import BadRecord, CannotCompute, MissingExtra
+
+Engine = Any
+"""A `diplomacy.Game`; the package has no type stubs."""
+Results = dict[str, tuple[str, ...]]
+"""By unit, what became of its order; nothing where it succeeded."""
+_KEPT = ("name", "units", "retreats", "centers", "homes")
+COMPLETED = "COMPLETED"
+STANDARD = "standard"
+_POWERS = ("AUSTRIA", "ENGLAND", "FRANCE", "GERMANY", "ITALY", "RUSSIA", "TURKEY")
+"""Of the standard map, so that the game can be told of where the engine is not installed."""
+
+
+def module() -> Any:
+    """The package, or a sentence that says how to install it."""
+    try:
+        import diplomacy
+    except ImportError as error:
+        raise MissingExtra("Diplomacy", "diplomacy") from error
+    return diplomacy
+
+
+@lru_cache(maxsize=1)
+def maps() -> tuple[str, ...]:
+    """The maps that the engine has."""
+    folder = Path(module().__file__).parent / "maps"
+    return tuple(sorted(path.stem for path in folder.glob("*.map")))
+
+
+@lru_cache(maxsize=8)
+def powers_of(board: str) -> tuple[str, ...]:
+    """The powers of a map, sorted."""
+    if board == STANDARD:
+        return _POWERS
+    return tuple(sorted(module().Game(map_name=board).powers))
+
+
+@lru_cache(maxsize=8)
+def centers_of(board: str) -> frozenset[str]:
+    """All supply centres of a map."""
+    return frozenset(place.upper() for place in module().Game(map_name=board).map.scs)
+
+
+def engine_at(board: str, position: str | None = None) -> Engine:
+    """An engine in a position; at the beginning of the game without one."""
+    engine = module().Game(map_name=board, game_id="stratagem")
+    if position is not None:
+        try:
+            engine.set_state(json.loads(position))
+        except Exception as error:  # whatever the engine stumbles over, it is the text that is wrong
+            raise BadRecord(f"This is no position on the map {board}: {error}.") from error
+    return engine
+
+
+_idle: dict[str, Engine] = {}
+"""By map, an engine that nobody's state holds: setting it up again takes half as long as making one."""
+
+
+def replayed(board: str, position: str, orders: Mapping[str, Sequence[str]]) -> Results:
+    """What would come of a phase with these orders."""
+    engine = _idle.pop(board, None) or module().Game(map_name=board, game_id="stratagem")
+    engine.set_state(json.loads(position))
+    results = process(engine, orders)
+    if phase_of(engine) != COMPLETED:
+        _idle[board] = engine
+    return results
+
+
+def position_of(engine: Engine) -> str:
+    """What matters for the future, as a text."""
+    state = {key: value for key, value in engine.get_state().items() if key in _KEPT}
+    state["units"] = {power: sorted(units) for power, units in state["units"].items()}
+    for key in ("centers", "homes"):
+        state[key] = {power: sorted(places) for power, places in state[key].items()}
+    state["retreats"] = {
+        power: {unit: sorted(places) for unit, places in sorted(units.items())}
+        for power, units in state["retreats"].items()
+    }
+    return json.dumps(state, sort_keys=True, separators=(",", ":"))
+
+
+def possible_orders(engine: Engine) -> dict[str, tuple[str, ...]]:
+    """What may be ordered, by place; the engine lists it in the order of its process's hashes."""
+    return {place: tuple(sorted(orders)) for place, orders in engine.get_all_possible_orders().items() if orders}
+
+
+def process(engine: Engine, orders: Mapping[str, Sequence[str]]) -> Results:
+    """Play the phase with these orders by power; refused where the engine finds one of them invalid."""
+    for power, lines in orders.items():
+        engine.set_orders(power, list(lines), expand=False)
+    if engine.error:
+        said = "; ".join(str(getattr(error, "message", error)) for error in engine.error)
+        raise CannotCompute(f"The engine of Diplomacy refused an order that it had offered: {said}.")
+    engine.process()
+    found = engine.result_history.last_value()
+    return {unit: tuple(sorted({code for one in codes if (code := _code(one))})) for unit, codes in found.items()}
+
+
+def _code(code: Any) -> str:
+    """An order result's word."""
+    return str(getattr(code, "message", code))
+
+
+def phase_of(engine: Engine) -> str:
+    """The phase's short name, such as S1901M; `COMPLETED` when somebody has won."""
+    return str(engine.get_current_phase())

@@ -1,0 +1,151 @@
+"""No-press Diplomacy as a game: its parameters, its rules in words, and a situation as a seat is told it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.games.base import Game, Seat
+from stratagem.games.choices import Choices
+from stratagem.games.diplomacy.board import WAIVE, Board
+from stratagem.games.diplomacy.engine import STANDARD, centers_of, maps, powers_of
+from stratagem.games.diplomacy.state import DiplomacyFacts, DiplomacyState
+from stratagem.games.spec import GameSpec
+from stratagem.options import whole
+
+_FIRST = 1901
+_SEASONS = {"S": "Spring", "F": "Fall", "W": "Winter"}
+_KINDS = {"M": "movement", "R": "retreats", "A": "adjustments"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diplomacy(Game[DiplomacyFacts]):
+    """Seven powers, or some of them with the others in civil disorder, until a solo or the last year's count."""
+
+    state = DiplomacyState
+
+    until: int = 1905
+    """The year whose Fall count ends the game."""
+    only: Sequence[str] = ()
+    """The powers that have a seat; all others are in civil disorder: their units hold. None are all."""
+    map: str = STANDARD
+    """The map, as the engine names it."""
+    judged: bool = True
+    """Whether each order is classified; where a support helped, that plays the phase once more."""
+
+    def __post_init__(self) -> None:
+        whole("Diplomacy", "until", self.until, _FIRST)
+        if isinstance(self.only, str) or not all(isinstance(name, str) for name in self.only):
+            raise BadParameter("Diplomacy needs `only` as a list of powers, such as [FRANCE, GERMANY].")
+        object.__setattr__(self, "only", tuple(self.only))
+        if self.map != STANDARD and self.map not in maps():
+            raise UnknownName("map of Diplomacy", self.map, maps())
+        for name in self.only:
+            if name not in powers_of(self.map):
+                raise UnknownName("power on this map", name, powers_of(self.map))
+        if self.only and (len(set(self.only)) != len(self.only) or len(self.only) < 2):
+            raise BadParameter("Diplomacy needs at least two powers in `only`, each named once.")
+        if not isinstance(self.judged, bool):
+            raise BadParameter(f"Diplomacy needs `judged` as True or False, not {self.judged!r}.")
+
+    @cached_property
+    def powers(self) -> tuple[str, ...]:
+        """The power of each seat."""
+        return tuple(self.only) or powers_of(self.map)
+
+    @cached_property
+    def nothing(self) -> tuple[float, ...]:
+        """What is paid before the game is over."""
+        return (0.0,) * len(self.powers)
+
+    @cached_property
+    def spec(self) -> GameSpec:
+        return GameSpec(
+            name="diplomacy",
+            family="diplomacy",
+            summary="No-press Diplomacy: seven powers order their units at the same time, until a solo or a year.",
+            reference="Calhamer 1959; engine: diplomacy 1.1.2; scored by the sum of squares",
+            seats=len(self.powers),
+            simultaneous=True,
+            utility="constant-sum",
+            rounds=1,
+            bounds=(0.0, 1.0),
+            chance=False,
+            private_information=False,
+            symmetric=False,
+            on_illegal="default",
+            unit="share of the sum of squared centres",
+        )
+
+    def choices(self, facts: DiplomacyFacts) -> Choices:
+        sheet = facts.board.sheet(facts.power)
+        if sheet is None:
+            raise BadParameter(f"{facts.power} has nothing to order in {facts.board.phase}.")
+        return sheet
+
+    def default_action(self, facts: DiplomacyFacts) -> str:
+        """Units hold, dislodged ones disband, nothing is built; what must be removed goes in alphabetical order."""
+        sheet = facts.board.sheet(facts.power)
+        assert sheet is not None
+        wanted = {"M": " H", "R": " D"}.get(facts.board.kind, WAIVE)
+        lines = [
+            next((option for option in slot.options if option.endswith(wanted)), slot.options[0])
+            for slot in sheet.slots
+        ]
+        action = sheet.canonical(lines[: sheet.fill])
+        assert action is not None
+        return action
+
+    def state_key(self, facts: DiplomacyFacts) -> str:
+        return f"{facts.power} {facts.board.position}"
+
+    def info_key(self, facts: DiplomacyFacts) -> str:
+        """Everything that was ordered, as a digest: written out it would be most of a record."""
+        digest = hashlib.sha256(repr(facts.log).encode()).hexdigest()[:24]
+        return f"{facts.power} {facts.board.phase} {digest}"
+
+    def rules(self, seat: Seat) -> str:
+        sitting = f"The powers at the table are {', '.join(self.powers)}."
+        absent = [power for power in powers_of(self.map) if power not in self.powers]
+        others = f" {', '.join(absent)} are in civil disorder: their units hold." if absent else ""
+        return (
+            f"Diplomacy without talk. {sitting}{others}\n"
+            "Each power has armies (A) and fleets (F) in provinces named by three letters. All powers write the orders "
+            "for a phase at the same time. A unit holds (A PAR H), moves to a province next to it (A PAR - BUR), "
+            "supports another unit's stay (A PAR S A BUR) or move (A PAR S A MAR - BUR), or, as a fleet at sea, "
+            "convoys an army (F ENG C A BRE - LON), which says VIA if it means to be carried.\n"
+            "Every unit has strength 1, and 1 more for each support. The strongest alone enters a province, and "
+            "dislodges who is in it; equals bounce. A support is cut where its unit is attacked from elsewhere.\n"
+            "A dislodged unit retreats (A PAR R GAS) or disbands (A PAR D).\n"
+            "After each Fall a power owns the supply centres in which its units stand, and those that nobody took from "
+            "it. In Winter it builds in its free home centres (A PAR B) or waives a build (WAIVE), or must disband, "
+            "until it has as many units as centres.\n"
+            f"18 centres win alone. Otherwise the game ends with the count of Fall {self.until}, and each power is "
+            "paid its centres squared over the sum of all squares."
+        )
+
+    def situation(self, facts: DiplomacyFacts) -> str:
+        board = facts.board
+        season = f"{_SEASONS[board.phase[0]]} {board.year}, {_KINDS[board.kind]}" if not board.over else "The end"
+        lines = [f"{season}.", *(_standing(board, power) for power in board.powers)]
+        free = sorted(place for place in self.centers if place not in board.owners)
+        lines += [f"Centres of nobody: {' '.join(free)}."] if free else []
+        return "\n".join([*lines, f"You are {facts.power}."])
+
+    @cached_property
+    def centers(self) -> frozenset[str]:
+        """All supply centres."""
+        return centers_of(self.map)
+
+
+def _standing(board: Board, power: str) -> str:
+    """A power in one line."""
+    units = ", ".join(board.units(power)) or "no units"
+    lost = "".join(
+        f"; {unit} is dislodged and may go to {' '.join(places) or 'no place'}"
+        for unit, places in board.dislodged(power).items()
+    )
+    return f"{power}: {units}{lost}; centres {' '.join(board.centers(power)) or 'none'}."

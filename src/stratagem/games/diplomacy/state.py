@@ -1,0 +1,144 @@
+"""An episode of Diplomacy: a position that plays replace, and everything that was ordered on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from stratagem.errors import BadRecord
+from stratagem.games.base import Json, RoundResult, Seat, State, View
+from stratagem.games.diplomacy.board import Board
+from stratagem.games.diplomacy.engine import COMPLETED, Engine, Results, engine_at, phase_of, process
+from stratagem.games.diplomacy.results import Phase
+from stratagem.games.diplomacy.scoring import outcome, sum_of_squares
+from stratagem.games.key import Chance
+
+if TYPE_CHECKING:
+    from stratagem.games.diplomacy.game import Diplomacy
+
+Log = tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...]
+"""Phase by phase, who ordered what, and what became of it; no words where it succeeded."""
+
+
+class DiplomacyFacts(NamedTuple):
+    """What a seat knows: everything but what the others are about to order."""
+
+    seat: Seat
+    power: str
+    board: Board
+    log: Log
+
+
+class DiplomacyState(State[DiplomacyFacts]):
+    """Where the game stands. The engine is set up when it is needed, and forks share what has been computed."""
+
+    __slots__ = ("_engine", "known", "log", "position")
+    kept = ("position", "log")
+    game: Diplomacy
+
+    def __init__(self, game: Diplomacy, chance: Chance) -> None:
+        super().__init__(game, chance)
+        self.position = ""
+        self.log: Log = ()
+        self.known: Board | None = None
+        """The board, once it was looked at; forks share it."""
+        self._engine: Engine | None = None
+
+    def begin(self) -> None:
+        self._stand(engine_at(self.game.map))
+
+    @property
+    def board(self) -> Board:
+        """What stands where."""
+        if self.known is None:
+            self.known = Board(self._at_work())
+        return self.known
+
+    def view(self, seat: Seat) -> View[DiplomacyFacts]:
+        return View(self.game, seat, DiplomacyFacts(seat, self.game.powers[seat], self.board, self.log))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        if self.over or set(actions) != set(self.to_act):
+            raise self.refuse(actions)
+        orders: dict[str, list[str]] = {}
+        for seat, said in actions.items():
+            sheet = self.board.sheet(self.game.powers[seat])
+            assert sheet is not None
+            action = self.game.default_action(self.view(seat).facts) if said is None else said
+            if action not in sheet:
+                raise self.refuse(actions)
+            orders[self.game.powers[seat]] = action.split("\n")
+        phase = self._played(orders)
+        parts = {seat: phase.parts(self.game.powers[seat]) for seat in actions} if self.game.judged else None
+        while not self.to_act and not self.over:  # only powers in civil disorder have something to do
+            self._played({})
+        return self._paid(parts)
+
+    def _played(self, orders: Mapping[str, list[str]]) -> Phase:
+        """Play one phase, and stand in the next."""
+        before, engine = self.board, self._at_work()
+        results = process(engine, orders)
+        lines = tuple((power, line, _codes(line, results)) for power, own in sorted(orders.items()) for line in own)
+        self.log = (*self.log, (before.phase, lines))
+        self._stand(engine)
+        return Phase(self.game.map, before, orders, results)
+
+    def _at_work(self) -> Engine:
+        if self._engine is None:
+            self._engine = engine_at(self.game.map, self.position)
+        return self._engine
+
+    def _stand(self, engine: Engine) -> None:
+        """Take over where the engine stands; the game is over when the last year has been counted."""
+        self._engine, self.known = engine, Board(engine)
+        self.position = self.known.position
+        if phase_of(engine) == COMPLETED or self._counted(self.known):
+            self.round = 1
+            self.end()
+        else:
+            self.to_act = tuple(
+                seat for seat, power in enumerate(self.game.powers) if self.known.sheet(power) is not None
+            )
+
+    def _counted(self, board: Board) -> bool:
+        return board.year > self.game.until or (board.year == self.game.until and board.kind == "A")
+
+    def _paid(self, parts: Mapping[Seat, Any] | None) -> RoundResult:
+        if not self.over:
+            return RoundResult(self.game.nothing, closed=False, parts=parts)
+        return RoundResult(sum_of_squares(self.centers(), self.winner()), parts=parts)
+
+    def centers(self) -> tuple[int, ...]:
+        """How many centres each seat owns."""
+        return tuple(len(self.board.centers(power)) for power in self.game.powers)
+
+    def outcome(self) -> tuple[float, ...]:
+        """Each seat's reward for how the game stands, as a trainer pays it at the end."""
+        return outcome(self.centers(), [len(self.board.units(power)) for power in self.game.powers])
+
+    def winner(self) -> Seat | None:
+        """The seat that won alone; None where the game was cut, goes on, or a power without a seat won."""
+        if not self.board.over:
+            return None
+        counts = [len(self.board.centers(power)) for power in self.board.powers]
+        best = self.board.powers[counts.index(max(counts))]
+        return self.game.powers.index(best) if best in self.game.powers else None
+
+    def fork(self, chance: Chance | None = None) -> Self:
+        copy = super().fork(chance)
+        copy.known = self.known
+        return copy
+
+    def restore(self, data: Json) -> None:
+        super().restore(data)
+        self._engine = None
+        self.known = Board(self._at_work())
+        if self.known.position != self.position:
+            raise BadRecord(f"This is no position on the map {self.game.map}: the engine reads it as another one.")
+
+    def resample(self, seat: Seat, chance: Chance) -> Self:
+        return self.fork(chance)
+
+
+def _codes(line: str, results: Results) -> tuple[str, ...]:
+    return results.get(" ".join(line.split()[:2]), ())
