@@ -66,7 +66,7 @@ def _family(family: str) -> str:
 def _row(name: str, family: str, player: Player) -> tuple[object, ...]:
     traits = player.traits
     back = "all rounds" if traits.memory is None else traits.memory
-    pools = ", ".join(pool for pool, members in POOLS[family].items() if name in members)
+    pools = ", ".join(pool for pool, members in POOLS.get(family, {}).items() if name in members)
     return code(name), traits.version, back, yes(traits.stochastic), pools, rule(type(player)), _options(type(player))
 
 
@@ -83,6 +83,8 @@ def _fields(cls: type) -> Iterator[tuple[str, str]]:
 
 
 def _pools(family: str, game: Game[Any]) -> str:
+    if family not in POOLS:
+        return "No pools stand for this family."
     listed = ((pool, ", ".join(map(code, members)) or "nobody") for pool, members in POOLS[family].items())
     return table((f"pool of {game.spec.family}", "who stands in it"), listed)
 

@@ -30,6 +30,12 @@ def _mcts(tail: str) -> Player:
     return mcts(tail)
 
 
+def _commander(name: str) -> Player:
+    from stratagem.players.diplomacy import COMMANDERS  # loads numpy
+
+    return COMMANDERS[name]()
+
+
 def _tailed(kind: str, tail: str) -> Player:
     return _lm(f"{kind}:{tail}")
 
@@ -117,6 +123,12 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "kuhn/Trapper": kuhn.Trapper,
     "kuhn/Suspicious": kuhn.Suspicious,
     "kuhn/RandomLegal": uniform.RandomLegal,
+    "diplomacy/dumbbot": partial(_commander, "dumbbot"),
+    "diplomacy/dumbbot-greedy": partial(_commander, "dumbbot-greedy"),
+    "diplomacy/hold": partial(_commander, "hold"),
+    "diplomacy/territorial": partial(_commander, "territorial"),
+    "diplomacy/defensive": partial(_commander, "defensive"),
+    "diplomacy/coordinated": partial(_commander, "coordinated"),
     "random": uniform.Random,
     "first-legal": uniform.FirstLegal,
     "perfect": _perfect,
@@ -168,6 +180,7 @@ FAMILIES = {
     "negotiation-v1": "negotiation-v1",
     "negotiation-v2": "negotiation-v2",
     "kuhn": "kuhn",
+    "diplomacy": "diplomacy",
 }
 """The games that the players of a family play."""
 

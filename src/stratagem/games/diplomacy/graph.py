@@ -1,0 +1,47 @@
+"""Where units can stand and go directly: a node for each province of an army, and each sea or coast of a fleet."""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+
+from stratagem.games.diplomacy.engine import module
+
+Node = str
+"""A unit, as orders name it: `A PAR`, `F SPA/NC`."""
+
+
+class Graph:
+    """A map's nodes and which of them lie next to each other, without convoys."""
+
+    def __init__(self, board: str) -> None:
+        chart = module().Game(map_name=board).map
+        places = sorted({place.upper() for place in chart.locs})
+        self.nodes: tuple[Node, ...] = tuple(
+            f"{kind} {place}" for kind in "AF" for place in places if chart.is_valid_unit(f"{kind} {place}")
+        )
+        known = set(self.nodes)
+        self.next_to: dict[Node, tuple[Node, ...]] = {
+            node: tuple(
+                f"{node[0]} {place}"
+                for place in places
+                if f"{node[0]} {place}" in known and chart.abuts(node[0], node[2:], "-", place)
+            )
+            for node in self.nodes
+        }
+        """By node, where a unit there can move."""
+
+    @cached_property
+    def reach(self) -> dict[Node, frozenset[str]]:
+        """By node, the provinces that a unit there can enter."""
+        return {node: frozenset(map(province, others)) for node, others in self.next_to.items()}
+
+
+@lru_cache(maxsize=8)
+def graph_of(board: str) -> Graph:
+    """The graph of a map, made once."""
+    return Graph(board)
+
+
+def province(node: Node) -> str:
+    """The province of a unit, its coast left out."""
+    return node[2:5]

@@ -1,0 +1,9 @@
+"""Scripted players of Diplomacy, by their names after `diplomacy/`."""
+
+from stratagem.players.diplomacy.base import Commander
+from stratagem.players.diplomacy.dumbbot import DumbBot, DumbBotGreedy
+from stratagem.players.diplomacy.plain import Coordinated, Defensive, Hold, Territorial
+
+COMMANDERS: dict[str, type[Commander]] = {
+    made.called: made for made in (DumbBot, DumbBotGreedy, Hold, Territorial, Defensive, Coordinated)
+}

@@ -1,0 +1,136 @@
+"""What DumbBot thinks of the board: how much each place is worth to a power, near and far (Norman 2003)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.games.diplomacy.board import Board
+from stratagem.games.diplomacy.graph import Graph, Node, graph_of, province
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What counts how much."""
+
+    attack: int
+    defence: int
+    proximity: tuple[int, ...]
+    """By distance, from the place itself outwards."""
+    strength: int = 1000
+    competition: int = 1000
+    guard: int = 0
+    """What defence counts once more."""
+
+
+SPRING = Weights(700, 300, (100, 1000, 30, 10, 6, 5, 4, 3, 2, 1))
+FALL = Weights(600, 400, (1000, 100, 30, 10, 6, 5, 4, 3, 2, 1))
+WINTER = Weights(700, 300, FALL.proximity, strength=0, competition=0, guard=1000)
+SEASONS: Mapping[str, Weights] = {"S": SPRING, "F": FALL, "W": WINTER}
+
+
+def size(centers: int) -> int:
+    """How large a power is with so many centres."""
+    return centers * centers + 4 * centers + 16
+
+
+class Neighbours:
+    """A graph as arrays: by node, the provinces next to it, each with the nodes of it that can be entered from here."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.place = {node: number for number, node in enumerate(graph.nodes)}
+        groups = [self._grouped(others) for others in graph.next_to.values()]
+        wide, deep = max(map(len, groups)), max(len(group) for own in groups for group in own)
+        nobody = len(graph.nodes)
+        self.groups = np.full((len(groups), wide, deep), nobody, dtype=np.int64)
+        for row, own in enumerate(groups):
+            for column, group in enumerate(own):
+                self.groups[row, column] = [*group, *[group[0]] * (deep - len(group))]
+
+    def _grouped(self, others: tuple[Node, ...]) -> list[list[int]]:
+        found: dict[str, list[int]] = {}
+        for node in others:
+            found.setdefault(province(node), []).append(self.place[node])
+        return list(found.values())
+
+    def spread(self, values: Ints) -> Ints:
+        """A node's own value and the best of each province next to it, added up and divided by five."""
+        padded = np.append(values, 0)
+        spread: Ints = (values + padded[self.groups].max(axis=2).sum(axis=1)) // 5
+        return spread
+
+
+@lru_cache(maxsize=8)
+def neighbours_of(board: str) -> Neighbours:
+    """The arrays of a map, made once."""
+    return Neighbours(graph_of(board))
+
+
+class Appraisal:
+    """A board in the eyes of one power."""
+
+    def __init__(self, map_name: str, centers: frozenset[str], board: Board, power: str) -> None:
+        self.near = neighbours_of(map_name)
+        self.board = board
+        self.power = power
+        self.weights = SEASONS[board.phase[0]]
+        self._centers = centers
+        self._sizes = {other: size(len(board.centers(other))) for other in board.powers}
+        self._nobody = size(len(centers) - len(board.owners))
+        self._able = {other: self._enterable(other) for other in board.powers}
+        self.strength = self._able[power]
+        """By province, how many units of one's own could be there."""
+        self.competition = self._competition()
+        """By province, the most that any one other power could have there."""
+
+    def _enterable(self, power: str) -> Counter[str]:
+        reach = self.near.graph.reach
+        found: Counter[str] = Counter()
+        for unit in self.board.units(power):
+            found.update(reach[unit])
+            found[province(unit)] += 1
+        return found
+
+    def _competition(self) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for other, able in self._able.items():
+            if other != self.power:
+                found |= able
+        return found
+
+    def attack(self, place: str) -> int:
+        """The size of whoever owns a centre that is not one's own; all free centres are one power together."""
+        owner = self.board.owners.get(place)
+        if place not in self._centers or owner == self.power:
+            return 0
+        return self._nobody if owner is None else self._sizes[owner]
+
+    def defence(self, place: str) -> int:
+        """The size of the largest power that could enter one's centre."""
+        if self.board.owners.get(place) != self.power:
+            return 0
+        return max((self._sizes[o] for o, able in self._able.items() if o != self.power and able[place]), default=0)
+
+    def values(self) -> dict[Node, int]:
+        """What each node is worth now."""
+        weights, nodes = self.weights, self.near.graph.nodes
+        places = [province(node) for node in nodes]
+        known: dict[str, tuple[int, int]] = {p: (self.attack(p), self.defence(p)) for p in set(places)}
+        level: Any = np.array([known[p][0] * weights.attack + known[p][1] * weights.defence for p in places])
+        worth = np.zeros_like(level)
+        for weight in weights.proximity:
+            worth += weight * level
+            level = self.near.spread(level)
+        for number, p in enumerate(places):
+            worth[number] += weights.strength * self.strength[p] - weights.competition * self.competition[p]
+            worth[number] += weights.guard * known[p][1]
+        return dict(zip(nodes, worth.tolist(), strict=True))

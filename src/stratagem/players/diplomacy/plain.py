@@ -1,0 +1,175 @@
+"""Commanders of one idea each: to hold, to spread, to guard, to strike together. Ours, as exploitable company."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from stratagem.games.choices import Sheet
+from stratagem.games.diplomacy import Diplomacy
+from stratagem.games.diplomacy.board import WAIVE, Board
+from stratagem.games.diplomacy.graph import Graph, Node, graph_of, province
+from stratagem.games.diplomacy.state import DiplomacyFacts
+from stratagem.players.base import Traits
+from stratagem.players.diplomacy.base import Commander, Dice, offered
+
+
+def distances(graph: Graph, targets: Collection[str]) -> dict[Node, int]:
+    """By node, how many moves it is from the nearest of these provinces; without nodes from which none is reached."""
+    found = {node: 0 for node in graph.nodes if province(node) in targets}
+    edge = list(found)
+    for node in edge:  # grows while it is walked
+        for other in graph.next_to[node]:
+            if other not in found:
+                found[other] = found[node] + 1
+                edge.append(other)
+    return found
+
+
+@dataclass(frozen=True)
+class Hold(Commander):
+    """Holds everywhere, disbands what is dislodged, builds nothing: what a power in civil disorder does."""
+
+    called = "hold"
+    traits = Traits(exact=False)
+
+    def lines(self, facts: DiplomacyFacts, game: Diplomacy, dice: Dice) -> Iterable[str]:
+        return game.default_action(facts).split("\n")
+
+
+@dataclass(frozen=True)
+class Territorial(Commander):
+    """Sends every unit to the nearest centre that is not its power's own, never two to one province; no supports.
+
+    Builds wherever it can, armies and fleets by lot; retreats by lot; removes by lot.
+    """
+
+    called = "territorial"
+
+    def lines(self, facts: DiplomacyFacts, game: Diplomacy, dice: Dice) -> Iterable[str]:
+        sheet = facts.board.sheet(facts.power)
+        assert sheet is not None
+        if facts.board.kind != "M":
+            return drawn(sheet, dice)
+        return March(facts, game, sheet, dice).orders(self.wanted(facts, game))
+
+    def wanted(self, facts: DiplomacyFacts, game: Diplomacy) -> frozenset[str]:
+        """Where it wants to be."""
+        return frozenset(place for place in game.centers if facts.board.owners.get(place) != facts.power)
+
+
+@dataclass(frozen=True)
+class Defensive(Territorial):
+    """Stays on its centres that somebody could enter, or goes to the nearest of them; others support those who stay."""
+
+    called = "defensive"
+
+    def wanted(self, facts: DiplomacyFacts, game: Diplomacy) -> frozenset[str]:
+        board, reach = facts.board, graph_of(game.map).reach
+        foes = {
+            place for other in board.powers if other != facts.power for u in board.units(other) for place in reach[u]
+        }
+        return frozenset(place for place in board.centers(facts.power) if place in foes)
+
+
+@dataclass(frozen=True)
+class Coordinated(Territorial):
+    """Strikes at the foreign centre that most of its units can enter: one moves, the others support it.
+
+    The rest march as Territorial's do.
+    """
+
+    called = "coordinated"
+
+    def lines(self, facts: DiplomacyFacts, game: Diplomacy, dice: Dice) -> Iterable[str]:
+        sheet = facts.board.sheet(facts.power)
+        assert sheet is not None
+        if facts.board.kind != "M":
+            return drawn(sheet, dice)
+        march, wanted = March(facts, game, sheet, dice), self.wanted(facts, game)
+        march.strike(wanted)
+        return march.orders(wanted)
+
+
+def drawn(sheet: Sheet, dice: Dice) -> list[str]:
+    """A line of as many slots as are due, by lot; nothing is waived or disbanded that need not be."""
+    order = dice.shuffled(str(number) for number in range(len(sheet.slots)))
+    found: list[str] = []
+    taken: set[str] = set()
+    for number in order[: sheet.fill]:
+        options = [o for o in sheet.slots[int(number)].options if o != WAIVE and o.split()[-1] not in taken]
+        useful = [option for option in options if not option.endswith(" D")] or options
+        found.append(useful[dice.below(len(useful))] if useful else WAIVE)
+        taken.add(found[-1].split()[-1] if " R " in found[-1] else "")
+    return found
+
+
+class March:
+    """The orders of one movement phase: who goes where, and who helps."""
+
+    def __init__(self, facts: DiplomacyFacts, game: Diplomacy, sheet: Sheet, dice: Dice) -> None:
+        self.graph = graph_of(game.map)
+        self.board: Board = facts.board
+        self.sheet = sheet
+        self.dice = dice
+        self.units = {province(unit): unit for unit in facts.board.units(facts.power)}
+        self.taken: set[str] = set()
+        """Provinces that one's own will be in."""
+        self._orders: dict[str, str] = {}
+
+    def strike(self, targets: Collection[str]) -> None:
+        """One unit into the target that most can enter, the others in support; nothing where only one can."""
+        able = {
+            target: [place for place, unit in self.units.items() if target in self.graph.reach[unit]]
+            for target in sorted(targets)
+            if target not in self.units
+        }
+        target = max(able, key=lambda place: len(able[place]), default="")
+        if not target or len(able[target]) < 2:
+            return
+        leader, *helpers = self.dice.shuffled(able[target])
+        node = next(n for n in self.graph.next_to[self.units[leader]] if province(n) == target)
+        self._move(leader, node)
+        for place in helpers:
+            wanted = (f"{self.units[place]} S {self.units[leader]} - {name}" for name in (node[2:], target))
+            if order := offered(self.sheet, *wanted):
+                self._orders[place] = order
+                self.taken.add(place)
+
+    def orders(self, wanted: Collection[str]) -> list[str]:
+        """Everybody's orders: on towards what is wanted, or a helping stay."""
+        far = distances(self.graph, wanted)
+        for place in self.dice.shuffled(sorted(self.units)):
+            if place not in self._orders:
+                self._go(place, far, wanted)
+        return [self._orders[place] for place in self.units]
+
+    def _go(self, place: str, far: dict[Node, int], wanted: Collection[str]) -> None:
+        unit = self.units[place]
+        here = far.get(unit, len(far))
+        closer = [
+            node
+            for node in self.graph.next_to[unit]
+            if far.get(node, here) < here and province(node) not in self.taken and province(node) not in self.units
+        ]
+        if closer:
+            least = min(far[node] for node in closer)
+            near = [node for node in closer if far[node] == least]
+            self._move(place, near[self.dice.below(len(near))])
+        else:
+            self._stay(place, wanted)
+
+    def _move(self, place: str, node: Node) -> None:
+        self._orders[place] = f"{self.units[place]} - {node[2:]}"
+        self.taken.add(province(node))
+
+    def _stay(self, place: str, wanted: Collection[str]) -> None:
+        """Support one's own that stays where it is wanted, or hold."""
+        unit = self.units[place]
+        self.taken.add(place)
+        beside = [
+            f"{unit} S {self.units[other]}"
+            for other in sorted(self.graph.reach[unit])
+            if other in self.units and other in wanted and " - " not in self._orders.get(other, "")
+        ]
+        self._orders[place] = offered(self.sheet, *beside) or f"{unit} H"

@@ -1,0 +1,144 @@
+"""Commanders of Diplomacy: DumbBot's own numbers, moves worked out by hand, and sheets that are always whole."""
+
+import numpy as np
+import pytest
+
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.games import Key, make_game
+from stratagem.games.diplomacy.board import Board
+from stratagem.games.diplomacy.engine import engine_at
+from stratagem.games.diplomacy.graph import graph_of
+from stratagem.games.diplomacy.results import read_order
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.players.base import Ask
+from stratagem.players.catalogue import make_player
+from stratagem.players.diplomacy import COMMANDERS
+from stratagem.players.diplomacy.appraisal import Appraisal, neighbours_of, size
+from stratagem.players.diplomacy.base import Dice
+from stratagem.players.diplomacy.dumbbot import DumbBot, picked
+from stratagem.players.diplomacy.plain import distances
+
+GAME = make_game("diplomacy(until=1902, judged=False)")
+
+
+class Fixed:
+    """Dice that fall as they are told."""
+
+    def __init__(self, *falls):
+        self.falls = list(falls)
+
+    def below(self, bound):
+        return self.falls.pop(0)
+
+
+def eyes(power):
+    return Appraisal("standard", GAME.centers, Board(engine_at("standard")), power)
+
+
+def test_powers_are_as_large_as_the_rules_say():
+    assert (size(3), size(12)) == (37, 208)
+
+
+def test_the_graph_knows_coasts():
+    graph = graph_of("standard")
+    assert {"A PAR", "F SPA/NC", "F SPA/SC", "F MAO"} <= set(graph.nodes)
+    assert not {"F PAR", "F SPA", "A MAO", "A SPA/NC"} & set(graph.nodes)
+    assert set(graph.next_to["F SPA/NC"]) == {"F GAS", "F MAO", "F POR"}
+    assert set(graph.next_to["A PAR"]) == {"A BRE", "A BUR", "A GAS", "A PIC"}
+    assert graph.reach["F MAO"] >= {"SPA", "POR", "ENG", "BRE"}
+
+
+def test_neutral_centres_are_one_power_and_ones_own_are_guarded():
+    mine = eyes("FRANCE")
+    assert (mine.attack("BEL"), mine.attack("MUN"), mine.attack("BUR"), mine.attack("PAR")) == (208, 37, 0, 0)
+    assert mine.defence("PAR") == 0
+    assert eyes("ITALY").defence("VEN") == 37
+    assert (mine.strength["BUR"], mine.competition["BUR"], mine.strength["PIC"]) == (2, 1, 2)
+
+
+def test_proximity_by_hand():
+    """One step out of a single centre: what stands there and the best of each province beside it, divided by five."""
+    near = neighbours_of("standard")
+    values = np.zeros(len(near.graph.nodes), dtype=np.int64)
+    values[near.place["A BEL"]] = 1000
+    spread = near.spread(values)
+    assert spread[near.place["A BEL"]] == spread[near.place["A PIC"]] == spread[near.place["A BUR"]] == 200
+    assert spread[near.place["A PAR"]] == 0
+    coasts = np.zeros_like(values)
+    coasts[[near.place["F SPA/NC"], near.place["F SPA/SC"]]] = (500, 300)
+    assert near.spread(coasts)[near.place["F MAO"]] == 100
+
+
+def test_the_pick_goes_on_as_the_dice_say():
+    values = {"a": 100, "b": 90, "c": 10}
+    order = ["a", "b", "c"]
+    assert picked(order, values, Fixed(50)) == "a"
+    assert picked(order, values, Fixed(0, 49)) == "a"  # 500 * 10 / 100 = 50
+    assert picked(order, values, Fixed(49, 50, 60)) == "b"
+    assert picked(order, values, Fixed(0, 99, 0, 99)) == "b"  # the gap to c is never bridged
+
+
+def test_the_pick_is_as_likely_as_it_should_be():
+    values = {"a": 100, "b": 90}
+    shares = np.mean([picked(["a", "b"], values, Dice(Key(seed))) == "b" for seed in range(4000)])
+    assert shares == pytest.approx(0.5 * (1 - 5 * 0.1), abs=0.025)
+
+
+def test_distances_are_counted_in_moves():
+    far = distances(graph_of("standard"), {"BEL"})
+    assert (far["A BEL"], far["A PIC"], far["A PAR"], far["A MAR"]) == (0, 1, 2, 2)
+    assert far["F ENG"] == 1
+
+
+@pytest.mark.parametrize("name", COMMANDERS)
+def test_sheets_are_always_whole_and_made_again_by_the_same_dice(name):
+    player = make_player(name, GAME)
+    first, again = (list(play(rotated(Match(GAME, [player] * 7), 1, Key(3), name="x"))) for _ in range(2))
+    for episode in first:
+        assert sum(episode.num_illegal) == 0
+        assert {row.how for row in episode.decisions} == {"scripted"}
+    assert [[row.action for row in e.decisions] for e in first] == [[row.action for row in e.decisions] for e in again]
+    with pytest.raises(CannotCompute, match="cannot be listed"):
+        player.policy(GAME.start(Key(0)).view(0))
+    with pytest.raises(BadParameter, match="plays diplomacy, not"):
+        make_player(f"diplomacy/{name}", make_game("kuhn"))
+
+
+def test_nobody_moves_two_units_to_one_place():
+    game = make_game("diplomacy(until=1902, judged=False)")
+    for name in ("dumbbot", "territorial", "coordinated"):
+        player = make_player(name, game)
+        for episode in play(rotated(Match(game, [player] * 7), 1, Key(1), name="x")):
+            for row in episode.decisions:
+                moves = [line.split()[3][:3] for line in row.action.split("\n") if " - " in line and " S " not in line]
+                assert len(moves) == len(set(moves))
+
+
+def test_what_it_supports_is_ordered():
+    """DumbBot decides on the move first; the engine voids such a support only where one's own unit stays in the way."""
+    game = make_game("diplomacy(until=1903)")
+    player = make_player("dumbbot", game)
+    supports = 0
+    state, turn = game.start(Key(8)), 0
+    while not state.over:
+        board = state.board
+        moves = {s: player.turn(Ask(state.view(s), Key(8), s, turn, 0, None)).action for s in state.to_act}
+        result = state.play(moves)
+        for seat, parts in result.parts.items():
+            for line, part in zip(moves[seat].split("\n"), parts, strict=True):
+                order = read_order(line)
+                supports += order.verb == "S"
+                if part.kind == "void support":
+                    assert order.target in {unit[2:5] for unit in board.units(game.powers[seat])}
+        turn += 1
+    assert supports > 10
+
+
+def test_dumbbot_beats_random_play_out_of_sight():
+    game = make_game("diplomacy(until=1905, judged=False)")
+    match = Match(game, [DumbBot(), *[make_player("random", game)] * 6])
+    shares = [episode.payoffs[episode.seat_of(0)] for episode in play(rotated(match, 7, Key(0), name="x"))]
+    assert min(shares) > 1 / 7
+    assert np.mean(shares) > 0.4
