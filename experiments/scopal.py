@@ -1,7 +1,8 @@
 """Runs of SCO-PAL's experiments with `tiny`, resumable: `python experiments/scopal.py runs/scopal main --seeds 3`.
 
-To be called from the project's root. A run is RUNS/VARIANT-SEED; the runs of an analysis differ from the main run,
-`self`, in one thing. What differs in refinement alone learns from the main run's games, so the main run comes first.
+To be called from the project's root. RUNS/start is the warm start that all begin with. A run is RUNS/VARIANT-SEED; the
+runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement alone learns from the main
+run's games, so the main run comes first.
 `every` stands for all analyses. `experiments/scopal_table.py` makes the tables and pictures.
 """
 
@@ -15,6 +16,7 @@ from pathlib import Path
 from runs import Run, make
 
 RECIPE = Path("recipes/scopal/tiny.toml")
+START = Path("recipes/scopal/tiny-start.toml")
 MAIN = "self"
 TEACHERS = ("mcts-5", "mcts-10", "mcts-100", "mcts-1000")
 OPPONENTS = ("random", "mcts-5", "mcts-10", "mcts-100", "mcts-200", "mcts-500", "mcts-1000")
@@ -91,10 +93,12 @@ def told(run: Path) -> dict[str, float]:
 
 def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int]) -> Iterator[Run]:
     """Every run once, in the order in which they need one another."""
+    yield Run("start", START)
+    start = {"model": f"run:{folder}/start@last"}
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
         for variant in variants:
-            yield Run(f"{variant}-{seed}", RECIPE, {"seed": str(seed), **changes(variant, folder, seed)})
+            yield Run(f"{variant}-{seed}", RECIPE, {"seed": str(seed), **start, **changes(variant, folder, seed)})
 
 
 def main() -> None:
