@@ -1,8 +1,8 @@
 """Runs of SCO-PAL's experiments with `tiny`, resumable: `python experiments/scopal.py runs/scopal main --seeds 3`.
 
 To be called from the project's root. RUNS/start is the warm start that all begin with. A run is RUNS/VARIANT-SEED; the
-runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement alone learns from the main
-run's games, so the main run comes first.
+runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement alone learns from the
+games of the main run, so that comes first.
 `every` stands for all analyses. `experiments/scopal_table.py` makes the tables and pictures.
 """
 
