@@ -14,6 +14,7 @@ from stratagem.players.pools import POOLS
 
 SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")
 CONTEST_METRICS = ("win rate", "pay", "regret", "illegal", "length")
+STANDING_METRICS = ("pay", "first", "sole first", "solo", "centres", "eliminated", "illegal")
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,13 @@ SUITES: dict[str, Suite] = {
         metrics=CONTEST_METRICS,
         episodes=100,
     ),
+    "diplomacy": Suite(
+        name="diplomacy",
+        summary="No-press Diplomacy cut after 1905, one against six of a kind: DumbBot, and random play.",
+        lines=(_contest("diplomacy(judged=False)", "dumbbot", "random"),),
+        metrics=STANDING_METRICS,
+        episodes=210,
+    ),
 }
 """Every suite by name."""
 
@@ -80,12 +88,14 @@ def find_suite(text: str, opponents: tuple[str, ...] = ()) -> Suite:
         line = Line(text, POOLS[game.spec.family])
         return Suite(text, game.spec.summary, (line,), SAFETY_METRICS, SUITES["sepo"].episodes)
     line = _contest(text, *(opponents or _usual_opponents(game)))
-    return Suite(text, game.spec.summary, (line,), CONTEST_METRICS, SUITES["gtbench"].episodes)
+    metrics = STANDING_METRICS if "centers" in game.spec.signals else CONTEST_METRICS
+    return Suite(text, game.spec.summary, (line,), metrics, SUITES["gtbench"].episodes)
 
 
 def _against(suite: Suite, opponents: tuple[str, ...]) -> Suite:
     lines = tuple(_contest(line.game, *opponents) for line in suite.lines)
-    return Suite(suite.name, suite.summary, lines, CONTEST_METRICS, suite.episodes)
+    metrics = CONTEST_METRICS if suite.metrics == SAFETY_METRICS else suite.metrics
+    return Suite(suite.name, suite.summary, lines, metrics, suite.episodes)
 
 
 def _usual_opponents(game: Game[Any]) -> tuple[str, ...]:

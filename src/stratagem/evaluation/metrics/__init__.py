@@ -13,6 +13,7 @@ from stratagem.evaluation.metrics.payoff import Payoff
 from stratagem.evaluation.metrics.regret import Regret
 from stratagem.evaluation.metrics.robust import Robust
 from stratagem.evaluation.metrics.safety import Safety
+from stratagem.evaluation.metrics.standing import Centres, Eliminated, First, SoleFirst, Solo
 from stratagem.evaluation.metrics.table import MetricTable
 from stratagem.evaluation.metrics.win_rate import WinRate
 
@@ -30,6 +31,11 @@ _ALL: tuple[type[Metric], ...] = (
     Regret,
     IllegalRate,
     Length,
+    First,
+    SoleFirst,
+    Solo,
+    Centres,
+    Eliminated,
 )
 METRICS = MetricTable({metric.name: metric for metric in _ALL})
 """Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""

@@ -78,6 +78,7 @@ class Diplomacy(Game[DiplomacyFacts]):
             symmetric=False,
             on_illegal="default",
             unit="share of the sum of squared centres",
+            signals=("centers", "alive", "solo"),
         )
 
     def choices(self, facts: DiplomacyFacts) -> Choices:

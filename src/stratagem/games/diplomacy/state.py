@@ -106,7 +106,15 @@ class DiplomacyState(State[DiplomacyFacts]):
     def _paid(self, parts: Mapping[Seat, Any] | None) -> RoundResult:
         if not self.over:
             return RoundResult(self.game.nothing, closed=False, parts=parts)
-        return RoundResult(sum_of_squares(self.centers(), self.winner()), parts=parts)
+        counts, winner = self.centers(), self.winner()
+        signals = {
+            "centers": tuple(count / len(self.game.centers) for count in counts),
+            "alive": tuple(
+                float(bool(c or self.board.units(p))) for c, p in zip(counts, self.game.powers, strict=True)
+            ),
+            "solo": tuple(float(seat == winner) for seat in range(len(counts))),
+        }
+        return RoundResult(sum_of_squares(counts, winner), parts=parts, signals=signals)
 
     def centers(self) -> tuple[int, ...]:
         """How many centres each seat owns."""
