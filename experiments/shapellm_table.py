@@ -75,8 +75,17 @@ def merged(old: Mapping[str, Sequence[Run]], runs: Iterator[tuple[str, Run]]) ->
     return {name: [told[seed] for seed in sorted(told)] for name, told in sorted(whole.items())}
 
 
-def pays(run: Run, rounds: int) -> tuple[float, ...]:
-    """What the seats were paid a step in the last games of so many rounds."""
+def told_plainly(value: Any) -> Any:
+    """The same without what is no number, which JSON does not know."""
+    if isinstance(value, dict):
+        return {key: told_plainly(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [told_plainly(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def pays(run: Run, rounds: int) -> tuple[float | None, ...]:
+    """What the seats were paid a step in the last games of so many rounds; None where nothing legal was said."""
     (row,) = [row for row in run["rows"] if row["rounds"] == rounds]
     return tuple(row["figures"][f"{name}/pay"] for name in run["seats"])
 
@@ -85,16 +94,22 @@ def seed_rows(name: str, runs: Sequence[Run]) -> Iterator[list[str]]:
     """A row for each seed, the mean over them, and what is printed."""
     lengths = [row["rounds"] for row in runs[0]["rows"]]
     for run in runs:
-        told = [" / ".join(f"{pay:.2f}" for pay in pays(run, rounds)) for rounds in lengths]
+        told = [" / ".join(shown(pay) for pay in pays(run, rounds)) for rounds in lengths]
         yield [name, str(run["seed"]), *told, highest(run), silent(run), regret(run)]
-    if len(runs) > 1:
-        bands = [band([pays(run, lengths[0])[slot] for run in runs]) for slot in range(len(runs[0]["seats"]))]
+    paid = [pay for run in runs if None not in (pay := pays(run, lengths[0]))]
+    if len(paid) > 1:
+        bands = [band([pay or 0.0 for pay in column]) for column in zip(*paid, strict=True)]
         whole = " / ".join(f"{(low + high) / 2:.2f} \u00b1 {(high - low) / 2:.2f}" for low, high in bands)
-        yield [f"**{name}**", f"all {len(runs)}", whole, *[""] * (len(lengths) + 2)]
+        yield [f"**{name}**", f"{len(paid)} of {len(runs)}", whole, *[""] * (len(lengths) + 2)]
     paper = printed(runs[0]["rows"][0]["game"], runs[0].get("kinds"))
     if paper:
         both = " / ".join(f"{centre:.2f} \u00b1 {half:.2f}" for centre, half in (paper.first, paper.second))
         yield [f"*ShapeLLM, {paper.source}*", "", both, *[""] * (len(lengths) + 2)]
+
+
+def shown(pay: float | None) -> str:
+    """A pay; a dash where there is none."""
+    return "\u2013" if pay is None else f"{pay:.2f}"
 
 
 def highest(run: Run) -> str:
@@ -113,7 +128,9 @@ def silent(run: Run) -> str:
 def regret(run: Run) -> str:
     """What the second seat gives up against the best policy of memory one, a round."""
     told = run["interest"].get(run["seats"][-1])
-    return f"{told['possible'] - told['earned']:.2f}" if told else "\u2013"
+    if not told or None in (told["possible"], told["earned"]):
+        return "\u2013"
+    return f"{told['possible'] - told['earned']:.2f}"
 
 
 def ends(runs: Sequence[Run]) -> str:
@@ -125,8 +142,8 @@ def ends(runs: Sequence[Run]) -> str:
 def end(run: Run) -> str:
     """The joint action that makes up nearly all of the last games; none where there is no such, or none is counted."""
     shares = {name: share for name, share in run["rows"][0]["figures"].items() if name.startswith("visited/")}
-    most = max(shares, key=lambda name: shares[name], default="")
-    return most.removeprefix("visited/") if shares.get(most, 0.0) >= _PURE else "none"
+    most = max(shares, key=lambda name: shares[name] or 0.0, default="")
+    return most.removeprefix("visited/") if (shares.get(most) or 0.0) >= _PURE else "none"
 
 
 def main() -> None:
@@ -136,8 +153,8 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="the JSON file to go on with")
     asked = parser.parse_args()
     old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
-    data = merged(old, found(asked.folder))
-    asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    data = told_plainly(merged(old, found(asked.folder)))
+    asked.out.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     for name, runs in data.items():
         lengths = [f"{row['rounds']} rounds" for row in runs[0]["rows"]]
         heads = ["", "seed", *lengths, "best five trials", "null", f"{runs[0]['seats'][-1]} gives up"]
