@@ -280,3 +280,17 @@ def test_orders_are_taken_apart():
     assert read_order("A LON - BEL VIA").target == "BEL"
     assert read_order("F SPA/SC S A MAR - GAS").helped == "MAR"
     assert read_order("WAIVE").verb == ""
+
+
+def test_a_game_is_told_in_the_engines_own_files():
+    state, _ = random_game(Diplomacy(until=1902), Key(6))
+    files = dict(state.files())
+    assert dict(state.fork().files()) == files
+    *pictures, saved = files
+    assert [name.partition("-")[2] for name in pictures[:-1]] == [f"{phase}.svg" for phase, _ in state.log]
+    assert all("<svg" in files[name] for name in pictures)
+    told = json.loads(files[saved])
+    assert "timestamp" not in files[saved]
+    assert [phase["name"] for phase in told["phases"]][: len(state.log)] == [phase for phase, _ in state.log]
+    ordered = {line for phase in told["phases"] for own in (phase["orders"] or {}).values() for line in own or ()}
+    assert {line for _, lines in state.log for _, line, _ in lines} <= ordered | {"WAIVE"}

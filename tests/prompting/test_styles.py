@@ -8,6 +8,7 @@ from stratagem.cli.prompt import views
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import GAMES
+from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.matrix import MatrixGame
 from stratagem.prompting.catalogue import make_style, style_names
 
@@ -19,6 +20,8 @@ def seen(game, turns=12, seed=3):
 
 
 def serves(style, game):
+    if style.startswith("diplomacy"):
+        return isinstance(game, Diplomacy)
     return isinstance(game, MatrixGame) or not style.startswith("shapellm")
 
 
@@ -67,3 +70,30 @@ def test_a_prompt_without_what_may_be_played_ends_with_what_stands(style, told):
     assert short.endswith(getattr(view, told))
     with pytest.raises(BadParameter, match="True or False"):
         make_style(f"{style}(listed=3)")
+
+
+def test_prompts_of_diplomacy_tell_more_or_less_of_the_orders():
+    game = make_game("diplomacy")
+    view = next(view for view in views(game.start(Key(0)), Key(0), 7) if view.facts.power == "FRANCE")
+    told = {name: make_style(f"diplomacy-{name}").messages(view)[-1].content for name in
+            ("verbose", "compact", "minimal", "windows", "counts")}  # fmt: skip
+    board = view.rules + "\n\n" + view.situation
+    assert all(text.startswith(board) for text in told.values())
+    for slot in view.choices.slots:
+        assert all(option in told["verbose"] for option in slot.options)
+        assert f"{slot.name}: {len(slot.options)} orders" in told["counts"]
+        assert f"\n{slot.name} -> " in told["windows"]
+    assert "A PAR: - BRE | - BUR" in told["compact"]
+    assert "- PIC" not in told["minimal"].removeprefix(board)
+    lengths = [len(told[name]) for name in ("verbose", "compact", "windows", "minimal")]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+def test_prompts_of_diplomacy_know_every_phase():
+    game = make_game("diplomacy(until=1903, judged=False)")
+    for name in ("verbose", "compact", "minimal", "windows", "counts"):
+        for view in seen(game, turns=120):
+            text = make_style(f"diplomacy-{name}").messages(view)[-1].content
+            assert text.endswith("between <orders> and </orders>.")
+    with pytest.raises(BadParameter, match="not of kuhn"):
+        make_style("diplomacy-minimal").messages(next(views(make_game("kuhn").start(Key(0)), Key(0), 1)))

@@ -7,7 +7,7 @@ so what the facts do not contain cannot leak.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from stratagem.errors import BadRecord, CannotCompute, IllegalAction
@@ -191,6 +191,10 @@ class State(ABC, Generic[F]):
             if name not in data:
                 raise BadRecord(f"This is no state of {self.game.spec.name}: {name!r} is missing.")
             setattr(self, name, _tupled(data[name]))
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Name and text of files in which this game is told elsewhere, such as pictures; by default there are none."""
+        return iter(())
 
     def end(self) -> None:
         """Say that the game is over."""

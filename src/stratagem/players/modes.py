@@ -47,10 +47,10 @@ class FreeText(Mode):
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         if not speaker.engine.capabilities.masks:
             call = yield speaker.ask(prompt, OneToken(), ask.key, speaker.max_new)
-            return read(choices, call)
+            return read(choices, call, speaker.style.close)
         guide = speaker.free(choices, prompt)
         call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new)
-        return heard(choices, guide, call)
+        return heard(choices, guide, call, speaker.style.close)
 
 
 class Recovered(Mode):
@@ -64,7 +64,7 @@ class Recovered(Mode):
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         guide = speaker.free(choices, prompt)
         call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new, extended=True)
-        move = heard(choices, guide, call)
+        move = heard(choices, guide, call, speaker.style.close)
         if move.action is not None or move.how == "error":
             return move
         elicited = speaker.engine.follow(call, elicitation(choices))
@@ -147,13 +147,19 @@ def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
     return Move(action, how, calls) if action is not None else Move(None, "illegal", calls, last.text)
 
 
-def heard(choices: Choices, guide: Free, call: Call) -> Move:
+def heard(choices: Choices, guide: Free, call: Call, close: str = "") -> Move:
     """The action at which a free reply was stopped, or the one that it names at its end."""
-    action = guide.action if guide.action is not None else choices.parse(guide.text).action
+    action = guide.action if guide.action is not None else choices.parse(before(guide.text, close)).action
     return spoken(action, "free", (call,))
 
 
-def read(choices: Choices, call: Call) -> Move:
+def read(choices: Choices, call: Call, close: str = "") -> Move:
     """The action that a text from a server names at its end."""
-    action = None if call.finish == "error" else choices.parse(after_thinking(call.text)).action
+    action = None if call.finish == "error" else choices.parse(before(after_thinking(call.text), close)).action
     return spoken(action, "free", (call,))
+
+
+def before(text: str, close: str) -> str:
+    """The text up to the last closing tag, which is looked for in the text and not in tokens; all of it without one."""
+    found, tag, _ = text.rpartition(close) if close else ("", "", "")
+    return found if tag else text

@@ -31,6 +31,9 @@ class Style(ABC):
     lead: ClassVar[str] = ""
     """What stands between the mark and the action."""
 
+    close: ClassVar[str] = ""
+    """What may stand after the action; of a free reply only what comes before it is read."""
+
     @property
     def memory(self) -> int | None:
         """How many past rounds the prompt tells of, as `Traits.memory` counts them."""

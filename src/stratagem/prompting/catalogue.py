@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from stratagem.prompting.base import Style
+from stratagem.prompting.diplomacy import OrderSheets
 from stratagem.prompting.gtbench import GTBench
 from stratagem.prompting.plain import Brief, Plain, Reasoned
 from stratagem.prompting.shapellm import ShapeLLM
@@ -17,6 +18,11 @@ STYLES: dict[str, Callable[..., Style]] = {
     "brief": Brief,
     "gtbench": GTBench,
     "gtbench-reasoned": partial(GTBench, reason=True),
+    "diplomacy-verbose": partial(OrderSheets, shows="verbose"),
+    "diplomacy-compact": partial(OrderSheets, shows="compact"),
+    "diplomacy-minimal": partial(OrderSheets, shows="minimal"),
+    "diplomacy-windows": partial(OrderSheets, shows="windows"),
+    "diplomacy-counts": partial(OrderSheets, shows="counts"),
     "shapellm-base": partial(ShapeLLM, shows="base"),
     "shapellm-state": partial(ShapeLLM, shows="state"),
     "shapellm-occurrence": partial(ShapeLLM, shows="occurrence"),

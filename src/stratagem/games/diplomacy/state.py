@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from stratagem.errors import BadRecord
 from stratagem.games.base import Json, RoundResult, Seat, State, View
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.engine import COMPLETED, Engine, Results, engine_at, phase_of, process
+from stratagem.games.diplomacy.replay import replay_files
 from stratagem.games.diplomacy.results import Phase
 from stratagem.games.diplomacy.scoring import outcome, sum_of_squares
 from stratagem.games.key import Chance
@@ -143,6 +144,9 @@ class DiplomacyState(State[DiplomacyFacts]):
         self.known = Board(self._at_work())
         if self.known.position != self.position:
             raise BadRecord(f"This is no position on the map {self.game.map}: the engine reads it as another one.")
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        return replay_files(self.game.map, self.log)
 
     def resample(self, seat: Seat, chance: Chance) -> Self:
         return self.fork(chance)
