@@ -13,7 +13,7 @@ from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.steps import read_steps
 from stratagem.algorithms.scopal.trainer import EVALUATION
 from stratagem.engines.open import served
-from stratagem.errors import StratagemError
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
 from stratagem.reports.report import report_html
@@ -97,6 +97,31 @@ def test_a_run_that_was_broken_off_ends_as_if_it_had_not(tmp_path, whole, at):
     trainer_of(made, RunFolder.open(run.path)).train()
     assert figures(run) == figures(whole)
     assert weights(run) == weights(whole)
+
+
+def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
+    made = recipe(train="all", refine=["bc"], interaction={"teacher": "mcts:5"}, games=["kuhn(hands=1)"])
+    whole = trained(tmp_path / "whole", made)
+    (stage,) = (whole.path / STAGES).iterdir()
+    assert [path.name for path in stage.iterdir()] == ["model"]
+    assert json.loads((whole.path / EVALUATION).read_text())["rows"]
+    run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
+    last = max(figures(whole)["bc/loss"][0])
+
+    def plug(step, steps, seen):
+        if step == last:
+            raise Broken
+
+    with pytest.raises(Broken):
+        trainer_of(made, run, plug).train()
+    trainer_of(made, RunFolder.open(run.path)).train()
+    assert figures(run) == figures(whole)
+    assert weights(run) == weights(whole)
+    on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last", games=["kuhn(hands=1)"]))
+    assert set(read_run_models(on_it.path).models) >= {"start", "last/kto"}
+    for changes in ({"refine": ["bc", "kto"]}, {"refine": ["bc"], "iterations": 2}):
+        with pytest.raises(BadParameter, match="nothing to be held near to"):
+            recipe(train="all", **changes)
 
 
 def test_from_the_second_iteration_on_it_plays_what_it_was(tmp_path):

@@ -1,12 +1,13 @@
 """The model that SCO-PAL trains: an adapter on a base, what it was at the start of a stage, and what it was before.
 
 A stage is held near to the policy as it was when the stage began: cloning moves away from the base, and KTO is measured
-from what cloning left. All of these are adapters on one base.
+from what cloning left. All of these are adapters on one base. Where all weights learn, nothing is left of what they
+were, so only cloning can.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,13 +49,21 @@ class LearnerModel:
         self.recipe = recipe
         self.run = run
         self.lm: LanguageModel = load(self._base())
-        self.weights = recipe.adapter.add(self.lm, POLICY, recipe.seed)
+        self.adapter = POLICY if recipe.train == "adapter" else None
+        self.weights = self._weights()
         self.engine = TransformersEngine(self.lm)
         self._learner: Learner | None = None
         self._optimiser: dict[str, Any] | None = None
         self._changes = 0
         for text in recipe.games:
             self.player().check(make_game(text))
+
+    def _weights(self) -> Sequence[Any]:
+        """What learns."""
+        if self.adapter is None:
+            self.lm.model.requires_grad_(True)
+            return list(self.lm.model.parameters())
+        return self.recipe.adapter.add(self.lm, self.adapter, self.recipe.seed)
 
     def _base(self) -> str:
         """What the adapter is on; an adapter that the recipe's model has is merged into it, once."""
@@ -70,7 +79,11 @@ class LearnerModel:
 
     # --- at the table
 
-    def player(self, adapter: str | None = POLICY, name: str = POLICY) -> ModelPlayer:
+    def player(self) -> ModelPlayer:
+        """Plays as it is now."""
+        return self._player(self.adapter, POLICY)
+
+    def _player(self, adapter: str | None, name: str) -> ModelPlayer:
         """Plays with an adapter, or without any."""
         recipe = self.recipe
         speaker = Speaker(
@@ -85,7 +98,7 @@ class LearnerModel:
     def earlier(self, iteration: int) -> ModelPlayer:
         """What it was before the last iteration: the base in the second, the first one's outcome in the third."""
         kept = f"{_WAS}{iteration - 2}"
-        return self.player(kept if iteration > 1 else None, "earlier")
+        return self._player(kept if iteration > 1 else None, "earlier")
 
     def remember(self, iteration: int) -> None:
         """Keep what an iteration ended with, as an opponent."""
@@ -99,31 +112,38 @@ class LearnerModel:
             copied(self.lm, POLICY, name)
         self._publish(name)
 
-    def _publish(self, name: str) -> None:
+    def _publish(self, name: str | None) -> None:
         self._changes += 1
-        self.engine.publish(name, self._changes)
+        self.engine.publish(name or "", self._changes)
 
     # --- at the desk
 
     def learner(self, refinement: Refinement, key: Key, *, fresh: bool) -> Learner:
         """Learns a stage from its first step, or goes on with it."""
-        if fresh:
-            self._copy(REFERENCE)
+        reference = REFERENCE if self.adapter else None
+        if fresh and reference:
+            self._copy(reference)
         optimiser = Optimiser(self.weights, refinement.settings.optimiser, refinement.steps)
         if not fresh and self._optimiser is not None:
             optimiser.restore(self._optimiser)
         policy = Policy(self.lm, budget=self.recipe.budget, recompute=self.recipe.recompute)
         loss = refinement.lesson.loss
-        self._learner = Learner(policy, loss, optimiser, adapter=POLICY, reference=REFERENCE, key=key.at("dropout"))
+        key = key.at("dropout")
+        self._learner = Learner(policy, loss, optimiser, adapter=self.adapter, reference=reference, key=key)
         return self._learner
 
     def staged(self, step: int, method: str) -> None:
         """Keep what a stage ended with, for good."""
         self._learner = None
-        self._publish(POLICY)
+        self._publish(self.adapter)
         folder = self.run.path / STAGES / f"{step:06d}-{method}"
         if not folder.is_dir():
-            new_folder(folder, lambda made: save_adapter(self.lm, POLICY, made / POLICY))
+            new_folder(folder, self._writes_policy())
+
+    def _writes_policy(self) -> Callable[[Path], None]:
+        if self.adapter is None:
+            return writes_model(self.lm)
+        return lambda made: save_adapter(self.lm, POLICY, made / POLICY)
 
     # --- on the disk
 
@@ -135,16 +155,16 @@ class LearnerModel:
     def restore(self, state: dict[str, Any], folder: Path) -> None:
         """Go on from a state and the weights in the folder of its checkpoint."""
         self._optimiser, self._changes = state["optimiser"], state["changes"]
-        for path in sorted((folder / ADAPTERS).iterdir()):
+        for path in sorted((folder / ADAPTERS).glob("*")):
             if path.name not in adapter_names(self.lm):
                 copied(self.lm, POLICY, path.name)
         restore_weights(self.lm, folder)
-        for name in adapter_names(self.lm):
+        for name in (None, *adapter_names(self.lm)):
             self._publish(name)
 
     def writes(self) -> Callable[[Path], None]:
-        """What writes the adapters into the folder of a checkpoint."""
-        return writes_adapters(self.lm)
+        """What writes the weights that learn into the folder of a checkpoint."""
+        return writes_model(self.lm) if self.adapter is None else writes_adapters(self.lm)
 
     def publish(self) -> None:
         """Write which models the run holds."""
@@ -157,7 +177,9 @@ class LearnerModel:
         start = RunModel(model=f"dir:{BASE}/{MODEL}") if made else base
         models = {"base": base, "start": start}
         for step, (folder, method) in self._stages().items():
-            model = start.model_copy(update={"adapter": str((folder / POLICY).relative_to(self.run.path))})
+            where = folder.relative_to(self.run.path)
+            model = start.model_copy(update={"adapter": str(where / POLICY)})
+            model = model if self.adapter else RunModel(model=f"dir:{where / MODEL}")
             models |= {str(step): model, f"last/{method}": model, "last": model}
         write_run_models(self.run.path, RunModels(models=models, speaks=speaks))
 

@@ -48,6 +48,8 @@ class ScopalRecipe(AnyRecipe):
     """How many tokens of free text a reply may have."""
     recompute: bool = False
     """Whether activations are computed again in the backward pass: less memory, a third more time."""
+    train: Literal["adapter", "all"] = "adapter"
+    """What learns: an adapter, or all weights, which can only clone, since nothing is left to be held near to."""
     adapter: AdapterSettings = AdapterSettings()
     """The adapter that is trained."""
     interaction: InteractionSettings = InteractionSettings()
@@ -100,6 +102,8 @@ class ScopalRecipe(AnyRecipe):
             raise ValueError("`iterations` play anew each time: leave `interaction.records` and `reward.table` out")
         if self.iterations > 1 and self.interaction.teacher:
             raise ValueError("a `teacher` plays the same games each time: leave `iterations` at 1")
+        if self.train == "all" and (set(self.refine) - {"bc", "winning"} or self.iterations > 1):
+            raise ValueError("`train` all leaves nothing to be held near to: let `refine` be bc or winning, once")
         if parse_model(self.model).kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
         if len(parse_model(self.model).adapters) > 1:
