@@ -65,8 +65,12 @@ def test_an_interrupt_ends_what_is_under_way(serve):
 
     _, engine = serve(hang, patience=Patience(timeout=30.0, tries=1))
     start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        ask(engine)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore interrupts
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            ask(engine)
+    finally:
+        signal.signal(signal.SIGINT, before)
     loop = engine._server._at_home().loop
     while len(asyncio.all_tasks(loop)) > 1 and time.monotonic() - start < 10:
         time.sleep(0.01)
