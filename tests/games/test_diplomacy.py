@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction, UnknownName
+from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction, MissingExtra, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.engine import engine_at, position_of, possible_orders, process
@@ -294,3 +294,12 @@ def test_a_game_is_told_in_the_engines_own_files():
     assert [phase["name"] for phase in told["phases"]][: len(state.log)] == [phase for phase, _ in state.log]
     ordered = {line for phase in told["phases"] for own in (phase["orders"] or {}).values() for line in own or ()}
     assert {line for _, lines in state.log for _, line, _ in lines} <= ordered | {"WAIVE"}
+
+
+def test_without_its_engine_the_game_can_be_told_of_and_not_played(monkeypatch):
+    monkeypatch.setitem(sys.modules, "diplomacy", None)
+    game = Diplomacy(until=1904)
+    assert game.spec.seats == 7
+    assert "AUSTRIA" in game.rules(0)
+    with pytest.raises(MissingExtra, match=r"pip install 'stratagem\[diplomacy\]'"):
+        game.start(Key(0))
