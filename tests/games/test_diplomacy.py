@@ -12,7 +12,7 @@ import pytest
 from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction, MissingExtra, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy import Diplomacy
-from stratagem.games.diplomacy.engine import engine_at, position_of, possible_orders, process
+from stratagem.games.diplomacy.engine import engine_at, position_of, possible_orders, process, replayed
 from stratagem.games.diplomacy.results import WORTH, read_order
 from stratagem.games.diplomacy.scoring import outcome, shared, sum_of_squares
 
@@ -303,3 +303,13 @@ def test_without_its_engine_the_game_can_be_told_of_and_not_played(monkeypatch):
     assert "AUSTRIA" in game.rules(0)
     with pytest.raises(MissingExtra, match=r"pip install 'stratagem\[diplomacy\]'"):
         game.start(Key(0))
+
+
+def test_an_engine_that_is_used_again_judges_as_a_fresh_one():
+    def alike(state):
+        said = {GAME.powers[s]: state.view(s).choices.sample(Key(4).at(s)).split("\n") for s in state.to_act}
+        again = replayed("standard", state.position, said)
+        assert again == process(engine_at("standard", state.position), said)
+
+    for seed in range(3):
+        random_game(Diplomacy(until=1903, judged=False), Key(seed), alike)

@@ -57,6 +57,21 @@ def weights(run):
     return {path.relative_to(folder): path.read_bytes() for path in sorted(folder.rglob("*.safetensors"))}
 
 
+def ends_the_same(path, made, whole, at):
+    """Broken off at a step and gone on with, a run ends as the whole one."""
+    run = RunFolder.create(path, made, made.seed, "a test")
+
+    def plug(step, steps, seen):
+        if step == at:
+            raise Broken
+
+    with pytest.raises(Broken):
+        trainer_of(made, run, plug).train()
+    trainer_of(made, RunFolder.open(path)).train()
+    assert figures(run) == figures(whole)
+    assert weights(run) == weights(whole)
+
+
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("whole") / "run", recipe())
@@ -85,18 +100,7 @@ def test_each_stage_begins_where_the_one_before_it_ended(whole):
 
 @pytest.mark.parametrize("at", [2, 5, 6, 7])
 def test_a_run_that_was_broken_off_ends_as_if_it_had_not(tmp_path, whole, at):
-    made = recipe()
-    run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
-
-    def plug(step, steps, seen):
-        if step == at:
-            raise Broken
-
-    with pytest.raises(Broken):
-        trainer_of(made, run, plug).train()
-    trainer_of(made, RunFolder.open(run.path)).train()
-    assert figures(run) == figures(whole)
-    assert weights(run) == weights(whole)
+    ends_the_same(tmp_path / "run", recipe(), whole, at)
 
 
 def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
@@ -105,18 +109,7 @@ def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
     (stage,) = (whole.path / STAGES).iterdir()
     assert [path.name for path in stage.iterdir()] == ["model"]
     assert json.loads((whole.path / EVALUATION).read_text())["rows"]
-    run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
-    last = max(figures(whole)["bc/loss"][0])
-
-    def plug(step, steps, seen):
-        if step == last:
-            raise Broken
-
-    with pytest.raises(Broken):
-        trainer_of(made, run, plug).train()
-    trainer_of(made, RunFolder.open(run.path)).train()
-    assert figures(run) == figures(whole)
-    assert weights(run) == weights(whole)
+    ends_the_same(tmp_path / "run", made, whole, max(figures(whole)["bc/loss"][0]))
     on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last", games=["kuhn(hands=1)"]))
     assert set(read_run_models(on_it.path).models) >= {"start", "last/kto"}
     for changes in ({"refine": ["bc", "kto"]}, {"refine": ["bc"], "iterations": 2}):

@@ -80,10 +80,6 @@ class Board:
         """Power and unit by province, coasts left out."""
         return {unit[2:5]: (power, unit) for power in self.powers for unit in self.units(power)}
 
-    def home(self, power: str) -> tuple[str, ...]:
-        """The centres where it may build."""
-        return tuple(self._state["homes"][power])
-
     def due(self, power: str) -> int:
         """How many units it may build, or must remove where that is negative."""
         return len(self.centers(power)) - len(self.units(power)) if self.kind == "A" else 0

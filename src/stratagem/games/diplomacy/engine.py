@@ -60,7 +60,7 @@ def engine_at(board: str, position: str | None = None) -> Engine:
     if position is not None:
         try:
             engine.set_state(json.loads(position))
-        except Exception as error:  # whatever the engine stumbles over, it is the text that is wrong
+        except (ValueError, LookupError, TypeError, AttributeError, RuntimeError) as error:
             raise BadRecord(f"This is no position on the map {board}: {error}.") from error
     return engine
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from stratagem.games.diplomacy.engine import Engine, engine_at, module, phase_of, process
+from stratagem.games.diplomacy.engine import Engine, engine_at, phase_of, process
 
 if TYPE_CHECKING:
     from stratagem.games.diplomacy.state import Log
@@ -38,7 +38,6 @@ def _picture(engine: Engine) -> str:
 
 
 def _saved(engine: Engine) -> str:
-    module()
     from diplomacy.utils.export import to_saved_game_format
 
     game: dict[str, Any] = to_saved_game_format(engine)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-SOLO = 18
-"""So many centres win alone, on the standard map."""
 PLACES = (50.0, 25.0, 15.0, 10.0, 5.0, 2.0, 0.0)
 """The bonus for a place, first to seventh, of league-trained no-press Diplomacy's public code."""
 CENTER, UNIT, SURVIVAL = 2.0, 0.2, 0.5

@@ -51,7 +51,12 @@ class Territorial(Commander):
         assert sheet is not None
         if facts.board.kind != "M":
             return drawn(sheet, dice)
-        return March(facts, game, sheet, dice).orders(self.wanted(facts, game))
+        march, wanted = March(facts, game, sheet, dice), self.wanted(facts, game)
+        self.begin(march, wanted)
+        return march.orders(wanted)
+
+    def begin(self, march: March, wanted: frozenset[str]) -> None:
+        """What is decided before everybody marches; nothing here."""
 
     def wanted(self, facts: DiplomacyFacts, game: Diplomacy) -> frozenset[str]:
         """Where it wants to be."""
@@ -81,14 +86,8 @@ class Coordinated(Territorial):
 
     called = "coordinated"
 
-    def lines(self, facts: DiplomacyFacts, game: Diplomacy, dice: Dice) -> Iterable[str]:
-        sheet = facts.board.sheet(facts.power)
-        assert sheet is not None
-        if facts.board.kind != "M":
-            return drawn(sheet, dice)
-        march, wanted = March(facts, game, sheet, dice), self.wanted(facts, game)
+    def begin(self, march: March, wanted: frozenset[str]) -> None:
         march.strike(wanted)
-        return march.orders(wanted)
 
 
 def drawn(sheet: Sheet, dice: Dice) -> list[str]:
