@@ -27,6 +27,7 @@ SLOW = (
     "stratagem report",
     "stratagem eval sepo",
     "stratagem eval gtbench",
+    "stratagem eval 'diplomacy",
     "stratagem labels",
     "stratagem prompt 'ipd-shapellm(labels=[G,I])'",
 )

@@ -12,8 +12,8 @@ from stratagem.algorithms.recipe import Recipe, read_recipe
 from stratagem.algorithms.recipe_file import over
 from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.sepo import _Bout as Bout
+from stratagem.algorithms.sepo_trainer import SEPOTrainer
 from stratagem.algorithms.trained import Trained
-from stratagem.algorithms.trainer import Trainer
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
@@ -61,7 +61,7 @@ def weights(run):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     run = begun(tmp_path_factory.mktemp("whole") / "run")
-    Trainer(RECIPE, run).train()
+    SEPOTrainer(RECIPE, run).train()
     return run
 
 
@@ -123,9 +123,9 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
             raise Broken
 
     with pytest.raises(Broken):
-        Trainer(RECIPE, run, plug).train()
+        SEPOTrainer(RECIPE, run, plug).train()
     assert run.status().state == "failed"
-    Trainer(RECIPE, RunFolder.open(run.path)).train()
+    SEPOTrainer(RECIPE, RunFolder.open(run.path)).train()
     assert figures(run) == figures(whole)
     mine, theirs = weights(run), weights(whole)
     assert mine.keys() == theirs.keys()
@@ -163,7 +163,7 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
     }
     recipe = Recipe.read(over(small, VARIANTS[name]))
     whole = RunFolder.create(tmp_path / "whole", recipe, recipe.seed, "a test")
-    Trainer(recipe, whole).train()
+    SEPOTrainer(recipe, whole).train()
     broken = RunFolder.create(tmp_path / "broken", recipe, recipe.seed, "a test")
 
     def plug(step, steps, seen):
@@ -171,8 +171,8 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
             raise Broken
 
     with pytest.raises(Broken):
-        Trainer(recipe, broken, plug).train()
-    Trainer(recipe, RunFolder.open(broken.path)).train()
+        SEPOTrainer(recipe, broken, plug).train()
+    SEPOTrainer(recipe, RunFolder.open(broken.path)).train()
     assert figures(broken) == figures(whole)
     assert [checkpoint.step for checkpoint in best_checkpoints(broken)] == [
         checkpoint.step for checkpoint in best_checkpoints(whole)
@@ -183,15 +183,15 @@ def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):
     changes = {"evaluate_every": 1, "sepo": {"source": "best_response", "refresh": 3}}
     recipe = Recipe.read(over(RECIPE.model_dump(), changes))
     runs = [RunFolder.create(tmp_path / name, recipe, recipe.seed, "a test") for name in ("whole", "broken")]
-    Trainer(recipe, runs[0]).train()
+    SEPOTrainer(recipe, runs[0]).train()
 
     def plug(step, steps, seen):
         if step == WARM + 1:
             raise Broken
 
     with pytest.raises(Broken):
-        Trainer(recipe, runs[1], plug).train()
-    Trainer(recipe, runs[1]).train()
+        SEPOTrainer(recipe, runs[1], plug).train()
+    SEPOTrainer(recipe, runs[1]).train()
     assert figures(runs[1]) == figures(runs[0])
 
 
@@ -231,11 +231,11 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
     recipe = Recipe.read(certain)
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
     with pytest.warns(TrainingWarning, match="have no variance"):
-        Trainer(recipe, run).train()
+        SEPOTrainer(recipe, run).train()
     assert figures(run)["norm"][1] == [0.0]
     assert json.loads((run.path / "findings.json").read_text())["alike"]["count"] == 1
     with pytest.raises(CheckFailed, match="no gradient at all"):
-        Trainer(recipe, RunFolder.create(tmp_path / "strict", recipe, 0, "a test"), strict=True).train()
+        SEPOTrainer(recipe, RunFolder.create(tmp_path / "strict", recipe, 0, "a test"), strict=True).train()
 
 
 IMPOSSIBLE = {
@@ -252,7 +252,7 @@ def test_what_a_game_cannot_give_is_said_before_anything_is_learnt(tmp_path, nam
     changes, said = IMPOSSIBLE[name]
     recipe = Recipe.read(over(RECIPE.model_dump(), changes))
     with pytest.raises(StratagemError, match=said):
-        Trainer(recipe, RunFolder(tmp_path))
+        SEPOTrainer(recipe, RunFolder(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -329,13 +329,13 @@ def test_every_shipped_recipe_is_read_and_says_how_to_run_it(path):
     if "extends" in path.read_text():
         assert first == f"# stratagem train {path.relative_to(RECIPES.parent)}"
     made = read_recipe(path)
-    Trainer(made, RunFolder(path))
+    SEPOTrainer(made, RunFolder(path))
 
 
 def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_path):
     recipe = Recipe.read({"games": ["auction"], "sepo": {"source": "best_response"}})
     with pytest.raises(StratagemError, match="take the pool"):
-        Trainer(recipe, RunFolder(tmp_path))
+        SEPOTrainer(recipe, RunFolder(tmp_path))
 
 
 @pytest.mark.parametrize(("recipe", "model"), [("multi-gemma", "tiny-gemma"), ("kuhn-qwen", "tiny-qwen3.5")])
@@ -353,7 +353,7 @@ def test_a_recipe_for_one_gpu_works_with_a_small_model_of_the_same_kind(tmp_path
     }
     made = read_recipe(RECIPES / "sepo" / f"{recipe}.toml", small)
     run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
-    Trainer(made, run).train()
+    SEPOTrainer(made, run).train()
     table = json.loads((run.path / "evaluation.json").read_text())
     assert list(table["rows"].values()) == ["Base", "SFT", "SEPO (step 1)"]
     assert run.status().state == "finished"

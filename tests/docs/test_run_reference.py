@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.recipe import Recipe, read_recipe
-from stratagem.algorithms.trainer import Trainer
+from stratagem.algorithms.sepo_trainer import SEPOTrainer
 from stratagem.errors import BadParameter
 from stratagem.learning.checks import CHECKS
 from stratagem.models.run_models import read_run_models
@@ -40,9 +40,9 @@ def pattern(name):
 def run(tmp_path_factory):
     recipe = Recipe.read(RECIPE)
     made = RunFolder.create(tmp_path_factory.mktemp("runs") / "made", recipe, recipe.seed, "a test")
-    Trainer(recipe, made).train()
+    SEPOTrainer(recipe, made).train()
     write_report(made)
-    Trainer(recipe, made).train()  # a resume, which sets aside
+    SEPOTrainer(recipe, made).train()  # a resume, which sets aside
     return made
 
 

@@ -13,10 +13,11 @@ from spoken import logits
 from stratagem.games import Key, make_game
 from stratagem.games.playthrough import golden, playthrough
 from stratagem.models import tiny as tiny_models
+from stratagem.models.bpe import CONTEXT, SPECIAL
 from stratagem.models.load import load
 from stratagem.models.reference import BUILT_IN, BadModel
 from stratagem.models.tiny import WINDOW, tiny_folder
-from stratagem.models.tiny_tokenizer import CONTEXT, SPECIAL, texts_digest
+from stratagem.models.tiny_tokenizer import texts_digest
 
 FILES = ("model.safetensors", "tokenizer.json", "config.json", "chat_template.jinja")
 PROGRAM = "from stratagem.models.tiny import tiny_folder\nfor kind in {kinds!r}: print(tiny_folder(kind))"

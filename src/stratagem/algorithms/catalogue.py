@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo.trainer import GRPOTrainer
 from stratagem.algorithms.kl_sft import KLSFTRecipe
 from stratagem.algorithms.kl_sft_trainer import KLSFTTrainer
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.recipe_file import AnyRecipe, recipe_data
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.trainer import ScopalTrainer
+from stratagem.algorithms.sepo_trainer import SEPOTrainer
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.trainer import ShapingTrainer
-from stratagem.algorithms.trainer import Trainer
 from stratagem.errors import UnknownName
 from stratagem.runs.folder import RunFolder
 
@@ -37,7 +39,8 @@ class Algorithm:
 
 
 ALGORITHMS: dict[str, Algorithm] = {
-    "sepo": Algorithm(Recipe, Trainer),
+    "sepo": Algorithm(Recipe, SEPOTrainer),
+    "grpo": Algorithm(GRPORecipe, GRPOTrainer),
     "kl_sft": Algorithm(KLSFTRecipe, KLSFTTrainer),
     "scopal": Algorithm(ScopalRecipe, ScopalTrainer),
     "shaping": Algorithm(ShapingRecipe, ShapingTrainer),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from stratagem.learning.example import Example
 from stratagem.learning.signal import TERM
@@ -24,6 +25,22 @@ class Collected:
     """Of the reward, those that brought nothing included."""
     uncharged: frozenset[str] = frozenset()
     """Those that were not asked for anything, since nobody gained by what they charge for."""
+
+
+class Collects(Protocol):
+    """An algorithm in one game."""
+
+    def collect(self, iteration: int) -> Collected:
+        """What one iteration plays and teaches."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """What a later iteration depends on."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        ...
 
 
 def joined(parts: Sequence[Collected]) -> Collected:

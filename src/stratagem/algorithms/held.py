@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.trained import POLICY
 from stratagem.algorithms.warm_start import BASE
 from stratagem.models.reference import parse_model
@@ -23,7 +23,7 @@ LAST = 2
 class Held:
     """The models of one run, and which of them was the best in validation."""
 
-    def __init__(self, recipe: Recipe, run: RunFolder) -> None:
+    def __init__(self, recipe: PolicyRecipe, run: RunFolder) -> None:
         self.recipe = recipe
         self.run = run
         self.best: int | None = None
@@ -91,14 +91,14 @@ class Held:
 
     def rows(self) -> dict[str, str]:
         """The players of the last table by their names, each with what it is called there."""
-        steps, warm = self.recipe.steps, self.recipe.warm_steps
+        title, steps, warm = self.recipe.title, self.recipe.steps, self.recipe.warm_steps
         found = {self._player("base"): "Base"}
         if warm:
             found[self._player("start")] = "SFT"
         if self.best is not None:
-            found[self._player(str(self.best))] = f"SEPO (step {self.best - warm})"
+            found[self._player(str(self.best))] = f"{title} (step {self.best - warm})"
         if self.best != steps:
-            found[self._player(str(steps))] = f"SEPO, last (step {steps - warm})"
+            found[self._player(str(steps))] = f"{title}, last (step {steps - warm})"
         return found
 
     def _player(self, label: str) -> str:

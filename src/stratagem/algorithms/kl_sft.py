@@ -76,7 +76,7 @@ def kl_sft(lm: LanguageModel, recipe: KLSFTRecipe) -> Iterator[Report]:
     adapter = ADAPTER if settings.adapter else None
     policy = Policy(lm, budget=recipe.budget)
     learner = Learner(policy, KLTargets(), optimiser, adapter=adapter, key=key.at("dropout"))
-    yield from sft(learner, examples, settings, key.at("order"))
+    yield from sft(learner, [[example] for example in examples], settings, key.at("order"))
     if adapter:
         merged(lm, adapter)
     lm.model.requires_grad_(False)

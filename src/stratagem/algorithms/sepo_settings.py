@@ -48,6 +48,11 @@ class SEPOSettings(FiniteSettings):
     optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
     """How the weights are moved."""
 
+    @property
+    def updates(self) -> int:
+        """Steps of the optimiser in an iteration."""
+        return 1
+
     def weights(self, family: str) -> dict[str, float]:
         """The cost of each penalty in a game of this family."""
         own: dict[str, float] = WEIGHTS.get(family, Weights(0.0, 0.0, 0.0))._asdict()

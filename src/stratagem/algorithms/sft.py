@@ -11,6 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
+from stratagem.algorithms.demonstrations import num_taught
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Engine
 from stratagem.games.key import Key
@@ -45,7 +46,7 @@ class SFTSettings(FiniteSettings):
     """How demonstrations are learnt."""
 
     examples: int = Field(default=8000, ge=1)
-    """How many demonstrations of each game there are, those that are held out included."""
+    """How many demonstrations of each game there are; those that are held out included."""
     epochs: int = Field(default=3, ge=0)
     """How often each is learnt from."""
     batch: int = Field(default=8, ge=1)
@@ -60,6 +61,18 @@ class SFTSettings(FiniteSettings):
         return self.epochs * -(-examples // self.batch)
 
 
+class WarmStartSettings(SFTSettings):
+    """How a run's base learns from others."""
+
+    teacher: str = ""
+    """Whose games against itself are imitated, in all seats; without one the game's demonstrators are."""
+
+    @property
+    def taught(self) -> int:
+        """How many demonstrations of each game are learnt from: of demonstrators four fifths, of a teacher all."""
+        return self.examples if self.teacher else num_taught(self.examples)
+
+
 def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:
     """A demonstration in the model's tokens, as it would have said it itself."""
     prompt = engine.begin(tuple((message.role, message.content) for message in messages)).tokens
@@ -70,16 +83,20 @@ def _said(engine: Engine, reply: str) -> Ids:
     return tuple(engine.vocabulary.encode(reply))
 
 
-def sft(learner: Learner, examples: Sequence[Example], settings: SFTSettings, key: Key) -> Iterator[Report]:
-    """Every step in turn; what was learnt already is skipped, so a resumed run goes on where it was."""
-    for number, batch in enumerate(batches(len(examples), settings, key)):
+def sft(learner: Learner, units: Sequence[Sequence[Example]], settings: SFTSettings, key: Key) -> Iterator[Report]:
+    """Every step in turn; what was learnt already is skipped, so a resumed run goes on where it was.
+
+    Examples of a unit, which begin alike, stand beside each other, so that what they share is read once.
+    """
+    for number, batch in enumerate(batches(units, settings, key)):
         if number >= learner.optimiser.taken:
-            yield learner.step([examples[place] for place in batch])
+            yield learner.step(batch)
 
 
-def batches(count: int, settings: SFTSettings, key: Key) -> Iterator[list[int]]:
-    """The places of the examples of every step."""
+def batches(units: Sequence[Sequence[Example]], settings: SFTSettings, key: Key) -> Iterator[list[Example]]:
+    """The examples of every step."""
     for epoch in range(settings.epochs):
-        order = list(range(count))
+        order = list(range(len(units)))
         key.at("epoch", epoch).rng().shuffle(order)
-        yield from (order[start : start + settings.batch] for start in range(0, count, settings.batch))
+        examples = [example for place in order for example in units[place]]
+        yield from (examples[start : start + settings.batch] for start in range(0, len(examples), settings.batch))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.engines.base import Sampling
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
@@ -28,16 +28,17 @@ POLICY = "policy"
 class Trained:
     """A model at its table and at its desk."""
 
-    def __init__(self, recipe: Recipe, base: str) -> None:
+    def __init__(self, recipe: PolicyRecipe, base: str) -> None:
         self.recipe = recipe
         self.lm: LanguageModel = load(base)
-        optimiser = Optimiser(self._weights(), recipe.sepo.optimiser, recipe.sepo.iterations)
+        stage = recipe.stage
+        optimiser = Optimiser(self._weights(), stage.optimiser, stage.iterations * stage.updates)
         self.engine = TransformersEngine(self.lm)
         self.hero = self._hero()
         policy = Policy(self.lm, budget=recipe.budget, recompute=recipe.recompute)
         self.learner = Learner(
             policy,
-            recipe.sepo.loss(),
+            stage.loss(),
             optimiser,
             adapter=self.adapter,
             reference=recipe.reference.make(self.lm, POLICY),
@@ -51,8 +52,8 @@ class Trained:
 
     @property
     def taken(self) -> int:
-        """How many steps were taken."""
-        return self.learner.optimiser.taken
+        """How many iterations were learnt from."""
+        return self.learner.optimiser.taken // self.recipe.stage.updates
 
     def _weights(self) -> Sequence[Any]:
         if self.adapter is None:
@@ -73,18 +74,34 @@ class Trained:
             hero.check(make_game(text))
         return hero
 
-    def learn(self, examples: Sequence[Example]) -> Report:
-        """One step, after which the new weights play."""
-        report = self.learner.step(examples)
+    def learn(self, examples: Sequence[Example]) -> Iterator[Report]:
+        """Step by step, as many as an iteration has; afterwards the new weights play.
+
+        Where there are several, the examples are dealt out among them, and what the policy said before the first counts
+        in all.
+        """
+        updates = self.recipe.stage.updates
+        if updates == 1:
+            yield self.learner.step(examples)
+        else:
+            known = self.learner.prepared(examples)
+            for number in range(updates):
+                some = known[number::updates]
+                yield self.learner.update(some) if some else self._skipped()
         self._publish()
-        return report
 
     def skip(self) -> None:
+        """An iteration without any gradient."""
+        for _ in range(self.recipe.stage.updates):
+            self._skipped()
+
+    def _skipped(self) -> Report:
         """A step without any gradient."""
-        self.learner.optimiser.step()
+        rate, norm = self.learner.optimiser.rate, self.learner.optimiser.step()
+        return Report(loss=0.0, norm=norm, rate=rate, num_examples=0, num_tokens=0, num_read=0)
 
     def _publish(self) -> None:
-        self.engine.publish(self.adapter or "", self.taken)
+        self.engine.publish(self.adapter or "", self.learner.optimiser.taken)
 
     def state(self) -> dict[str, Any]:
         """All that a later step depends on, but for the weights."""

@@ -1,4 +1,4 @@
-"""A run from start to end: the warm start, SEPO's iterations with a validation now and then, and a last table.
+"""A run from start to end: the warm start, iterations with a validation now and then, and a last table.
 
 All that is random follows from the seed and the place in the run, so a run that was killed goes on from its newest
 checkpoint as if it had never stopped.
@@ -7,25 +7,25 @@ checkpoint as if it had never stopped.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from stratagem.algorithms.collected import Collected, joined
+from stratagem.algorithms.collected import Collected, Collects, joined
 from stratagem.algorithms.held import Held
-from stratagem.algorithms.possible import check_games
+from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.progress import Progress, nobody
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.trained import Trained
 from stratagem.algorithms.validation import Validation, judged
 from stratagem.algorithms.warm_start import BASE, WarmStart
-from stratagem.games.base import Json
+from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.signal import measured
 from stratagem.learning.watch import Watch
 from stratagem.play.store import write_shard
+from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.checkpoint import Checkpoint, keep, latest
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
@@ -36,19 +36,30 @@ FINDINGS, EVALUATION = "findings.json", "evaluation.json"
 """Where a run keeps what the checks found, and its last table."""
 
 
-class Trainer:
-    """One run of one recipe."""
+R = TypeVar("R", bound=PolicyRecipe)
 
-    def __init__(self, recipe: Recipe, run: RunFolder, progress: Progress = nobody, *, strict: bool = False) -> None:
+
+class Trainer(ABC, Generic[R]):
+    """One run of one recipe; what an iteration plays and teaches is the algorithm's."""
+
+    def __init__(self, recipe: R, run: RunFolder, progress: Progress = nobody, *, strict: bool = False) -> None:
         """`strict` stops at what a check finds; by default it is warned of once and counted."""
         self.recipe = recipe
         self.run = run
         self.progress = progress
         self.watch = Watch(strict=strict)
         self.games = [make_game(text) for text in recipe.games]
-        check_games(recipe, self.games)
+        self.check()
         self.validation = Validation(recipe, self.games)
         self.held = Held(recipe, run)
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse games in which this cannot be trained."""
+
+    @abstractmethod
+    def collector(self, game: Game[Any], hero: ModelPlayer, key: Key) -> Collects:
+        """What plays a game, and makes examples of it."""
 
     def train(self) -> None:
         """Begin, or go on from the newest checkpoint."""
@@ -57,7 +68,7 @@ class Trainer:
             keep(self.run, last=2)
             with MetricLog(self.run) as log:
                 self._warm_start(start, log)
-                self._sepo(log)
+                self._iterations(log)
             self._judge()
 
     def _tell(self, step: int, figures: dict[str, float]) -> None:
@@ -68,21 +79,21 @@ class Trainer:
         if settings is not None and self.recipe.warm_steps and not (self.run.path / BASE).is_dir():
             WarmStart(self.recipe, settings, self.run, self.games).make(start, log, self._tell)
 
-    def _sepo(self, log: MetricLog) -> None:
+    def _iterations(self, log: MetricLog) -> None:
         """Play, learn, and now and then measure and keep."""
         start = latest(self.run)
         trained = Trained(self.recipe, self.held.base)
-        key, budget = Key(self.recipe.seed).at("sepo"), self.recipe.exact_budget
-        heroes = [SEPO(self.recipe.sepo, game, trained.hero, key, budget) for game in self.games]
+        key, iterations = Key(self.recipe.seed).at(self.recipe.stage_name), self.recipe.stage.iterations
+        heroes = [self.collector(game, trained.hero, key) for game in self.games]
         if start is not None and start.step > self.recipe.warm_steps:
             self._restore(trained, heroes, start.restore(), start.folder)
         self.held.publish()
         self._say_findings()
         if not trained.taken:
             log.write(self.recipe.warm_steps, self._validated(trained))
-        while trained.taken < self.recipe.sepo.iterations:
+        while trained.taken < iterations:
             figures = self._iterate(heroes, trained)
-            if due := trained.taken % self.recipe.evaluate_every == 0 or trained.taken == self.recipe.sepo.iterations:
+            if due := trained.taken % self.recipe.evaluate_every == 0 or trained.taken == iterations:
                 figures |= self._validated(trained)
             step = self._step(trained)
             log.write(step, figures)
@@ -93,14 +104,14 @@ class Trainer:
     def _step(self, trained: Trained) -> int:
         return self.recipe.warm_steps + trained.taken
 
-    def _restore(self, trained: Trained, heroes: list[SEPO], state: dict[str, Any], folder: Path) -> None:
+    def _restore(self, trained: Trained, heroes: list[Collects], state: dict[str, Any], folder: Path) -> None:
         trained.restore(state["trained"], folder)
         for hero, kept in zip(heroes, state["heroes"], strict=True):
             hero.restore(kept)
         self.watch.restore(state["watch"])
         self.held.restore(state["held"])
 
-    def _keep(self, trained: Trained, heroes: list[SEPO], step: int, score: float) -> None:
+    def _keep(self, trained: Trained, heroes: list[Collects], step: int, score: float) -> None:
         """A checkpoint, marked if it is the best so far."""
         self.held.score(step, score)
         state = {
@@ -120,7 +131,7 @@ class Trainer:
         self.validation.keep_policies(self.run.path, self._step(trained), trained.hero)
         return self.validation.figures(trained.hero)
 
-    def _iterate(self, heroes: list[SEPO], trained: Trained) -> dict[str, float]:
+    def _iterate(self, heroes: list[Collects], trained: Trained) -> dict[str, float]:
         """Collect, keep the record, learn."""
         collected = joined([hero.collect(trained.taken) for hero in heroes])
         write_shard(self.run.record, trained.taken, collected.episodes)
@@ -133,15 +144,17 @@ class Trainer:
             trained.skip()
             return {f"checks/{name}": 1.0 for name in found}
         figures = self._signals(collected, trained)
-        report = trained.learn(collected.examples)
-        found = self.watch.after(trained.learner, report, counts=collected.counts)
-        figures |= {f"checks/{name}": 1.0 for name in found}
-        figures |= {"loss": report.loss, "norm": report.norm, "rate": report.rate}
-        return figures | {f"loss/{name}": value for name, value in report.metrics.items()}
+        updates = self.recipe.stage.updates
+        for report in trained.learn(collected.examples):
+            found = self.watch.after(trained.learner, report, counts=collected.counts, steps_a_batch=updates)
+            figures |= {f"checks/{name}": 1.0 for name in found}
+            figures |= {"loss": report.loss, "norm": report.norm, "rate": report.rate}
+            figures |= {f"loss/{name}": value for name, value in report.metrics.items()}
+        return figures
 
     def _signals(self, collected: Collected, trained: Trained) -> dict[str, float]:
         """What each term of the reward brings, every few iterations."""
-        every = self.recipe.sepo.signal_every
+        every = self.recipe.stage.signal_every
         if not every or trained.taken % every:
             return {}
         found = measured(trained.learner, collected.examples)

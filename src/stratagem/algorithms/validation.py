@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import Row, evaluate, measured
 from stratagem.evaluation.openings import opening_policy
 from stratagem.evaluation.report import evaluation_json, scale_of
-from stratagem.evaluation.suites import SAFETY_METRICS, Suite, find_suite
+from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -32,7 +32,7 @@ POLICIES = "policies"
 class Validation:
     """Measures a hero in all games of a recipe."""
 
-    recipe: Recipe
+    recipe: PolicyRecipe
     games: Sequence[Game[Any]]
 
     def figures(self, hero: Player) -> dict[str, float]:
@@ -46,7 +46,7 @@ class Validation:
         return found | {"select": sum(scores) / len(scores)}
 
     def _row(self, game: Game[Any], hero: Player) -> Row:
-        suite = find_suite(describe(game))
+        suite = self.recipe.suite(game)
         key = Key(self.recipe.seed).at("validation")
         table = Table(self.recipe.validation, key, exact_budget=self.recipe.exact_budget)
         return measured(suite, suite.lines[0], game, hero, table)
@@ -56,10 +56,10 @@ class Validation:
             if row.exact is None:
                 raise CannotCompute(f"`select` cannot be exploitability in {game.spec.name}: {row.why_not_exact}")
             return -row.exact.exploitability
-        safety = row.metrics["safety"]
-        if safety is None:
-            raise CannotCompute(f"`select` cannot be safety in {game.spec.name}, which has no such figure.")
-        return safety.mean
+        figure = row.metrics.get(self.recipe.select)
+        if figure is None:
+            raise CannotCompute(f"`select` cannot be {self.recipe.select} in {game.spec.name}: no such figure there.")
+        return figure.mean
 
     def keep_policies(self, folder: Path, step: int, hero: Player) -> None:
         """Write what the hero does in the first situations of every game, where it can say it."""
@@ -75,7 +75,8 @@ class Validation:
 
 def _figures(game: Game[Any], row: Row) -> dict[str, float]:
     name = game.spec.name
-    found = {f"{name}/validation/{metric}": one.mean for metric, one in row.metrics.items() if one is not None}
+    means = {metric.replace(" ", "_"): one.mean for metric, one in row.metrics.items() if one is not None}
+    found = {f"{name}/validation/{metric}": mean for metric, mean in means.items()}
     if row.exact is not None:
         found[f"{name}/exact/exploitability"] = row.exact.exploitability
         found[f"{name}/exact/worst_advantage"] = row.exact.worst_advantage
@@ -86,10 +87,11 @@ def _figures(game: Game[Any], row: Row) -> dict[str, float]:
     return found
 
 
-def judged(recipe: Recipe, games: Sequence[Game[Any]], players: Sequence[str]) -> Json:
+def judged(recipe: PolicyRecipe, games: Sequence[Game[Any]], players: Sequence[str]) -> Json:
     """The last table: players by their names in all games of a recipe, on deals of their own, beside random play."""
-    suites = [find_suite(describe(game)) for game in games]
+    suites = [recipe.suite(game) for game in games]
     lines = tuple(line for suite in suites for line in suite.lines)
-    suite = Suite(", ".join(recipe.games), "A training run's games.", lines, SAFETY_METRICS, recipe.test)
+    metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
+    suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test)
     table = Table(recipe.test, Key(recipe.seed).at("test"), exact_budget=recipe.exact_budget)
     return evaluation_json(evaluate(suite, players, table), suite.name, recipe.seed, recipe.test)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.demonstrations import demonstrations
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.sft import SFTSettings, demonstrated, sft
+from stratagem.algorithms.imitation import imitated
+from stratagem.algorithms.policy_recipe import PolicyRecipe
+from stratagem.algorithms.sft import WarmStartSettings, demonstrated, sft
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
@@ -23,6 +24,7 @@ from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.policy import Policy
 from stratagem.models.load import LanguageModel, load
 from stratagem.models.merging import merged
+from stratagem.prompting.catalogue import make_style
 from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
@@ -39,7 +41,9 @@ Tell = Callable[[int, dict[str, float]], None]
 class WarmStart:
     """Makes a run's base, or goes on making it."""
 
-    def __init__(self, recipe: Recipe, settings: SFTSettings, run: RunFolder, games: Sequence[Game[Any]]) -> None:
+    def __init__(
+        self, recipe: PolicyRecipe, settings: WarmStartSettings, run: RunFolder, games: Sequence[Game[Any]]
+    ) -> None:
         self.recipe = recipe
         self.settings = settings
         self.run = run
@@ -50,11 +54,11 @@ class WarmStart:
         """Learn, and keep the base; a base appears whole or not at all."""
         lm = load(self.recipe.model)
         optimiser = Optimiser(self._weights(lm), self.settings.optimiser, self.recipe.warm_steps)
-        examples = list(self._examples(TransformersEngine(lm)))
+        units = list(self._units(TransformersEngine(lm)))
         if start is not None:
             optimiser.restore(start.restore()["optimiser"])
             restore_weights(lm, start.folder)
-        for report in sft(self._learner(lm, optimiser), examples, self.settings, self.key.at("warm start")):
+        for report in sft(self._learner(lm, optimiser), units, self.settings, self.key.at("warm start")):
             step = optimiser.taken
             log.write(step, {"sft/loss": report.loss, "sft/norm": report.norm, "sft/rate": report.rate})
             tell(step, {"loss": report.loss})
@@ -79,12 +83,17 @@ class WarmStart:
         adapter = ADAPTER if self.settings.adapter else None
         return Learner(policy, CrossEntropy(), optimiser, adapter=adapter, key=self.key.at("dropout"))
 
-    def _examples(self, engine: TransformersEngine) -> Iterator[Example]:
-        """The demonstrations of every game that are not held out."""
+    def _units(self, engine: TransformersEngine) -> Iterator[list[Example]]:
+        """What is learnt of every game; of demonstrations those that are not held out."""
+        settings, style = self.settings, self.recipe.style
         for game in self.games:
-            for one in demonstrations(game, self.settings.examples, self.key, style=self.recipe.style):
+            if settings.teacher:
+                for unit in imitated(game, settings.teacher, settings.examples, self.key, make_style(style)):
+                    yield [demonstrated(engine, one.messages, one.reply) for one in unit]
+                continue
+            for one in demonstrations(game, settings.examples, self.key, style=style):
                 if not one.held_out:
-                    yield demonstrated(engine, one.messages, one.reply)
+                    yield [demonstrated(engine, one.messages, one.reply)]
 
     def _writes(self, lm: LanguageModel) -> Callable[[Path], None]:
         return writes_adapters(lm, [ADAPTER]) if self.settings.adapter else writes_model(lm)

@@ -27,6 +27,7 @@ class Part(NamedTuple):
     """A classified piece of an action with its reward, such as one order of a sheet."""
 
     slot: str
+    """Which piece; empty for what is said of how it all ended."""
     kind: str
     reward: float
 
@@ -47,6 +48,7 @@ class RoundResult(NamedTuple):
     keep: tuple[bool, ...] | None = None
     """False for a seat whose transition is to be discarded; None keeps all."""
     parts: Mapping[Seat, tuple[Part, ...]] | None = None
+    """Of the actions that were just played; what a seat is given that did not act belongs to its latest action."""
     signals: Mapping[str, tuple[float | None, ...]] | None = None
     """The round's safety signals by seat; None for a seat where the signal has no meaning this round."""
 

@@ -17,6 +17,7 @@ from stratagem.models.gguf_file import gguf_folder
 from stratagem.models.quiet import quietly
 from stratagem.models.reference import BUILT_IN, DTYPES, BadModel, ModelRef, parse_model
 from stratagem.models.run_models import resolved
+from stratagem.models.small import small_folder
 from stratagem.models.smollm2 import smollm2_folder
 from stratagem.models.tiny import tiny_folder
 
@@ -136,6 +137,8 @@ def _folder(ref: ModelRef) -> Path:
         raise BadModel(f"{ref.base} is behind a server and has no weights here: name a model of {', '.join(BUILT_IN)}.")
     if ref.kind in BUILT_IN:
         return tiny_folder(ref.kind)
+    if ref.kind == "small":
+        return small_folder()
     if ref.kind == "smollm2":
         return smollm2_folder()
     if ref.kind == "hf":

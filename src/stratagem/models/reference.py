@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from stratagem.errors import StratagemError
 
 BUILT_IN = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
-"""Models that are made on the spot."""
-NAMED = (*BUILT_IN, "smollm2")
+"""The tiny models, which are made on the spot."""
+NAMED = (*BUILT_IN, "small", "smollm2")
 """Models that need no more than a name."""
 KINDS = ("hf", "dir", "gguf", "run", "api")
 """What stands before the colon of the others."""
@@ -44,7 +44,7 @@ class ModelRef:
     """A model as a text names it."""
 
     kind: str
-    """A name from `BUILT_IN`, or smollm2, hf, dir, gguf, run, api."""
+    """A name from `NAMED`, or hf, dir, gguf, run, api."""
     where: str = ""
     """The Hub's id, the path, or the server's name of the model."""
     revision: str | None = None

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.cache import kept_folder
-from stratagem.models.quiet import quietly
-from stratagem.models.tiny_tokenizer import BOS, CONTEXT, END, EOS, PAD, SPECIAL, texts_digest, train_tokenizer
+from stratagem.models.bpe import BOS, CONTEXT, EOS, PAD, SPECIAL
+from stratagem.models.drawn import draw_model
+from stratagem.models.tiny_tokenizer import texts_digest, train_tokenizer
 
 VERSION = 1
 """Raised when a model made today would differ from a kept one."""
@@ -37,18 +38,8 @@ def tiny_folder(kind: str) -> Path:
 
 
 def _make(kind: str, folder: Path) -> None:
-    import torch
-    from transformers import AutoModelForCausalLM
-
     tokenizer = train_tokenizer()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(_SEED)
-        model = AutoModelForCausalLM.from_config(_config(kind, len(tokenizer)), dtype=torch.float32)
-    model.generation_config.eos_token_id = [SPECIAL.index(EOS), SPECIAL.index(END)]
-    model.generation_config.pad_token_id = SPECIAL.index(PAD)
-    with quietly():
-        model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    draw_model(_config(kind, len(tokenizer)), tokenizer, folder, _SEED)
 
 
 def _config(kind: str, vocabulary: int) -> Any:

@@ -16,14 +16,10 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.playthrough import GOLDEN, playthrough
+from stratagem.models.bpe import CHAT, SPECIAL, trained_tokenizer
 
 VOCABULARY = 2048
 """At most; the texts have fewer pieces that can be merged."""
-PAD, BOS, EOS, END = "<|pad|>", "<|bos|>", "<|eos|>", "<|end|>"
-ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
-SPECIAL = (PAD, BOS, EOS, *ROLES, END)
-"""Special tokens; their ids are their places."""
-CONTEXT = 8192
 _READ = (
     *("ipd", "ipd-shapellm", "imp", "icg", "ish", "c-ipd", "prisoners-dilemma", GOLDEN["matrix"], "auction"),
     *("negotiation-v1", "negotiation-v2", "kuhn", "tic-tac-toe", "connect-four", "breakthrough", "breakthrough-6x6"),
@@ -34,23 +30,16 @@ _READ = (
 another model's; its words are spelt in smaller pieces."""
 _EPISODES, _SHOWN = 3, 24
 _PIECES = r"\n|\p{N}| ?\p{L}+| ?[^\s\p{L}\p{N}]+|[^\S\n]+"
-CHAT = (
-    "{{ '<|bos|>' }}{% for message in messages %}"
-    "{% if message['role'] not in ['system', 'user', 'assistant'] %}"
-    "{{ raise_exception('A role is system, user or assistant.') }}{% endif %}"
-    "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
-)
-"""Each message is its role, its text and an end; nothing stands between, so a reply begins a line."""
 
 
 @lru_cache(maxsize=1)
 def game_texts() -> tuple[str, ...]:
     """What these games say: a playthrough, the rules, and situations and actions of random play."""
-    return tuple(text for name in _READ for text in _texts(make_game(name)))
+    return tuple(text for name in _READ for text in texts_of(make_game(name)))
 
 
-def _texts(game: Game[Any]) -> Iterator[str]:
+def texts_of(game: Game[Any]) -> Iterator[str]:
+    """What a game says."""
     yield playthrough(game, Key(_EPISODES))
     start = game.start(Key(0))
     yield from (start.view(seat).rules for seat in range(game.spec.seats))
@@ -77,29 +66,4 @@ def texts_digest() -> str:
 
 def train_tokenizer() -> Any:
     """The tokenizer, trained anew; the same to the byte in every process."""
-    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import PreTrainedTokenizerFast
-
-    tokenizer = Tokenizer(models.BPE())
-    cut = pre_tokenizers.Split(Regex(_PIECES), "isolated")
-    spelt = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([cut, spelt])
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY,
-        special_tokens=list(SPECIAL),
-        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(game_texts(), trainer)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token=PAD,
-        bos_token=BOS,
-        eos_token=EOS,
-        additional_special_tokens=[*ROLES, END],
-        chat_template=CHAT,
-        model_max_length=CONTEXT,
-        padding_side="left",
-        clean_up_tokenization_spaces=False,
-    )
+    return trained_tokenizer(game_texts(), _PIECES, VOCABULARY)

@@ -55,6 +55,8 @@ class Setup:
     """Whether a begun state goes on with draws of its own key."""
     rounds: int | None = None
     """Stop when this many rounds have been closed here; None plays to the end."""
+    turns: int | None = None
+    """Stop when so many turns have been played here."""
     pasts: tuple[Past, ...] = ()
     """What each player of the match carries over from earlier episodes; empty where none does."""
 

@@ -10,7 +10,7 @@ from stratagem.games.base import Part, Seat, Stakes
 from stratagem.players.base import How
 from stratagem.prompting.past import Past
 
-Purpose = Literal["train", "probe", "eval"]
+Purpose = Literal["train", "probe", "warm_up", "eval"]
 
 
 @dataclass(slots=True)

@@ -47,8 +47,8 @@ class Table:
 
     def advance(self) -> bool:
         """Play on; True when the episode is over, False when requests are open."""
-        state, limit = self.state, self.setup.rounds
-        while not state.over and (limit is None or len(self.episode.rounds) < limit):
+        state = self.state
+        while not state.over and not self._stops():
             for seat in state.to_act:
                 if seat not in self._moves and seat not in self._open:
                     self._ask(seat, 0)
@@ -57,6 +57,13 @@ class Table:
             self._play()
         self.episode.finished = state.over
         return True
+
+    def _stops(self) -> bool:
+        """Whether as much was played as the setup asks for."""
+        rounds, turns = self.setup.rounds, self.setup.turns
+        if rounds is not None and len(self.episode.rounds) >= rounds:
+            return True
+        return turns is not None and self._turn - self.setup.forked_at >= turns
 
     def requests(self) -> Iterator[tuple[Seat, Any]]:
         """The open requests, in the order of the seats."""
@@ -172,7 +179,10 @@ class Table:
             row = self._last[seat]
             if row is not None:
                 row.keep = result.keep is None or result.keep[seat]
-                row.parts = tuple((result.parts or {}).get(seat, ()))
+        for seat, parts in (result.parts or {}).items():
+            row = self._last[seat]
+            if row is not None:
+                row.parts = (*row.parts, *parts)
 
 
 def _raised(error: Exception) -> Move:

@@ -8,7 +8,7 @@ from functools import partial
 from stratagem.prompting.base import Style
 from stratagem.prompting.diplomacy import OrderSheets
 from stratagem.prompting.gtbench import GTBench
-from stratagem.prompting.plain import Brief, Plain, Reasoned
+from stratagem.prompting.plain import Bare, Brief, Plain, Reasoned
 from stratagem.prompting.shapellm import ShapeLLM
 from stratagem.registry import Registry, parse_call
 
@@ -16,6 +16,7 @@ STYLES: dict[str, Callable[..., Style]] = {
     "plain": Plain,
     "reasoned": Reasoned,
     "brief": Brief,
+    "bare": Bare,
     "gtbench": GTBench,
     "gtbench-reasoned": partial(GTBench, reason=True),
     "diplomacy-verbose": partial(OrderSheets, shows="verbose"),

@@ -61,3 +61,11 @@ class Brief(Plain):
 
     def told(self, view: View[Any]) -> str:
         return f"State: {view.state_key}"
+
+
+@dataclass(frozen=True)
+class Bare(Style):
+    """Tells the situation and nothing else: for a model that learns a game from games, not from its rules."""
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
+        return [Message("user", view.situation)]

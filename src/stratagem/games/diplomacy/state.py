@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from stratagem.errors import BadRecord
-from stratagem.games.base import Json, RoundResult, Seat, State, View
+from stratagem.games.base import Json, Part, RoundResult, Seat, State, View
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.engine import COMPLETED, Engine, Results, engine_at, phase_of, process
 from stratagem.games.diplomacy.replay import replay_files
@@ -104,9 +104,12 @@ class DiplomacyState(State[DiplomacyFacts]):
     def _counted(self, board: Board) -> bool:
         return board.year > self.game.until or (board.year == self.game.until and board.kind == "A")
 
-    def _paid(self, parts: Mapping[Seat, Any] | None) -> RoundResult:
+    def _paid(self, parts: Mapping[Seat, tuple[Part, ...]] | None) -> RoundResult:
         if not self.over:
             return RoundResult(self.game.nothing, closed=False, parts=parts)
+        if parts is not None:
+            ends = enumerate(self.outcome())
+            parts = {seat: (*parts.get(seat, ()), Part("", "outcome", reward)) for seat, reward in ends}
         counts, winner = self.centers(), self.winner()
         signals = {
             "centers": tuple(count / len(self.game.centers) for count in counts),

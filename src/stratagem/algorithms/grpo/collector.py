@@ -1,0 +1,183 @@
+"""An iteration in one game: situations that others played up to, forks of each, and what they teach.
+
+The source is league-trained no-press Diplomacy: warm-up turns by bots, a fork, the rest of the game, and advantages
+against the group of a fork. The hero's seat goes round, so every group is of one seat and all seats are alike often.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stratagem.algorithms.collected import Collected
+from stratagem.algorithms.grpo.pieces import Piece, piece_of_each_token, pieces_of, sampled
+from stratagem.algorithms.grpo.settings import SELF, GRPOSettings
+from stratagem.games.base import Game, Seat
+from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
+from stratagem.learning.credit.base import Credit, Decisions
+from stratagem.learning.example import Example, of_call
+from stratagem.learning.signal import HALF, TERM
+from stratagem.play.forks import forks, replay
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import played
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+from stratagem.players.model_player import ModelPlayer
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A situation, and who plays on from it."""
+
+    name: str
+    parent: Episode
+    turn: int
+    slots: tuple[int, ...]
+    opponent: str
+    key: Key
+
+    @property
+    def seat(self) -> Seat:
+        """The hero's."""
+        return self.slots.index(0)
+
+
+class GRPO:
+    """Collects what each iteration teaches one hero in one game."""
+
+    def __init__(self, settings: GRPOSettings, game: Game[Any], hero: ModelPlayer, key: Key) -> None:
+        self.settings = settings
+        self.game = game
+        self.hero = hero
+        self.key = key.at(describe(game))
+        seats = game.spec.seats
+        self._warm = Match(game, [make_player(settings.warm_up, game)] * seats)
+        self._matches = {
+            name: Match(game, [hero, *[self._opponent(name)] * (seats - 1)]) for name in settings.opponents
+        }
+
+    def _opponent(self, name: str) -> Player:
+        return self.hero if name == SELF else make_player(name, self.game)
+
+    def collect(self, iteration: int) -> Collected:
+        """Play the forks of one iteration, and credit them."""
+        key = self.key.at("iteration", iteration)
+        parents = played(self._warm_ups(iteration, key))
+        groups = [self._group(number, iteration, parent, key) for number, parent in enumerate(parents)]
+        episodes = played(setup for group in groups for setup in self._forks(group))
+        pieces = list(self._pieces(groups, episodes))
+        credit = self.settings.estimator()(self._columns(pieces, episodes))
+        examples = self._examples(pieces, credit, episodes)
+        figures = self._figures(pieces, episodes)
+        return Collected(examples, figures, [*parents, *episodes], dict(credit.counts), frozenset(credit.centred))
+
+    def state(self) -> dict[str, Any]:
+        """Nothing is carried over."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Nothing is carried over."""
+
+    def _warm_ups(self, iteration: int, key: Key) -> Iterator[Setup]:
+        low, high = self.settings.turns
+        for number in range(self.settings.groups):
+            at = key.at("warm up", number)
+            yield Setup(
+                id=f"{self.game.spec.name}/{iteration}/{number}",
+                match=self._warm,
+                slots=tuple(range(self.game.spec.seats)),
+                key=at,
+                purpose="warm_up",
+                turns=low + at.at("turns").integer(high - low + 1),
+            )
+
+    def _group(self, number: int, iteration: int, parent: Episode, key: Key) -> _Group:
+        """The last situation of a warm-up in which the hero's seat is asked."""
+        seats, at = self.game.spec.seats, key.at("group", number)
+        hero = (iteration * self.settings.groups + number) % seats
+        names = list(self.settings.opponents)
+        shares = [self.settings.opponents[name] for name in names]
+        opponent = names[at.at("opponent").choose([share / sum(shares) for share in shares])]
+        slots = tuple((seat - hero) % seats for seat in range(seats))
+        turn = 1 + max((row.turn for row in parent.decisions), default=-1)
+        while turn and hero not in replay(parent, turn).to_act:
+            turn -= 1
+        return _Group(f"{parent.id}+{turn}", parent, turn, slots, opponent, at)
+
+    def _forks(self, group: _Group) -> Iterator[Setup]:
+        match, count = self._matches[group.opponent], self.settings.forks
+        return forks(group.parent, match, count, group.key, at=group.turn, slots=group.slots)
+
+    def _pieces(self, groups: Sequence[_Group], episodes: Sequence[Episode]) -> Iterator[Piece]:
+        """What the learning seats did, seat by seat in every episode."""
+        for number, episode in enumerate(episodes):
+            group = groups[number // self.settings.forks]
+            seats = range(self.game.spec.seats) if group.opponent == SELF else (group.seat,)
+            for seat in seats:
+                yield from pieces_of(number, episode, (seat,))
+
+    def _columns(self, pieces: Sequence[Piece], episodes: Sequence[Episode]) -> Decisions:
+        """One seat's way through an episode is compared with that seat's in the other forks."""
+        seats = self.game.spec.seats
+        own = np.array([piece.episode * seats + piece.seat for piece in pieces], dtype=np.int64)
+        group = np.array(
+            [piece.episode // self.settings.forks * seats + piece.seat for piece in pieces], dtype=np.int64
+        )
+        terms = {name: np.array([getattr(piece, name) for piece in pieces]) for name in self.settings.terms}
+        return Decisions(
+            episode=own,
+            group=group,
+            round=np.array([piece.decision.turn for piece in pieces], dtype=np.int64),
+            keep=np.array([piece.keep for piece in pieces], dtype=np.bool_),
+            terms=terms,
+            weight=np.array([piece.parts for piece in pieces]),
+        )
+
+    def _examples(self, pieces: Sequence[Piece], credit: Credit, episodes: Sequence[Episode]) -> list[Example]:
+        """A sampled decision of which any piece has credit, token by token."""
+        decisions: dict[int, list[int]] = {}
+        for row, piece in enumerate(pieces):
+            decisions.setdefault(id(piece.decision), []).append(row)
+        found = (self._example([pieces[row] for row in rows], rows, credit) for rows in decisions.values())
+        return [example for example in found if example is not None]
+
+    def _example(self, own: Sequence[Piece], rows: Sequence[int], credit: Credit) -> Example | None:
+        decision = own[0].decision
+        call = sampled(decision)
+        if call is None or not decision.keep:
+            return None
+        vocabulary = self.hero.speaker.engine.vocabulary
+        places = piece_of_each_token(call, decision.action, vocabulary)
+        example = of_call(call)
+        start = len(call.prompt.tokens)
+        taught = [places[place - start] for place in example.taught]
+        columns = {"advantage": self._clipped(credit.advantage[rows])}
+        columns |= {f"{TERM}{name}": values[rows] for name, values in credit.centred.items()}
+        half = float(own[0].episode % self.settings.forks % 2)
+        spread = {name: _by_token(values, taught) for name, values in columns.items()}
+        return replace(example.with_columns(**spread), row={HALF: half})
+
+    def _clipped(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        bound = self.settings.clip_advantage
+        return np.clip(values, -bound, bound) if bound else values
+
+    def _figures(self, pieces: Sequence[Piece], episodes: Sequence[Episode]) -> dict[str, float]:
+        """Means over the learning seats' ways through an episode."""
+        ways = len({(piece.episode, piece.seat) for piece in pieces}) or 1
+        game, terms = self.game.spec.name, self.settings.terms
+        means = {name: math.fsum(getattr(piece, name) for piece in pieces) / ways for name in terms}
+        reward = math.fsum(weight * means[name] for name, weight in terms.items())
+        figures = {f"{game}/{name}": mean for name, mean in means.items()}
+        return figures | {f"{game}/reward": reward, f"{game}/decisions": len({id(p.decision) for p in pieces}) / ways}
+
+
+def _by_token(values: np.ndarray[Any, Any], taught: Sequence[int | None]) -> tuple[float, ...]:
+    """Each token's own piece's value; the mean where it belongs to none."""
+    mean = float(values.mean())
+    return tuple(mean if place is None or place >= len(values) else float(values[place]) for place in taught)

@@ -1,0 +1,75 @@
+"""Which piece of an action each token of a reply belongs to, and what a decision's pieces brought.
+
+An action with classified parts, such as a sheet of orders, has a piece for each; any other action is one piece. Tokens
+that stand in no line of the action, such as reasoning and tags, belong to the decision as a whole.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from stratagem.decoding.stream import TextStream
+from stratagem.decoding.vocabulary import Vocabulary
+from stratagem.engines.base import Call
+from stratagem.games.base import Part, Seat
+from stratagem.play.records import Decision, Episode
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of a decision, and what it brought."""
+
+    episode: int
+    seat: Seat
+    decision: Decision
+    number: int
+    """Which piece of the decision it is."""
+    payoff: float = 0.0
+    parts: float = 0.0
+    outcome: float = 0.0
+
+    @property
+    def keep(self) -> bool:
+        """Whether the decision counts."""
+        return self.decision.keep
+
+
+def pieces_of(number: int, episode: Episode, seats: Sequence[Seat]) -> Iterator[Piece]:
+    """The pieces of the decisions of some seats; payoff and outcome stand at a decision's first."""
+    for decision in episode.decisions:
+        if decision.seat in seats:
+            own = own_parts(decision)
+            outcome = sum(part.reward for part in decision.parts if not part.slot)
+            rewards = [part.reward for part in own] or [0.0]
+            for place, reward in enumerate(rewards):
+                first = place == 0
+                yield Piece(
+                    number, decision.seat, decision, place, decision.payoff * first, reward, outcome if first else 0.0
+                )
+
+
+def own_parts(decision: Decision) -> list[Part]:
+    """The parts that say what became of the action's own pieces."""
+    return [part for part in decision.parts if part.slot]
+
+
+def sampled(decision: Decision) -> Call | None:
+    """The call whose tokens were drawn for the decision; one that had to be recovered is no sample of its policy."""
+    if not decision.calls or decision.how == "recovered" or decision.calls[0].finish == "error":
+        return None
+    return decision.calls[0]
+
+
+def piece_of_each_token(call: Call, action: str | None, vocabulary: Vocabulary) -> list[int | None]:
+    """For each token of a reply the number of the action's line in which it begins; None where it is in none."""
+    lines = {line: number for number, line in reversed(list(enumerate((action or "").split("\n"))))}
+    stream = TextStream(vocabulary, call.prompt.tokens)
+    told = [stream.add(token) for token in call.tokens]
+    text = "".join(told)
+    ends = list(accumulate(len(line) + 1 for line in text.split("\n")))
+    said = [lines.get(line.strip()) for line in text.split("\n")]
+    begins = accumulate((len(piece) for piece in told), initial=0)
+    return [said[min(bisect(ends, begin), len(said) - 1)] for begin, _ in zip(begins, told, strict=False)]

@@ -1,0 +1,39 @@
+"""A recipe for GRPO on forks: which model learns which games, from whom it begins, and against whom it is measured."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from stratagem.algorithms.grpo.settings import GRPOSettings
+from stratagem.algorithms.policy_recipe import PolicyRecipe
+from stratagem.evaluation.suites import Suite, find_suite
+from stratagem.games.base import Game
+from stratagem.games.catalogue import describe
+
+
+class GRPORecipe(PolicyRecipe):
+    """Warm start, then GRPO on forks."""
+
+    title: ClassVar[str] = "GRPO"
+    stage_name: ClassVar[str] = "grpo"
+
+    algorithm: Literal["grpo"] = "grpo"
+    """By which algorithm it learns."""
+    select: str = "pay"
+    """The metric that the best checkpoint has most of in validation."""
+    opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
+    """Against whom it is validated and tested, one of them in all other seats."""
+    exact_budget: int = Field(default=0, ge=0)
+    """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
+    grpo: GRPOSettings = GRPOSettings()
+    """How GRPO trains."""
+
+    @property
+    def stage(self) -> GRPOSettings:
+        return self.grpo
+
+    def suite(self, game: Game[Any]) -> Suite:
+        """The game alone, against the recipe's opponents."""
+        return find_suite(describe(game), self.opponents)

@@ -1,0 +1,32 @@
+"""A run of GRPO on forks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.trainer import Trainer
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.players.catalogue import make_player
+from stratagem.players.model_player import ModelPlayer
+
+
+class GRPOTrainer(Trainer[GRPORecipe]):
+    """Warm-ups, forks and what they teach."""
+
+    def check(self) -> None:
+        recipe = self.recipe
+        for game in self.games:
+            for name in (*recipe.opponents, recipe.grpo.warm_up, *(recipe.grpo.opponents.keys() - {"self"})):
+                make_player(name, game)
+            metrics = recipe.suite(game).metrics
+            if recipe.select not in metrics:
+                raise CannotCompute(
+                    f"`select` cannot be {recipe.select} in {game.spec.name}: there are {', '.join(metrics)}."
+                )
+
+    def collector(self, game: Game[Any], hero: ModelPlayer, key: Key) -> GRPO:
+        return GRPO(self.recipe.grpo, game, hero, key)

@@ -1,0 +1,123 @@
+"""What recipes have in common by which one policy plays games, learns from them in iterations, and is validated."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, Literal, Protocol, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from stratagem.algorithms.recipe_file import AnyRecipe
+from stratagem.algorithms.sft import AdapterSettings, WarmStartSettings
+from stratagem.evaluation.best_response import BUDGET
+from stratagem.evaluation.suites import Suite
+from stratagem.games.base import Game
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.reference import ReferenceSettings
+from stratagem.models.reference import parse_model
+from stratagem.players.modes import MODES
+
+
+class Iterations(Protocol):
+    """How an algorithm goes on, step by step."""
+
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def signal_every(self) -> int: ...
+    @property
+    def kl(self) -> float: ...
+    @property
+    def optimiser(self) -> OptimiserSettings: ...
+    @property
+    def updates(self) -> int: ...
+    def loss(self) -> PolicyGradient: ...
+
+
+class PolicyRecipe(AnyRecipe):
+    """A warm start, and then iterations of play and learning."""
+
+    title: ClassVar[str]
+    """What the algorithm is called in a table."""
+    stage_name: ClassVar[str]
+    """Which table of the recipe says how it goes on."""
+
+    games: tuple[str, ...] = Field(default=("kuhn",), min_length=1)
+    """What is played; all games of an iteration make one batch."""
+    model: str = "tiny"
+    """The base, as `stratagem players` names models."""
+    style: str = "plain"
+    """How a turn is put in words; `stratagem prompt` shows each style."""
+    mode: str = "direct"
+    """How the model comes to its action; only direct and single state their probabilities."""
+    temperature: float = Field(default=0.8, gt=0.0)
+    """At which rollouts are drawn, and the policy is measured."""
+    max_new: int = Field(default=256, ge=1)
+    """How many tokens a reply may have."""
+    recompute: bool = False
+    """Whether activations are computed again in the backward pass: less memory, a third more time."""
+    warm_start: WarmStartSettings | None = None
+    """How the base learns from others; without this table it stays as it is."""
+    train: Literal["adapter", "all"] = "adapter"
+    """What the iterations train: an adapter, with the base as its reference, or all weights, without a reference."""
+    adapter: AdapterSettings = AdapterSettings()
+    """The adapter that is trained."""
+    reference: ReferenceSettings = ReferenceSettings()
+    """What the policy is held near to."""
+    evaluate_every: int = Field(default=10, ge=1)
+    """Iterations between two validations, and between two checkpoints."""
+    validation: int = Field(default=10, ge=1)
+    """Episodes against each opponent of a validation; their deals differ from those of training and test."""
+    test: int = Field(default=20, ge=1)
+    """Episodes against each opponent of the last table."""
+    exact_budget: int = Field(default=BUDGET, ge=0)
+    """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
+    select: str
+    """What the best checkpoint has most of in validation."""
+
+    @property
+    @abstractmethod
+    def stage(self) -> Iterations:
+        """How it goes on after the warm start."""
+
+    @abstractmethod
+    def suite(self, game: Game[Any]) -> Suite:
+        """What is measured in a game, and against whom."""
+
+    @field_validator("mode")
+    @classmethod
+    def _known(cls, mode: str) -> str:
+        if mode not in MODES:
+            raise ValueError(f"the modes are {', '.join(MODES)}")
+        return mode
+
+    @model_validator(mode="after")
+    def _base(self) -> Self:
+        if self.train == "all" and self.stage.kl:
+            raise ValueError(f'with `train = "all"` nothing is left as a reference: set `{self.stage_name}.kl` to 0')
+        if self.train == "all" and self.reference.type == "ema":
+            raise ValueError('a `reference` of type `ema` is the mean of an adapter: leave `train` at "adapter"')
+        ref = parse_model(self.model)
+        if ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start")):
+            raise ValueError("a `model` with an adapter is no base to train on: take what it is on, as run:PATH@start")
+        if ref.kind == "api":
+            raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
+        if ref.four_bit and (self.train == "all" or self.warm_steps):
+            raise ValueError(
+                'a `model` in 4 bits can carry an adapter, and cannot change itself: leave `train` at "adapter" and '
+                "`warm_start` out"
+            )
+        return self
+
+    @property
+    def warm_steps(self) -> int:
+        """How many steps the warm start takes."""
+        if self.warm_start is None:
+            return 0
+        return self.warm_start.steps(len(self.games) * self.warm_start.taught)
+
+    @property
+    def steps(self) -> int:
+        """How many steps and iterations the run takes."""
+        return self.warm_steps + self.stage.iterations

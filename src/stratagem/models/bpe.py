@@ -1,0 +1,50 @@
+"""A tokenizer trained on some texts: byte-level BPE, with the special tokens and the chat of our own models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+PAD, BOS, EOS, END = "<|pad|>", "<|bos|>", "<|eos|>", "<|end|>"
+ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
+SPECIAL = (PAD, BOS, EOS, *ROLES, END)
+"""Special tokens; their ids are their places."""
+CONTEXT = 8192
+CHAT = (
+    "{{ '<|bos|>' }}{% for message in messages %}"
+    "{% if message['role'] not in ['system', 'user', 'assistant'] %}"
+    "{{ raise_exception('A role is system, user or assistant.') }}{% endif %}"
+    "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
+)
+"""Each message is its role, its text and an end; nothing stands between, so a reply begins a line."""
+
+
+def trained_tokenizer(texts: Iterable[str], pieces: str, vocabulary: int) -> Any:
+    """A tokenizer of at most so many tokens, none of which reaches over the end of a piece; every byte is a token."""
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    cut = pre_tokenizers.Split(Regex(pieces), "isolated")
+    spelt = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([cut, spelt])
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=list(SPECIAL),
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=PAD,
+        bos_token=BOS,
+        eos_token=EOS,
+        additional_special_tokens=[*ROLES, END],
+        chat_template=CHAT,
+        model_max_length=CONTEXT,
+        padding_side="left",
+        clean_up_tokenization_spaces=False,
+    )

@@ -1,0 +1,70 @@
+"""A model for Diplomacy that two cores can train: 3.6 million parameters, drawn, and a province is one token.
+
+It knows nothing before it has imitated somebody. Its tokenizer is trained on what the game says, so that a board is
+about two hundred tokens and an order five; other games it spells in small pieces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from stratagem.cache import kept_folder
+from stratagem.games.catalogue import make_game
+from stratagem.games.diplomacy.graph import graph_of
+from stratagem.models.bpe import BOS, CHAT, CONTEXT, EOS, PAD, SPECIAL, trained_tokenizer
+from stratagem.models.drawn import draw_model
+from stratagem.models.tiny_tokenizer import texts_of
+
+VERSION = 1
+"""Raised when the model made today would differ from a kept one."""
+VOCABULARY = 1024
+WIDTH, LAYERS, HEADS = 256, 4, 8
+_SEED = 20
+_GAMES = ("diplomacy(judged=False)", "diplomacy(judged=False, only=[FRANCE, GERMANY])")
+_PIECES = r"\n|\p{N}| ?[A-Z]{3}/[NSEW]C| ?\p{L}+| ?[^\s\p{L}\p{N}]+|[^\S\n]+"
+_WEIGHT = 500
+"""So often every place is read, so that its name is merged before any other word."""
+
+
+@lru_cache(maxsize=1)
+def game_texts() -> tuple[str, ...]:
+    """What is said about the games, and the names of all places as they stand in an order."""
+    said = (text for game in _GAMES for text in texts_of(make_game(game)))
+    return (*said, *_places())
+
+
+def _places() -> Iterator[str]:
+    for node in graph_of("standard").nodes:
+        yield f" {node[2:]}" * _WEIGHT
+
+
+def small_folder() -> Path:
+    """The folder of the model, made where it is not kept."""
+    said = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
+    digest = hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+    return kept_folder(f"small-v{VERSION}-{digest}", _make)
+
+
+def _make(folder: Path) -> None:
+    from transformers import LlamaConfig
+
+    tokenizer = trained_tokenizer(game_texts(), _PIECES, VOCABULARY)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=WIDTH,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        num_key_value_heads=HEADS,
+        head_dim=WIDTH // HEADS,
+        intermediate_size=3 * WIDTH,
+        max_position_embeddings=CONTEXT,
+        initializer_range=0.03,
+        tie_word_embeddings=True,
+        pad_token_id=SPECIAL.index(PAD),
+        bos_token_id=SPECIAL.index(BOS),
+        eos_token_id=SPECIAL.index(EOS),
+    )
+    draw_model(config, tokenizer, folder, _SEED)
