@@ -8,6 +8,7 @@ from pathlib import Path
 from chapters.command_line import command_line
 from chapters.figures import metrics, suites
 from chapters.games import games
+from chapters.grpo import grpo
 from chapters.language import language
 from chapters.learning import checks, credit, losses
 from chapters.players import players
@@ -32,6 +33,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "recipes": recipes,
     "shaping": shaping,
     "scopal": scopal,
+    "grpo": grpo,
     "losses": losses,
     "credit": credit,
     "checks": checks,

@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.recipe import Recipe, read_recipe
 from stratagem.algorithms.sepo_settings import SEPOSettings
-from stratagem.algorithms.sft import AdapterSettings, SFTSettings
+from stratagem.algorithms.sft import AdapterSettings, WarmStartSettings
 from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.learning.reference import ReferenceSettings
@@ -21,7 +21,7 @@ from stratagem.settings import Settings
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 TABLES: dict[str, type[Settings]] = {
-    "warm_start": SFTSettings,
+    "warm_start": WarmStartSettings,
     "adapter": AdapterSettings,
     "reference": ReferenceSettings,
     "sepo": SEPOSettings,

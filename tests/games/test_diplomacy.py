@@ -162,9 +162,14 @@ def test_every_kind_has_its_worth():
             actions = {seat: state.view(seat).choices.sample(Key(seed).at(turn, seat)) for seat in state.to_act}
             result = state.play(actions)
             for seat, parts in result.parts.items():
-                assert len(parts) == len(actions[seat].split("\n"))
-                seen |= {part.kind.removeprefix("supported ") for part in parts}
+                own = [part for part in parts if part.slot]
+                assert len(own) == (len(actions[seat].split("\n")) if seat in actions else 0)
+                seen |= {part.kind.removeprefix("supported ") for part in own}
             turn += 1
+        ends = [parts[-1] for _, parts in sorted(result.parts.items())]
+        assert [(part.slot, part.kind, part.reward) for part in ends] == [
+            ("", "outcome", reward) for reward in state.outcome()
+        ]
     assert seen <= set(WORTH)
     assert seen >= set(WORTH) - {"convoy", "idle convoy", "no convoy", "remove", "waive", "disband"}
 

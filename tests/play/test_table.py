@@ -6,6 +6,7 @@ from fakes import Engine, Fake, asking, setups, told
 from stratagem.games.base import RoundResult
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.play.forks import replay
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
 from stratagem.play.table import Table
@@ -191,3 +192,37 @@ def test_decisions_carry_all_that_is_paid(game):
             assert paid == pytest.approx(episode.payoffs[seat])
             assert sum(row[seat] for row in episode.rounds) == pytest.approx(episode.payoffs[seat])
         assert episode.num_decisions == [sum(row.seat == seat for row in episode.decisions) for seat in range(seats)]
+
+
+@pytest.mark.parametrize("turns", [0, 1, 3])
+def test_play_stops_after_the_turns_that_were_asked_for(turns):
+    game = make_game("tic-tac-toe")
+    match = Match(game, [make_player("random", game)] * 2)
+    (episode,) = play([Setup(id="e", match=match, slots=(0, 1), key=Key(1), turns=turns)])
+    assert [row.turn for row in episode.decisions] == list(range(turns))
+    assert not episode.finished
+
+
+def test_turns_are_counted_from_where_a_fork_begins():
+    game = make_game("tic-tac-toe")
+    match = Match(game, [make_player("random", game)] * 2)
+    (parent,) = play([Setup(id="p", match=match, slots=(0, 1), key=Key(1), turns=2)])
+    forked = Setup(
+        id="f", match=match, slots=(0, 1), key=Key(2), parent="p", forked_at=2, state=replay(parent, 2), turns=2
+    )
+    (episode,) = play([forked])
+    assert [row.turn for row in episode.decisions] == [2, 3]
+
+
+def test_what_the_end_is_worth_is_told_to_seats_that_did_not_act_last():
+    """In a retreat only some are asked, and the end of the game is everybody's."""
+    game = make_game("diplomacy(until=1903)")
+    match = Match(game, [make_player("dumbbot", game)] * 7)
+    setups = (Setup(id=f"{n}", match=match, slots=tuple(range(7)), key=Key(n)) for n in range(12))
+    for episode in play(setups):
+        last = {row.seat: row for row in episode.decisions}
+        assert all(last[seat].parts[-1].kind == "outcome" for seat in range(7))
+        assert all(not row.parts or row.parts[-1].slot for row in episode.decisions if row is not last[row.seat])
+        if len({row.turn for row in last.values()}) > 1:
+            return
+    pytest.fail("all seats acted last in every game")

@@ -53,14 +53,21 @@ class Taken:
 
 
 def taken(episodes: Sequence[Episode]) -> list[Taken]:
-    """The hero's decisions in the order of play; one that had to be recovered is no sample of its policy."""
-    found = []
-    for number, episode in enumerate(episodes):
-        for decision in episode.decisions:
-            if episode.slots[decision.seat] == 0:
-                sampled = decision.calls and decision.how != "recovered" and decision.calls[0].finish != "error"
-                found.append(Taken(number, episode.group, decision, decision.calls[0] if sampled else None))
-    return found
+    """The hero's decisions in the order of play."""
+    return [
+        Taken(number, episode.group, decision, sampled(decision))
+        for number, episode in enumerate(episodes)
+        for decision in episode.decisions
+        if episode.slots[decision.seat] == 0
+    ]
+
+
+def sampled(decision: Decision) -> Call | None:
+    """The call whose tokens were drawn for a decision; None where it had to be recovered, or had no choice."""
+    if not decision.calls or decision.how == "recovered":
+        return None
+    call = decision.calls[0]
+    return call if call.finish != "error" and any(span.kind == "sampled" for span in call.spans) else None
 
 
 def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapping[str, Term]) -> Decisions:

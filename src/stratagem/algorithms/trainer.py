@@ -25,6 +25,7 @@ from stratagem.games.key import Key
 from stratagem.learning.signal import measured
 from stratagem.learning.watch import Watch
 from stratagem.play.store import write_shard
+from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.checkpoint import Checkpoint, keep, latest
 from stratagem.runs.files import write_file
@@ -49,6 +50,9 @@ class Trainer(ABC, Generic[R]):
         self.progress = progress
         self.watch = Watch(strict=strict)
         self.games = [make_game(text) for text in recipe.games]
+        if recipe.warm_start is not None and recipe.warm_start.teacher:
+            for game in self.games:
+                make_player(recipe.warm_start.teacher, game)  # which says who there is
         self.check()
         self.validation = Validation(recipe, self.games)
         self.held = Held(recipe, run)

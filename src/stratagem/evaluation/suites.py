@@ -14,7 +14,7 @@ from stratagem.players.pools import POOLS
 
 SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")
 CONTEST_METRICS = ("win rate", "pay", "regret", "illegal", "length")
-STANDING_METRICS = ("pay", "first", "sole first", "solo", "centres", "eliminated", "illegal")
+STANDING_METRICS = ("pay", "first", "sole first", "solo", "centres", "eliminated", "effective", "peace", "illegal")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ SUITES: dict[str, Suite] = {
     "diplomacy": Suite(
         name="diplomacy",
         summary="No-press Diplomacy cut after 1905, one against six of a kind: DumbBot, and random play.",
-        lines=(_contest("diplomacy(judged=False)", "dumbbot", "random"),),
+        lines=(_contest("diplomacy", "dumbbot", "random"),),
         metrics=STANDING_METRICS,
         episodes=210,
     ),

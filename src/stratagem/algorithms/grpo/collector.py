@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from stratagem.algorithms.collected import Collected
-from stratagem.algorithms.grpo.pieces import Piece, piece_of_each_token, pieces_of, sampled
+from stratagem.algorithms.grpo.pieces import Piece, piece_of_each_token, pieces_of
 from stratagem.algorithms.grpo.settings import SELF, GRPOSettings
+from stratagem.algorithms.rollouts import sampled
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key

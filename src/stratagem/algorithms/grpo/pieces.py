@@ -56,13 +56,6 @@ def own_parts(decision: Decision) -> list[Part]:
     return [part for part in decision.parts if part.slot]
 
 
-def sampled(decision: Decision) -> Call | None:
-    """The call whose tokens were drawn for the decision; one that had to be recovered is no sample of its policy."""
-    if not decision.calls or decision.how == "recovered" or decision.calls[0].finish == "error":
-        return None
-    return decision.calls[0]
-
-
 def piece_of_each_token(call: Call, action: str | None, vocabulary: Vocabulary) -> list[int | None]:
     """For each token of a reply the number of the action's line in which it begins; None where it is in none."""
     lines = {line: number for number, line in reversed(list(enumerate((action or "").split("\n"))))}

@@ -9,7 +9,9 @@ from stratagem.evaluation.metrics.externality import Externality
 from stratagem.evaluation.metrics.illegal import IllegalRate
 from stratagem.evaluation.metrics.length import Length
 from stratagem.evaluation.metrics.nra import NraOfSums, NraPerMatch, NraPerOpponent
+from stratagem.evaluation.metrics.orders import Bounced, Coordinated, Effective, Supported
 from stratagem.evaluation.metrics.payoff import Payoff
+from stratagem.evaluation.metrics.peace import Kingmaking, Peace
 from stratagem.evaluation.metrics.regret import Regret
 from stratagem.evaluation.metrics.robust import Robust
 from stratagem.evaluation.metrics.safety import Safety
@@ -36,6 +38,12 @@ _ALL: tuple[type[Metric], ...] = (
     Solo,
     Centres,
     Eliminated,
+    Effective,
+    Supported,
+    Coordinated,
+    Bounced,
+    Peace,
+    Kingmaking,
 )
 METRICS = MetricTable({metric.name: metric for metric in _ALL})
 """Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""

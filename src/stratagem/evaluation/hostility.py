@@ -1,0 +1,86 @@
+"""Who attacks whom in Diplomacy, and how often each could have: counted from the orders of a recorded game.
+
+An order is hostile to a power if it moves, or helps a move, into a province where that power has a unit or whose centre
+it owns. A unit has a chance at a power if it could enter such a province; so powers that never meet count for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.games.base import Seat
+from stratagem.games.diplomacy.board import Board
+from stratagem.games.diplomacy.game import Diplomacy
+from stratagem.games.diplomacy.graph import graph_of, province
+from stratagem.games.diplomacy.results import read_order
+from stratagem.play.forks import steps
+from stratagem.play.records import Episode
+
+
+class Hostility(NamedTuple):
+    """Counts by seat of the one who orders and seat of the other."""
+
+    attacks: NDArray[np.float64]
+    chances: NDArray[np.float64]
+
+    def rate(self, pairs: NDArray[np.bool_]) -> float:
+        """Attacks a chance over some pairs; not a number where nobody had a chance."""
+        chances = float(self.chances[pairs].sum())
+        return float(self.attacks[pairs].sum()) / chances if chances else float("nan")
+
+
+def hostility(episode: Episode, parents: Mapping[str, Episode] | None = None) -> Hostility:
+    """The counts of one game, which is played again from its record."""
+    seats = len(episode.slots)
+    attacks, chances = np.zeros((seats, seats)), np.zeros((seats, seats))
+    for state, rows in steps(episode, parents):
+        game = state.game
+        assert isinstance(game, Diplomacy)
+        board: Board = state.board  # type: ignore[attr-defined]
+        if board.over or board.kind != "M":
+            continue
+        held = _held(board, game)
+        for row in rows:
+            for other in _could_attack(board, game, row.seat, held):
+                chances[row.seat, other] += 1
+            for other in _attacked(row.action.split("\n") if row.action else (), held):
+                if other != row.seat:
+                    attacks[row.seat, other] += 1
+    return Hostility(attacks, chances)
+
+
+def _held(board: Board, game: Diplomacy) -> dict[str, Seat]:
+    """By province the seat that has a unit there, or owns its centre where there is none."""
+    seats = {power: seat for seat, power in enumerate(game.powers)}
+    held = {place: seats[power] for place, power in board.owners.items() if power in seats}
+    return held | {place: seats[power] for place, (power, _) in board.occupants.items() if power in seats}
+
+
+def _could_attack(board: Board, game: Diplomacy, seat: Seat, held: Mapping[str, Seat]) -> Iterator[Seat]:
+    """Once for each unit and each other power that it could attack."""
+    reach = graph_of(game.map).reach
+    for unit in board.units(game.powers[seat]):
+        yield from {held[place] for place in reach[unit] if place in held and place != province(unit)} - {seat}
+
+
+def _attacked(lines: Iterable[str], held: Mapping[str, Seat]) -> Iterator[Seat]:
+    """Whom each line attacks, or helps to attack."""
+    for order in map(read_order, lines):
+        if (order.verb == "-" or (order.verb == "S" and order.to_move)) and order.target in held:
+            yield held[order.target]
+
+
+def alliance(counts: Hostility, members: NDArray[np.bool_]) -> float:
+    """The tacit alliance index: by what share less some seats attack each other than all others do.
+
+    1 is a perfect peace among them, 0 is as among all, below 0 they are worse enemies than others. Not a number where
+    either never met.
+    """
+    inside = np.outer(members, members) & ~np.eye(len(members), dtype=bool)
+    outside = ~inside & ~np.eye(len(members), dtype=bool)
+    usual = counts.rate(outside)
+    return 1.0 - counts.rate(inside) / usual if usual else float("nan")

@@ -1,0 +1,97 @@
+"""What became of a power's orders in Diplomacy: shares of what it ordered, as the game classified it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.statistics import Estimate, rate
+from stratagem.games.base import Part
+from stratagem.games.diplomacy.results import read_order
+from stratagem.play.records import Decision, Episode
+
+Ordered = tuple[Part, bool]
+"""What became of an order, and whether it met another order of the same power."""
+_VOID = frozenset({"void support", "void convoy", "no convoy"})
+_SUPPORTS = frozenset({"critical support", "support", "cut support", "void support"})
+_MOVES = frozenset({"move", "move home", "capture", "bounce", "no convoy"})
+
+
+class Effective(Metric):
+    """Orders of a movement phase that were neither void nor bounced by another unit of the same power."""
+
+    name = "effective"
+    better = "higher"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        return _share(sample, lambda _: True, lambda part, own: part.kind not in _VOID and not own)
+
+
+class Coordinated(Metric):
+    """Supports that went with what the supported unit did, whether or not that made a difference."""
+
+    name = "coordinated"
+    better = "higher"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        return _share(sample, lambda part: part.kind in _SUPPORTS, lambda part, _: part.kind != "void support")
+
+
+class Supported(Metric):
+    """Orders of a movement phase that were supports."""
+
+    name = "supports"
+    better = "neither"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        return _share(sample, lambda _: True, lambda part, _: part.kind in _SUPPORTS)
+
+
+class Bounced(Metric):
+    """Moves that did not get where they were to go."""
+
+    name = "bounced"
+    better = "neither"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        return _share(sample, lambda part: _plain(part) in _MOVES, lambda part, _: part.kind in ("bounce", "no convoy"))
+
+
+def _plain(part: Part) -> str:
+    """The kind without the word that it was supported."""
+    return part.kind.removeprefix("supported ")
+
+
+def _share(sample: Sample, of: Callable[[Part], bool], held: Callable[[Part, bool], bool]) -> Estimate | None:
+    """How many of some orders something holds for; replays of one deal are one observation."""
+    counts = []
+    for bout in sample.bouts:
+        for episode in bout.episodes:
+            some = [held(part, own) for part, own in ordered(episode) if of(part)]
+            if some:
+                counts.append((episode, sum(some), len(some)))
+    if not counts:
+        return None
+    return rate(counts, lambda row: row[1], lambda row: row[2], lambda row: row[0].group)
+
+
+def ordered(episode: Episode) -> Iterator[Ordered]:
+    """The hero's orders of movement phases, where the game judged them."""
+    seat = episode.seat_of(0)
+    for decision in episode.decisions:
+        if decision.seat == seat:
+            yield from _orders(decision)
+
+
+def _orders(decision: Decision) -> Iterator[Ordered]:
+    """Each order of a movement sheet with what became of it; two bounces at one place met each other."""
+    parts = [part for part in decision.parts if part.slot]
+    lines = (decision.action or "").split("\n")
+    if len(parts) != len(lines):
+        return
+    orders = [read_order(line) for line in lines]
+    if not any(order.verb in ("H", "-", "S", "C") for order in orders):
+        return
+    aims = [order.target for order, part in zip(orders, parts, strict=True) if part.kind == "bounce"]
+    for order, part in zip(orders, parts, strict=True):
+        yield part, part.kind == "bounce" and aims.count(order.target) > 1

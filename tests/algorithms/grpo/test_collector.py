@@ -1,0 +1,130 @@
+"""Groups fork one situation, each seat is compared with itself, and tokens get what their pieces are worth."""
+
+import numpy as np
+import pytest
+
+from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.pieces import own_parts
+from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.trained import Trained
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.forks import steps
+
+LITTLE = "diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY])"
+
+
+def collected(game, model="tiny", style="plain", iteration=0, **settings):
+    recipe = GRPORecipe.read(
+        {"games": [game], "model": model, "style": style, "temperature": 1.0, "grpo": {"groups": 3, **settings}}
+    )
+    hero = Trained(recipe, model).hero
+    return GRPO(recipe.grpo, make_game(game), hero, Key(3)).collect(iteration)
+
+
+def forks_of(found):
+    groups = {}
+    for episode in found.episodes:
+        if episode.purpose == "train":
+            groups.setdefault(episode.group, []).append(episode)
+    return groups
+
+
+def test_forks_begin_where_others_played_up_to_and_the_seat_goes_round():
+    found = collected("tic-tac-toe", turns=(1, 3), opponents={"random": 1.0})
+    parents = {episode.id: episode for episode in found.episodes if episode.purpose == "warm_up"}
+    groups = forks_of(found)
+    assert [len(group) for group in groups.values()] == [4, 4, 4]
+    assert [group[0].seat_of(0) for group in groups.values()] == [0, 1, 0]
+    for group in groups.values():
+        parent = parents[group[0].parent]
+        assert 1 <= len(parent.decisions) <= 3
+        begun = [next(steps(episode, parents))[0].dump() for episode in group]
+        assert all(state == begun[0] for state in begun)
+        assert group[0].seat_of(0) in next(steps(group[0], parents))[0].to_act
+        assert len({tuple(row.action for row in episode.decisions) for episode in group}) > 1
+
+
+def test_the_next_iteration_goes_on_with_the_next_seat():
+    found = collected("tic-tac-toe", iteration=1, opponents={"random": 1.0})
+    assert [group[0].seat_of(0) for group in forks_of(found).values()] == [1, 0, 1]
+
+
+def test_against_others_only_the_hero_learns_and_against_itself_all_seats_do():
+    for opponents, learning in (({"random": 1.0}, 1), ({"self": 1.0}, 2)):
+        found = collected("kuhn(hands=1)", opponents=opponents)
+        seats = {(e.id, row.seat) for e in found.episodes for row in e.decisions if row.calls}
+        assert len(found.examples) == sum(bool(row.calls) for e in found.episodes for row in e.decisions)
+        assert max(sum(name == one for name, _ in seats) for one, _ in seats) == learning
+
+
+def test_opponents_are_drawn_by_their_shares():
+    found = collected("ipd(rounds=1)", groups=40, forks=2, opponents={"TitForTat": 3.0, "random": 1.0})
+    met = [next(name for name in group[0].players if "policy" not in name) for group in forks_of(found).values()]
+    share = sum("TitForTat" in name for name in met) / len(met)
+    assert len(met) == 40
+    assert 0.55 < share < 0.95
+
+
+def test_an_episode_is_worth_more_than_its_group_by_hand():
+    found = collected("kuhn(hands=1)", forks=6, scale=False, opponents={"random": 1.0})
+    expected = []
+    for group in forks_of(found).values():
+        pay = np.array([episode.payoffs[episode.seat_of(0)] for episode in group])
+        for episode, advantage in zip(group, pay - pay.mean(), strict=True):
+            expected += [advantage] * sum(bool(row.calls) for row in episode.decisions)
+    assert [example.columns["advantage"][0] for example in found.examples] == pytest.approx(expected)
+    assert any(expected)
+    assert found.terms == {"payoff"}
+    assert all(example.columns["term/payoff"] == example.columns["advantage"] for example in found.examples)
+
+
+def test_an_advantage_beyond_the_bound_is_cut():
+    settings = {"forks": 6, "opponents": {"random": 1.0}}
+    whole = collected("kuhn(hands=1)", **settings)
+    cut = collected("kuhn(hands=1)", clip_advantage=0.5, **settings)
+    for one, other in zip(whole.examples, cut.examples, strict=True):
+        assert other.columns["advantage"] == tuple(max(-0.5, min(0.5, value)) for value in one.columns["advantage"])
+    assert any(abs(value) > 0.5 for example in whole.examples for value in example.columns["advantage"])
+
+
+@pytest.mark.parametrize("credit", ["episode", "turn"])
+def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(credit):
+    """One group, worked out again from the record: the advantage of the sheet, and each order's own worth."""
+    found = collected(
+        LITTLE,
+        "small",
+        "bare",
+        groups=1,
+        forks=2,
+        credit=credit,
+        scale=False,
+        orders="plus",
+        order_scale=10.0,
+        terms={"parts": 1.0, "outcome": 0.5},
+        opponents={"hold": 1.0},
+    )
+    (group,) = forks_of(found).values()
+    rows = [[row for row in episode.decisions if row.calls] for episode in group]
+    parts = [[own_parts(row) for row in own] for own in rows]
+    ends = [0.5 * sum(part.reward for row in own for part in row.parts if not part.slot) for own in rows]
+    own = [[sum(part.reward for part in row) for row in one] for one in parts]
+    turns = [[row.turn for row in one] for one in rows]
+    every = [part.reward for one in parts for row in one for part in row]
+    mean = sum(every) / len(every)
+    examples = iter(found.examples)
+    for number, episode in enumerate(group):
+        for place, row in enumerate(rows[number]):
+            first = 0 if credit == "episode" else place
+            to_go = [
+                sum(worth for worth, turn in zip(own[n], turns[n], strict=True) if turn >= row.turn or not first)
+                + ends[n]
+                for n in range(2)
+                if credit == "episode" or row.turn in turns[n]
+            ]
+            mine = sum(own[number][first:]) + ends[number]
+            sheet = mine - sum(to_go) / len(to_go)
+            wanted = {round(sheet + 10.0 * (part.reward - mean), 9) for part in parts[number][place]}
+            assert {round(value, 9) for value in next(examples).columns["advantage"]} <= wanted, episode.id
+    assert next(examples, None) is None
+    assert len({value for example in found.examples for value in example.columns["advantage"]}) > len(found.examples)

@@ -1,0 +1,95 @@
+"""A run of GRPO learns, resumes to the bit, and refuses what cannot be."""
+
+import json
+
+import pytest
+
+from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo.trainer import GRPOTrainer
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.play.store import read_episodes
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+RATE = {"rate": 3e-3}
+DILEMMA = {
+    "games": ["ipd(rounds=1)"],
+    "opponents": ["random"],
+    "evaluate_every": 8,
+    "validation": 2,
+    "test": 2,
+    "temperature": 1.0,
+    "grpo": {"iterations": 8, "groups": 2, "forks": 8, "updates": 2, "opponents": {"random": 1.0}, "optimiser": RATE},
+}
+FORKED = {
+    "games": ["tic-tac-toe"],
+    "opponents": ["random"],
+    "evaluate_every": 1,
+    "validation": 2,
+    "test": 2,
+    "warm_start": {"teacher": "random", "examples": 40, "epochs": 1, "batch": 16, "optimiser": RATE},
+    "grpo": {"iterations": 3, "groups": 2, "forks": 2, "turns": [0, 3], "updates": 2, "optimiser": RATE},
+}
+
+
+class Broken(Exception):
+    """Somebody pulled the plug."""
+
+
+def begun(path, data):
+    recipe = GRPORecipe.read(data)
+    return recipe, RunFolder.create(path, recipe, recipe.seed, "a test")
+
+
+def figures(run):
+    return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
+
+
+def test_in_one_round_of_the_dilemma_it_learns_to_defect(tmp_path):
+    recipe, run = begun(tmp_path / "run", DILEMMA)
+    GRPOTrainer(recipe, run).train()
+    policy = [json.loads(path.read_text())["policy"] for path in sorted((run.path / "policies").iterdir())]
+    first, *_, last = [sum(mix["DEFECT"] for mix in table.values()) / len(table) for table in policy]
+    assert first < 0.7
+    assert last > 0.9
+    assert sum(episode.purpose == "train" for episode in read_episodes(run.record)) == 8 * 2 * 8
+
+
+def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
+    recipe, whole = begun(tmp_path / "whole", FORKED)
+    GRPOTrainer(recipe, whole).train()
+    _, broken = begun(tmp_path / "broken", FORKED)
+
+    def plug(step, steps, seen):
+        if step == recipe.warm_steps + 2:
+            raise Broken
+
+    with pytest.raises(Broken):
+        GRPOTrainer(recipe, broken, plug).train()
+    GRPOTrainer(recipe, RunFolder.open(broken.path)).train()
+    assert figures(broken) == figures(whole)
+    for name in ("findings.json", "models.json"):
+        assert (broken.path / name).read_bytes() == (whole.path / name).read_bytes()
+    table = json.loads((whole.path / "evaluation.json").read_text())
+    assert [title.split(" (")[0] for title in table["rows"].values()][:3] == ["Base", "SFT", "GRPO"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"grpo": {"turns": [4, 2]}}, "`turns` are two numbers"),
+        ({"grpo": {"terms": {"glory": 1.0}}}, "no term 'glory': terms are payoff, parts, outcome"),
+        ({"grpo": {"opponents": {"random": -1.0}}}, "shares that are not negative"),
+        ({"grpo": {"forks": 1}}, "grpo.forks"),
+        ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),
+        ({"grpo": {"warm_up": "dumbbot"}}, "dumbbot"),
+        ({"select": "safety"}, "`select` cannot be safety in tic-tac-toe"),
+        ({"train": "all", "grpo": {"kl": 0.1}}, "set `grpo.kl` to 0"),
+        ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
+    with pytest.raises((BadParameter, StratagemError)) as caught:
+        GRPOTrainer(*begun(tmp_path / "run", {**FORKED, **changed}))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)

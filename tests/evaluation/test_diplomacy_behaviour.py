@@ -1,0 +1,139 @@
+"""What became of orders, who attacks whom, and who makes kings: counted by hand in small positions."""
+
+import json
+
+import numpy as np
+import pytest
+
+from stratagem.evaluation.bouts import Bout
+from stratagem.evaluation.hostility import Hostility, alliance, hostility
+from stratagem.evaluation.kingmaking import decisive, kingmakers
+from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.metrics.orders import ordered
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import play
+from stratagem.players.base import Move, Traits
+from stratagem.players.catalogue import make_player
+
+TWO = "diplomacy(until=1901, only=[FRANCE, GERMANY])"
+FRANCE, GERMANY, ITALY = 0, 1, 2
+
+
+class Reader:
+    """Plays by a script, phase by phase; holds when it is over."""
+
+    traits = Traits()
+    name = "reader"
+
+    def __init__(self, **script):
+        self.script = script
+
+    def turn(self, ask):
+        """What the script says of this phase."""
+        phase, choices = ask.view.facts.board.phase, ask.view.choices
+        said = self.script.get(phase)
+        return Move(choices.canonical(said) if said else None)
+
+
+def game_of(text, *scripts):
+    game = make_game(text)
+    setup = Setup(id="e", match=Match(game, scripts), slots=tuple(range(len(scripts))), key=Key(0))
+    (episode,) = play([setup])
+    return game, episode
+
+
+def sample(game, *episodes):
+    return Sample(game, (Bout("them", 1, ("opponents",), episodes),))
+
+
+SCRIPT = {
+    "S1901M": ["A PAR - BUR", "A MAR - BUR", "F BRE S A PAR - PIC"],
+    "F1901M": ["A PAR - BUR", "A MAR S A PAR - BUR", "F BRE - MAO"],
+}
+
+
+def test_orders_are_counted_by_what_became_of_them():
+    """Spring: two bounce at one place and a support is void; Fall: a supported move, a support, a move."""
+    game, episode = game_of(TWO, Reader(**SCRIPT), Reader())
+    found = [(part.slot, part.kind, own) for part, own in ordered(episode)]
+    assert sorted(found) == [
+        ("A MAR", "bounce", True),
+        ("A MAR", "support", False),
+        ("A PAR", "bounce", True),
+        ("A PAR", "supported move", False),
+        ("F BRE", "move", False),
+        ("F BRE", "void support", False),
+    ]
+    means = {
+        name: METRICS[name].measure(sample(game, episode)).mean
+        for name in ("effective", "coordinated", "supports", "bounced")
+    }
+    assert means == pytest.approx({"effective": 0.5, "coordinated": 0.5, "supports": 1 / 3, "bounced": 0.5})
+
+
+def test_without_judged_orders_there_is_no_figure():
+    game, episode = game_of(TWO[:-1] + ", judged=False)", Reader(**SCRIPT), Reader())
+    assert all(METRICS[name].measure(sample(game, episode)) is None for name in ("effective", "supports", "bounced"))
+    kuhn = make_game("kuhn")
+    assert METRICS["peace"].measure(Sample(kuhn, ())) is METRICS["kingmaking"].measure(Sample(kuhn, ())) is None
+
+
+def test_who_attacks_whom_and_who_could_have():
+    """France enters Burgundy in Spring, from where it can reach Munich, and attacks it in Fall with a support."""
+    script = {
+        "S1901M": ["A PAR - BUR", "A MAR H", "F BRE H"],
+        "F1901M": ["A BUR - MUN", "A MAR H", "F BRE H"],
+    }
+    _, episode = game_of(TWO, Reader(**script), Reader())
+    counts = hostility(episode)
+    assert counts.attacks.tolist() == [[0, 1], [0, 0]]
+    assert counts.chances.tolist() == [[0, 1], [1, 0]]  # in Spring none could; in Fall Burgundy and Munich
+
+
+def test_an_alliance_is_less_hostility_than_among_the_others():
+    attacks = np.array([[0, 1, 4], [1, 0, 4], [4, 4, 0]], dtype=float)
+    counts = Hostility(attacks, np.full((3, 3), 8.0))
+    assert alliance(counts, np.array([True, True, False])) == pytest.approx(1 - (1 / 8) / (4 / 8))
+    assert alliance(counts, np.array([False, True, True])) == pytest.approx(1 - (4 / 8) / ((1 + 4) / 2 / 8))
+    assert np.isnan(alliance(counts, np.array([True, False, False])))
+
+
+def test_equals_are_as_peaceful_as_each_other():
+    game = make_game("diplomacy(until=1902, judged=False)")
+    match = Match(game, [make_player("random", game)] * 7)
+    setups = (Setup(id=f"{n}", match=match, slots=tuple(range(7)), key=Key(n), group=f"{n}") for n in range(12))
+    peace = METRICS["peace"].measure(sample(game, *play(setups)))
+    assert abs(peace.mean) < 4 * peace.se
+
+
+def placed(game, units, centers, phase="F1905M"):
+    """A table in a position of our own."""
+    state = game.start(Key(0))
+    data = state.dump()
+    position = json.loads(data["position"])
+    position["name"] = phase
+    for power in position["units"]:
+        position["units"][power] = sorted(units.get(power, []))
+        position["centers"][power] = sorted(centers.get(power, []))
+    data["position"] = json.dumps(position, sort_keys=True, separators=(",", ":"))
+    state.restore(data)
+    return state
+
+
+def test_a_support_that_gives_another_the_eighteenth_centre_makes_a_king():
+    """France takes Munich with Italy's help only; Germany's fleet far away decides nothing."""
+    game = make_game("diplomacy(only=[FRANCE, GERMANY, ITALY])")
+    owned = ["BRE", "PAR", "MAR", "SPA", "POR", "BEL", "HOL", "LON", "EDI", "LVP", "NWY", "SWE", "DEN", "KIE", "BER"]
+    owned += ["ROM", "NAP"]
+    units = {"FRANCE": ["A BUR"], "ITALY": ["A TYR"], "GERMANY": ["A MUN", "F BOT"]}
+    state = placed(game, units, {"FRANCE": owned, "ITALY": ["VEN"], "GERMANY": ["MUN"]})
+    orders = {FRANCE: "A BUR - MUN", ITALY: "A TYR S A BUR - MUN", GERMANY: "F BOT H\nA MUN H"}
+    assert len(owned) == 17
+    assert decisive(state, orders, FRANCE) == (ITALY,)
+
+
+def test_without_a_solo_nobody_made_a_king():
+    _, episode = game_of(TWO, Reader(**SCRIPT), Reader())
+    assert kingmakers(episode) == ()
