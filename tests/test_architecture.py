@@ -26,6 +26,7 @@ LAYERS = (
     "learning",
     "evaluation",
     "runs",
+    "league",
     "algorithms",
     "reports",
     "cli",

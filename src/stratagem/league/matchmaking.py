@@ -1,0 +1,142 @@
+"""Who meets whom, by measured win rates: each rule gives every candidate a probability, and one is drawn.
+
+Ratings are for people to read; no rule but `rating_near`, which is there to be compared with, knows of any.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stratagem.errors import CannotCompute
+from stratagem.games.key import Key
+from stratagem.league.member import Member, Population
+from stratagem.league.results import Floats, Results
+from stratagem.league.weights import shares, weighting
+from stratagem.options import within
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a rule may look at."""
+
+    population: Population
+    results: Results
+    ratings: Mapping[str, float] = field(default_factory=dict)
+    """For display, and for `rating_near`."""
+
+    def rates(self, learner: Member, others: Sequence[Member]) -> Floats:
+        """How often the learner beats each."""
+        return self.results.rates(learner.name, [other.name for other in others])
+
+
+Odds = Mapping[str, float]
+"""By name, with which probability each is met."""
+
+
+class Matchmaker(ABC):
+    """A rule; settings are fields of a frozen dataclass."""
+
+    @abstractmethod
+    def odds(self, learner: Member, situation: Situation) -> Odds:
+        """With which probability the learner meets whom."""
+
+    def draw(self, learner: Member, situation: Situation, key: Key) -> Member:
+        """One opponent."""
+        odds = self.odds(learner, situation)
+        names = list(odds)
+        return situation.population[names[key.choose([odds[name] for name in names])]]
+
+
+def spread(others: Sequence[Member], probabilities: Floats, learner: Member) -> Odds:
+    """Probabilities by name; without anybody to meet a learner meets itself."""
+    return dict(zip((o.name for o in others), probabilities.tolist(), strict=True)) if others else {learner.name: 1.0}
+
+
+def mixed(*parts: tuple[float, Odds]) -> Odds:
+    """Several rules, each with its share."""
+    odds: dict[str, float] = {}
+    for share, part in parts:
+        for name, probability in part.items():
+            if share * probability:
+                odds[name] = odds.get(name, 0.0) + share * probability
+    return odds
+
+
+def history(situation: Situation) -> list[Member]:
+    """Everybody who does not change any more."""
+    return situation.population.of(learns=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfPlay(Matchmaker):
+    """Meets itself, as it is now."""
+
+    def odds(self, learner: Member, situation: Situation) -> Odds:
+        return {learner.name: 1.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fixed(Matchmaker):
+    """Meets one member always."""
+
+    opponent: str
+
+    def odds(self, learner: Member, situation: Situation) -> Odds:
+        return {situation.population[self.opponent].name: 1.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PFSP(Matchmaker):
+    """Prioritised fictitious self-play over all who do not change: the weight follows from how often one wins.
+
+    A share is kept for those whom the learner beats at least so often, whom no weight would bring back: bots that are
+    easily beaten must still be exploited.
+    """
+
+    weighting: str = "squared"
+    self_play: float = 0.0
+    """Which share of matches is against itself."""
+    reserved: float = 0.0
+    """Which share is kept for those who are beaten."""
+    beaten: float = 0.7
+    """From which rate on somebody is."""
+
+    def __post_init__(self) -> None:
+        weighting(self.weighting)
+        for name in ("self_play", "reserved", "beaten"):
+            within("PFSP", name, getattr(self, name), 0.0, 1.0)
+        within("PFSP", "self_play + reserved", self.self_play + self.reserved, 0.0, 1.0)
+
+    def odds(self, learner: Member, situation: Situation) -> Odds:
+        others = history(situation)
+        rates = situation.rates(learner, others)
+        usual = spread(others, shares(rates, self.weighting) if others else rates, learner)
+        weak = [other for other, rate in zip(others, rates, strict=True) if rate >= self.beaten]
+        easy = {other.name: 1.0 / len(weak) for other in weak} or usual
+        rest = 1.0 - self.self_play - self.reserved
+        return mixed((self.self_play, {learner.name: 1.0}), (self.reserved, easy), (rest, usual))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatingNear(Matchmaker):
+    """Those whose rating is near one's own, weighed by a bell curve.
+
+    The source's own league matched by rating alone and collapsed on a few opponents: this is here to be compared with.
+    """
+
+    width: float = 100.0
+
+    def __post_init__(self) -> None:
+        within("RatingNear", "width", self.width, 1e-6)
+
+    def odds(self, learner: Member, situation: Situation) -> Odds:
+        others, own = history(situation), situation.ratings.get(learner.name)
+        if own is None:
+            raise CannotCompute(f"`rating_near` needs ratings, and {learner.name} has none yet.")
+        far = np.array([(situation.ratings.get(other.name, own) - own) / self.width for other in others])
+        weights = np.exp(-0.5 * far**2)
+        return spread(others, weights / weights.sum() if others else weights, learner)

@@ -1,0 +1,114 @@
+"""Ratings for people to read: Elo by maximum likelihood from all games at once, with intervals.
+
+No match is made by them. The model is Bradley and Terry's (1952): A beats B with 1 / (1 + 10^((R_B - R_A) / 400)). A
+draw counts as half a win of each. Half a virtual draw of everybody with the mean keeps whoever won all games finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.errors import BadParameter
+
+Floats = NDArray[np.float64]
+MEAN = 1500.0
+_SCALE = 400.0 / np.log(10.0)
+"""Points for a unit of log-odds."""
+_PRIOR = 0.5
+"""So many virtual games has everybody drawn with the mean."""
+_Z = 1.959964
+_STEPS, _CLOSE = 100, 1e-10
+
+
+@dataclass(frozen=True)
+class Score:
+    """One result: who met whom, and the points of the first (1, 0.5 or 0), or their sum over so many games."""
+
+    first: str
+    second: str
+    points: float
+    games: float = 1.0
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A rating with its 95 % interval."""
+
+    name: str
+    elo: float
+    low: float
+    high: float
+    games: float
+
+
+def elo(scores: Iterable[Score], anchor: Mapping[str, float] | None = None) -> list[Rating]:
+    """The ratings, the best first; their mean is 1500, or they are shifted to meet an anchor's on average.
+
+    Those who are linked by no chain of games are linked by the virtual draws alone, and their intervals are as wide.
+    """
+    listed = [score for score in scores if score.games > 0.0 and score.first != score.second]
+    names = sorted({name for score in listed for name in (score.first, score.second)})
+    if not names:
+        return []
+    games, points = _tables(listed, names)
+    strength, spread = _fitted(games, points)
+    values = MEAN + _SCALE * (strength - strength.mean())
+    if anchor:
+        values += _shift(dict(zip(names, values.tolist(), strict=True)), anchor)
+    wide = _Z * _SCALE * spread
+    rows = zip(names, values.tolist(), wide.tolist(), games.sum(axis=1).tolist(), strict=True)
+    return sorted((Rating(n, v, v - w, v + w, g) for n, v, w, g in rows), key=lambda rating: -rating.elo)
+
+
+def _shift(values: Mapping[str, float], anchor: Mapping[str, float]) -> float:
+    """By how much all are moved, so that those of the anchor have their ratings on average."""
+    known = [anchor[name] - values[name] for name in anchor if name in values]
+    if not known:
+        raise BadParameter(f"None of the anchor's names ({', '.join(anchor)}) has played.")
+    return sum(known) / len(known)
+
+
+def _tables(scores: Sequence[Score], names: Sequence[str]) -> tuple[Floats, Floats]:
+    """Games and points by pair, one view for each side."""
+    place = {name: number for number, name in enumerate(names)}
+    games, points = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
+    for score in scores:
+        one, other = place[score.first], place[score.second]
+        games[one, other] += score.games
+        games[other, one] += score.games
+        points[one, other] += score.points
+        points[other, one] += score.games - score.points
+    return games, points
+
+
+def _fitted(games: Floats, points: Floats) -> tuple[Floats, Floats]:
+    """Log-strengths by Newton's method, and their standard errors about the mean."""
+    size = len(games)
+    strength = np.zeros(size)
+    for _ in range(_STEPS):
+        won = _logistic(strength[:, None] - strength[None, :])
+        own = _logistic(strength)
+        slope = (points - games * won).sum(axis=1) + _PRIOR * (0.5 - own)
+        step = np.linalg.solve(_information(games, won, own), slope)
+        strength = strength + np.clip(step, -2.0, 2.0)
+        if np.abs(step).max() < _CLOSE:
+            break
+    won, own = _logistic(strength[:, None] - strength[None, :]), _logistic(strength)
+    covariance = np.linalg.inv(_information(games, won, own))
+    centring = np.eye(size) - 1.0 / size
+    return strength, np.sqrt(np.diag(centring @ covariance @ centring))
+
+
+def _information(games: Floats, won: Floats, own: Floats) -> Floats:
+    """Fisher's information of the log-strengths."""
+    weight = games * won * (1.0 - won)
+    information: Floats = np.diag(weight.sum(axis=1) + _PRIOR * own * (1.0 - own)) - weight
+    return information
+
+
+def _logistic(x: Floats) -> Floats:
+    return 1.0 / (1.0 + np.exp(-x))

@@ -1,0 +1,167 @@
+"""Who meets whom for known win rates: the effective number of opponents, worked out by hand."""
+
+import numpy as np
+import pytest
+
+from stratagem.errors import BadParameter, CannotCompute, StratagemError
+from stratagem.games.key import Key
+from stratagem.league.matchmaking import PFSP, Fixed, RatingNear, SelfPlay, Situation
+from stratagem.league.member import Member, Population
+from stratagem.league.results import Results
+from stratagem.league.roles import LeagueExploiter, Main, MainExploiter, begins_anew
+from stratagem.league.weights import WEIGHTINGS, effective_number, shares
+
+RATES = {"easy": 0.9, "even": 0.5, "hard": 0.1}
+HERO = Member(name="hero", role="main", learns=True)
+
+
+def situation(rates=RATES, roles=None, ratings=None, learners=(HERO,)):
+    roles = roles or {}
+    results, population = Results(), Population()
+    for learner in learners:
+        population.add(learner)
+        results.add(learner.name)
+    for name, rate in rates.items():
+        parent = "hero" if roles.get(name, "bot") == "main" else ""
+        population.add(Member(name=name, role=roles.get(name, "bot"), parent=parent))
+        results.add(name)
+        for number in range(1000):
+            results.record("hero", name, float(number % 10 < round(10 * rate)))
+    return Situation(population, results, ratings or {})
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("squared", [0.01, 0.25, 0.81]),
+        ("variance", [0.09, 0.25, 0.09]),
+        ("linear", [0.1, 0.5, 0.9]),
+        ("capped", [0.1, 0.5, 0.5]),
+        ("uniform", [1.0, 1.0, 1.0]),
+    ],
+)
+def test_weights_by_hand_and_how_many_opponents_they_are_worth(name, expected):
+    rates, weights = np.array([0.9, 0.5, 0.1]), np.array(expected)
+    found = shares(rates, name)
+    assert found == pytest.approx(weights / weights.sum())
+    assert effective_number(found) == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+
+
+@pytest.mark.parametrize(
+    ("name", "worth"), [("squared", 1.594), ("variance", 2.349), ("linear", 2.103), ("capped", 2.373), ("uniform", 3.0)]
+)
+def test_the_effective_number_of_opponents_is_stated(name, worth):
+    """Of three whom one beats nine, five and one times in ten."""
+    assert effective_number(shares(np.array([0.9, 0.5, 0.1]), name)) == pytest.approx(worth, abs=2e-3)
+
+
+def test_alike_are_worth_as_many_as_they_are_and_one_alone_is_one():
+    assert effective_number(np.full(7, 1 / 7)) == pytest.approx(7.0)
+    assert effective_number(np.array([1.0, 0.0])) == 1.0
+    assert all(shares(np.ones(4), name) == pytest.approx(np.full(4, 0.25)) for name in WEIGHTINGS)
+
+
+def close(odds, **expected):
+    assert odds == pytest.approx(expected, abs=0.02)
+
+
+def test_fictitious_play_meets_whom_it_loses_to_and_keeps_a_share_for_the_beaten():
+    close(PFSP().odds(HERO, situation()), easy=0.01 / 1.07, even=0.25 / 1.07, hard=0.81 / 1.07)
+    some = PFSP(weighting="linear", self_play=0.3, reserved=0.2).odds(HERO, situation())
+    close(some, hero=0.3, easy=0.2 + 0.5 * 0.1 / 1.5, even=0.5 * 0.5 / 1.5, hard=0.5 * 0.9 / 1.5)
+
+
+def test_where_nobody_is_beaten_the_reserved_share_is_played_as_usual():
+    found = PFSP(reserved=0.5).odds(HERO, situation({"hard": 0.1, "even": 0.5}))
+    close(found, hard=0.81 / 1.06, even=0.25 / 1.06)
+
+
+def test_without_anybody_a_learner_meets_itself():
+    alone = situation({})
+    for rule in (PFSP(), PFSP(reserved=0.5, weighting="capped"), SelfPlay(), Main(), LeagueExploiter()):
+        assert rule.odds(HERO, alone) == {"hero": 1.0}
+
+
+def test_a_fixed_opponent_and_one_that_is_not_there():
+    assert Fixed(opponent="hard").odds(HERO, situation()) == {"hard": 1.0}
+    with pytest.raises(StratagemError, match="member of the league"):
+        Fixed(opponent="nobody").odds(HERO, situation())
+
+
+def test_by_rating_alone_few_are_met():
+    """Ten bots at ten ratings, a hundred points apart: rating-near is worth under three of them, uniform ten."""
+    rates = {f"b{n}": 0.5 for n in range(10)}
+    ratings = {"hero": 1500.0, **{f"b{n}": 1100.0 + 100 * n for n in range(10)}}
+    near = RatingNear(width=50.0).odds(HERO, situation(rates, ratings=ratings))
+    assert effective_number(np.array(list(near.values()))) < 3.0
+    assert max(near, key=near.get) == "b4"
+    even = PFSP(weighting="uniform").odds(HERO, situation(rates, ratings=ratings))
+    assert effective_number(np.array(list(even.values()))) == pytest.approx(10.0)
+    with pytest.raises(CannotCompute, match="needs ratings"):
+        RatingNear().odds(HERO, situation())
+
+
+def test_the_main_learner_fights_the_past_verifies_and_plays_itself():
+    rates, roles = {"then": 0.9, "rival": 0.1}, {"then": "main", "rival": "main_exploiter"}
+    squared = {"then": 0.01 / 0.82, "rival": 0.81 / 0.82}
+    found = Main().odds(HERO, situation(rates, roles))
+    close(found, then=0.5 * squared["then"], rival=0.5 * squared["rival"] + 0.15, hero=0.35)
+
+
+def test_without_a_rival_it_meets_whom_it_forgot_to_beat_and_else_itself():
+    roles = {"first": "main", "second": "main"}
+    found = Main().odds(HERO, situation({"first": 0.5, "second": 0.9}, roles))
+    close(found, first=0.5 * 0.25 / 0.26 + 0.15, second=0.5 * 0.01 / 0.26, hero=0.35)
+    sure = Main().odds(HERO, situation({"first": 0.8, "second": 0.8}, roles))
+    close(sure, first=0.25, second=0.25, hero=0.5)
+
+
+def test_an_exploiter_meets_the_main_learner_or_its_past_while_it_wins_too_seldom():
+    exploiter = Member(name="exploiter", role="main_exploiter", learns=True)
+    table = situation({"then": 0.5}, {"then": "main"}, learners=(HERO, exploiter))
+    assert MainExploiter().odds(exploiter, table) == {"hero": 1.0}
+    for _ in range(500):
+        table.results.record("exploiter", "hero", 0.0)
+    assert MainExploiter().odds(exploiter, table) == {"then": 1.0}
+    lonely = situation({}, learners=(exploiter,))
+    with pytest.raises(CannotCompute, match="needs a main learner"):
+        MainExploiter().odds(exploiter, lonely)
+
+
+def test_a_league_exploiter_meets_all_that_it_does_not_beat_alike():
+    learner = Member(name="hero", role="league_exploiter", learns=True)
+    close(
+        LeagueExploiter().odds(learner, situation(learners=(learner,))), easy=0.1 / 1.1, even=0.5 / 1.1, hard=0.5 / 1.1
+    )
+
+
+def test_who_begins_anew():
+    learners = {
+        role: Member(name=role, role=role, learns=True) for role in ("main", "main_exploiter", "league_exploiter")
+    }
+    times = {role: sum(begins_anew(one, Key(n)) for n in range(400)) for role, one in learners.items()}
+    assert times["main"] == 0
+    assert times["main_exploiter"] == 400
+    assert 70 < times["league_exploiter"] < 130
+
+
+def test_draws_follow_the_odds_and_the_key():
+    table, rule = situation(), PFSP(weighting="linear")
+    drawn = [rule.draw(HERO, table, Key(n)).name for n in range(600)]
+    assert drawn == [rule.draw(HERO, table, Key(n)).name for n in range(600)]
+    odds = rule.odds(HERO, table)
+    assert all(abs(drawn.count(name) / 600 - odds[name]) < 0.07 for name in RATES)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PFSP(weighting="cubed"),
+        lambda: PFSP(reserved=0.7, self_play=0.7),
+        lambda: PFSP(beaten=2.0),
+        lambda: RatingNear(width=0.0),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(make):
+    with pytest.raises((BadParameter, StratagemError)):
+        make()

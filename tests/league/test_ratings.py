@@ -1,0 +1,124 @@
+"""Ratings and the game of choosing a member, against known values and another implementation."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from stratagem.errors import BadParameter
+from stratagem.league.meta_game import alpha_rank, cycles, forgotten, nash_mixture, skew
+from stratagem.league.ratings import Score, elo
+
+ROCK = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+"""Rock, paper, scissors."""
+
+
+def by_name(scores, **options):
+    return {rating.name: rating for rating in elo(scores, **options)}
+
+
+def test_two_who_won_three_to_one_are_191_points_apart():
+    """400 log10(3) = 190.8, for so many games that the virtual draws do not show."""
+    found = by_name([Score("a", "b", 30_000.0, 40_000.0)])
+    assert found["a"].elo - found["b"].elo == pytest.approx(190.85, abs=0.1)
+    assert (found["a"].elo + found["b"].elo) / 2 == pytest.approx(1500.0)
+
+
+def test_ratings_of_made_up_strengths_are_found_again_within_their_intervals():
+    rng = np.random.default_rng(1)
+    true = {f"m{n}": 1500.0 + 80.0 * (n - 4) for n in range(9)}
+    scores = [
+        Score(a, b, float(rng.binomial(60, 1 / (1 + 10 ** ((true[b] - true[a]) / 400)))), 60.0)
+        for a in true
+        for b in true
+        if a < b
+    ]
+    found = by_name(scores)
+    inside = [rating.low <= true[name] <= rating.high for name, rating in found.items()]
+    assert sum(inside) >= 7
+    assert all(abs(found[name].elo - strength) < 60 for name, strength in true.items())
+    assert all(10 < rating.high - rating.elo < 60 for rating in found.values())
+
+
+def test_intervals_cover_as_often_as_they_say():
+    rng = np.random.default_rng(2)
+    hits = []
+    for _ in range(200):
+        won = float(rng.binomial(100, 1 / (1 + 10 ** (-100 / 400))))
+        rating = by_name([Score("a", "b", won, 100.0)])["a"]
+        hits.append(rating.low <= 1550.0 <= rating.high)
+    assert 0.90 < np.mean(hits) < 0.99
+
+
+def test_whoever_won_all_games_is_finite_and_an_anchor_is_met():
+    found = by_name([Score("a", "b", 10.0, 10.0), Score("b", "c", 5.0, 10.0)], anchor={"c": 1000.0})
+    assert found["c"].elo == pytest.approx(1000.0)
+    assert 1100 < found["a"].elo < 2500
+    assert elo([]) == []
+    with pytest.raises(BadParameter, match="None of the anchor"):
+        elo([Score("a", "b", 1.0)], anchor={"z": 0.0})
+
+
+def test_more_games_make_narrower_intervals():
+    few, many = (by_name([Score("a", "b", n / 2, n)])["a"] for n in (10.0, 1000.0))
+    assert (few.high - few.low) > 5 * (many.high - many.low)
+
+
+def test_rock_paper_and_scissors_are_mixed_evenly():
+    assert nash_mixture(ROCK) == pytest.approx(np.full(3, 1 / 3))
+    assert alpha_rank(ROCK) == pytest.approx(np.full(3, 1 / 3))
+    assert list(cycles(ROCK, ["rock", "paper", "scissors"])) == [("rock", "scissors", "paper")]
+    assert not list(cycles(ROCK, ["rock", "paper", "scissors"], least=1.0))
+
+
+def test_weighted_rock_paper_scissors_has_the_known_equilibrium():
+    """Where rock's win over scissors counts twice: (1, 2, 1) / 4, by hand."""
+    pay = np.array([[0.0, -1.0, 2.0], [1.0, 0.0, -1.0], [-2.0, 1.0, 0.0]])
+    assert nash_mixture(pay) == pytest.approx([0.25, 0.5, 0.25])
+
+
+def test_who_beats_everybody_is_all_there_is():
+    pay = np.array([[0.0, 0.3, 0.2], [-0.3, 0.0, 0.4], [-0.2, -0.4, 0.0]])
+    assert nash_mixture(pay) == pytest.approx([1, 0, 0], abs=1e-9)
+    assert alpha_rank(pay)[0] > 0.999
+    assert alpha_rank(np.zeros((1, 1))) == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_member_wins_against_the_mixture(seed):
+    rates = np.random.default_rng(seed).random((6, 6))
+    pay = skew(rates)
+    mixture = nash_mixture(pay)
+    assert mixture.sum() == pytest.approx(1.0)
+    assert (pay @ mixture).max() < 1e-7
+
+
+@pytest.mark.parametrize("alpha", [0.5, 5.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_alpha_rank_is_that_of_openspiel(monkeypatch, seed, alpha):
+    """OpenSpiel's needs a package for pictures to be imported at all; none is drawn here."""
+    for name in ("matplotlib", "matplotlib.patches", "matplotlib.patheffects", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["matplotlib"].patches = sys.modules["matplotlib.patches"]
+    sys.modules["matplotlib"].patheffects = sys.modules["matplotlib.patheffects"]
+    sys.modules["matplotlib"].pyplot = sys.modules["matplotlib.pyplot"]
+    sys.modules["matplotlib.patches"].FancyBboxPatch = object
+    from open_spiel.python.egt import alpharank
+
+    pay = skew(np.random.default_rng(seed).random((5, 5)))
+    _, _, theirs, _, _ = alpharank.compute([pay], m=20, alpha=alpha)
+    assert alpha_rank(pay, alpha, crowd=20) == pytest.approx(theirs, abs=1e-6)
+
+
+def test_a_later_checkpoint_that_loses_to_whom_an_earlier_one_beat_has_forgotten():
+    names = ["a1", "a2", "bot"]
+    pay = np.array([[0.0, -0.1, 0.2], [0.1, 0.0, -0.3], [-0.2, 0.3, 0.0]])
+    assert list(forgotten(pay, names, [["a1", "a2"]])) == [("a2", "a1", "bot")]
+    assert not list(forgotten(pay, names, [["a1", "a2"]], least=0.25))
+    assert not list(forgotten(pay, names, [["a2", "a1"]]))
+
+
+def test_a_table_that_is_no_square_is_refused():
+    with pytest.raises(BadParameter, match="square"):
+        skew(np.zeros((2, 3)))
