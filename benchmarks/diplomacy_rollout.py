@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.settings import GRPOSettings
 from stratagem.decoding.walker import Cursor
 from stratagem.engines.transformers_engine import TransformersEngine
@@ -126,7 +127,8 @@ def main() -> None:
         terms={"parts": 1.0, "outcome": 1.0},
         orders="plus",
     )
-    collector = GRPO(settings, make_game(f"diplomacy(until={asked.until})"), hero, Key(0))
+    game = make_game(f"diplomacy(until={asked.until})")
+    collector = GRPO(settings, game, hero, Key(0), ByShares(settings.opponents, game, hero))
     watch = Stopwatch()
     hang(watch)
     begun = time.perf_counter()

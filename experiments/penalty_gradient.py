@@ -135,7 +135,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     asked = parser.parse_args()
     recipe = RunFolder.open(asked.run).config(Recipe)
-    trained, game = Trained(recipe, f"run:{asked.run}@{asked.label}"), make_game(recipe.games[0])
+    trained, game = Trained(recipe, load(f"run:{asked.run}@{asked.label}")), make_game(recipe.games[0])
 
     def sepo(credit: str) -> SEPO:
         settings = recipe.sepo.model_copy(update={"credit": credit, "source": "pool"})

@@ -8,6 +8,7 @@ from stratagem.algorithms.trained import Trained
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.credit.base import Credit
+from stratagem.models.load import load
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
@@ -15,7 +16,7 @@ from stratagem.players.catalogue import make_player
 
 def test_every_group_is_dealt_evenly_whatever_the_order():
     game = make_game("kuhn(hands=2)")
-    match = Match(game, [Trained(Recipe(), "tiny").hero, make_player("random", game)])
+    match = Match(game, [Trained(Recipe(), load("tiny")).hero, make_player("random", game)])
     episodes = list(play(grouped(match, groups=3, size=4, key=Key(0), name="dealt")))[::-1]
     mixed = [episodes[place] for place in np.random.default_rng(1).permutation(len(episodes))]
     rows = taken(mixed)

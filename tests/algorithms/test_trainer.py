@@ -19,6 +19,7 @@ from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.watch import CheckFailed, TrainingWarning
+from stratagem.models.load import load
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
 from stratagem.players.catalogue import make_player
@@ -258,7 +259,7 @@ def test_what_a_game_cannot_give_is_said_before_anything_is_learnt(tmp_path, nam
 
 def test_several_games_make_one_step_and_share_its_divisor():
     recipe = Recipe.read({"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "sepo": {"rollouts": 2, "groups": 1}})
-    trained = Trained(recipe, "tiny")
+    trained = Trained(recipe, load("tiny"))
     parts = [SEPO(recipe.sepo, make_game(text), trained.hero, Key(0)).collect(0) for text in recipe.games]
     whole = joined(parts)
     assert len(whole.examples) == sum(len(part.examples) for part in parts)
@@ -273,7 +274,7 @@ def test_several_games_make_one_step_and_share_its_divisor():
 def test_a_shared_penalty_brings_exactly_nothing():
     settings = {"rollouts": 2, "groups": 1, "credit": "shared"}
     recipe = Recipe.read({"games": ["ipd(rounds=2)"], "sepo": settings})
-    collected = SEPO(recipe.sepo, make_game("ipd(rounds=2)"), Trained(recipe, "tiny").hero, Key(0)).collect(0)
+    collected = SEPO(recipe.sepo, make_game("ipd(rounds=2)"), Trained(recipe, load("tiny")).hero, Key(0)).collect(0)
     assert collected.examples
     for example in collected.examples:
         assert set(example.columns["term/exploit"]) == {0.0}

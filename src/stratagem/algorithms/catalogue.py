@@ -11,6 +11,8 @@ from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.grpo.trainer import GRPOTrainer
 from stratagem.algorithms.kl_sft import KLSFTRecipe
 from stratagem.algorithms.kl_sft_trainer import KLSFTTrainer
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.trainer import LeagueTrainer
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.recipe_file import AnyRecipe, recipe_data
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
@@ -42,6 +44,7 @@ ALGORITHMS: dict[str, Algorithm] = {
     "sepo": Algorithm(Recipe, SEPOTrainer),
     "grpo": Algorithm(GRPORecipe, GRPOTrainer),
     "kl_sft": Algorithm(KLSFTRecipe, KLSFTTrainer),
+    "league": Algorithm(LeagueRecipe, LeagueTrainer),
     "scopal": Algorithm(ScopalRecipe, ScopalTrainer),
     "shaping": Algorithm(ShapingRecipe, ShapingTrainer),
 }

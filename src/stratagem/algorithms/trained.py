@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.engines.base import Sampling
@@ -15,11 +15,14 @@ from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.policy import Policy
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.load import LanguageModel
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.weights import restore_weights, writes_adapters, writes_model
+
+if TYPE_CHECKING:
+    import torch
 
 POLICY = "policy"
 """The adapter's name."""
@@ -28,12 +31,23 @@ POLICY = "policy"
 class Trained:
     """A model at its table and at its desk."""
 
-    def __init__(self, recipe: PolicyRecipe, base: str) -> None:
+    def __init__(
+        self,
+        recipe: PolicyRecipe,
+        lm: LanguageModel,
+        *,
+        name: str = POLICY,
+        engine: TransformersEngine | None = None,
+        seed: int | None = None,
+    ) -> None:
+        """Several of them may share a model and its engine, each with an adapter of its own name and seed."""
         self.recipe = recipe
-        self.lm: LanguageModel = load(base)
+        self.lm = lm
+        self.name = name
+        self.seed = recipe.seed if seed is None else seed
         stage = recipe.stage
         optimiser = Optimiser(self._weights(), stage.optimiser, stage.iterations * stage.updates)
-        self.engine = TransformersEngine(self.lm)
+        self.engine = engine or TransformersEngine(self.lm)
         self.hero = self._hero()
         policy = Policy(self.lm, budget=recipe.budget, recompute=recipe.recompute)
         self.learner = Learner(
@@ -41,14 +55,14 @@ class Trained:
             stage.loss(),
             optimiser,
             adapter=self.adapter,
-            reference=recipe.reference.make(self.lm, POLICY),
-            key=Key(recipe.seed).at("dropout"),
+            reference=recipe.reference.make(self.lm, name),
+            key=Key(self.seed).at("dropout"),
         )
 
     @property
     def adapter(self) -> str | None:
         """The adapter that is trained; None where all weights are."""
-        return POLICY if self.recipe.train == "adapter" else None
+        return self.name if self.recipe.train == "adapter" else None
 
     @property
     def taken(self) -> int:
@@ -59,7 +73,7 @@ class Trained:
         if self.adapter is None:
             self.lm.model.requires_grad_(True)
             return list(self.lm.model.parameters())
-        return self.recipe.adapter.add(self.lm, POLICY, self.recipe.seed)
+        return self.recipe.adapter.add(self.lm, self.name, self.seed)
 
     def _hero(self) -> ModelPlayer:
         speaker = Speaker(
@@ -69,7 +83,7 @@ class Trained:
             sampling=Sampling(temperature=self.recipe.temperature),
             max_new=self.recipe.max_new,
         )
-        hero = ModelPlayer(name=POLICY, speaker=speaker, mode=self.recipe.mode)
+        hero = ModelPlayer(name=self.name, speaker=speaker, mode=self.recipe.mode)
         for text in self.recipe.games:
             hero.check(make_game(text))
         return hero
@@ -103,16 +117,28 @@ class Trained:
     def _publish(self) -> None:
         self.engine.publish(self.adapter or "", self.learner.optimiser.taken)
 
+    def begin_anew(self, weights: Iterable[torch.Tensor]) -> None:
+        """Go back to these weights of its adapter, as if nothing had been learnt."""
+        self.learner.optimiser.begin_anew(weights)
+        self._publish()
+
     def state(self) -> dict[str, Any]:
         """All that a later step depends on, but for the weights."""
         return {"optimiser": self.learner.optimiser.state()}
 
     def restore(self, state: dict[str, Any], folder: Path) -> None:
         """Go on from a state and the weights in the folder of its checkpoint."""
+        names = None if self.adapter is None else self.adapters
+        restore_weights(self.lm, folder, names)
         self.learner.optimiser.restore(state["optimiser"])
-        restore_weights(self.lm, folder)
         self._publish()
+
+    @property
+    def adapters(self) -> list[str]:
+        """Its own, and that of a reference that follows it."""
+        average = self.learner.average
+        return [self.name] if average is None else [self.name, average.name]
 
     def writes(self) -> Callable[[Path], None]:
         """What writes the weights into the folder of a checkpoint."""
-        return writes_model(self.lm) if self.adapter is None else writes_adapters(self.lm)
+        return writes_model(self.lm) if self.adapter is None else writes_adapters(self.lm, self.adapters)

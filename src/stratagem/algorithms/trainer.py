@@ -24,6 +24,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.signal import measured
 from stratagem.learning.watch import Watch
+from stratagem.models.load import load
 from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
@@ -86,7 +87,7 @@ class Trainer(ABC, Generic[R]):
     def _iterations(self, log: MetricLog) -> None:
         """Play, learn, and now and then measure and keep."""
         start = latest(self.run)
-        trained = Trained(self.recipe, self.held.base)
+        trained = Trained(self.recipe, load(self.held.base))
         key, iterations = Key(self.recipe.seed).at(self.recipe.stage_name), self.recipe.stage.iterations
         heroes = [self.collector(game, trained.hero, key) for game in self.games]
         if start is not None and start.step > self.recipe.warm_steps:

@@ -26,7 +26,7 @@ from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.models.adapter_files import WEIGHTS
-from stratagem.models.adapters import adapter_names, load_adapter
+from stratagem.models.adapters import adapter_names, dropped, load_adapter
 from stratagem.models.load import LanguageModel
 
 MEMORY = 512 * 2**20
@@ -96,6 +96,12 @@ class TransformersEngine:
         if name not in adapter_names(self.lm):
             load_adapter(self.lm, folder, name)
         return name
+
+    def drop_adapter(self, name: str) -> None:
+        """Let go of an adapter that was loaded."""
+        self.reader.forget(name)
+        self._versions.pop(name, None)
+        dropped(self.lm, name)
 
     def answer(self, requests: Sequence[Request]) -> list[Call]:
         calls: dict[int, Call] = {}

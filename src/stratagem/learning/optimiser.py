@@ -96,6 +96,14 @@ class Optimiser:
             for long, short in self._rounded():
                 short.copy_(long)
 
+    def begin_anew(self, weights: Iterable[torch.Tensor]) -> None:
+        """Give the weights these values, and forget what the steps so far were like; the schedule goes on."""
+        with torch.no_grad():
+            for long, short, value in zip(self._long, self.weights, weights, strict=True):
+                long.copy_(value)
+                short.copy_(value)
+        self._adam.state.clear()
+
     def state(self) -> dict[str, Any]:
         """All that a later step depends on; the weights themselves only where they are kept in 32 bits beside."""
         long = [weight.detach() for weight, _ in self._rounded()]

@@ -53,4 +53,8 @@ class ReferenceSettings(FiniteSettings):
 
     def make(self, lm: LanguageModel, policy: str) -> Average | None:
         """What a learner takes as its `reference`; on resuming, restore the weights afterwards."""
-        return None if self.type == "base" else Average(lm, policy, decay=self.decay, every=self.every)
+        return (
+            None
+            if self.type == "base"
+            else Average(lm, policy, decay=self.decay, every=self.every, name=f"{policy}-{REFERENCE}")
+        )

@@ -92,6 +92,26 @@ def save_adapter(model: LanguageModel, name: str, path: str | Path) -> None:
     write_adapter(Path(path).expanduser(), weights, model.model.peft_config[name], base)
 
 
+def dropped(model: LanguageModel, name: str) -> None:
+    """Take an adapter out of the model; the last one cannot go, since without any the model is another object."""
+    check_adapter(model, name)
+    if len(adapter_names(model)) == 1:
+        raise BadModel(f"{name} is the only adapter of {model.name}, and one must stay.")
+    before = current(model)
+    if before == name:
+        raise BadModel(f"{name} is at work, so it cannot be taken out of {model.name}.")
+    trained = [weight for weight in model.model.parameters() if weight.requires_grad]
+    with quietly():
+        model.model.delete_adapter(name)
+    for weight in trained:  # peft switches to another adapter, and on what is trained with it
+        weight.requires_grad_(True)
+    model.lora_layers = None
+    for layer in lora_layers(model):
+        layer._disable_adapters = False  # noqa: SLF001 - as in `_switch`
+        layer._active_adapter = [adapter_names(model)[0]]  # noqa: SLF001
+    _switch(model, before)
+
+
 def adapter_names(model: LanguageModel) -> list[str]:
     """The adapters that the model has, in the order in which they came."""
     return list(getattr(model.model, "peft_config", {}))

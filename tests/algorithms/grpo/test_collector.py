@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.pieces import own_parts
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.trained import Trained
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.models.load import load
 from stratagem.play.forks import steps
 
 LITTLE = "diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY])"
@@ -18,8 +20,9 @@ def collected(game, model="tiny", style="plain", iteration=0, **settings):
     recipe = GRPORecipe.read(
         {"games": [game], "model": model, "style": style, "temperature": 1.0, "grpo": {"groups": 3, **settings}}
     )
-    hero = Trained(recipe, model).hero
-    return GRPO(recipe.grpo, make_game(game), hero, Key(3)).collect(iteration)
+    hero = Trained(recipe, load(model)).hero
+    made = make_game(game)
+    return GRPO(recipe.grpo, made, hero, Key(3), ByShares(recipe.grpo.opponents, made, hero)).collect(iteration)
 
 
 def forks_of(found):

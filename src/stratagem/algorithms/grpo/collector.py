@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from stratagem.algorithms.collected import Collected
 from stratagem.algorithms.grpo.pieces import Piece, piece_of_each_token, pieces_of
-from stratagem.algorithms.grpo.settings import SELF, GRPOSettings
+from stratagem.algorithms.grpo.settings import ForkSettings
 from stratagem.algorithms.rollouts import sampled
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
@@ -32,15 +32,31 @@ from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 
 
+class Lineup(NamedTuple):
+    """Who plays the other seats."""
+
+    names: tuple[str, ...]
+    players: tuple[Player, ...]
+    learn: bool = False
+    """Whether they are the hero itself and learn as it does."""
+
+
+class Opponents(Protocol):
+    """Whom the hero meets."""
+
+    def draw(self, key: Key) -> Lineup:
+        """Somebody for every other seat."""
+        ...
+
+
 @dataclass(frozen=True)
-class _Group:
+class Group:
     """A situation, and who plays on from it."""
 
-    name: str
     parent: Episode
     turn: int
     slots: tuple[int, ...]
-    opponent: str
+    lineup: Lineup
     key: Key
 
     @property
@@ -52,31 +68,42 @@ class _Group:
 class GRPO:
     """Collects what each iteration teaches one hero in one game."""
 
-    def __init__(self, settings: GRPOSettings, game: Game[Any], hero: ModelPlayer, key: Key) -> None:
+    def __init__(
+        self, settings: ForkSettings, game: Game[Any], hero: ModelPlayer, key: Key, opponents: Opponents, name: str = ""
+    ) -> None:
+        """`name` tells one hero's episodes from another's in a record."""
         self.settings = settings
         self.game = game
         self.hero = hero
         self.key = key.at(describe(game))
-        seats = game.spec.seats
-        self._warm = Match(game, [make_player(settings.warm_up, game)] * seats)
-        self._matches = {
-            name: Match(game, [hero, *[self._opponent(name)] * (seats - 1)]) for name in settings.opponents
-        }
-
-    def _opponent(self, name: str) -> Player:
-        return self.hero if name == SELF else make_player(name, self.game)
+        self.opponents = opponents
+        self.name = "/".join(filter(None, (game.spec.name, name)))
+        self._warm = Match(game, [make_player(settings.warm_up, game)] * game.spec.seats)
 
     def collect(self, iteration: int) -> Collected:
         """Play the forks of one iteration, and credit them."""
+        groups = self.groups(iteration)
+        return self.credited(groups, played(self.setups(groups)))
+
+    def groups(self, iteration: int) -> list[Group]:
+        """The situations of one iteration, after the warm-up."""
         key = self.key.at("iteration", iteration)
         parents = played(self._warm_ups(iteration, key))
-        groups = [self._group(number, iteration, parent, key) for number, parent in enumerate(parents)]
-        episodes = played(setup for group in groups for setup in self._forks(group))
+        return [self._group(number, iteration, parent, key) for number, parent in enumerate(parents)]
+
+    def setups(self, groups: Sequence[Group]) -> Iterator[Setup]:
+        """The forks of every situation."""
+        for group in groups:
+            match, count = Match(self.game, [self.hero, *group.lineup.players]), self.settings.forks
+            yield from forks(group.parent, match, count, group.key, at=group.turn, slots=group.slots)
+
+    def credited(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Collected:
+        """What the forks teach."""
         pieces = list(self._pieces(groups, episodes))
-        credit = self.settings.estimator()(self._columns(pieces, episodes))
-        examples = self._examples(pieces, credit, episodes)
-        figures = self._figures(pieces, episodes)
-        return Collected(examples, figures, [*parents, *episodes], dict(credit.counts), frozenset(credit.centred))
+        credit = self.settings.estimator()(self._columns(pieces))
+        examples = self._examples(pieces, credit)
+        whole = [*(group.parent for group in groups), *episodes]
+        return Collected(examples, self._figures(pieces), whole, dict(credit.counts), frozenset(credit.centred))
 
     def state(self) -> dict[str, Any]:
         """Nothing is carried over."""
@@ -90,7 +117,7 @@ class GRPO:
         for number in range(self.settings.groups):
             at = key.at("warm up", number)
             yield Setup(
-                id=f"{self.game.spec.name}/{iteration}/{number}",
+                id=f"{self.name}/{iteration}/{number}",
                 match=self._warm,
                 slots=tuple(range(self.game.spec.seats)),
                 key=at,
@@ -98,32 +125,25 @@ class GRPO:
                 turns=low + at.at("turns").integer(high - low + 1),
             )
 
-    def _group(self, number: int, iteration: int, parent: Episode, key: Key) -> _Group:
+    def _group(self, number: int, iteration: int, parent: Episode, key: Key) -> Group:
         """The last situation of a warm-up in which the hero's seat is asked."""
         seats, at = self.game.spec.seats, key.at("group", number)
         hero = (iteration * self.settings.groups + number) % seats
-        names = list(self.settings.opponents)
-        shares = [self.settings.opponents[name] for name in names]
-        opponent = names[at.at("opponent").choose([share / sum(shares) for share in shares])]
         slots = tuple((seat - hero) % seats for seat in range(seats))
         turn = 1 + max((row.turn for row in parent.decisions), default=-1)
         while turn and hero not in replay(parent, turn).to_act:
             turn -= 1
-        return _Group(f"{parent.id}+{turn}", parent, turn, slots, opponent, at)
+        return Group(parent, turn, slots, self.opponents.draw(at.at("opponent")), at)
 
-    def _forks(self, group: _Group) -> Iterator[Setup]:
-        match, count = self._matches[group.opponent], self.settings.forks
-        return forks(group.parent, match, count, group.key, at=group.turn, slots=group.slots)
-
-    def _pieces(self, groups: Sequence[_Group], episodes: Sequence[Episode]) -> Iterator[Piece]:
+    def _pieces(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Iterator[Piece]:
         """What the learning seats did, seat by seat in every episode."""
         for number, episode in enumerate(episodes):
             group = groups[number // self.settings.forks]
-            seats = range(self.game.spec.seats) if group.opponent == SELF else (group.seat,)
+            seats = range(self.game.spec.seats) if group.lineup.learn else (group.seat,)
             for seat in seats:
                 yield from pieces_of(number, episode, (seat,))
 
-    def _columns(self, pieces: Sequence[Piece], episodes: Sequence[Episode]) -> Decisions:
+    def _columns(self, pieces: Sequence[Piece]) -> Decisions:
         """One seat's way through an episode is compared with that seat's in the other forks."""
         seats = self.game.spec.seats
         own = np.array([piece.episode * seats + piece.seat for piece in pieces], dtype=np.int64)
@@ -140,7 +160,7 @@ class GRPO:
             weight=np.array([piece.parts for piece in pieces]),
         )
 
-    def _examples(self, pieces: Sequence[Piece], credit: Credit, episodes: Sequence[Episode]) -> list[Example]:
+    def _examples(self, pieces: Sequence[Piece], credit: Credit) -> list[Example]:
         """A sampled decision of which any piece has credit, token by token."""
         decisions: dict[int, list[int]] = {}
         for row, piece in enumerate(pieces):
@@ -168,7 +188,7 @@ class GRPO:
         bound = self.settings.clip_advantage
         return np.clip(values, -bound, bound) if bound else values
 
-    def _figures(self, pieces: Sequence[Piece], episodes: Sequence[Episode]) -> dict[str, float]:
+    def _figures(self, pieces: Sequence[Piece]) -> dict[str, float]:
         """Means over the learning seats' ways through an episode."""
         ways = len({(piece.episode, piece.seat) for piece in pieces}) or 1
         game, terms = self.game.spec.name, self.settings.terms

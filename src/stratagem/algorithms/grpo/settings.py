@@ -18,8 +18,8 @@ SELF = "self"
 """The opponent that is the policy itself; then all seats learn."""
 
 
-class GRPOSettings(FiniteSettings):
-    """Fork a situation, play on, and say more often what went better than in the other forks."""
+class ForkSettings(FiniteSettings):
+    """How situations are forked, what an episode is worth, and how that is learnt."""
 
     iterations: int = Field(default=30, ge=1)
     """How often it plays and learns."""
@@ -27,8 +27,6 @@ class GRPOSettings(FiniteSettings):
     """How many situations of each game are forked in an iteration; the hero's seat goes round from one to the next."""
     forks: int = Field(default=4, ge=2)
     """How often each is played on."""
-    opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
-    """Who plays the other seats, and how often; one is drawn a situation. `self` is the policy, and all learn."""
     warm_up: str = "random"
     """Who plays all seats up to the situation."""
     turns: tuple[int, int] = (0, 0)
@@ -66,8 +64,6 @@ class GRPOSettings(FiniteSettings):
     def _possible(self) -> Self:
         if not 0 <= self.turns[0] <= self.turns[1]:
             raise ValueError("`turns` are two numbers, at least and at most so many, such as [0, 8]")
-        if min(self.opponents.values()) < 0.0 or not sum(self.opponents.values()):
-            raise ValueError("`opponents` have shares that are not negative, and not all nothing")
         if unknown := sorted(set(self.terms) - {"payoff", "parts", "outcome"}):
             raise ValueError(f"there is no term {unknown[0]!r}: terms are payoff, parts, outcome")
         return self
@@ -88,3 +84,16 @@ class GRPOSettings(FiniteSettings):
             beta=self.kl,
             entropy=self.entropy,
         )
+
+
+class GRPOSettings(ForkSettings):
+    """Fork a situation, play on, and say more often what went better than in the other forks."""
+
+    opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
+    """Who plays the other seats, and how often; one is drawn a situation. `self` is the policy, and all learn."""
+
+    @model_validator(mode="after")
+    def _shares(self) -> Self:
+        if min(self.opponents.values()) < 0.0 or not sum(self.opponents.values()):
+            raise ValueError("`opponents` have shares that are not negative, and not all nothing")
+        return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.trainer import Trainer
 from stratagem.errors import CannotCompute
@@ -29,4 +30,5 @@ class GRPOTrainer(Trainer[GRPORecipe]):
                 )
 
     def collector(self, game: Game[Any], hero: ModelPlayer, key: Key) -> GRPO:
-        return GRPO(self.recipe.grpo, game, hero, key)
+        settings = self.recipe.grpo
+        return GRPO(settings, game, hero, key, ByShares(settings.opponents, game, hero))

@@ -1,0 +1,53 @@
+"""Opponents from the population: for each other seat the learner's rule draws somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stratagem.algorithms.grpo.collector import Group, Lineup
+from stratagem.algorithms.league.seats import Seats
+from stratagem.games.key import Key
+from stratagem.league.matchmaking import Matchmaker, Situation
+from stratagem.league.member import Member
+from stratagem.league.results import Results
+from stratagem.play.records import Episode
+
+_EVEN = 1e-9
+
+
+class Matched:
+    """Draws by a rule what the situation is when it is asked."""
+
+    def __init__(self, rule: Matchmaker, learner: Member, situation: Situation, seats: Seats, others: int) -> None:
+        """`others` seats are not the learner's."""
+        self.rule = rule
+        self.learner = learner
+        self.situation = situation
+        self.seats = seats
+        self.others = others
+
+    def draw(self, key: Key) -> Lineup:
+        """A member for each other seat; only the seat that asked for the match learns, also against itself."""
+        drawn = [self.rule.draw(self.learner, self.situation, key.at(seat)) for seat in range(self.others)]
+        return Lineup(tuple(member.name for member in drawn), tuple(self.seats.player(member) for member in drawn))
+
+
+def book(results: Results, learner: str, groups: Sequence[Group], episodes: Sequence[Episode]) -> float:
+    """Enter what the forks say of the learner and those it met; its mean points, draws counting half."""
+    forked, total, count = len(episodes) // max(1, len(groups)), 0.0, 0
+    for number, episode in enumerate(episodes):
+        group = groups[number // forked]
+        own = episode.payoffs[group.seat]
+        for slot, name in enumerate(group.lineup.names, 1):
+            points = _points(own, episode.payoffs[episode.seat_of(slot)])
+            total, count = total + points, count + 1
+            if name != learner:
+                results.record(learner, name, points)
+    return total / max(1, count)
+
+
+def _points(own: float, other: float) -> float:
+    """1 for more, 0.5 for as much, 0 for less."""
+    if abs(own - other) <= _EVEN:
+        return 0.5
+    return float(own > other)

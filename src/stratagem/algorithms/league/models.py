@@ -1,0 +1,31 @@
+"""Which models a league's run holds: the base, and every learner's checkpoints, as `run:PATH@20/main` names them."""
+
+from __future__ import annotations
+
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.warm_start import BASE
+from stratagem.league.member import Population
+from stratagem.models.reference import parse_model
+from stratagem.models.run_models import RunModel, RunModels, Speaks, outside
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.weights import MODEL
+
+
+def league_models(recipe: LeagueRecipe, run: RunFolder, population: Population) -> RunModels:
+    """By label; `last` alone is the first learner's."""
+    ref = parse_model(recipe.model)
+    option = f"+dtype={ref.dtype}" if ref.dtype else ""
+    base = RunModel(model=outside(recipe.model))
+    made = (run.path / BASE / MODEL).is_dir()
+    start = RunModel(model=f"dir:{BASE}/{MODEL}{option}") if made else base
+    models = {"base": base, "start": start}
+    for member in population.of(learns=False):
+        if member.parent and member.adapter:
+            kept = start.model_copy(update={"adapter": member.adapter})
+            models[f"{member.step}/{member.parent}"] = models[f"last/{member.parent}"] = kept
+    if f"last/{recipe.first}" in models:
+        models["last"] = models[f"last/{recipe.first}"]
+    return RunModels(
+        models=models,
+        speaks=Speaks(mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new=recipe.max_new),
+    )

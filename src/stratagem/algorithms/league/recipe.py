@@ -1,0 +1,76 @@
+"""A recipe for a league: one game, learners with roles, members from the start, and a pool that never changes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from stratagem.algorithms.league.settings import LeagueSettings, LearnerSettings
+from stratagem.algorithms.policy_recipe import PolicyRecipe
+from stratagem.evaluation.suites import Suite, find_suite
+from stratagem.games.base import Game
+from stratagem.games.catalogue import describe
+
+BASE = "base"
+"""The member that is the base itself."""
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+class LeagueRecipe(PolicyRecipe):
+    """Warm start, then learners that meet each other, their past, and others."""
+
+    title: ClassVar[str] = "League"
+    stage_name: ClassVar[str] = "league"
+
+    algorithm: Literal["league"] = "league"
+    """By which algorithm it learns."""
+    select: str = "pay"
+    """The metric that the best checkpoint of the first learner has most of in validation."""
+    opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
+    """The frozen pool: against them the first learner is validated and tested, on the same deals each time."""
+    exact_budget: int = Field(default=0, ge=0)
+    """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
+    learners: dict[str, LearnerSettings] = Field(default={"main": LearnerSettings()}, min_length=1)
+    """Who learns, by name; the first is the one that is measured."""
+    members: dict[str, str] = Field(default={})
+    """Who else is met from the start, by name: players, as `stratagem players` names them."""
+    with_base: bool = True
+    """Whether the base is a member."""
+    league: LeagueSettings = LeagueSettings()
+    """How the league goes on."""
+
+    @property
+    def stage(self) -> LeagueSettings:
+        return self.league
+
+    @property
+    def first(self) -> str:
+        """The learner that is measured."""
+        return next(iter(self.learners))
+
+    def suite(self, game: Game[Any]) -> Suite:
+        """The game alone, against the frozen pool."""
+        return find_suite(describe(game), self.opponents)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if len(self.games) != 1:
+            raise ValueError("a league plays one game: name one in `games`")
+        if self.train != "adapter":
+            raise ValueError('members of a league are adapters on one base: leave `train` at "adapter"')
+        for name in (*self.learners, *self.members):
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name!r} cannot name a member: use letters, digits and _")
+        if twice := sorted({BASE, *self.learners} & {*self.members}) or [n for n in self.learners if n == BASE]:
+            raise ValueError(f"two members would be called {twice[0]}: give each a name of its own")
+        known = {*self.members, *self.learners} | ({BASE} if self.with_base else set())
+        for learner in self.learners.values():
+            if learner.match.rule == "fixed" and learner.match.opponent not in known:
+                raise ValueError(f"nobody is called {learner.match.opponent!r}: members are {', '.join(sorted(known))}")
+        if any(one.role == "main_exploiter" for one in self.learners.values()) and not any(
+            one.role == "main" for one in self.learners.values()
+        ):
+            raise ValueError("a main exploiter needs a learner of the role main to exploit")
+        return self

@@ -1,0 +1,94 @@
+"""One iteration of a league: all learners' games at once, then what they say and teach, learner after learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stratagem.algorithms.collected import Collected, joined
+from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.league.matched import Matched, book
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.seats import Seats
+from stratagem.algorithms.league.standing import Standing
+from stratagem.games.base import Game
+from stratagem.league.matchmaking import Situation
+from stratagem.league.ratings import MEAN, Score, elo
+from stratagem.league.weights import effective_number
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import played
+
+Figures = dict[str, float]
+
+
+class Round:
+    """Plays and teaches the iterations of a league."""
+
+    def __init__(self, recipe: LeagueRecipe, standing: Standing, seats: Seats, game: Game[Any]) -> None:
+        self.recipe = recipe
+        self.standing = standing
+        self.seats = seats
+        self.game = game
+        self.rules = {name: one.match.make(one.role) for name, one in recipe.learners.items()}
+        self._rated = any(one.match.rule == "rating_near" for one in recipe.learners.values())
+
+    def play(self, number: int) -> tuple[Figures, list[Episode]]:
+        """One iteration: what was seen, and all episodes."""
+        situation = self._situation()
+        collectors = {name: self._collector(name, situation) for name in self.rules}
+        groups = {name: collector.groups(number) for name, collector in collectors.items()}
+        setups = {name: list(collector.setups(groups[name])) for name, collector in collectors.items()}
+        over = iter(played(setup for some in setups.values() for setup in some))
+        figures, whole = Figures(), list[Episode]()
+        for name, collector in collectors.items():
+            figures[f"{name}/effective"] = self._effective(name, situation)
+            episodes = [next(over) for _ in setups[name]]
+            figures[f"{name}/points"] = book(self.standing.results, name, groups[name], episodes)
+            collected = collector.credited(groups[name], episodes)
+            figures |= {f"{name}/{what.partition('/')[2]}": value for what, value in collected.figures.items()}
+            figures |= {f"{name}/{what}": value for what, value in self._learnt(name, joined([collected])).items()}
+            whole += collected.episodes
+        self.seats.trim()
+        return figures, whole
+
+    def _collector(self, name: str, situation: Situation) -> GRPO:
+        learner, others = situation.population[name], self.game.spec.seats - 1
+        matched = Matched(self.rules[name], learner, situation, self.seats, others)
+        hero = self.standing.learners[name].hero
+        return GRPO(self.recipe.league, self.game, hero, self.standing.key().at(name), matched, name)
+
+    def _effective(self, name: str, situation: Situation) -> float:
+        """How many opponents the learner's rule is worth now."""
+        odds = self.rules[name].odds(situation.population[name], situation)
+        return effective_number(np.array(list(odds.values())))
+
+    def _learnt(self, name: str, collected: Collected) -> Figures:
+        """The steps of one learner, watched."""
+        trained, watch = self.standing.learners[name], self.standing.watches[name]
+        if not collected.examples:
+            trained.skip()
+            return {f"checks/{check}": 1.0 for check in watch.idle(trained.taken, counts=collected.counts)}
+        figures, updates = Figures(), self.recipe.league.updates
+        for report in trained.learn(collected.examples):
+            found = watch.after(trained.learner, report, counts=collected.counts, steps_a_batch=updates)
+            figures |= {f"checks/{check}": 1.0 for check in found}
+            figures |= {"loss": report.loss, "norm": report.norm}
+            figures |= {} if report.entropy is None else {"entropy": report.entropy}
+        return figures
+
+    def _situation(self) -> Situation:
+        standing = self.standing
+        return Situation(standing.population, standing.results, self._ratings() if self._rated else {})
+
+    def _ratings(self) -> dict[str, float]:
+        """From the results as they are, for the rule that goes by ratings; who has met nobody is in the middle."""
+        results = self.standing.results
+        names = [member.name for member in self.standing.population]
+        scores = [
+            Score(one, other, games * results.rate(one, other), games)
+            for place, one in enumerate(names)
+            for other in names[:place]
+            if (games := results.games(one, other))
+        ]
+        return dict.fromkeys(names, MEAN) | {rating.name: rating.elo for rating in elo(scores)}

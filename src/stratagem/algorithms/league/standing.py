@@ -1,0 +1,136 @@
+"""What a league is at a moment: members, results, and learners with their weights; saved whole, and gone on with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from stratagem.algorithms.league.recipe import BASE, LeagueRecipe
+from stratagem.algorithms.trained import Trained
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.key import Key
+from stratagem.league.member import Member, Population
+from stratagem.league.results import Results
+from stratagem.learning.watch import Watch
+from stratagem.models.adapters import save_adapter
+from stratagem.models.load import LanguageModel
+from stratagem.runs.checkpoint import Checkpoint
+from stratagem.runs.files import remove_folder, write_file
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.weights import writes_adapters
+
+FOLDER, POPULATION, RESULTS = "league", "population.json", "results.json"
+"""Where a run keeps its members, and what is known of them."""
+
+
+class Standing:
+    """The population, what is known of it, and those who learn."""
+
+    def __init__(self, recipe: LeagueRecipe, run: RunFolder, lm: LanguageModel, *, strict: bool = False) -> None:
+        self.recipe = recipe
+        self.run = run
+        self.lm = lm
+        self.engine = TransformersEngine(lm)
+        self.population = Population()
+        self.results = Results()
+        self.learners: dict[str, Trained] = {}
+        self.watches: dict[str, Watch] = {}
+        self._first: dict[str, Sequence[torch.Tensor]] = {}
+        """Every learner's weights as they were drawn, to which it goes back when it begins anew."""
+        for number, name in enumerate(recipe.learners):
+            trained = Trained(recipe, lm, name=name, engine=self.engine, seed=recipe.seed * 1000 + number)
+            self.learners[name], self.watches[name] = trained, Watch(strict=strict)
+            self._first[name] = [weight.detach().clone() for weight in trained.learner.optimiser.weights]
+        for member in self._founders():
+            self.population.add(member)
+            self.results.add(member.name)
+
+    def _founders(self) -> list[Member]:
+        recipe, base = self.recipe, self.lm.fingerprint
+        founders = [Member(name=BASE, role="base")] if recipe.with_base else []
+        founders += [Member(name=name, role="bot", player=player) for name, player in recipe.members.items()]
+        learners = recipe.learners.items()
+        return founders + [Member(name=n, role=one.role, learns=True, base=base) for n, one in learners]
+
+    def keep(self, learner: str, step: int) -> Member:
+        """The learner as it is now becomes a member that does not change."""
+        now = self.population[learner]
+        name = f"{learner}-{step:06d}"
+        adapter = f"{FOLDER}/members/{name}"
+        folder = self.run.path / adapter
+        if folder.is_dir():  # of a run that was broken off after it was written
+            remove_folder(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        save_adapter(self.lm, learner, folder)
+        kept = replace(now.kept(name, step, adapter), version=now.version)
+        self.population.add(kept)
+        self.results.copy(learner, name)
+        self.population.replace(replace(now, version=now.version + 1, step=step))
+        return kept
+
+    def forget_oldest(self, learner: str) -> None:
+        """Where only so many checkpoints stay, the oldest leave; their folders stay."""
+        most = self.recipe.league.history
+        kept = [member for member in self.population.of(learns=False) if member.parent == learner]
+        for member in kept[: max(0, len(kept) - most)] if most else ():
+            self.population.remove(member.name)
+
+    def renew(self, learner: str) -> None:
+        """The learner goes back to where it began, and nothing is known of it."""
+        self.learners[learner].begin_anew(self._first[learner])
+        self.results.forget(learner)
+
+    def state(self) -> dict[str, Any]:
+        """All that a later iteration depends on, but for weights and population."""
+        return {
+            "results": self.results.state(),
+            "learners": {name: trained.state() for name, trained in self.learners.items()},
+            "watches": {name: watch.state() for name, watch in self.watches.items()},
+        }
+
+    def restore(self, start: Checkpoint) -> None:
+        """Go on from a checkpoint; members that cannot be had any more are set aside."""
+        state: Mapping[str, Any] = start.restore()
+        self.population = Population.load(start.folder / POPULATION, self.run.path, self.lm.fingerprint)
+        self.results = Results.of(state["results"])
+        for name, trained in self.learners.items():
+            trained.restore(state["learners"][name], start.folder)
+            self.watches[name].restore(state["watches"][name])
+
+    def writes(self) -> Callable[[Path], None]:
+        """What writes weights and population into the folder of a checkpoint."""
+        names = [name for trained in self.learners.values() for name in trained.adapters]
+        adapters = writes_adapters(self.lm, names)
+
+        def write(folder: Path) -> None:
+            adapters(folder)
+            self.population.save(folder / POPULATION)
+
+        return write
+
+    def publish(self) -> None:
+        """Write the population and what is known of it where people look."""
+        folder = self.run.path / FOLDER
+        folder.mkdir(exist_ok=True)
+        self.population.save(folder / POPULATION)
+        names = [member.name for member in self.population]
+        rows = {name: self.results.rates(name, names).round(3).tolist() for name in names}
+        rates = {name: dict(zip(names, row, strict=True)) for name, row in rows.items()}
+        write_file(folder / RESULTS, json.dumps({"win rates": rates}, indent=1) + "\n")
+
+    def findings(self) -> dict[str, Any]:
+        """What the checks found, by learner."""
+        return {
+            f"{name}/{check}": asdict(finding)
+            for name, watch in self.watches.items()
+            for check, finding in watch.findings().items()
+        }
+
+    def key(self) -> Key:
+        """What the iterations' draws follow from."""
+        return Key(self.recipe.seed).at(self.recipe.stage_name)

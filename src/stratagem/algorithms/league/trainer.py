@@ -1,0 +1,141 @@
+"""A run of a league: in every iteration each learner plays whom its rule draws, and learns; now and then all are kept.
+
+All learners' games of an iteration are played at once, so their adapters share the batches.
+"""
+
+from __future__ import annotations
+
+import json
+
+from stratagem.algorithms.league.last_table import TABLE, last_table
+from stratagem.algorithms.league.models import league_models
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.round import Round
+from stratagem.algorithms.league.seats import Seats
+from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.progress import Progress, nobody
+from stratagem.algorithms.trainer import FINDINGS
+from stratagem.algorithms.validation import Validation
+from stratagem.algorithms.warm_start import BASE, WarmStart
+from stratagem.errors import CannotCompute
+from stratagem.games.catalogue import make_game
+from stratagem.league.roles import begins_anew
+from stratagem.models.load import load
+from stratagem.models.reference import parse_model
+from stratagem.models.run_models import write_run_models
+from stratagem.play.store import write_shard
+from stratagem.players.catalogue import make_player
+from stratagem.runs.checkpoint import Checkpoint, keep, latest, save_checkpoint
+from stratagem.runs.files import write_file
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import MetricLog
+from stratagem.runs.resume import resume
+from stratagem.runs.weights import MODEL
+
+KEPT = 2
+"""How many of the newest checkpoints are kept."""
+Figures = dict[str, float]
+
+
+class LeagueTrainer:
+    """One run of one recipe."""
+
+    def __init__(
+        self, recipe: LeagueRecipe, run: RunFolder, progress: Progress = nobody, *, strict: bool = False
+    ) -> None:
+        """`strict` stops at what a check finds; by default it is warned of once and counted."""
+        self.recipe = recipe
+        self.run = run
+        self.progress = progress
+        self.strict = strict
+        self.game = make_game(recipe.games[0])
+        if self.game.spec.seats < 2:
+            raise CannotCompute(f"{self.game.spec.name} has one seat, so nobody can meet anybody in it.")
+        for name in (*recipe.members.values(), *recipe.opponents, recipe.league.warm_up):
+            make_player(name, self.game)
+        if recipe.select not in (metrics := recipe.suite(self.game).metrics):
+            raise CannotCompute(
+                f"`select` cannot be {recipe.select} in {self.game.spec.name}: there are {', '.join(metrics)}."
+            )
+        self.validation = Validation(recipe, [self.game])
+
+    def train(self) -> None:
+        """Begin, or go on from the newest checkpoint."""
+        with self.run.at_work():
+            start = resume(self.run)
+            keep(self.run, last=KEPT)
+            with MetricLog(self.run) as log:
+                self._warm_start(start, log)
+                standing = Standing(self.recipe, self.run, load(self._base()), strict=self.strict)
+                self._iterations(standing, log)
+            self._judge(standing)
+
+    def _base(self) -> str:
+        made = self.run.path / BASE / MODEL
+        ref = parse_model(self.recipe.model)
+        return f"dir:{made}" + (f"+dtype={ref.dtype}" if ref.dtype else "") if made.is_dir() else self.recipe.model
+
+    def _warm_start(self, start: Checkpoint | None, log: MetricLog) -> None:
+        settings = self.recipe.warm_start
+        if settings is not None and self.recipe.warm_steps and not (self.run.path / BASE).is_dir():
+            told = lambda step, figures: self.progress(step, self.recipe.steps, figures)  # noqa: E731
+            WarmStart(self.recipe, settings, self.run, [self.game]).make(start, log, told)
+
+    def _iterations(self, standing: Standing, log: MetricLog) -> None:
+        recipe, start = self.recipe, latest(self.run)
+        done = 0
+        if start is not None and start.step > recipe.warm_steps:
+            standing.restore(start)
+            done = start.step - recipe.warm_steps
+        league = Round(recipe, standing, Seats.of(standing, self.game), self.game)
+        standing.publish()
+        if not done:
+            log.write(recipe.warm_steps, self._validated(standing, 0))
+        for number in range(done, recipe.league.iterations):
+            figures, episodes = league.play(number)
+            write_shard(self.run.record, number, episodes)
+            figures |= self._after(standing, number + 1)
+            log.write(recipe.warm_steps + number + 1, figures)
+            if self._due(number + 1):
+                self._keep(standing, recipe.warm_steps + number + 1)
+            self.progress(recipe.warm_steps + number + 1, recipe.steps, figures)
+
+    def _is_kept(self, done: int) -> bool:
+        return done % self.recipe.league.keep_every == 0 or done == self.recipe.league.iterations
+
+    def _due(self, done: int) -> bool:
+        return done % self.recipe.evaluate_every == 0 or self._is_kept(done)
+
+    def _after(self, standing: Standing, done: int) -> Figures:
+        """Measure the first learner, and keep all, when it is time; afterwards some begin anew."""
+        figures = self._validated(standing, done) if self._due(done) else {}
+        if not self._is_kept(done):
+            return figures
+        for name in standing.learners:
+            standing.keep(name, done)
+            standing.forget_oldest(name)
+            member, last = standing.population[name], done == self.recipe.league.iterations
+            if not last and begins_anew(member, standing.key().at("anew", name, done)):
+                standing.renew(name)
+                figures[f"{name}/anew"] = 1.0
+        return figures | {"members": float(len(standing.population))}
+
+    def _validated(self, standing: Standing, done: int) -> Figures:
+        hero = standing.learners[self.recipe.first].hero
+        self.validation.keep_policies(self.run.path, self.recipe.warm_steps + done, hero)
+        return self.validation.figures(hero)
+
+    def _keep(self, standing: Standing, step: int) -> None:
+        save_checkpoint(self.run, step, standing.state(), write=standing.writes())
+        keep(self.run, last=KEPT)
+        standing.publish()
+        write_run_models(self.run.path, league_models(self.recipe, self.run, standing.population))
+        write_file(self.run.path / FINDINGS, json.dumps(standing.findings(), indent=1) + "\n")
+
+    def _judge(self, standing: Standing) -> None:
+        """The last table: cross-play, ratings, and what they say of the population."""
+        path = self.run.path / TABLE
+        if not path.is_file():
+            seats = Seats.of(standing, self.game)
+            table = last_table(self.recipe, self.game, standing.population, seats)
+            write_file(path, json.dumps(table, indent=1) + "\n")
