@@ -1,0 +1,209 @@
+"""A league plays, learns, keeps and judges; broken off anywhere it goes on with the same opponents and results."""
+
+import json
+import shutil
+
+import pytest
+import torch
+
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.trainer import LeagueTrainer
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.games.catalogue import make_game
+from stratagem.models.run_models import read_run_models
+from stratagem.play.store import read_episodes
+from stratagem.players.catalogue import make_player
+from stratagem.runs.checkpoint import latest
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+DATA = {
+    "games": ["kuhn(hands=1)"],
+    "opponents": ["random"],
+    "temperature": 1.0,
+    "evaluate_every": 1,
+    "validation": 2,
+    "members": {"bettor": "AlwaysBet"},
+    "adapter": {"rank": 4},
+    "learners": {
+        "main": {"role": "main"},
+        "exploiter": {"role": "main_exploiter"},
+        "searcher": {"role": "league_exploiter"},
+    },
+    "league": {
+        "iterations": 5,
+        "groups": 2,
+        "forks": 4,
+        "keep_every": 2,
+        "loaded": 2,
+        "crossplay": 2,
+        "shown": 2,
+        "signal_every": 0,
+        "optimiser": {"rate": 1e-3},
+    },
+}
+
+
+class Broken(Exception):
+    """Somebody pulled the plug."""
+
+
+def begun(path, **changes):
+    recipe = LeagueRecipe.read({**DATA, **changes})
+    return recipe, RunFolder.create(path, recipe, recipe.seed, "a test")
+
+
+def trained(path, **changes):
+    recipe, run = begun(path, **changes)
+    LeagueTrainer(recipe, run).train()
+    return run
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("league") / "whole")
+
+
+def population(run):
+    return json.loads((run.path / "league/population.json").read_text())
+
+
+def figures(run):
+    return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
+
+
+def test_learners_are_kept_and_some_begin_anew(whole):
+    names = [member["name"] for member in population(whole)["members"]]
+    assert names[:5] == ["base", "bettor", "main", "exploiter", "searcher"]
+    assert sorted(names[5:]) == sorted(f"{who}-{n:06d}" for who in ("main", "exploiter", "searcher") for n in (2, 4, 5))
+    assert figures(whole)["exploiter/anew"] == ([2, 4], [1.0, 1.0])
+    assert "main/anew" not in figures(whole)
+
+
+def test_only_the_seat_that_asked_learns(whole):
+    """Of every training episode the calls of one seat are at a version of the learner whose episode it is."""
+    episodes = [episode for episode in read_episodes(whole.record) if episode.purpose == "train"]
+    assert len(episodes) == 5 * 3 * 2 * 4
+    assert all(episode.players[episode.seat_of(0)].startswith(episode.id.split("/")[1]) for episode in episodes)
+    versions = {}
+    for episode in episodes:
+        who, iteration = episode.id.split("/")[1:3]
+        for row in episode.decisions:
+            for call in row.calls if row.slot == 0 else ():
+                assert call.policy.adapter == who
+                versions.setdefault((who, int(iteration)), set()).add(call.policy.version)
+    assert all(len(found) == 1 for found in versions.values())
+    assert all(versions[who, n] == {n} for who, n in versions)
+
+
+def test_members_that_do_not_change_say_what_they_said(whole):
+    """A kept learner plays as the learner did when it was kept: its adapter is a run's model by name."""
+    game = make_game("kuhn(hands=1)")
+    view = game.start(next(iter(read_episodes(whole.record))).key and make_key(3)).view(0)
+    models = read_run_models(whole.path).models
+    assert {"base", "start", "last", "last/main", "5/main", "2/exploiter", "4/searcher"} <= set(models)
+    last, first = (make_player(f"run:{whole.path}@{label}/main", game).policy(view) for label in ("last", "2"))
+    assert last != first
+
+
+def make_key(number):
+    from stratagem.games.key import Key
+
+    return Key(number)
+
+
+def test_the_last_table_tells_of_everybody(whole):
+    table = json.loads((whole.path / "league.json").read_text())
+    names = [member["name"] for member in table["members"]]
+    assert names == ["base", "bettor", *(f"{who}-{n:06d}" for who in DATA["learners"] for n in (2, 5))]
+    size = len(names)
+    assert all(len(row) == size for row in table["pay"])
+    assert sum(table["nash"]) == pytest.approx(1.0)
+    assert sum(table["alpha_rank"]) == pytest.approx(1.0)
+    assert {rating["name"] for rating in table["elo"]} == set(names)
+    assert all(rating["low"] < rating["elo"] < rating["high"] for rating in table["elo"])
+    assert all(table["pay"][a][b] == pytest.approx(-table["pay"][b][a]) for a in range(size) for b in range(size))
+
+
+@pytest.mark.parametrize("broken_at", [1, 2, 4])
+def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
+    recipe, run = begun(tmp_path / "run")
+
+    def plug(step, steps, seen):
+        if step == broken_at:
+            raise Broken
+
+    with pytest.raises(Broken):
+        LeagueTrainer(recipe, run, plug).train()
+    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    assert figures(run) == figures(whole)
+    for name in ("league/population.json", "league/results.json", "league.json", "models.json"):
+        assert (run.path / name).read_bytes() == (whole.path / name).read_bytes()
+    mine, theirs = (latest(one).state()["learners"]["main"]["optimiser"]["adam"]["state"] for one in (run, whole))
+    assert all(torch.equal(mine[n][name], value) for n, moments in theirs.items() for name, value in moments.items())
+
+
+def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path):
+    recipe, run = begun(tmp_path / "run")
+
+    def plug(step, steps, seen):
+        if step == 4:
+            raise Broken
+
+    with pytest.raises(Broken):
+        LeagueTrainer(recipe, run, plug).train()
+    shutil.rmtree(run.path / "league/members/main-000002")
+    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    assert population(run)["aside"] == {"main-000002": "Its adapter league/members/main-000002 is not there."}
+    assert "main-000002" not in [member["name"] for member in population(run)["members"]]
+    assert run.status().state == "finished"
+    assert "main-000002" in json.loads((run.path / "league.json").read_text())["aside"]
+
+
+@pytest.mark.parametrize(
+    "match",
+    [
+        {"rule": "self"},
+        {"rule": "fixed", "opponent": "bettor"},
+        {"rule": "pfsp", "weighting": "linear", "reserved": 0.2, "self_play": 0.3},
+        {"rule": "rating_near"},
+    ],
+)
+def test_every_rule_trains(tmp_path, match):
+    league = {**DATA["league"], "iterations": 2, "history": 1, "keep_every": 1}
+    run = trained(tmp_path / "run", learners={"main": {"match": match}}, league=league)
+    met = {
+        name.partition("@")[0]
+        for episode in read_episodes(run.record)
+        if episode.purpose == "train"
+        for seat, name in enumerate(episode.players)
+        if seat != episode.seat_of(0)
+    }
+    wanted = {"self": {"main"}, "fixed": {"kuhn/AlwaysBet"}}.get(match["rule"])
+    assert met == wanted if wanted else met
+    kept = [member["name"] for member in population(run)["members"] if member.get("parent")]
+    assert kept == ["main-000002"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"games": ["kuhn", "ipd"]}, "plays one game"),
+        ({"games": ["quiz"]}, "quiz has one seat"),
+        ({"members": {"main": "random"}}, "wo members would be called main"),
+        ({"members": {"b-1": "random"}}, "'b-1' cannot name a member"),
+        ({"members": {"x": "Nobody"}}, "Nobody"),
+        ({"learners": {"main": {"match": {"rule": "fixed"}}}}, "needs `opponent`"),
+        ({"learners": {"main": {"match": {"rule": "fixed", "opponent": "z"}}}}, "obody is called 'z'"),
+        ({"learners": {"main": {"match": {"weighting": "cubed"}}}}, "weightings are squared, variance, linear"),
+        ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
+        ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
+        ({"train": "all"}, "adapters on one base"),
+        ({"select": "safety"}, "`select` cannot be safety"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
+    with pytest.raises((BadParameter, StratagemError)) as caught:
+        LeagueTrainer(*begun(tmp_path / "run", **changed))
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,59 @@
+"""Adapters come when their member is met, and go when others were met since; what is trained stays trained."""
+
+import pytest
+
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.seats import Seats
+from stratagem.algorithms.league.standing import Standing
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.models.adapters import adapter_names
+from stratagem.models.load import load
+from stratagem.models.reference import BadModel
+from stratagem.runs.folder import RunFolder
+
+
+@pytest.fixture
+def standing(tmp_path):
+    recipe = LeagueRecipe.read({"games": ["kuhn(hands=1)"], "adapter": {"rank": 2}, "league": {"loaded": 2}})
+    return Standing(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), load("tiny"))
+
+
+def test_who_was_met_last_stays(standing):
+    game, members = make_game("kuhn(hands=1)"), []
+    view = game.start(Key(0)).view(0)
+    seats = Seats.of(standing, game)
+    learner = standing.learners["main"].learner
+    for step in range(4):
+        for weight in learner.optimiser.weights:
+            weight.data.add_(0.05)
+        standing.engine.publish("main", step)
+        members.append(standing.keep("main", step))
+    said = [seats.player(member).policy(view) for member in members]
+    assert len({tuple(mix.values()) for mix in said}) == 4
+    assert said[-1] == standing.learners["main"].hero.policy(view)
+    assert len(adapter_names(standing.lm)) == 5
+    seats.trim()
+    assert len(adapter_names(standing.lm)) == 3
+    again = [seats.player(member).policy(view) for member in members]
+    assert [dict(mix) for mix in again] == [dict(mix) for mix in said]
+    assert all(weight.requires_grad for weight in learner.optimiser.weights)
+    assert sum(weight.requires_grad for weight in standing.lm.model.parameters()) == len(learner.optimiser.weights)
+
+
+def test_the_last_adapter_cannot_go(standing):
+    with pytest.raises(BadModel, match="one must stay"):
+        standing.engine.drop_adapter("main")
+
+
+def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(standing):
+    hero, view = standing.learners["main"].hero, make_game("kuhn(hands=1)").start(Key(0)).view(0)
+    before = hero.policy(view)
+    for weight in standing.learners["main"].learner.optimiser.weights:
+        weight.data.add_(0.1)
+    standing.engine.publish("main", 1)
+    standing.results.record("main", "base", 1.0)
+    assert hero.policy(view) != before
+    standing.renew("main")
+    assert hero.policy(view) == before
+    assert standing.results.rate("main", "base") == 0.5
