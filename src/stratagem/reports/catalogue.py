@@ -10,16 +10,20 @@ from stratagem.reports.sections.checks import checks
 from stratagem.reports.sections.contest import contest, learnt_from
 from stratagem.reports.sections.curves import curves
 from stratagem.reports.sections.equilibrium import equilibrium
+from stratagem.reports.sections.league import inside, pool, population
 from stratagem.reports.sections.openings import openings
 from stratagem.reports.sections.outcome import outcome
 from stratagem.reports.sections.play import play
 from stratagem.reports.sections.repeat import repeat
 from stratagem.reports.sections.results import results
+from stratagem.reports.sections.scores import scores
 from stratagem.reports.sections.settings import settings
 from stratagem.reports.sections.signals import signals
 from stratagem.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {
+    "grpo": (scores, openings, curves, signals, checks, play, settings, repeat),
+    "league": (pool, population, openings, inside, curves, checks, play, settings, repeat),
     "shaping": (outcome, trials, curves, checks, play, settings, repeat),
     "scopal": (contest, learnt_from, curves, checks, play, settings, repeat),
     "sepo": (results, equilibrium, openings, curves, signals, checks, play, settings, repeat),

@@ -95,3 +95,39 @@ class Models(_Read):
     """Which models a run holds, by label; labels that are numbers are steps."""
 
     models: dict[str, dict[str, Any]] = {}
+
+
+class Shown(_Read):
+    """A member of the last table."""
+
+    name: str
+    role: str = ""
+    parent: str = ""
+    step: int = 0
+
+
+class Rated(_Read):
+    """A rating with its interval."""
+
+    name: str
+    elo: float
+    low: float
+    high: float
+    games: float = 0.0
+
+
+class LeagueTable(_Read):
+    """`league.json`: cross-play, and what follows from it."""
+
+    game: str
+    members: list[Shown]
+    aside: dict[str, str] = {}
+    deals: int = 0
+    pay: list[list[float]]
+    errors: list[list[float]] = []
+    elo: list[Rated] = []
+    nash: list[float] = []
+    alpha_rank: list[float] = []
+    cycles: list[list[str]] = []
+    forgotten: list[list[str]] = []
+    exploitability: list[float | None] = []

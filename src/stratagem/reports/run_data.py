@@ -15,11 +15,12 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from stratagem.errors import StratagemError
-from stratagem.reports.files import EvaluationFile, Finding, Models, Policy
+from stratagem.reports.files import EvaluationFile, Finding, LeagueTable, Models, Policy
 from stratagem.runs.folder import RunFolder, RunInfo, Status
 from stratagem.runs.metrics import Curve, read_metrics
 
 T = TypeVar("T")
+_LEAGUE = TypeAdapter(LeagueTable)
 _FINDINGS = TypeAdapter(dict[str, Finding])
 _EVALUATION = TypeAdapter(EvaluationFile)
 _POLICY = TypeAdapter(Policy)
@@ -97,6 +98,11 @@ class RunData:
     def evaluation(self) -> EvaluationFile | None:
         """The final evaluation."""
         return self._read("evaluation.json", _EVALUATION)
+
+    @cached_property
+    def league(self) -> LeagueTable | None:
+        """The last table of a league."""
+        return self._read("league.json", _LEAGUE)
 
     @cached_property
     def findings(self) -> dict[str, Finding] | None:

@@ -1,0 +1,118 @@
+"""A league: what its first learner is worth on a pool that never changes, who is in it, and what moves inside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from stratagem.reports.figure import label, picture
+from stratagem.reports.files import LeagueTable
+from stratagem.reports.html import Html, element, join
+from stratagem.reports.numbers import number
+from stratagem.reports.run_data import RunData, finite
+from stratagem.reports.section import Section, folded, missing, table
+
+_SHOWN = 20
+"""So many cycles, and so many things forgotten, are written out."""
+
+
+def pool(data: RunData) -> Section:
+    """The curve on the frozen pool, and the exact one where there is one."""
+    lines = [(name, _last(name)) for name in data.curves if "/validation/pay" in name or "/exact/exploit" in name]
+    shown = [_curve(data, title, [(name, title)]) for name, title in lines]
+    opponents = ", ".join(map(str, data.settings.get("opponents", [])))
+    return Section(
+        name="pool",
+        title="On the frozen pool",
+        shows=f"The first learner against {opponents}, which never change, on the same deals each time.",
+        body=element("div", *shown, class_="facets") if shown else missing("Nothing has been measured yet."),
+    )
+
+
+def _last(name: str) -> str:
+    return "exact exploitability" if "/exact/" in name else name.rpartition("/")[2]
+
+
+def population(data: RunData) -> Section:
+    """The members of the last table, with what the cross-play says of each."""
+    found = data.league
+    return Section(
+        name="population",
+        title="The population",
+        shows="Everybody against everybody on deals of their own: ratings by maximum likelihood with 95 % intervals, "
+        "the share in a mixture that nobody beats on average (Nash), and how long a crowd of imitators plays each "
+        "(alpha-rank).",
+        body=_population(found) if found else missing("The last table is made when the run ends."),
+    )
+
+
+def _population(found: LeagueTable) -> Html:
+    rated = {rating.name: rating for rating in found.elo}
+    lines = []
+    for place, member in enumerate(found.members):
+        rating = rated.get(member.name)
+        said = f"{rating.elo:.0f}  ({rating.low:.0f} … {rating.high:.0f})" if rating else "–"
+        shares = [f"{_at(column, place):.1%}" for column in (found.nash, found.alpha_rank)]
+        exact = found.exploitability[place] if place < len(found.exploitability) else None
+        lines.append([member.name, member.role.replace("_", " "), said, *shares, number(exact)])
+    heads = ["member", "role", "Elo", "Nash", "alpha-rank", "exploitability (exact)"]
+    aside = [element("p", f"{name} was set aside: {why}", class_="note") for name, why in found.aside.items()]
+    return join(table(heads, lines), *aside, _told(found), folded("Cross-play, pay a round of the row", _cross(found)))
+
+
+def _at(column: Sequence[float], place: int) -> float:
+    return column[place] if place < len(column) else float("nan")
+
+
+def _cross(found: LeagueTable) -> Html:
+    names = [member.name for member in found.members]
+    rows = [[name, *(number(value, 2) for value in row)] for name, row in zip(names, found.pay, strict=False)]
+    return table(["", *names], rows)
+
+
+def _told(found: LeagueTable) -> Html:
+    """Cycles and what was forgotten, in sentences."""
+    said = [f"{a} beats {b}, {b} beats {c}, and {c} beats {a}." for a, b, c in found.cycles[:_SHOWN]]
+    said += [f"{later} loses to {other}, whom {earlier} beat." for later, earlier, other in found.forgotten[:_SHOWN]]
+    more = len(found.cycles) + len(found.forgotten) - len(said)
+    said += [f"{more} more of these."] if more > 0 else []
+    if not said:
+        said = [f"No cycle of three and nothing forgotten beyond two standard errors, over {found.deals} deals a pair."]
+    return join(*(element("p", sentence, class_="note") for sentence in said))
+
+
+def inside(data: RunData) -> Section | None:
+    """What moves with the league itself."""
+    learners = data.settings.get("learners")
+    names = list(learners) if isinstance(learners, dict) else ["main"]
+    pictures = list(_inside(data, names))
+    if not pictures:
+        return None
+    return Section(
+        name="inside",
+        title="Inside the league",
+        shows="These figures move with whom each learner meets, so they say nothing about progress: points near one "
+        "half are what good matchmaking makes of any learner.",
+        body=element("div", *pictures, class_="facets"),
+    )
+
+
+def _inside(data: RunData, names: Sequence[str]) -> Iterator[Html]:
+    for metric, title, says in (
+        ("points", "Points", "1 for a win and one half for a draw, against whom it met."),
+        ("effective", "Effective number of opponents", "How many opponents, met alike, its matches are worth."),
+        ("reward", "Reward", "What an episode of a learner was worth."),
+        ("entropy", "Entropy", "Of what is said, in nats a token; near 0 nothing is tried any more."),
+    ):
+        found = [(f"{name}/{metric}", name) for name in names if f"{name}/{metric}" in data.curves]
+        if found:
+            yield _curve(data, title, found, says)
+
+
+def _curve(data: RunData, title: str, lines: Sequence[tuple[str, str]], says: str = "") -> Html:
+    traces: list[dict[str, Any]] = []
+    for place, (metric, name) in enumerate(lines):
+        told = finite(data.curves[metric])
+        role = "chosen" if len(lines) == 1 else f"rival-{place % 6 + 1}"
+        traces.append({"x": list(told), "y": list(told.values()), "role": role, "name": label(name), "mode": "lines"})
+    return picture(title, traces, {"showlegend": len(lines) > 1}, says=says)
