@@ -1,8 +1,8 @@
 """Runs of docs/results/league.md, resumable: `python experiments/league.py runs/league [--only kuhn] [--seeds 5]`.
 
-Three ways to train in every game: pure self-play, one fixed opponent, and a league of three roles; all with the same
-warm start by seed and as many games of the main learner. To be called from the project's root. A run that is finished
-is passed over, one that was broken off goes on.
+Four ways to train in every game: pure self-play, self-play held near to its own average, one fixed opponent, and a
+league of three roles; all with the same warm start by seed and as many games of the main learner. To be called from the
+project's root. A run that is finished is passed over, one that was broken off goes on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from runs import Run, make
 
 RECIPES = Path("recipes/league")
-GAMES, WAYS = ("kuhn", "leduc"), ("self", "fixed", "league")
+GAMES, WAYS = ("kuhn", "leduc"), ("self", "held", "fixed", "league")
 
 
 def jobs(only: str, seeds: int) -> Iterator[Run]:

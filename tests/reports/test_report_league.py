@@ -1,0 +1,111 @@
+"""The page of a league and of a run of GRPO: their own sections, from whole runs and from broken ones."""
+
+import json
+
+import pytest
+from reading import Page
+
+from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo.trainer import GRPOTrainer
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.trainer import LeagueTrainer
+from stratagem.reports.report import report_html
+from stratagem.runs.folder import RunFolder
+
+SMALL = {
+    "games": ["kuhn(hands=1)"],
+    "opponents": ["random"],
+    "evaluate_every": 1,
+    "validation": 2,
+    "test": 2,
+    "exact_budget": 40000,
+    "adapter": {"rank": 2},
+}
+STEPS = {"iterations": 2, "groups": 2, "forks": 2, "signal_every": 0, "optimiser": {"rate": 1e-3}}
+
+
+def trained(folder, recipe, trainer):
+    run = RunFolder.create(folder, recipe, recipe.seed, "a test")
+    trainer(recipe, run).train()
+    return run
+
+
+@pytest.fixture(scope="module")
+def league(tmp_path_factory):
+    recipe = LeagueRecipe.read({**SMALL, "league": {**STEPS, "keep_every": 1, "crossplay": 2}})
+    return trained(tmp_path_factory.mktemp("league") / "run", recipe, LeagueTrainer)
+
+
+@pytest.fixture
+def copied(league, tmp_path):
+    """A table of one's own that may be broken."""
+
+    def write(**changes):
+        path = league.path / "league.json"
+        before = path.read_text()
+        path.write_text(json.dumps({**json.loads(before), **changes}))
+        try:
+            return Page(report_html(league))
+        finally:
+            path.write_text(before)
+
+    return write
+
+
+def test_the_frozen_pool_stands_on_top(league):
+    page = Page(report_html(league))
+    assert page.sections[:2] == ["pool", "population"]
+    pay, exact = page.traces_of("pool")
+    assert pay["x"] == exact["x"] == [0, 1, 2]
+    assert "random, which never change" in page.texts["pool"]
+
+
+def test_members_are_told_with_ratings_and_shares(league):
+    page, table = Page(report_html(league)), json.loads((league.path / "league.json").read_text())
+    rows, cross = page.tables_of("population")
+    assert [row[0] for row in rows[1:]] == [member["name"] for member in table["members"]]
+    rated = {rating["name"]: rating for rating in table["elo"]}
+    for row, nash in zip(rows[1:], table["nash"], strict=True):
+        assert row[2].startswith(f"{rated[row[0]]['elo']:.0f}")
+        assert row[3] == f"{nash:.1%}"
+    assert len(cross) == len(rows)
+
+
+def test_what_moves_inside_is_warned_of(league):
+    page = Page(report_html(league))
+    assert "say nothing about progress" in page.texts["inside"]
+    assert {trace["name"] for trace in page.traces_of("inside")} == {"main"}
+
+
+def test_cycles_and_what_was_forgotten_are_sentences(copied):
+    said = copied(cycles=[["a", "b", "c"]] * 30, forgotten=[["late", "early", "<b>bot</b>"]]).texts["population"]
+    assert "a beats b, b beats c, and c beats a." in said
+    assert "late loses to <b>bot</b>, whom early beat." in said
+    assert "10 more of these." in said
+    assert "No cycle of three" in copied(cycles=[], forgotten=[]).texts["population"]
+
+
+def test_who_was_set_aside_is_named(copied):
+    assert "main-000001 was set aside: It is gone." in copied(aside={"main-000001": "It is gone."}).texts["population"]
+
+
+@pytest.mark.parametrize("changes", [{"pay": 3}, {"members": [{"role": "x"}]}, {"elo": "none"}])
+def test_a_broken_table_leaves_the_rest(copied, changes):
+    page = copied(**changes)
+    assert page.sections[:2] == ["pool", "population"]
+    assert not page.tables_of("population")
+
+
+def test_short_columns_are_gaps(copied):
+    rows = copied(nash=[], alpha_rank=[], elo=[], exploitability=[]).tables_of("population")[0]
+    assert all(row[2] == "–" for row in rows[1:])
+
+
+def test_a_run_of_grpo_has_a_table_of_every_stage(tmp_path):
+    recipe = GRPORecipe.read({**SMALL, "grpo": STEPS})
+    page = Page(report_html(trained(tmp_path / "run", recipe, GRPOTrainer)))
+    assert page.sections[0] == "scores"
+    (rows,) = page.tables_of("scores")
+    assert rows[1][0] == "Base"
+    assert any(row[0].startswith("GRPO") for row in rows)
+    assert rows[0][-1] == "exploitability (exact)"
