@@ -10,6 +10,7 @@ from chapters.figures import metrics, suites
 from chapters.games import games
 from chapters.grpo import grpo
 from chapters.language import language
+from chapters.league import league
 from chapters.learning import checks, credit, losses
 from chapters.players import players
 from chapters.records import records
@@ -34,6 +35,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "shaping": shaping,
     "scopal": scopal,
     "grpo": grpo,
+    "league": league,
     "losses": losses,
     "credit": credit,
     "checks": checks,

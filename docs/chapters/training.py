@@ -122,7 +122,7 @@ def _default(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return code(str(value).lower())
-    if isinstance(value, tuple) and not value:
+    if isinstance(value, tuple | dict) and not value:
         return "none"
     if isinstance(value, tuple):
         return code(f"[{', '.join(map(_toml, value))}]")
@@ -131,7 +131,9 @@ def _default(value: Any) -> str:
     return code(_toml(value))
 
 
-def _toml(value: str | float) -> str:
+def _toml(value: str | float | Settings) -> str:
+    if isinstance(value, Settings):
+        return "{}"
     return f'"{value}"' if isinstance(value, str) else f"{value:.10g}"
 
 

@@ -1,0 +1,34 @@
+"""Recipes of leagues: who learns, whom each meets, and how the league goes on."""
+
+from __future__ import annotations
+
+from chapters.markdown import code, definition, page, table
+from chapters.training import HEADS, TABLES, rows
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.settings import ROLES, LeagueSettings, LearnerSettings, MatchSettings
+from stratagem.settings import Settings
+
+OWN: dict[str, type[Settings]] = {"learners": LearnerSettings, "match": MatchSettings, "league": LeagueSettings}
+LINKS = {
+    **{settings: f"recipes.md#{name}" for name, settings in TABLES.items()},
+    **{settings: f"#{name}" for name, settings in OWN.items()},
+}
+
+
+def league() -> str:
+    """The page."""
+    return page(
+        "Recipes of leagues",
+        'With `algorithm = "league"` learners with roles meet members of a population by how they fare against them. '
+        "A recipe names what differs from these defaults; [what all of it means](../explanation/league.md) is told "
+        "elsewhere.",
+        "## At the top",
+        table(HEADS, rows(LeagueRecipe, LINKS)),
+        "## Roles",
+        table(("role", "whom it meets"), ((code(name), definition(rule)) for name, rule in ROLES.items())),
+        *(_table(name, settings) for name, settings in OWN.items()),
+    )
+
+
+def _table(name: str, settings: type[Settings]) -> str:
+    return f"## {name}\n\n{definition(settings)}\n\n{table(HEADS, rows(settings, LINKS))}"
