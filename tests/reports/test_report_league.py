@@ -54,7 +54,7 @@ def copied(league, tmp_path):
 
 def test_the_frozen_pool_stands_on_top(league):
     page = Page(report_html(league))
-    assert page.sections[:2] == ["pool", "population"]
+    assert page.sections[:3] == ["pool", "scores", "population"]
     pay, exact = page.traces_of("pool")
     assert pay["x"] == exact["x"] == [0, 1, 2]
     assert "random, which never change" in page.texts["pool"]
@@ -92,7 +92,7 @@ def test_who_was_set_aside_is_named(copied):
 @pytest.mark.parametrize("changes", [{"pay": 3}, {"members": [{"role": "x"}]}, {"elo": "none"}])
 def test_a_broken_table_leaves_the_rest(copied, changes):
     page = copied(**changes)
-    assert page.sections[:2] == ["pool", "population"]
+    assert page.sections[:3] == ["pool", "scores", "population"]
     assert not page.tables_of("population")
 
 

@@ -23,7 +23,7 @@ from stratagem.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {
     "grpo": (scores, openings, curves, signals, checks, play, settings, repeat),
-    "league": (pool, population, openings, inside, curves, checks, play, settings, repeat),
+    "league": (pool, scores, population, openings, inside, curves, checks, play, settings, repeat),
     "shaping": (outcome, trials, curves, checks, play, settings, repeat),
     "scopal": (contest, learnt_from, curves, checks, play, settings, repeat),
     "sepo": (results, equilibrium, openings, curves, signals, checks, play, settings, repeat),

@@ -23,6 +23,7 @@ DATA = {
     "temperature": 1.0,
     "evaluate_every": 1,
     "validation": 2,
+    "test": 2,
     "members": {"bettor": "AlwaysBet"},
     "adapter": {"rank": 4},
     "learners": {
@@ -101,7 +102,7 @@ def test_members_that_do_not_change_say_what_they_said(whole):
     game = make_game("kuhn(hands=1)")
     view = game.start(next(iter(read_episodes(whole.record))).key and make_key(3)).view(0)
     models = read_run_models(whole.path).models
-    assert {"base", "start", "last", "last/main", "5/main", "2/exploiter", "4/searcher"} <= set(models)
+    assert {"base", "start", "best", "last", "last/main", "5/main", "2/exploiter", "4/searcher"} <= set(models)
     last, first = (make_player(f"run:{whole.path}@{label}/main", game).policy(view) for label in ("last", "2"))
     assert last != first
 
@@ -137,6 +138,10 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
         LeagueTrainer(recipe, run, plug).train()
     LeagueTrainer(recipe, RunFolder.open(run.path)).train()
     assert figures(run) == figures(whole)
+    rows, again = (
+        json.loads((one.path / "evaluation.json").read_text())["evaluation"]["games"] for one in (run, whole)
+    )
+    assert [row["metrics"] for row in rows[0]["players"]] == [row["metrics"] for row in again[0]["players"]]
     for name in ("league/population.json", "league/results.json", "league.json", "models.json"):
         assert (run.path / name).read_bytes() == (whole.path / name).read_bytes()
     mine, theirs = (latest(one).state()["learners"]["main"]["optimiser"]["adam"]["state"] for one in (run, whole))
@@ -182,7 +187,8 @@ def test_every_rule_trains(tmp_path, match):
     wanted = {"self": {"main"}, "fixed": {"kuhn/AlwaysBet"}}.get(match["rule"])
     assert met == wanted if wanted else met
     kept = [member["name"] for member in population(run)["members"] if member.get("parent")]
-    assert kept == ["main-000002"]
+    best = read_run_models(run.path).models["best"].adapter.rpartition("/")[2]
+    assert kept == sorted({best, "main-000002"})
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.weights import MODEL
 
 
-def league_models(recipe: LeagueRecipe, run: RunFolder, population: Population) -> RunModels:
-    """By label; `last` alone is the first learner's."""
+def league_models(recipe: LeagueRecipe, run: RunFolder, population: Population, best: str) -> RunModels:
+    """By label; `best` and `last` alone are the first learner's."""
     ref = parse_model(recipe.model)
     option = f"+dtype={ref.dtype}" if ref.dtype else ""
     base = RunModel(model=outside(recipe.model))
@@ -23,6 +23,8 @@ def league_models(recipe: LeagueRecipe, run: RunFolder, population: Population) 
         if member.parent and member.adapter:
             kept = start.model_copy(update={"adapter": member.adapter})
             models[f"{member.step}/{member.parent}"] = models[f"last/{member.parent}"] = kept
+    if best in population:
+        models["best"] = start.model_copy(update={"adapter": population[best].adapter})
     if f"last/{recipe.first}" in models:
         models["last"] = models[f"last/{recipe.first}"]
     return RunModels(

@@ -42,6 +42,8 @@ class Standing:
         self.watches: dict[str, Watch] = {}
         self._first: dict[str, Sequence[torch.Tensor]] = {}
         """Every learner's weights as they were drawn, to which it goes back when it begins anew."""
+        self.scores: dict[str, float] = {}
+        """What the first learner's kept checkpoints were worth in validation."""
         for number, name in enumerate(recipe.learners):
             trained = Trained(recipe, lm, name=name, engine=self.engine, seed=recipe.seed * 1000 + number)
             self.learners[name], self.watches[name] = trained, Watch(strict=strict)
@@ -76,9 +78,18 @@ class Standing:
     def forget_oldest(self, learner: str) -> None:
         """Where only so many checkpoints stay, the oldest leave; their folders stay."""
         most = self.recipe.league.history
-        kept = [member for member in self.population.of(learns=False) if member.parent == learner]
+        kept = [
+            member
+            for member in self.population.of(learns=False)
+            if member.parent == learner and member.name != self.best
+        ]
         for member in kept[: max(0, len(kept) - most)] if most else ():
             self.population.remove(member.name)
+
+    @property
+    def best(self) -> str:
+        """The kept checkpoint of the first learner that was worth most; of equals the first."""
+        return max(self.scores, key=self.scores.__getitem__, default="")
 
     def renew(self, learner: str) -> None:
         """The learner goes back to where it began, and nothing is known of it."""
@@ -89,6 +100,7 @@ class Standing:
         """All that a later iteration depends on, but for weights and population."""
         return {
             "results": self.results.state(),
+            "scores": dict(self.scores),
             "learners": {name: trained.state() for name, trained in self.learners.items()},
             "watches": {name: watch.state() for name, watch in self.watches.items()},
         }
@@ -98,6 +110,7 @@ class Standing:
         state: Mapping[str, Any] = start.restore()
         self.population = Population.load(start.folder / POPULATION, self.run.path, self.lm.fingerprint)
         self.results = Results.of(state["results"])
+        self.scores = dict(state["scores"])
         for name, trained in self.learners.items():
             trained.restore(state["learners"][name], start.folder)
             self.watches[name].restore(state["watches"][name])

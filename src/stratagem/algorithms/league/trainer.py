@@ -14,17 +14,18 @@ from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
 from stratagem.algorithms.progress import Progress, nobody
-from stratagem.algorithms.trainer import FINDINGS
-from stratagem.algorithms.validation import Validation
+from stratagem.algorithms.trainer import EVALUATION, FINDINGS
+from stratagem.algorithms.validation import Validation, judged
 from stratagem.algorithms.warm_start import BASE, WarmStart
 from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.league.roles import begins_anew
 from stratagem.models.load import load
 from stratagem.models.reference import parse_model
-from stratagem.models.run_models import write_run_models
+from stratagem.models.run_models import own_text, write_run_models
 from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
+from stratagem.players.language import language_player
 from stratagem.runs.checkpoint import Checkpoint, keep, latest, save_checkpoint
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
@@ -112,7 +113,9 @@ class LeagueTrainer:
         if not self._is_kept(done):
             return figures
         for name in standing.learners:
-            standing.keep(name, done)
+            kept = standing.keep(name, done)
+            if name == self.recipe.first:
+                standing.scores[kept.name] = figures["select"]
             standing.forget_oldest(name)
             member, last = standing.population[name], done == self.recipe.league.iterations
             if not last and begins_anew(member, standing.key().at("anew", name, done)):
@@ -129,13 +132,29 @@ class LeagueTrainer:
         save_checkpoint(self.run, step, standing.state(), write=standing.writes())
         keep(self.run, last=KEPT)
         standing.publish()
-        write_run_models(self.run.path, league_models(self.recipe, self.run, standing.population))
+        write_run_models(self.run.path, league_models(self.recipe, self.run, standing.population, standing.best))
         write_file(self.run.path / FINDINGS, json.dumps(standing.findings(), indent=1) + "\n")
 
     def _judge(self, standing: Standing) -> None:
-        """The last table: cross-play, ratings, and what they say of the population."""
-        path = self.run.path / TABLE
-        if not path.is_file():
+        """The last tables: the first learner against the frozen pool, and everybody against everybody."""
+        if not (self.run.path / EVALUATION).is_file():
+            rows = self._rows(standing)
+            told = {"rows": rows, "evaluation": judged(self.recipe, [self.game], list(rows))}
+            write_file(self.run.path / EVALUATION, json.dumps(told, indent=1) + "\n")
+        if not (self.run.path / TABLE).is_file():
             seats = Seats.of(standing, self.game)
             table = last_table(self.recipe, self.game, standing.population, seats)
-            write_file(path, json.dumps(table, indent=1) + "\n")
+            write_file(self.run.path / TABLE, json.dumps(table, indent=1) + "\n")
+
+    def _rows(self, standing: Standing) -> dict[str, str]:
+        """The players of the table on the pool by their names, each with what it is called there."""
+        title, best = self.recipe.title, standing.population[standing.best].step
+        rows = {"base": "Base"} | ({"start": "SFT"} if self.recipe.warm_steps else {})
+        rows["best"] = f"{title} (step {best})"
+        if best != self.recipe.league.iterations:
+            rows["last"] = f"{title}, last (step {self.recipe.league.iterations})"
+        return {self._player(label): said for label, said in rows.items()}
+
+    def _player(self, label: str) -> str:
+        """A model of the run as a player, by the name that an evaluation gives it."""
+        return language_player(own_text(self.run.path, label)).name
