@@ -29,6 +29,7 @@ LAYERS = (
     "league",
     "algorithms",
     "reports",
+    "sweeps",
     "cli",
 )
 """From the ground up: a layer may import itself and those before it."""

@@ -24,6 +24,7 @@ SLOW = (
     "stratagem data sepo",
     "stratagem eval kuhn --player tiny --player",
     "stratagem train",
+    "stratagem sweep",
     "stratagem report",
     "stratagem eval sepo",
     "stratagem eval gtbench",

@@ -20,6 +20,7 @@ from stratagem.cli import (
     report,
     show,
     steps,
+    sweep,
     tournament,
     train,
     verify,
@@ -49,6 +50,7 @@ app.command("data")(data.write_data)
 app.command("steps")(steps.steps)
 app.command("train")(train.train)
 app.command("runs")(train.runs)
+app.command("sweep")(sweep.sweep)
 app.command("report")(report.report)
 app.command("labels")(labels.labels)
 app.command("show")(show.show)

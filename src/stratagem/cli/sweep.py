@@ -1,0 +1,50 @@
+"""`stratagem sweep`: from a hypothesis to runs, a comparison and a verdict."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stratagem.cli.output import errors, number, out, table
+from stratagem.files import write_file
+
+PAGE, DATA = "sweep.html", "comparison.json"
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(help="A sweep in TOML: a hypothesis, arms, a metric and what is expected.")],
+    into: Annotated[Path | None, typer.Option("--out", help="Where the runs lie; by default runs/NAME.")] = None,
+    compare: Annotated[bool, typer.Option("--compare", help="Run nothing; compare what is there.")] = False,
+    any_tree: Annotated[bool, typer.Option("--any-tree", help="Run a program that is no clean commit.")] = False,
+) -> None:
+    """Run every arm of a sweep with every seed, resumable, and say what the runs say of its hypothesis."""
+    from stratagem.sweeps.comparison import compared
+    from stratagem.sweeps.page import comparison_page
+    from stratagem.sweeps.plan import read_plan
+    from stratagem.sweeps.runner import FILE, Sweep
+
+    plan, folder = read_plan(file), into or Path("runs") / file.stem
+    if not compare:
+        told = lambda said: errors.print(said, markup=False, highlight=False)  # noqa: E731
+        Sweep(file, plan, folder, any_tree=any_tree).run(told)
+    found = compared(plan, folder)
+    known = json.loads((folder / FILE).read_text(encoding="utf-8")) if (folder / FILE).is_file() else {}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_file(folder / DATA, json.dumps({**found.data(), "commit": known.get("commit")}, indent=1) + "\n")
+    write_file(folder / PAGE, comparison_page(file.stem, found, str(known.get("commit") or "")[:12]))
+    made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
+    for arm in found.arms:
+        one = arm.estimate()
+        made.add_row(arm.name, *map(_number, (one.mean, one.low, one.high)), str(one.n))
+    out.print(made)
+    for verdict in found.verdicts:
+        out.print(verdict.sentence(), markup=False, highlight=False)
+    out.print(f"{plan.hypothesis} {found.word.capitalize()}.", markup=False, highlight=False)
+    out.print(str(folder / PAGE), style="bold", markup=False, highlight=False)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else number(value)

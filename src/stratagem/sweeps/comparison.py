@@ -1,0 +1,143 @@
+"""What the runs of a sweep say of its hypothesis: every arm with its interval, a verdict on every expected order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from stratagem.errors import StratagemError
+from stratagem.evaluation.statistics import Estimate, mean
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import Curve, read_metrics
+from stratagem.sweeps.plan import Plan
+
+Word = Literal["supported", "contradicted", "undecided", "not run"]
+
+
+@dataclass(frozen=True)
+class ArmFigures:
+    """An arm's figure in every seed that is there."""
+
+    name: str
+    by_seed: dict[int, float]
+    curves: dict[int, Curve]
+
+    def estimate(self) -> Estimate:
+        """Its mean with a 95 % interval over seeds, by Student's t."""
+        return with_interval(list(self.by_seed.values()))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One expected order: the better arm's figure less the worse one's, seed by seed; above 0 is as expected."""
+
+    better: str
+    worse: str
+    difference: Estimate
+    word: Word
+
+    def sentence(self) -> str:
+        """The verdict in words."""
+        if self.word == "not run":
+            return f"{self.better} before {self.worse}: no seed has both yet."
+        said = f"{self.difference.mean:+.4g}"
+        if self.difference.low is not None:
+            said += f" [{self.difference.low:+.4g}, {self.difference.high:+.4g}]"
+        return f"{self.better} before {self.worse}: {self.word}, by {said} over {self.difference.n} of the seeds."
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All arms, and the verdicts on what was expected."""
+
+    plan: Plan
+    arms: tuple[ArmFigures, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def word(self) -> Word:
+        """On the whole hypothesis: supported if every order is, contradicted if any is."""
+        words: list[Word] = [verdict.word for verdict in self.verdicts]
+        if "contradicted" in words:
+            return "contradicted"
+        if not words or "not run" in words:
+            return "not run"
+        return "supported" if set(words) == {"supported"} else "undecided"
+
+    def data(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "hypothesis": self.plan.hypothesis,
+            "metric": self.plan.metric,
+            "better": self.plan.better,
+            "at": self.plan.at,
+            "verdict": self.word,
+            "arms": [
+                {"name": arm.name, "by_seed": arm.by_seed, "estimate": _finite(asdict(arm.estimate()))}
+                for arm in self.arms
+            ],
+            "orders": [_finite(asdict(verdict)) for verdict in self.verdicts],
+        }
+
+
+def compared(plan: Plan, folder: Path) -> Comparison:
+    """The runs in a folder as they are now."""
+    arms = {arm.name: _figures(plan, folder, arm.name) for arm in plan.all_arms()}
+    pairs = zip(plan.expect, plan.expect[1:], strict=False)
+    sign = 1.0 if plan.better == "higher" else -1.0
+    return Comparison(plan, tuple(arms.values()), tuple(_verdict(arms[a], arms[b], sign) for a, b in pairs))
+
+
+def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
+    found: dict[int, Curve] = {}
+    for seed in plan.seeds:
+        try:
+            curve = read_metrics(RunFolder.open(folder / f"{arm}-{seed}")).get(plan.metric)
+        except StratagemError:
+            continue
+        if curve is not None and all(map(math.isfinite, curve.values)):
+            found[seed] = curve
+    values = {seed: _at(plan, curve) for seed, curve in found.items()}
+    return ArmFigures(arm, values, found)
+
+
+def _at(plan: Plan, curve: Curve) -> float:
+    return curve.values[-1] if plan.at == "last" else math.fsum(curve.values) / len(curve.values)
+
+
+def _verdict(better: ArmFigures, worse: ArmFigures, sign: float) -> Verdict:
+    """Paired by seed: what seeds have in common, such as their deals, is no noise of the difference."""
+    seeds = sorted(better.by_seed.keys() & worse.by_seed.keys())
+    difference = with_interval([sign * (better.by_seed[seed] - worse.by_seed[seed]) for seed in seeds])
+    word: Word = "undecided"
+    if not seeds:
+        word = "not run"
+    elif difference.low is not None and difference.high is not None:
+        word = "supported" if difference.low > 0.0 else "contradicted" if difference.high < 0.0 else "undecided"
+    return Verdict(better.name, worse.name, difference, word)
+
+
+def with_interval(values: Sequence[float]) -> Estimate:
+    """A mean over independent values with its 95 % interval by Student's t; without one where there is one value."""
+    from scipy.stats import t
+
+    found = mean(list(values))
+    if found.se is None:
+        return found
+    reach = float(t.ppf(0.975, len(values) - 1)) * found.se
+    return Estimate(found.mean, found.se, found.n, found.mean - reach, found.mean + reach)
+
+
+def _finite(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What JSON has no number for is null."""
+    return {
+        name: _finite(value)
+        if isinstance(value, dict)
+        else None
+        if isinstance(value, float) and not math.isfinite(value)
+        else value
+        for name, value in data.items()
+    }

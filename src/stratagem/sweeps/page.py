@@ -1,0 +1,68 @@
+"""A sweep as one page: the hypothesis and its verdict, the arms with their intervals, every seed's curve."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stratagem.evaluation.statistics import Estimate
+from stratagem.reports.figure import label, picture
+from stratagem.reports.html import Html, element, join
+from stratagem.reports.numbers import number
+from stratagem.reports.page import header, page
+from stratagem.reports.section import Section, missing, table
+from stratagem.runs.metrics import Curve
+from stratagem.sweeps.comparison import ArmFigures, Comparison
+
+
+def comparison_page(name: str, found: Comparison, commit: str) -> str:
+    """The whole document."""
+    plan = found.plan
+    verdict = [plan.hypothesis, *(one.sentence() for one in found.verdicts)]
+    tiles = [
+        ("verdict", found.word),
+        ("figure", f"{plan.metric}, {plan.at}, {plan.better} is better"),
+        ("arms", str(len(found.arms))),
+        ("seeds", ", ".join(map(str, plan.seeds))),
+        ("commit", commit or "none"),
+    ]
+    top = header(name, found.word, "", verdict, tiles)
+    return page(f"{name}: {found.word}", top, [_arms(found), _curves(found)])
+
+
+def _arms(found: Comparison) -> Section:
+    rows = [
+        [arm.name, _told(arm.estimate()), *(number(arm.by_seed.get(seed), 4) for seed in found.plan.seeds)]
+        for arm in found.arms
+    ]
+    heads = ["arm", "mean and 95 % interval", *(f"seed {seed}" for seed in found.plan.seeds)]
+    return Section(
+        name="arms",
+        title="Every arm, every seed",
+        shows=f"{found.plan.metric}: means over seeds with intervals by Student\u2019s t.",
+        body=table(heads, rows),
+    )
+
+
+def _told(estimate: Estimate) -> str:
+    if not estimate.n:
+        return number(None)
+    if estimate.low is None:
+        return f"{number(estimate.mean, 4)} (one seed)"
+    return f"{number(estimate.mean, 4)}  ({number(estimate.low, 4)} \u2026 {number(estimate.high, 4)})"
+
+
+def _curves(found: Comparison) -> Section:
+    """A picture an arm, on one scale each with its own seeds."""
+    pictures = [_picture(arm) for arm in found.arms if arm.curves]
+    body: Html = element("div", *pictures, class_="facets") if pictures else missing("No run has this figure yet.")
+    return Section("curves", "Over training", "Every seed by itself.", join(body))
+
+
+def _picture(arm: ArmFigures) -> Html:
+    traces = [_trace(seed, curve, place) for place, (seed, curve) in enumerate(arm.curves.items())]
+    return picture(arm.name, traces, {"showlegend": True})
+
+
+def _trace(seed: int, curve: Curve, place: int) -> dict[str, Any]:
+    role = f"rival-{place % 6 + 1}"
+    return {"x": curve.steps, "y": curve.values, "role": role, "name": label(f"seed {seed}"), "mode": "lines"}

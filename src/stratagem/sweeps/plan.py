@@ -1,0 +1,118 @@
+"""What a sweep's file says: the hypothesis, what is varied, which figure decides, and what is expected of it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from stratagem.errors import BadParameter
+from stratagem.settings import Settings
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class Arm(Settings):
+    """One way to train."""
+
+    name: str
+    """What it is called."""
+    recipe: str = ""
+    """Its recipe, where it is not the sweep's own."""
+    set: dict[str, Any] = Field(default={})
+    """What it changes, as `{ "grpo.kl" = 0.1 }`."""
+
+
+class Plan(Settings):
+    """A sweep."""
+
+    hypothesis: str = Field(min_length=1)
+    """What is thought to be true, in words."""
+    recipe: str = ""
+    """What all arms begin with, by its path from the sweep's file."""
+    arms: tuple[Arm, ...] = ()
+    """The ways to train, one by one."""
+    vary: dict[str, list[Any]] = Field(default={})
+    """Or settings with their values, all combinations of which are arms."""
+    seeds: tuple[int, ...] = Field(default=(0, 1, 2, 3, 4), min_length=1)
+    """Each arm is run with each."""
+    metric: str
+    """The figure that decides, as metrics.jsonl names it."""
+    better: Literal["higher", "lower"] = "higher"
+    """Which way it is better."""
+    at: Literal["last", "mean"] = "last"
+    """Whether its last value counts, or its mean over training."""
+    expect: tuple[str, ...] = ()
+    """Arms from the best to the worst, as the hypothesis has them."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        names = [arm.name for arm in self.all_arms()]
+        if bool(self.arms) == bool(self.vary):
+            raise ValueError("a sweep has `arms`, or settings to `vary`: give one of the two")
+        if len(set(names)) < len(names):
+            raise ValueError("two arms have one name: give each a name of its own")
+        if bad := [name for name in names if not _NAME.fullmatch(name)]:
+            raise ValueError(f"{bad[0]!r} cannot name an arm: use letters, digits, - _ and .")
+        if any(not (arm.recipe or self.recipe) for arm in self.all_arms()):
+            raise ValueError("an arm has no recipe: name one in `recipe`, for all or for itself")
+        if unknown := [name for name in self.expect if name not in names]:
+            raise ValueError(f"no arm is called {unknown[0]!r}: arms are {', '.join(names)}")
+        if len(self.expect) == 1 or len(set(self.expect)) < len(self.expect):
+            raise ValueError("`expect` names two arms at least, each once, the best first")
+        return self
+
+    def all_arms(self) -> list[Arm]:
+        """The arms, those of `vary` made."""
+        if self.arms:
+            return list(self.arms)
+        combined = itertools.product(*([(place, value) for value in some] for place, some in self.vary.items()))
+        return [
+            Arm(name="-".join(f"{place.rpartition('.')[2]}.{_plain(value)}" for place, value in some), set=dict(some))
+            for some in combined
+        ]
+
+
+def _plain(value: Any) -> str:
+    return re.sub(r"[^A-Za-z0-9_.-]+", "_", str(value))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run of a sweep."""
+
+    arm: str
+    seed: int
+    recipe: Path
+    changes: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """Its folder's."""
+        return f"{self.arm}-{self.seed}"
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadParameter(f"The sweep {path} cannot be read: {error}.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadParameter(f"The sweep {path} is no TOML: {error}.") from error
+    return Plan.read(data)
+
+
+def planned(plan: Plan, folder: Path) -> Iterator[Planned]:
+    """All runs, a seed of every arm before the next one of any; recipes lie by their paths from `folder`."""
+    for seed in plan.seeds:
+        for arm in plan.all_arms():
+            changes = {place: json.dumps(value) for place, value in arm.set.items()} | {"seed": str(seed)}
+            yield Planned(arm.name, seed, folder / (arm.recipe or plan.recipe), changes)

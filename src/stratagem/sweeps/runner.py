@@ -1,0 +1,90 @@
+"""Runs a sweep, resumable: all runs are made by one clean commit, so what is compared differs in the arms alone."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of
+from stratagem.errors import StratagemError
+from stratagem.files import write_file
+from stratagem.provenance import source
+from stratagem.runs.folder import RunFolder
+from stratagem.sweeps.plan import Plan, Planned, planned
+
+FILE, PLAN = "sweep.json", "sweep.toml"
+Tell = Callable[[str], None]
+
+
+class Sweep:
+    """The runs of one plan in a folder."""
+
+    def __init__(self, path: Path, plan: Plan, folder: Path, *, any_tree: bool = False) -> None:
+        """`any_tree` runs whatever the program is now, and says so."""
+        self.plan = plan
+        self.folder = folder
+        self.any_tree = any_tree
+        self.runs = list(planned(plan, path.parent))
+        for run in self.runs:
+            self._trainable(run)
+        self.path = path
+
+    @staticmethod
+    def _trainable(run: Planned) -> None:
+        """Refuse what cannot be trained before anything is."""
+        recipe = read_any(run.recipe, run.changes)
+        trainer_of(recipe, RunFolder(Path(run.name)))
+
+    def run(self, tell: Tell = lambda _: None) -> None:
+        """Make what is not there yet; what was broken off goes on."""
+        self._bind()
+        for number, run in enumerate(self.runs, 1):
+            tell(f"{number} of {len(self.runs)}: {run.name}")
+            self._make(run)
+
+    def _bind(self) -> None:
+        """Hold all runs to one commit."""
+        now = source()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        known = self._known()
+        if not self.any_tree:
+            _check(now, known)
+        if not known:
+            write_file(self.folder / FILE, json.dumps({**now, "any_tree": self.any_tree}, indent=1) + "\n")
+            shutil.copyfile(self.path, self.folder / PLAN)
+
+    def _known(self) -> dict[str, Any]:
+        try:
+            known: dict[str, Any] = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise StratagemError(f"The file {self.folder / FILE} cannot be read: {error}.") from error
+        return known
+
+    def _make(self, planned_run: Planned) -> None:
+        folder = self.folder / planned_run.name
+        if (folder / "run.json").is_file():
+            run = RunFolder.open(folder)
+            if run.status().state != "finished":
+                trainer_of(recipe_of(run), run).train()
+            return
+        recipe = read_any(planned_run.recipe, planned_run.changes)
+        run = RunFolder.create(folder, recipe, recipe.seed, f"stratagem sweep {self.path}")
+        trainer_of(recipe, run).train()
+
+
+def _check(now: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """One clean commit for all."""
+    if now["commit"] is None:
+        raise StratagemError("A sweep is bound to a commit, and git does not keep this program: add --any-tree.")
+    if now["dirty"]:
+        raise StratagemError("A sweep is bound to a commit, and this tree differs from its own: commit it first.")
+    if known and known.get("commit") != now["commit"]:
+        raise StratagemError(
+            f"This sweep was begun with commit {str(known.get('commit'))[:12]}, and the program is now "
+            f"{now['commit'][:12]}: go back to it, begin anew in another folder, or add --any-tree."
+        )

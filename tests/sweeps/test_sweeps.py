@@ -1,0 +1,189 @@
+"""From a hypothesis to a verdict: arms are made, runs go on, orders are paired by seed, mistakes are one sentence."""
+
+import json
+
+import pytest
+
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.provenance import source
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import MetricLog
+from stratagem.sweeps import runner
+from stratagem.sweeps.comparison import compared, with_interval
+from stratagem.sweeps.page import comparison_page
+from stratagem.sweeps.plan import Plan, planned, read_plan
+from stratagem.sweeps.runner import Sweep
+
+ARMS = [{"name": "a"}, {"name": "b", "set": {"temperature": 0.5}}]
+DATA = {"hypothesis": "a is better.", "recipe": "r.toml", "arms": ARMS, "metric": "m/x", "seeds": [0, 1, 2]}
+RECIPE = """
+algorithm = "grpo"
+games = ["kuhn(hands=1)"]
+evaluate_every = 1
+validation = 1
+test = 1
+[adapter]
+rank = 1
+[grpo]
+iterations = 1
+groups = 1
+forks = 2
+signal_every = 0
+"""
+
+
+def plan_of(**changes):
+    return Plan.read({**DATA, **changes})
+
+
+def measured(folder, **values):
+    """Runs that have only their metrics: by arm a value for each seed."""
+    plan = plan_of()
+    for arm, by_seed in values.items():
+        for seed, value in enumerate(by_seed):
+            run = RunFolder.create(folder / f"{arm}-{seed}", plan, seed, "a test")
+            with MetricLog(run) as log:
+                log.write(1, {"m/x": 100.0})
+                log.write(2, {"m/x": value})
+
+
+def test_every_combination_of_what_varies_is_an_arm():
+    plan = plan_of(arms=[], vary={"grpo.kl": [0.0, 0.1], "temperature": [0.5, 1.0]})
+    assert [arm.name for arm in plan.all_arms()] == [
+        "kl.0.0-temperature.0.5", "kl.0.0-temperature.1.0", "kl.0.1-temperature.0.5", "kl.0.1-temperature.1.0",
+    ]  # fmt: skip
+    assert plan.all_arms()[2].set == {"grpo.kl": 0.1, "temperature": 0.5}
+
+
+def test_a_seed_of_every_arm_comes_before_the_next(tmp_path):
+    runs = list(planned(plan_of(), tmp_path))
+    assert [run.name for run in runs] == ["a-0", "b-0", "a-1", "b-1", "a-2", "b-2"]
+    assert runs[1].changes == {"temperature": "0.5", "seed": "0"}
+    assert runs[0].recipe == tmp_path / "r.toml"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"arms": []}, "`arms`, or settings to `vary`"),
+        ({"arms": [{"name": "a"}, {"name": "a"}]}, "wo arms have one name"),
+        ({"arms": [{"name": "a/b"}]}, "'a/b' cannot name an arm"),
+        ({"recipe": ""}, "no recipe"),
+        ({"expect": ["a", "c"]}, "o arm is called 'c': arms are a, b"),
+        ({"expect": ["a"]}, "names two arms at least"),
+        ({"better": "bigger"}, "better"),
+        ({"glory": 1}, "no setting glory"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_in_a_sentence(changes, said):
+    with pytest.raises(BadParameter) as caught:
+        plan_of(**changes)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_plan_is_refused(tmp_path):
+    with pytest.raises(BadParameter, match="cannot be read"):
+        read_plan(tmp_path / "none.toml")
+    (tmp_path / "torn.toml").write_text("[")
+    with pytest.raises(BadParameter, match="no TOML"):
+        read_plan(tmp_path / "torn.toml")
+
+
+def test_the_interval_is_students():
+    """Of 1, 2, 3: mean 2, s = 1, t(2) = 4.303, so 2 +- 2.484."""
+    found = with_interval([1.0, 2.0, 3.0])
+    assert (found.low, found.high) == (pytest.approx(2 - 2.484, abs=1e-3), pytest.approx(2 + 2.484, abs=1e-3))
+    assert with_interval([1.0]).low is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "better", "word"),
+    [
+        ([1.0, 2.0, 3.0], [0.0, 1.1, 2.0], "higher", "supported"),
+        ([1.0, 2.0, 3.0], [0.0, 1.1, 2.0], "lower", "contradicted"),
+        ([1.0, 2.0, 3.0], [2.0, 1.0, 3.0], "higher", "undecided"),
+        ([1.0], [0.0], "higher", "undecided"),
+        ([1.0, 2.0, 3.0], [], "higher", "not run"),
+    ],
+)
+def test_orders_are_paired_by_seed(tmp_path, a, b, better, word):
+    measured(tmp_path, a=a, b=b)
+    found = compared(plan_of(expect=["a", "b"], better=better), tmp_path)
+    assert found.word == found.verdicts[0].word == word
+    assert word in found.verdicts[0].sentence() or word == "not run"
+    assert json.loads(json.dumps(found.data(), allow_nan=False))["verdict"] == word
+    assert word in comparison_page("s", found, "abc")
+
+
+def test_the_mean_over_training_may_count(tmp_path):
+    measured(tmp_path, a=[0.0, 2.0], b=[])
+    assert compared(plan_of(at="mean"), tmp_path).arms[0].by_seed == {0: 50.0, 1: 51.0}
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    (tmp_path / "r.toml").write_text(RECIPE)
+    (tmp_path / "s.toml").write_text(
+        'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/pay"\nseeds = [0]\nexpect = ["a", "b"]\n'
+        'arms = [{ name = "a" }, { name = "b", set = { "grpo.entropy" = 0.5 } }]\n'
+    )
+    monkeypatch.setattr(runner, "source", lambda: {"commit": "a" * 40, "dirty": False})
+    return tmp_path
+
+
+def test_runs_are_made_once_and_go_on(files):
+    sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
+    told = []
+    sweep.run(told.append)
+    assert told == ["1 of 2: a-0", "2 of 2: b-0"]
+    before = (files / "out/a-0/metrics.jsonl").read_bytes()
+    sweep.run()
+    assert (files / "out/a-0/metrics.jsonl").read_bytes() == before
+    assert set(compared(sweep.plan, files / "out").arms[0].by_seed) == {0}
+    assert (files / "out/sweep.toml").read_text() == (files / "s.toml").read_text()
+    assert "entropy = 0.5" in (files / "out/b-0/config.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        ({"commit": None, "dirty": None}, "git does not keep this program"),
+        ({"commit": "a" * 40, "dirty": True}, "differs from its own: commit it first"),
+        ({"commit": "b" * 40, "dirty": False}, "begun with commit aaaaaaaaaaaa, and the program is now bbbbbbbbbbbb"),
+    ],
+)
+def test_all_runs_are_made_by_one_clean_commit(files, monkeypatch, now, said):
+    sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
+    sweep._bind()
+    monkeypatch.setattr(runner, "source", lambda: now)
+    with pytest.raises(StratagemError, match=said):
+        sweep.run()
+    Sweep(files / "s.toml", sweep.plan, files / "out", any_tree=True)._bind()
+    assert not (files / "out/a-0").exists()
+
+
+def test_what_cannot_be_trained_is_said_before_anything_is(files):
+    (files / "r.toml").write_text(RECIPE.replace("kuhn(hands=1)", "nothing"))
+    with pytest.raises(StratagemError, match="nothing"):
+        Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
+    assert not (files / "out").exists()
+
+
+def test_the_program_knows_its_commit():
+    assert set(source()) == {"commit", "dirty"}
+
+
+def test_the_command_compares_what_is_there(files, capsys):
+    from stratagem.cli.main import main
+
+    measured(files / "out", a=[1.0], b=[0.0])
+    (files / "s.toml").write_text((files / "s.toml").read_text().replace("kuhn/validation/pay", "m/x"))
+    with pytest.raises(SystemExit) as ended:
+        main(["sweep", str(files / "s.toml"), "--out", str(files / "out"), "--compare"])
+    assert not ended.value.code
+    said = capsys.readouterr().out
+    assert "a before b: undecided, by +1 over 1 of the seeds." in said
+    assert "h Undecided." in said
+    assert json.loads((files / "out/comparison.json").read_text())["verdict"] == "undecided"
+    assert "undecided" in (files / "out/sweep.html").read_text()
