@@ -5,7 +5,7 @@ import pytest
 
 from stratagem.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.games.key import Key
-from stratagem.league.matchmaking import PFSP, Fixed, RatingNear, SelfPlay, Situation
+from stratagem.league.matchmaking import PFSP, Fixed, RatingNear, SelfPlay, Situation, drawn
 from stratagem.league.member import Member, Population
 from stratagem.league.results import Results
 from stratagem.league.roles import LeagueExploiter, Main, MainExploiter, begins_anew
@@ -147,10 +147,10 @@ def test_who_begins_anew():
 
 def test_draws_follow_the_odds_and_the_key():
     table, rule = situation(), PFSP(weighting="linear")
-    drawn = [rule.draw(HERO, table, Key(n)).name for n in range(600)]
-    assert drawn == [rule.draw(HERO, table, Key(n)).name for n in range(600)]
     odds = rule.odds(HERO, table)
-    assert all(abs(drawn.count(name) / 600 - odds[name]) < 0.07 for name in RATES)
+    names = [drawn(odds, Key(n)) for n in range(600)]
+    assert names == [drawn(odds, Key(n)) for n in range(600)]
+    assert all(abs(names.count(name) / 600 - odds[name]) < 0.07 for name in RATES)
 
 
 @pytest.mark.parametrize(

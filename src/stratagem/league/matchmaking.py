@@ -44,11 +44,10 @@ class Matchmaker(ABC):
     def odds(self, learner: Member, situation: Situation) -> Odds:
         """With which probability the learner meets whom."""
 
-    def draw(self, learner: Member, situation: Situation, key: Key) -> Member:
-        """One opponent."""
-        odds = self.odds(learner, situation)
-        names = list(odds)
-        return situation.population[names[key.choose([odds[name] for name in names])]]
+
+def drawn(odds: Odds, key: Key) -> str:
+    """One name, by the odds."""
+    return list(odds)[key.choose(list(odds.values()))]
 
 
 def spread(others: Sequence[Member], probabilities: Floats, learner: Member) -> Odds:

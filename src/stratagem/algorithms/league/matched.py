@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stratagem.algorithms.grpo.collector import Group, Lineup
 from stratagem.algorithms.league.seats import Seats
 from stratagem.games.key import Key
-from stratagem.league.matchmaking import Matchmaker, Situation
+from stratagem.league.matchmaking import Matchmaker, Situation, drawn
 from stratagem.league.member import Member
 from stratagem.league.results import Results
 from stratagem.play.records import Episode
@@ -16,20 +16,19 @@ _EVEN = 1e-9
 
 
 class Matched:
-    """Draws by a rule what the situation is when it is asked."""
+    """Draws by what a rule made of the situation when it was asked, once an iteration."""
 
     def __init__(self, rule: Matchmaker, learner: Member, situation: Situation, seats: Seats, others: int) -> None:
         """`others` seats are not the learner's."""
-        self.rule = rule
-        self.learner = learner
-        self.situation = situation
+        self.population = situation.population
         self.seats = seats
         self.others = others
+        self.odds = rule.odds(learner, situation)
 
     def draw(self, key: Key) -> Lineup:
         """A member for each other seat; only the seat that asked for the match learns, also against itself."""
-        drawn = [self.rule.draw(self.learner, self.situation, key.at(seat)) for seat in range(self.others)]
-        return Lineup(tuple(member.name for member in drawn), tuple(self.seats.player(member) for member in drawn))
+        names = tuple(drawn(self.odds, key.at(seat)) for seat in range(self.others))
+        return Lineup(names, tuple(self.seats.player(self.population[name]) for name in names))
 
 
 def book(results: Results, learner: str, groups: Sequence[Group], episodes: Sequence[Episode]) -> float:

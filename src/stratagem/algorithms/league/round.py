@@ -36,13 +36,14 @@ class Round:
     def play(self, number: int) -> tuple[Figures, list[Episode]]:
         """One iteration: what was seen, and all episodes."""
         situation = self._situation()
-        collectors = {name: self._collector(name, situation) for name in self.rules}
+        matched = {name: self._matched(name, situation) for name in self.rules}
+        collectors = {name: self._collector(name, opponents) for name, opponents in matched.items()}
         groups = {name: collector.groups(number) for name, collector in collectors.items()}
         setups = {name: list(collector.setups(groups[name])) for name, collector in collectors.items()}
         over = iter(played(setup for some in setups.values() for setup in some))
         figures, whole = Figures(), list[Episode]()
         for name, collector in collectors.items():
-            figures[f"{name}/effective"] = self._effective(name, situation)
+            figures[f"{name}/effective"] = effective_number(np.array(list(matched[name].odds.values())))
             episodes = [next(over) for _ in setups[name]]
             figures[f"{name}/points"] = book(self.standing.results, name, groups[name], episodes)
             collected = collector.credited(groups[name], episodes)
@@ -52,16 +53,13 @@ class Round:
         self.seats.trim()
         return figures, whole
 
-    def _collector(self, name: str, situation: Situation) -> GRPO:
+    def _matched(self, name: str, situation: Situation) -> Matched:
         learner, others = situation.population[name], self.game.spec.seats - 1
-        matched = Matched(self.rules[name], learner, situation, self.seats, others)
+        return Matched(self.rules[name], learner, situation, self.seats, others)
+
+    def _collector(self, name: str, matched: Matched) -> GRPO:
         hero = self.standing.learners[name].hero
         return GRPO(self.recipe.league, self.game, hero, self.standing.key().at(name), matched, name)
-
-    def _effective(self, name: str, situation: Situation) -> float:
-        """How many opponents the learner's rule is worth now."""
-        odds = self.rules[name].odds(situation.population[name], situation)
-        return effective_number(np.array(list(odds.values())))
 
     def _learnt(self, name: str, collected: Collected) -> Figures:
         """The steps of one learner, watched."""

@@ -1,0 +1,120 @@
+"""What a league costs beside playing and learning: its bookkeeping, and many adapters in place of one.
+
+Bookkeeping: drawing opponents and entering results, with so many members, as a share of an iteration of one learner in
+kuhn. Adapters: the same games against opponents who speak by several adapters and by one, rounds taken in turn, the
+best of each. `python benchmarks/league.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from collections.abc import Callable
+from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from stratagem.algorithms.collected import joined
+from stratagem.algorithms.grpo.collector import GRPO, Lineup
+from stratagem.algorithms.league.matched import Matched, book
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.seats import Seats
+from stratagem.algorithms.league.standing import Standing
+from stratagem.games import Key, make_game
+from stratagem.league.matchmaking import PFSP, Situation
+from stratagem.league.member import Member
+from stratagem.league.results import Results
+from stratagem.models.load import load
+from stratagem.play.scheduler import played
+from stratagem.players.base import Player
+from stratagem.runs.folder import RunFolder
+
+ROUNDS = 5
+GAME = "kuhn(hands=1)"
+
+
+class InTurn:
+    """Opponents one after the other."""
+
+    def __init__(self, players: list[Player]) -> None:
+        self._players = cycle(players)
+
+    def draw(self, key: Key) -> Lineup:
+        """The next of them."""
+        player = next(self._players)
+        return Lineup((player.name,), (player,))
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds that it takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def step(standing: Standing, players: list[Player], number: int) -> None:
+    """An iteration of the learner against these: games, credit, one step."""
+    trained = standing.learners["main"]
+    collector = GRPO(standing.recipe.league, make_game(GAME), trained.hero, Key(number), InTurn(players))
+    groups = collector.groups(number)
+    list(trained.learn(joined([collector.credited(groups, played(collector.setups(groups)))]).examples))
+
+
+def bookkeeping(standing: Standing, seats: Seats, members: int) -> float:
+    """Seconds of drawing and entering as many matches as an iteration has, with so many members."""
+    population, results, game = standing.population, standing.results, make_game(GAME)
+    for number in range(members - len(population)):
+        population.add(Member(name=f"m{number}", role="bot", player="random"))
+        results.add(f"m{number}")
+    learner = population["main"]
+    situation = Situation(population, results)
+    matched = Matched(PFSP(), learner, situation, seats, game.spec.seats - 1)
+    settings = standing.recipe.league
+    collector = GRPO(settings, game, standing.learners["main"].hero, Key(1), matched)
+    groups = collector.groups(0)
+    episodes = played(collector.setups(groups))
+    copy = Results.of(results.state())
+
+    def work() -> None:
+        again = Matched(PFSP(), learner, situation, seats, game.spec.seats - 1)
+        for group in groups:
+            again.draw(group.key)
+        book(copy, "main", groups, episodes)
+
+    return min(timed(work) for _ in range(ROUNDS))
+
+
+def main() -> None:
+    """Print both."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--members", type=int, default=500)
+    parser.add_argument("--adapters", type=int, default=8)
+    asked = parser.parse_args()
+    print(json.dumps({"python": platform.python_version(), "machine": platform.machine(), **vars(asked)}))
+    data = {"games": [GAME], "temperature": 1.0, "league": {"groups": 24, "forks": 4, "loaded": asked.adapters + 1}}
+    with TemporaryDirectory() as folder:
+        recipe = LeagueRecipe.read(data)
+        standing = Standing(recipe, RunFolder.create(Path(folder) / "run", recipe, 0, "a benchmark"), load("tiny"))
+        seats = Seats.of(standing, make_game(GAME))
+        kept: list[Player] = []
+        for number in range(asked.adapters):
+            for weight in standing.learners["main"].learner.optimiser.weights:
+                weight.data.add_(1e-3)
+            standing.engine.publish("main", number)
+            kept.append(seats.player(standing.keep("main", number)))
+        best = {1: float("inf"), asked.adapters: float("inf")}
+        for number in range(ROUNDS):
+            for count in best:
+                some = list(islice(kept, count))
+                best[count] = min(best[count], timed(lambda some=some, n=number: step(standing, some, n)))  # type: ignore[misc]
+        one, many = best[1], best[asked.adapters]
+        share = bookkeeping(standing, seats, asked.members)
+    print(f"an iteration of 96 games against 1 adapter       {one:7.3f} s")
+    print(f"the same against {asked.adapters:2} adapters                     {many:7.3f} s  {many / one:.2f} times")
+    print(f"drawing and entering them with {asked.members} members       {share:7.4f} s  {share / one:.2%} of it")
+
+
+if __name__ == "__main__":
+    main()
