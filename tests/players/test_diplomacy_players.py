@@ -143,3 +143,11 @@ def test_dumbbot_beats_random_play_out_of_sight():
     shares = [episode.payoffs[episode.seat_of(0)] for episode in play(rotated(match, 7, Key(0), name="x"))]
     assert min(shares) > 1 / 7
     assert np.mean(shares) > 0.4
+
+
+def test_a_model_does_not_list_what_is_too_much_to_be_listed():
+    """France has 990 sheets in the first Spring: their odds would be asked for one by one, for minutes."""
+    game = make_game("diplomacy(only=[FRANCE, GERMANY])")
+    model = make_player("tiny", game)
+    with pytest.raises(CannotCompute, match="too many for each to be given its probability"):
+        model.policy(game.start(Key(0)).view(0))

@@ -89,6 +89,16 @@ def test_who_was_set_aside_is_named(copied):
     assert "main-000001 was set aside: It is gone." in copied(aside={"main-000001": "It is gone."}).texts["population"]
 
 
+def test_copies_and_outsiders_stand_where_more_than_two_sit(copied, league):
+    assert "collude" not in Page(report_html(league)).texts["population"]
+    table = json.loads((league.path / "league.json").read_text())
+    alliance = [None, *[0.25] * (len(table["members"]) - 1)]
+    rows = copied(alliance=alliance).tables_of("population")[1]
+    assert [row[2] for row in rows[1:]] == ["–", *["0.25"] * (len(alliance) - 1)]
+    others = [table["pay"][row][1] for row in range(len(alliance)) if row != 1]
+    assert rows[2][1] == f"{sum(others) / len(others):.3f}".replace("-", "\u2212")
+
+
 @pytest.mark.parametrize("changes", [{"pay": 3}, {"members": [{"role": "x"}]}, {"elo": "none"}])
 def test_a_broken_table_leaves_the_rest(copied, changes):
     page = copied(**changes)

@@ -8,11 +8,14 @@ from typing import Any
 
 from stratagem.decoding.exact import weighed
 from stratagem.engines.base import Node, Prompt, ScoreRequest, Scores
+from stratagem.errors import CannotCompute
 from stratagem.games.base import View
 from stratagem.players.base import Mix
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.past import NOTHING, Past
 
+_LISTED = 256
+"""Beyond so many actions in a situation they are not weighed one by one: sheets of orders soon have millions."""
 _FINE = 1e-6
 """How far a sum of probabilities may be off in short numbers."""
 Views = Sequence[View[Any]]
@@ -20,6 +23,12 @@ Views = Sequence[View[Any]]
 
 def masked_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> list[Mix]:
     """The product of the masked distributions on the way to each action, all nodes of all situations in one batch."""
+    for view in views:
+        if view.choices.count > _LISTED:
+            raise CannotCompute(
+                f"In {view.game.spec.name} there are up to {view.choices.count} actions at once, too many for each to "
+                "be given its probability."
+            )
     prompts = [speaker.prompt(view, past) for view in views]
     pairs = zip(views, prompts, strict=True)
     walkers = [speaker.compiler.walker(view.choices, prompt) for view, prompt in pairs]

@@ -131,3 +131,5 @@ class LeagueTable(_Read):
     cycles: list[list[str]] = []
     forgotten: list[list[str]] = []
     exploitability: list[float | None] = []
+    alliance: list[float | None] = []
+    """Of each member's copies at one table against an outsider."""

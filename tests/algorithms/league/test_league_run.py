@@ -213,3 +213,40 @@ def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
         LeagueTrainer(*begun(tmp_path / "run", **changed))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(tmp_path):
+    """Three powers: each other seat draws for itself, and the last table says how copies treat an outsider."""
+    run = trained(
+        tmp_path / "run",
+        games=["diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY])"],
+        model="small",
+        style="bare",
+        members={"greedy": "dumbbot-greedy"},
+        opponents=["hold"],
+        validation=1,
+        test=1,
+        learners={"main": {"match": {"rule": "pfsp", "weighting": "uniform"}}},
+        league={
+            **DATA["league"],
+            "iterations": 1,
+            "groups": 4,
+            "forks": 2,
+            "crossplay": 1,
+            "terms": {"parts": 1.0, "outcome": 1.0},
+        },
+    )
+    met = [
+        tuple(name for seat, name in enumerate(episode.players) if seat != episode.seat_of(0))
+        for episode in read_episodes(run.record)
+        if episode.purpose == "train"
+    ]
+    assert len(met) == 8
+    assert any(len(set(names)) == 2 for names in met)
+    table = json.loads((run.path / "league.json").read_text())
+    names = [member["name"] for member in table["members"]]
+    alliance = dict(zip(names, table["alliance"], strict=True))
+    assert alliance["greedy"] is not None
+    assert all(index is None or index <= 1.0 for index in alliance.values())
+    results = json.loads((run.path / "league/results.json").read_text())["win rates"]
+    assert {results["main"][name] for name in ("base", "greedy")} != {0.5}

@@ -13,12 +13,15 @@ from stratagem.algorithms.league.seats import Seats
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.bouts import Bout, Table
 from stratagem.evaluation.exact import exact
+from stratagem.evaluation.hostility import Hostility, alliance, hostility
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.base import Game, Json
+from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.meta_game import Floats, alpha_rank, cycles, forgotten, nash_mixture, skew
 from stratagem.league.ratings import Score, elo
+from stratagem.play.records import Episode
 from stratagem.players.base import Player
 
 TABLE = "league.json"
@@ -53,6 +56,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "cycles": [list(found) for found in cycles(sure, names)],
         "forgotten": [list(found) for found in forgotten(sure, names, lines)],
         "exploitability": [_exploitability(game, player, recipe.exact_budget) for player in players],
+        "alliance": _alliances(game, len(names), bouts),
     }
 
 
@@ -87,6 +91,26 @@ def _score(names: Sequence[str], pair: tuple[int, int], bout: Bout) -> Score:
         own = episode.payoffs[hero]
         points += sum(0.5 if abs(own - pay) < 1e-9 else float(own > pay) for pay in others) / len(others)
     return Score(names[pair[0]], names[pair[1]], points, float(len(bout.episodes)))
+
+
+def _alliances(game: Game[Any], size: int, bouts: dict[tuple[int, int], Bout]) -> list[float | None]:
+    """For each member the tacit alliance of its copies against an outsider, over all outsiders; in Diplomacy alone."""
+    if not isinstance(game, Diplomacy):
+        return []
+    found: list[float | None] = []
+    for column in range(size):
+        counts = [_against_outsider(e) for row in range(size) if row != column for e in bouts[row, column].episodes]
+        total = Hostility(*(np.sum([getattr(one, part) for one in counts], axis=0) for part in Hostility._fields))
+        index = alliance(total, np.arange(game.spec.seats) > 0)
+        found.append(None if np.isnan(index) else index)
+    return found
+
+
+def _against_outsider(episode: Episode) -> Hostility:
+    """The counts of a game with the outsider first, wherever it sat."""
+    order = [episode.seat_of(slot) for slot in range(len(episode.slots))]
+    counts = hostility(episode)
+    return Hostility(counts.attacks[np.ix_(order, order)], counts.chances[np.ix_(order, order)])
 
 
 def _exploitability(game: Game[Any], player: Player, budget: int) -> float | None:

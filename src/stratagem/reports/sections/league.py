@@ -57,11 +57,35 @@ def _population(found: LeagueTable) -> Html:
         lines.append([member.name, member.role.replace("_", " "), said, *shares, number(exact)])
     heads = ["member", "role", "Elo", "Nash", "alpha-rank", "exploitability (exact)"]
     aside = [element("p", f"{name} was set aside: {why}", class_="note") for name, why in found.aside.items()]
-    return join(table(heads, lines), *aside, _told(found), folded("Cross-play, pay a round of the row", _cross(found)))
+    return join(
+        table(heads, lines),
+        *aside,
+        _told(found),
+        _outsiders(found),
+        folded("Cross-play, pay a round of the row", _cross(found)),
+    )
 
 
-def _at(column: Sequence[float], place: int) -> float:
-    return column[place] if place < len(column) else float("nan")
+def _outsiders(found: LeagueTable) -> Html:
+    """Where more than two sit at a table: what copies of a member leave to one who is none, and spare each other."""
+    if not any(one is not None for one in found.alliance):
+        return join()
+    size = range(len(found.members))
+    lines = []
+    for place, member in enumerate(found.members):
+        left = [found.pay[row][place] for row in size if row != place]
+        lines.append([member.name, number(sum(left) / len(left)), number(_at(found.alliance, place), 2)])
+    says = (
+        "Copies of one member and one outsider: what the outsider is paid, over all outsiders, and by what share less "
+        "the copies attack each other than they and the outsider do. Above 0 they spare each other, unasked."
+    )
+    made = table(["copies of", "outsider\u2019s pay", "alliance"], lines)
+    return join(element("h3", "Do copies collude?"), made, element("p", says, class_="legend"))
+
+
+def _at(column: Sequence[float | None], place: int) -> float:
+    found = column[place] if place < len(column) else None
+    return float("nan") if found is None else found
 
 
 def _cross(found: LeagueTable) -> Html:

@@ -1,0 +1,132 @@
+"""The runs of experiments/league.py as one JSON with a picture: `python experiments/league_table.py RUNS OUT.json`.
+
+Exact exploitability of the main learner over training, by game, way and seed, beside the solvers' curves: the average
+policies of CFR and of fictitious play (OpenSpiel's) after as many iterations. `--picture PREFIX` writes a plot a game.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import pyspiel
+from open_spiel.python.algorithms import cfr, exploitability, fictitious_play
+
+from league import GAMES, WAYS
+from stratagem.provenance import provenance, source
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import Curve, read_metrics
+from stratagem.sweeps.comparison import with_interval
+
+SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
+COLOURS = {"self": "#c2571a", "held": "#1f5fbf", "fixed": "#8a8f98", "league": "#2a8a4a"}
+WIDTH, HEIGHT, LEFT, BOTTOM = 820, 380, 60, 40
+
+
+def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
+    """By seed, of the runs that are finished; steps are counted from the end of the warm start."""
+    found = {}
+    for folder in sorted(runs.glob(f"{game}-{way}-*")):
+        if (folder / "league.json").is_file():
+            metrics = read_metrics(RunFolder.open(folder))
+            curve = next(one for name, one in metrics.items() if name.endswith("/exact/exploitability"))
+            found[int(folder.name.rpartition("-")[2])] = Curve([s - curve.steps[0] for s in curve.steps], curve.values)
+    return found
+
+
+def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:
+    """Exploitability of the average policies after so many iterations; OpenSpiel's is half of NashConv, as ours."""
+    spiel = pyspiel.load_game(SPIEL[game])
+    return {"CFR": _cfr(spiel, at), "fictitious play": _fictitious(spiel, at)}
+
+
+def _cfr(game: Any, at: Sequence[int]) -> list[float]:
+    solver, told = cfr.CFRSolver(game), []
+    for number in range(1, max(at) + 1):
+        solver.evaluate_and_update_policy()
+        if number in at:
+            told.append(exploitability.exploitability(game, solver.average_policy()))
+    return told
+
+
+def _fictitious(game: Any, at: Sequence[int]) -> list[float]:
+    solver, told = fictitious_play.XFPSolver(game), []
+    for number in range(1, max(at) + 1):
+        solver.iteration()
+        if number in at:
+            told.append(exploitability.exploitability(game, solver.average_policy()))
+    return told
+
+
+def summed(found: dict[int, Curve]) -> dict[str, Any]:
+    """The curves, and over seeds the last value, the mean over the second half, and the most of it."""
+    last = [curve.values[-1] for curve in found.values()]
+    half = [curve.values[len(curve.values) // 2 :] for curve in found.values()]
+    means = with_interval([math.fsum(values) / len(values) for values in half])
+    end = with_interval(last)
+    return {
+        "curves": {seed: {"steps": curve.steps, "values": curve.values} for seed, curve in found.items()},
+        "last": {"mean": end.mean, "low": end.low, "high": end.high},
+        "second half": {"mean": means.mean, "low": means.low, "high": means.high},
+        "most in the second half": max(max(values) for values in half),
+    }
+
+
+def picture(game: str, ways: dict[str, dict[int, Curve]], solved: dict[str, list[float]], at: Sequence[int]) -> str:
+    """Every seed's curve; the solvers' in grey, dashed."""
+    most = max(value for some in ways.values() for curve in some.values() for value in curve.values)
+    end = max(at)
+
+    def line(steps: Sequence[float], values: Sequence[float], colour: str, dash: str = "") -> str:
+        across, up = (WIDTH - LEFT - 130) / end, (HEIGHT - BOTTOM - 30) / most
+        places = zip(steps, values, strict=True)
+        points = " ".join(f"{LEFT + x * across:.1f},{HEIGHT - BOTTOM - y * up:.1f}" for x, y in places)
+        return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>'
+
+    body = [f'<text x="{LEFT}" y="18" font-weight="bold">{escape(game)}: exact exploitability over training</text>']
+    for tick in range(5):
+        y = HEIGHT - BOTTOM - tick / 4 * (HEIGHT - BOTTOM - 30)
+        body.append(f'<line x1="{LEFT}" x2="{WIDTH - 130}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e3e5e8"/>')
+        body.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{most * tick / 4:.2f}</text>')
+    body.append(f'<text x="{WIDTH - 130}" y="{HEIGHT - 18}" text-anchor="end">iteration {end}</text>')
+    for place, (way, some) in enumerate(ways.items()):
+        body += [line(curve.steps, curve.values, COLOURS[way]) for curve in some.values()]
+        body.append(f'<text x="{WIDTH - 120}" y="{50 + 20 * place}" fill="{COLOURS[way]}">{escape(way)}</text>')
+    for place, (name, values) in enumerate(solved.items()):
+        shown = [min(value, most) for value in values]
+        body.append(line(at, shown, "#57606a", ' stroke-dasharray="5 4"' if place else ' stroke-dasharray="2 3"'))
+        body.append(f'<text x="{WIDTH - 120}" y="{150 + 20 * place}" fill="#57606a">{escape(name)}</text>')
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+    return head + 'font-size="12"><rect width="100%" height="100%" fill="#ffffff"/>' + "".join(body) + "</svg>\n"
+
+
+def main() -> None:
+    """Read the runs and write what they say."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--picture", type=Path, help="where plots go, as PREFIX-GAME.svg")
+    asked = parser.parse_args()
+    told: dict[str, Any] = {"made_by": {**provenance(), **source()}, "games": {}}
+    for game in GAMES:
+        ways = {way: found for way in WAYS if (found := curves(asked.runs, game, way))}
+        if not ways:
+            continue
+        at = sorted({step for some in ways.values() for curve in some.values() for step in curve.steps if step})
+        solved = solvers(game, at)
+        told["games"][game] = {way: summed(found) for way, found in ways.items()} | {"solvers": {"at": at, **solved}}
+        if asked.picture:
+            Path(f"{asked.picture}-{game}.svg").write_text(picture(game, ways, solved, at))
+        for way, found in ways.items():
+            one = summed(found)
+            print(f"{game} {way:7} {len(found)} seeds", {k: v for k, v in one.items() if k != "curves"})
+    asked.out.write_text(json.dumps(told, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
