@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from dots import Dot, picture
 
 from stratagem.engines.base import answer
+from stratagem.evaluation.metrics.orders import met_own
 from stratagem.evaluation.statistics import wilson
 from stratagem.games.base import State
 from stratagem.games.catalogue import make_game
@@ -97,7 +98,7 @@ def judged(place: Position, move: Move) -> dict[str, float]:
     good = 0
     if move.action is not None:
         parts = place.state.fork().play({**place.others, place.seat: move.action}).parts or {}
-        good = sum(came_to_something(move.action, part.slot, part.kind) for part in parts[place.seat])
+        good = sum(came_to_something(move.action, part.slot, part.kind) for part in parts[place.seat] if part.slot)
     return {
         "sheets": float(move.action is not None),
         "orders": min(len(lines & legal), sheet.fill) / sheet.fill,
@@ -115,10 +116,7 @@ def came_to_something(action: str, unit: str, kind: str) -> bool:
     if kind != "bounce":
         return True
     orders = [read_order(line) for line in action.split("\n")]
-    target = next(order.target for order in orders if order.unit == unit)
-    return not any(
-        order.unit != unit and target == (order.target if order.verb == "-" else order.unit[2:5]) for order in orders
-    )
+    return not met_own(orders, next(order for order in orders if order.unit == unit))
 
 
 def main() -> None:

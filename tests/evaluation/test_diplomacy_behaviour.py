@@ -73,6 +73,12 @@ def test_orders_are_counted_by_what_became_of_them():
     assert means == pytest.approx({"effective": 0.5, "coordinated": 0.5, "supports": 1 / 3, "bounced": 0.5})
 
 
+def test_a_move_into_a_place_that_ones_own_unit_does_not_leave_is_not_effective():
+    game, episode = game_of(TWO, Reader(S1901M=["A PAR - BRE", "A MAR H", "F BRE H"]), Reader())
+    assert [(part.slot, own) for part, own in ordered(episode) if part.kind == "bounce"] == [("A PAR", True)]
+    assert METRICS["effective"].measure(sample(game, episode)).mean == pytest.approx(2 / 3)
+
+
 def test_without_judged_orders_there_is_no_figure():
     game, episode = game_of(TWO[:-1] + ", judged=False)", Reader(**SCRIPT), Reader())
     assert all(METRICS[name].measure(sample(game, episode)) is None for name in ("effective", "supports", "bounced"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.games.base import Part
-from stratagem.games.diplomacy.results import read_order
+from stratagem.games.diplomacy.results import Order, read_order
 from stratagem.play.records import Decision, Episode
 
 Ordered = tuple[Part, bool]
@@ -84,7 +84,7 @@ def ordered(episode: Episode) -> Iterator[Ordered]:
 
 
 def _orders(decision: Decision) -> Iterator[Ordered]:
-    """Each order of a movement sheet with what became of it; two bounces at one place met each other."""
+    """Each order of a movement sheet with what became of it."""
     parts = [part for part in decision.parts if part.slot]
     lines = (decision.action or "").split("\n")
     if len(parts) != len(lines):
@@ -92,6 +92,13 @@ def _orders(decision: Decision) -> Iterator[Ordered]:
     orders = [read_order(line) for line in lines]
     if not any(order.verb in ("H", "-", "S", "C") for order in orders):
         return
-    aims = [order.target for order, part in zip(orders, parts, strict=True) if part.kind == "bounce"]
     for order, part in zip(orders, parts, strict=True):
-        yield part, part.kind == "bounce" and aims.count(order.target) > 1
+        yield part, part.kind == "bounce" and met_own(orders, order)
+
+
+def met_own(orders: Sequence[Order], move: Order) -> bool:
+    """Whether another unit of the same power went to where a move went, or had no order to leave it."""
+    return any(
+        other.unit != move.unit and move.target == (other.target if other.verb == "-" else other.unit[2:5])
+        for other in orders
+    )
