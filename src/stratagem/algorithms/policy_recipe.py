@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar, Literal, Protocol, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from stratagem.algorithms.recipe_file import AnyRecipe
+from stratagem.algorithms.recipe_file import AnyRecipe, ModeName
 from stratagem.algorithms.sft import AdapterSettings, WarmStartSettings
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.suites import Suite
@@ -16,7 +16,6 @@ from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
-from stratagem.players.modes import MODES
 
 
 class Iterations(Protocol):
@@ -49,7 +48,7 @@ class PolicyRecipe(AnyRecipe):
     """The base, as `stratagem players` names models."""
     style: str = "plain"
     """How a turn is put in words; `stratagem prompt` shows each style."""
-    mode: str = "direct"
+    mode: ModeName = "direct"
     """How the model comes to its action; only direct and single state their probabilities."""
     temperature: float = Field(default=0.8, gt=0.0)
     """At which rollouts are drawn, and the policy is measured."""
@@ -84,13 +83,6 @@ class PolicyRecipe(AnyRecipe):
     @abstractmethod
     def suite(self, game: Game[Any]) -> Suite:
         """What is measured in a game, and against whom."""
-
-    @field_validator("mode")
-    @classmethod
-    def _known(cls, mode: str) -> str:
-        if mode not in MODES:
-            raise ValueError(f"the modes are {', '.join(MODES)}")
-        return mode
 
     @model_validator(mode="after")
     def _base(self) -> Self:

@@ -5,12 +5,23 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from stratagem.errors import BadParameter
+from stratagem.players.modes import MODES
 from stratagem.settings import FiniteSettings
+
+
+def _known(mode: str) -> str:
+    if mode not in MODES:
+        raise ValueError(f"the modes are {', '.join(MODES)}")
+    return mode
+
+
+ModeName = Annotated[str, AfterValidator(_known)]
+"""How a model comes to its action, by name."""
 
 
 class AnyRecipe(FiniteSettings):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import groupby
 
@@ -10,6 +11,9 @@ from rich.text import Text
 from stratagem.cli.output import number, out
 from stratagem.games.base import Json
 from stratagem.play.records import Decision, Episode
+
+_SHORT = 100
+"""A longer state is not told: it may be a whole board."""
 
 
 def episode_json(episode: Episode) -> Json:
@@ -43,11 +47,24 @@ def _tell_round(index: int, rows: list[Decision], paid: tuple[float, ...] | None
 
 def _told(row: Decision) -> Text:
     line = Text(f"    seat {row.seat}")
-    if "\n" not in row.state_key:
+    if "\n" not in row.state_key and len(row.state_key) <= _SHORT:
         line.append(f" ({row.state_key})", style="dim")
     if row.action is not None:
-        return line.append(f": {row.action}" + ("" if row.how == "scripted" else f" ({row.how})"))
+        said = "".join(_judged(row)) if row.parts else f": {row.action}"
+        return line.append(said + ("" if row.how == "scripted" else f" ({row.how})"))
     return line.append(f": {row.how}, {row.said or 'said nothing'}", style="red")
+
+
+def _judged(row: Decision) -> Iterator[str]:
+    """Every piece of an action with what became of it and what that is worth."""
+    lines = (row.action or "").split("\n")
+    pieces = [part for part in row.parts if part.slot]
+    named = zip(lines, pieces, strict=False) if len(lines) == len(pieces) else ((p.slot, p) for p in pieces)
+    for told, part in named:
+        yield f"\n      {told}: {part.kind} {part.reward:+g}"
+    for part in row.parts:
+        if not part.slot:
+            yield f"\n      {part.kind} {part.reward:+g}"
 
 
 def _by_seat(payoffs: tuple[float, ...] | list[float]) -> str:

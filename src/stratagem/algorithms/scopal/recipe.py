@@ -6,13 +6,12 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from stratagem.algorithms.recipe_file import AnyRecipe
+from stratagem.algorithms.recipe_file import AnyRecipe, ModeName
 from stratagem.algorithms.scopal.methods import METHODS
 from stratagem.algorithms.scopal.settings import InteractionSettings, RewardSettings, SampleSettings, StageSettings
 from stratagem.algorithms.sft import AdapterSettings
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.models.reference import parse_model
-from stratagem.players.modes import MODES
 from stratagem.settings import FiniteSettings
 
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
@@ -42,7 +41,7 @@ class ScopalRecipe(AnyRecipe):
     """What is trained, as `stratagem players` names models; an adapter is merged into its base first."""
     style: str = "gtbench"
     """How a turn is put in words; `stratagem prompt` shows each style."""
-    mode: str = "direct"
+    mode: ModeName = "direct"
     """How the model comes to its action."""
     max_new: int = Field(default=64, ge=1)
     """How many tokens of free text a reply may have."""
@@ -80,13 +79,6 @@ class ScopalRecipe(AnyRecipe):
     """Steps of refinement between two checkpoints."""
     judge: JudgeSettings = JudgeSettings()
     """What is measured at the end."""
-
-    @field_validator("mode")
-    @classmethod
-    def _known(cls, mode: str) -> str:
-        if mode not in MODES:
-            raise ValueError(f"the modes are {', '.join(MODES)}")
-        return mode
 
     @field_validator("refine")
     @classmethod

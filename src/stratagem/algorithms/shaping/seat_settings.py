@@ -12,13 +12,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from stratagem.algorithms.recipe_file import over
+from stratagem.algorithms.recipe_file import ModeName, over
 from stratagem.algorithms.sft import AdapterSettings
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.learning.proximal import PPOSettings
 from stratagem.learning.schedules import Schedule
 from stratagem.play.memory import memory_of
-from stratagem.players.modes import MODES
 from stratagem.prompting.catalogue import make_style
 from stratagem.settings import FiniteSettings
 
@@ -56,19 +55,12 @@ class Speaks(Remembers):
 
     model: str = ""
     """The base, as `stratagem players` names models; the recipe's own where it is empty."""
-    mode: str = "single"
+    mode: ModeName = "single"
     """How it comes to its action; in single it says one token of its whole vocabulary, and may say nothing legal."""
     temperature: float = Field(default=1.0, gt=0.0)
     """At which it is drawn."""
     max_new: int = Field(default=256, ge=1)
     """How many tokens a reply may have."""
-
-    @field_validator("mode")
-    @classmethod
-    def _mode(cls, mode: str) -> str:
-        if mode not in MODES:
-            raise ValueError(f"the modes are {', '.join(MODES)}")
-        return mode
 
 
 class Learns(Speaks):

@@ -1,0 +1,30 @@
+"""A played episode as a person reads it: each order with what became of it, and no whole board."""
+
+from stratagem.cli.transcript import tell
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import play
+from stratagem.players.catalogue import make_player
+
+
+def test_orders_are_told_with_what_they_did_and_were_worth(capsys):
+    game = make_game("diplomacy(until=1901, only=[FRANCE, GERMANY])")
+    match = Match(game, [make_player("dumbbot", game), make_player("hold", game)])
+    (episode,) = play([Setup(id="e", match=match, slots=(0, 1), key=Key(0))])
+    tell(episode)
+    said = capsys.readouterr().out
+    rows = [row for row in episode.decisions if row.parts]
+    for row in rows:
+        for line, part in zip(row.action.split("\n"), row.parts, strict=False):
+            assert f"      {line}: {part.kind} {part.reward:+g}\n" in said
+    assert "outcome +" in said
+    assert '"units"' not in said
+
+
+def test_a_short_state_is_told(capsys):
+    game = make_game("kuhn(hands=1)")
+    match = Match(game, [make_player("NashApprox", game)] * 2)
+    (episode,) = play([Setup(id="e", match=match, slots=(0, 1), key=Key(0))])
+    tell(episode)
+    assert f"seat 0 ({episode.decisions[0].state_key}): {episode.decisions[0].action}" in capsys.readouterr().out
