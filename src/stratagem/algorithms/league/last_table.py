@@ -26,7 +26,9 @@ from stratagem.players.base import Player
 
 TABLE = "league.json"
 _SURE = 2.0
-"""So many standard errors is a win beyond chance."""
+"""So many standard errors is a win beyond chance,"""
+_LEAST = 0.01
+"""and worth telling if it is such a share of all that can be won and lost a round."""
 
 
 def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, seats: Seats) -> Json:
@@ -40,9 +42,12 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
     }
     pay, errors = _matrix(game, len(names), bouts)
     meta = skew(pay)
-    sure = np.where(np.abs(meta) > _SURE * np.hypot(errors, errors.T) / 2.0, meta, 0.0)
+    low, high = game.spec.bounds
+    beyond = np.maximum(_SURE * np.hypot(errors, errors.T) / 2.0, _LEAST * (high - low))
+    sure = np.where(np.abs(meta) > beyond, meta, 0.0)
     scores = [_score(names, pair, bout) for pair, bout in bouts.items()]
-    lines = [[m.name for m in shown if m.parent == learner] for learner in recipe.learners]
+    mains = [name for name, learner in recipe.learners.items() if learner.role == "main"]
+    lines = [[m.name for m in shown if m.parent == learner] for learner in mains]  # others begin anew by design
     return {
         "game": recipe.games[0],
         "members": [{"name": m.name, "role": m.role, "parent": m.parent, "step": m.step} for m in shown],

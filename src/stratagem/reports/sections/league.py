@@ -101,7 +101,7 @@ def _told(found: LeagueTable) -> Html:
     more = len(found.cycles) + len(found.forgotten) - len(said)
     said += [f"{more} more of these."] if more > 0 else []
     if not said:
-        said = [f"No cycle of three and nothing forgotten beyond two standard errors, over {found.deals} deals a pair."]
+        said = [f"No cycle of three and nothing forgotten, beyond chance, over {found.deals} deals a pair."]
     return join(*(element("p", sentence, class_="note") for sentence in said))
 
 
