@@ -126,7 +126,7 @@ def test_the_last_table_tells_of_everybody(whole):
     assert all(table["pay"][a][b] == pytest.approx(-table["pay"][b][a]) for a in range(size) for b in range(size))
 
 
-@pytest.mark.parametrize("broken_at", [1, 2, 4])
+@pytest.mark.parametrize("broken_at", [1, 4])
 def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
     recipe, run = begun(tmp_path / "run")
 
