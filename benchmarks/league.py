@@ -59,7 +59,7 @@ def step(standing: Standing, players: list[Player], number: int) -> None:
     trained = standing.learners["main"]
     collector = GRPO(standing.recipe.league, make_game(GAME), trained.hero, Key(number), InTurn(players))
     groups = collector.groups(number)
-    list(trained.learn(joined([collector.credited(groups, played(collector.setups(groups)))]).examples))
+    trained.learn(joined([collector.credited(groups, played(collector.setups(groups)))]).examples)
 
 
 def bookkeeping(standing: Standing, seats: Seats, members: int) -> float:

@@ -147,16 +147,16 @@ def test_a_reference_may_follow_the_policy():
     every = ReferenceSettings(type="ema", decay=0.75, every=2)
     learner = made(average=lambda lm: every.make(lm, "one"))
     lm = learner.policy.lm
-    assert adapter_names(lm) == ["one", REFERENCE]
-    start = [weight.detach().clone() for weight in adapter_parameters(lm, REFERENCE)]
+    assert adapter_names(lm) == ["one", f"one-{REFERENCE}"]
+    start = [weight.detach().clone() for weight in adapter_parameters(lm, f"one-{REFERENCE}")]
     assert alike(start, trained(learner))
     first = learner.step(batch(1))
     assert (first.reference_gap, first.reference_moved) == (0.0, None)
-    assert alike(adapter_parameters(lm, REFERENCE), start)
+    assert alike(adapter_parameters(lm, f"one-{REFERENCE}"), start)
     second = learner.step(batch(2))
     assert second.reference_gap > 0.0
     assert second.reference_moved > 0.0
-    for was, policy, now in zip(start, trained(learner), adapter_parameters(lm, REFERENCE), strict=True):
+    for was, policy, now in zip(start, trained(learner), adapter_parameters(lm, f"one-{REFERENCE}"), strict=True):
         torch.testing.assert_close(now, 0.75 * was + 0.25 * policy)
 
 

@@ -25,7 +25,14 @@ def serves(style, game):
     return isinstance(game, MatrixGame) or not style.startswith("shapellm")
 
 
-@pytest.mark.parametrize("style", style_names())
+def test_bare_tells_the_situation_and_nothing_else():
+    for game in PLAYABLE:
+        for view in seen(game, turns=4):
+            (message,) = make_style("bare").messages(view)
+            assert message == ("user", view.situation)
+
+
+@pytest.mark.parametrize("style", [style for style in style_names() if style != "bare"])
 def test_prompts_tell_what_the_seat_sees_and_begin_alike(style):
     words = make_style(style)
     for game in PLAYABLE:

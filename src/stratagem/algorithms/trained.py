@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,21 +88,21 @@ class Trained:
             hero.check(make_game(text))
         return hero
 
-    def learn(self, examples: Sequence[Example]) -> Iterator[Report]:
-        """Step by step, as many as an iteration has; afterwards the new weights play.
+    def learn(self, examples: Sequence[Example]) -> list[Report]:
+        """The steps of an iteration; afterwards the new weights play.
 
         Where there are several, the examples are dealt out among them, and what the policy said before the first counts
         in all.
         """
         updates = self.recipe.stage.updates
         if updates == 1:
-            yield self.learner.step(examples)
+            reports = [self.learner.step(examples)]
         else:
             known = self.learner.prepared(examples)
-            for number in range(updates):
-                some = known[number::updates]
-                yield self.learner.update(some) if some else self._skipped()
+            parts = [known[number::updates] for number in range(updates)]
+            reports = [self.learner.update(part) if part else self._skipped() for part in parts]
         self._publish()
+        return reports
 
     def skip(self) -> None:
         """An iteration without any gradient."""

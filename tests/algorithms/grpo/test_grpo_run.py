@@ -22,7 +22,7 @@ DILEMMA = {
     "grpo": {"iterations": 8, "groups": 2, "forks": 8, "updates": 2, "opponents": {"random": 1.0}, "optimiser": RATE},
 }
 FORKED = {
-    "games": ["tic-tac-toe"],
+    "games": ["kuhn"],
     "opponents": ["random"],
     "evaluate_every": 1,
     "validation": 2,
@@ -83,7 +83,7 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
         ({"grpo": {"forks": 1}}, "grpo.forks"),
         ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),
         ({"grpo": {"warm_up": "dumbbot"}}, "dumbbot"),
-        ({"select": "safety"}, "`select` cannot be safety in tic-tac-toe"),
+        ({"select": "safety"}, "`select` cannot be safety in kuhn"),
         ({"train": "all", "grpo": {"kl": 0.1}}, "set `grpo.kl` to 0"),
         ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
     ],
