@@ -210,7 +210,7 @@ def replies(draw):
     return name, pieces if draw(st.booleans()) else list(text), draw(st.booleans()), draw(st.booleans())
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(replies())
 def test_it_equals_reading_the_whole_text_again(reply):
     name, pieces, thinking, mid_text = reply
