@@ -12,6 +12,8 @@ from stratagem.reports.sections.results import chosen_of, in_order
 from stratagem.reports.sections.trials import seats_of
 
 _EXACT = "/exact/exploitability"
+_CONTEST = ("win rate", "pay", "centres")
+"""What a contest without safety is told by: the first alone, or the others."""
 
 
 def verdict(data: RunData) -> list[str]:
@@ -44,9 +46,11 @@ def _compared(stages: Sequence[tuple[str, Row]], unit: str) -> str:
 
 
 def _measures(rows: Sequence[Row], unit: str) -> Iterator[tuple[str, list[Figure | None], str]]:
-    """What is told of: games won, or exploitability, exactly where every stage has it so, and safety."""
-    if all("win rate" in row.metrics and "safety" not in row.metrics for row in rows):
-        yield "the win rate", [row.metrics.get("win rate") for row in rows], ""
+    """What is told of: games won, or pay and standing, or exploitability, exactly where all have it so, and safety."""
+    if all("safety" not in row.metrics for row in rows):
+        told = [name for name in _CONTEST if all(row.metrics.get(name) is not None for row in rows)]
+        for name in told[:1] if "win rate" in told else told:
+            yield f"the {name}" if name == "win rate" else name, [row.metrics.get(name) for row in rows], ""
         return
     exact = [row.exact.exploitability for row in rows]
     if None in exact:
