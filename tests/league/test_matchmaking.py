@@ -5,7 +5,7 @@ import pytest
 
 from stratagem.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.games.key import Key
-from stratagem.league.matchmaking import PFSP, Fixed, RatingNear, SelfPlay, Situation, drawn
+from stratagem.league.matchmaking import PFSP, Fixed, Lot, RatingNear, SelfPlay, Situation
 from stratagem.league.member import Member, Population
 from stratagem.league.results import Results
 from stratagem.league.roles import LeagueExploiter, Main, MainExploiter, begins_anew
@@ -148,8 +148,9 @@ def test_who_begins_anew():
 def test_draws_follow_the_odds_and_the_key():
     table, rule = situation(), PFSP(weighting="linear")
     odds = rule.odds(HERO, table)
-    names = [drawn(odds, Key(n)) for n in range(600)]
-    assert names == [drawn(odds, Key(n)) for n in range(600)]
+    lot = Lot(odds)
+    names = [lot.draw(Key(n)) for n in range(600)]
+    assert names == [lot.draw(Key(n)) for n in range(600)]
     assert all(abs(names.count(name) / 600 - odds[name]) < 0.07 for name in RATES)
 
 

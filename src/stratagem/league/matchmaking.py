@@ -6,8 +6,10 @@ Ratings are for people to read; no rule but `rating_near`, which is there to be 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 
@@ -45,9 +47,16 @@ class Matchmaker(ABC):
         """With which probability the learner meets whom."""
 
 
-def drawn(odds: Odds, key: Key) -> str:
-    """One name, by the odds."""
-    return list(odds)[key.choose(list(odds.values()))]
+class Lot:
+    """Odds that are drawn from many times."""
+
+    def __init__(self, odds: Odds) -> None:
+        self._names = list(odds)
+        self._ends = list(accumulate(odds.values()))
+
+    def draw(self, key: Key) -> str:
+        """One name."""
+        return self._names[min(bisect(self._ends, key.unit() * self._ends[-1]), len(self._names) - 1)]
 
 
 def spread(others: Sequence[Member], probabilities: Floats, learner: Member) -> Odds:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stratagem.algorithms.grpo.collector import Group, Lineup
 from stratagem.algorithms.league.seats import Seats
 from stratagem.games.key import Key
-from stratagem.league.matchmaking import Matchmaker, Situation, drawn
+from stratagem.league.matchmaking import Lot, Matchmaker, Situation
 from stratagem.league.member import Member
 from stratagem.league.results import Results
 from stratagem.play.records import Episode
@@ -24,10 +24,11 @@ class Matched:
         self.seats = seats
         self.others = others
         self.odds = rule.odds(learner, situation)
+        self._lot = Lot(self.odds)
 
     def draw(self, key: Key) -> Lineup:
         """A member for each other seat; only the seat that asked for the match learns, also against itself."""
-        names = tuple(drawn(self.odds, key.at(seat)) for seat in range(self.others))
+        names = tuple(self._lot.draw(key.at(seat)) for seat in range(self.others))
         return Lineup(names, tuple(self.seats.player(self.population[name]) for name in names))
 
 
