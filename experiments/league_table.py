@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -42,22 +42,17 @@ def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
 def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:
     """Exploitability of the average policies after so many iterations; OpenSpiel's is half of NashConv, as ours."""
     spiel = pyspiel.load_game(SPIEL[game])
-    return {"CFR": _cfr(spiel, at), "fictitious play": _fictitious(spiel, at)}
+    regrets, plays = cfr.CFRSolver(spiel), fictitious_play.XFPSolver(spiel)
+    return {
+        "CFR": _solved(spiel, regrets, regrets.evaluate_and_update_policy, at),
+        "fictitious play": _solved(spiel, plays, plays.iteration, at),
+    }
 
 
-def _cfr(game: Any, at: Sequence[int]) -> list[float]:
-    solver, told = cfr.CFRSolver(game), []
+def _solved(game: Any, solver: Any, step: Callable[[], object], at: Sequence[int]) -> list[float]:
+    told = []
     for number in range(1, max(at) + 1):
-        solver.evaluate_and_update_policy()
-        if number in at:
-            told.append(exploitability.exploitability(game, solver.average_policy()))
-    return told
-
-
-def _fictitious(game: Any, at: Sequence[int]) -> list[float]:
-    solver, told = fictitious_play.XFPSolver(game), []
-    for number in range(1, max(at) + 1):
-        solver.iteration()
+        step()
         if number in at:
             told.append(exploitability.exploitability(game, solver.average_policy()))
     return told

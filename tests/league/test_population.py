@@ -57,7 +57,7 @@ def test_a_member_whose_adapter_is_gone_is_named_and_the_others_go_on(population
         ({"base": "xyz"}, "Its adapter is on another base."),
         (
             {"role": "king"},
-            "There is no role 'king': there are base, bot, anchor, main, main_exploiter, league_exploiter.",
+            "There is no role 'king': there are base, bot, main, main_exploiter, league_exploiter.",
         ),
         ({"glory": 1}, "It is half-written"),
     ],

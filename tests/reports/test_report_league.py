@@ -21,7 +21,7 @@ SMALL = {
     "exact_budget": 40000,
     "adapter": {"rank": 2},
 }
-STEPS = {"iterations": 2, "groups": 2, "forks": 2, "signal_every": 0, "optimiser": {"rate": 1e-3}}
+STEPS = {"iterations": 2, "groups": 2, "forks": 2, "optimiser": {"rate": 1e-3}}
 
 
 def trained(folder, recipe, trainer):
@@ -32,7 +32,12 @@ def trained(folder, recipe, trainer):
 
 @pytest.fixture(scope="module")
 def league(tmp_path_factory):
-    recipe = LeagueRecipe.read({**SMALL, "league": {**STEPS, "keep_every": 1, "crossplay": 2}})
+    recipe = LeagueRecipe.read(
+        {
+            **SMALL,
+            "league": {**STEPS, "keep_every": 1, "crossplay": 2},
+        }
+    )
     return trained(tmp_path_factory.mktemp("league") / "run", recipe, LeagueTrainer)
 
 
@@ -112,7 +117,7 @@ def test_short_columns_are_gaps(copied):
 
 
 def test_a_run_of_grpo_has_a_table_of_every_stage(tmp_path):
-    recipe = GRPORecipe.read({**SMALL, "grpo": STEPS})
+    recipe = GRPORecipe.read({**SMALL, "grpo": {**STEPS, "signal_every": 0}})
     page = Page(report_html(trained(tmp_path / "run", recipe, GRPOTrainer)))
     assert page.sections[0] == "scores"
     (rows,) = page.tables_of("scores")

@@ -24,8 +24,6 @@ class Iterations(Protocol):
     @property
     def iterations(self) -> int: ...
     @property
-    def signal_every(self) -> int: ...
-    @property
     def kl(self) -> float: ...
     @property
     def optimiser(self) -> OptimiserSettings: ...
@@ -79,6 +77,11 @@ class PolicyRecipe(AnyRecipe):
     @abstractmethod
     def stage(self) -> Iterations:
         """How it goes on after the warm start."""
+
+    @property
+    def signal_every(self) -> int:
+        """After how many iterations it is measured what gradient each term brings; 0 never measures."""
+        return 0
 
     @abstractmethod
     def suite(self, game: Game[Any]) -> Suite:

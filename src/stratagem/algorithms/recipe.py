@@ -34,6 +34,10 @@ class Recipe(PolicyRecipe):
     def stage(self) -> SEPOSettings:
         return self.sepo
 
+    @property
+    def signal_every(self) -> int:
+        return self.sepo.signal_every
+
     def suite(self, game: Game[Any]) -> Suite:
         """The game's own, against its pools."""
         suite = find_suite(describe(game))

@@ -18,7 +18,7 @@ from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trained import Trained
 from stratagem.algorithms.validation import Validation, judged
-from stratagem.algorithms.warm_start import BASE, WarmStart
+from stratagem.algorithms.warm_start import BASE, WarmStart, check_teacher
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -26,7 +26,6 @@ from stratagem.learning.signal import measured
 from stratagem.learning.watch import Watch
 from stratagem.models.load import load
 from stratagem.play.store import write_shard
-from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.checkpoint import Checkpoint, keep, latest
 from stratagem.runs.files import write_file
@@ -51,9 +50,7 @@ class Trainer(ABC, Generic[R]):
         self.progress = progress
         self.watch = Watch(strict=strict)
         self.games = [make_game(text) for text in recipe.games]
-        if recipe.warm_start is not None and recipe.warm_start.teacher:
-            for game in self.games:
-                make_player(recipe.warm_start.teacher, game)  # which says who there is
+        check_teacher(recipe.warm_start, self.games)
         self.check()
         self.validation = Validation(recipe, self.games)
         self.held = Held(recipe, run)
@@ -159,7 +156,7 @@ class Trainer(ABC, Generic[R]):
 
     def _signals(self, collected: Collected, trained: Trained) -> dict[str, float]:
         """What each term of the reward brings, every few iterations."""
-        every = self.recipe.stage.signal_every
+        every = self.recipe.signal_every
         if not every or trained.taken % every:
             return {}
         found = measured(trained.learner, collected.examples)

@@ -24,6 +24,7 @@ from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.policy import Policy
 from stratagem.models.load import LanguageModel, load
 from stratagem.models.merging import merged
+from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
 from stratagem.runs.files import new_folder
@@ -36,6 +37,13 @@ BASE = "base"
 ADAPTER = "warm"
 Tell = Callable[[int, dict[str, float]], None]
 """Told after every step: which it was, and what was seen."""
+
+
+def check_teacher(settings: WarmStartSettings | None, games: Sequence[Game[Any]]) -> None:
+    """Refuse a teacher that there is not, or that does not play these games, before anything is learnt."""
+    if settings is not None and settings.teacher:
+        for game in games:
+            make_player(settings.teacher, game)
 
 
 class WarmStart:

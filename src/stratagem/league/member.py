@@ -11,10 +11,9 @@ from typing import Any, Literal, get_args
 from stratagem.errors import BadRecord, StratagemError, UnknownName
 from stratagem.runs.files import write_file
 
-Role = Literal["base", "bot", "anchor", "main", "main_exploiter", "league_exploiter"]
-"""Base: the model that all adapters are on. Bot: scripted or search. Anchor: a policy that never changes. The others
-learn, and their checkpoints keep the role that they learnt in."""
-LEARNERS: tuple[Role, ...] = ("main", "main_exploiter", "league_exploiter")
+Role = Literal["base", "bot", "main", "main_exploiter", "league_exploiter"]
+"""Base: the model that all adapters are on. Bot: any other player. The others learn, and their checkpoints keep the
+role that they learnt in."""
 
 
 @dataclass(frozen=True, kw_only=True)

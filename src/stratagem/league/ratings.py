@@ -6,13 +6,11 @@ draw counts as half a win of each. Half a virtual draw of everybody with the mea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from stratagem.errors import BadParameter
 
 Floats = NDArray[np.float64]
 MEAN = 1500.0
@@ -45,8 +43,8 @@ class Rating:
     games: float
 
 
-def elo(scores: Iterable[Score], anchor: Mapping[str, float] | None = None) -> list[Rating]:
-    """The ratings, the best first; their mean is 1500, or they are shifted to meet an anchor's on average.
+def elo(scores: Iterable[Score]) -> list[Rating]:
+    """The ratings, the best first; their mean is 1500.
 
     Those who are linked by no chain of games are linked by the virtual draws alone, and their intervals are as wide.
     """
@@ -57,19 +55,9 @@ def elo(scores: Iterable[Score], anchor: Mapping[str, float] | None = None) -> l
     games, points = _tables(listed, names)
     strength, spread = _fitted(games, points)
     values = MEAN + _SCALE * (strength - strength.mean())
-    if anchor:
-        values += _shift(dict(zip(names, values.tolist(), strict=True)), anchor)
     wide = _Z * _SCALE * spread
     rows = zip(names, values.tolist(), wide.tolist(), games.sum(axis=1).tolist(), strict=True)
     return sorted((Rating(n, v, v - w, v + w, g) for n, v, w, g in rows), key=lambda rating: -rating.elo)
-
-
-def _shift(values: Mapping[str, float], anchor: Mapping[str, float]) -> float:
-    """By how much all are moved, so that those of the anchor have their ratings on average."""
-    known = [anchor[name] - values[name] for name in anchor if name in values]
-    if not known:
-        raise BadParameter(f"None of the anchor's names ({', '.join(anchor)}) has played.")
-    return sum(known) / len(known)
 
 
 def _tables(scores: Sequence[Score], names: Sequence[str]) -> tuple[Floats, Floats]:

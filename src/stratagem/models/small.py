@@ -1,4 +1,4 @@
-"""A model for Diplomacy that two cores can train: 3.6 million parameters, drawn, and a province is one token.
+"""A model for Diplomacy that two cores can train: 3.7 million parameters, drawn, and a province is one token.
 
 It knows nothing before it has imitated somebody. Its tokenizer is trained on what the game says, so that a board is
 about two hundred tokens and an order five; other games it spells in small pieces.

@@ -39,7 +39,6 @@ DATA = {
         "loaded": 2,
         "crossplay": 1,
         "shown": 2,
-        "signal_every": 0,
         "optimiser": {"rate": 1e-3},
     },
 }
@@ -204,6 +203,8 @@ def test_every_rule_trains(tmp_path, match):
         ({"learners": {"main": {"match": {"weighting": "cubed"}}}}, "weightings are squared, variance, linear"),
         ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
         ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
+        ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
+        ({"league": {"signal_every": 1}}, "no setting league.signal_every"),
         ({"train": "all"}, "adapters on one base"),
         ({"select": "safety"}, "`select` cannot be safety"),
     ],

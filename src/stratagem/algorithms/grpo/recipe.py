@@ -34,6 +34,10 @@ class GRPORecipe(PolicyRecipe):
     def stage(self) -> GRPOSettings:
         return self.grpo
 
+    @property
+    def signal_every(self) -> int:
+        return self.grpo.signal_every
+
     def suite(self, game: Game[Any]) -> Suite:
         """The game alone, against the recipe's opponents."""
         return find_suite(describe(game), self.opponents)

@@ -55,8 +55,6 @@ class ForkSettings(FiniteSettings):
     """How far below 1 a ratio still counts."""
     clip_high: float = Field(default=0.28, ge=0.0)
     """How far above 1 a ratio still counts."""
-    signal_every: int = Field(default=5, ge=0)
-    """After how many iterations it is measured what gradient each term brings; 0 never measures."""
     optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
     """How the weights are moved."""
 
@@ -89,6 +87,8 @@ class ForkSettings(FiniteSettings):
 class GRPOSettings(ForkSettings):
     """Fork a situation, play on, and say more often what went better than in the other forks."""
 
+    signal_every: int = Field(default=5, ge=0)
+    """After how many iterations it is measured what gradient each term brings; 0 never measures."""
     opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
     """Who plays the other seats, and how often; one is drawn a situation. `self` is the policy, and all learn."""
 

@@ -16,7 +16,7 @@ from stratagem.algorithms.league.standing import Standing
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trainer import EVALUATION, FINDINGS
 from stratagem.algorithms.validation import Validation, judged
-from stratagem.algorithms.warm_start import BASE, WarmStart
+from stratagem.algorithms.warm_start import BASE, WarmStart, check_teacher
 from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.league.roles import begins_anew
@@ -54,6 +54,7 @@ class LeagueTrainer:
             raise CannotCompute(f"{self.game.spec.name} has one seat, so nobody can meet anybody in it.")
         for name in (*recipe.members.values(), *recipe.opponents, recipe.league.warm_up):
             make_player(name, self.game)
+        check_teacher(recipe.warm_start, [self.game])
         if recipe.select not in (metrics := recipe.suite(self.game).metrics):
             raise CannotCompute(
                 f"`select` cannot be {recipe.select} in {self.game.spec.name}: there are {', '.join(metrics)}."
