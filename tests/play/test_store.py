@@ -139,7 +139,7 @@ for _ in record(play(endless(sys.argv[2])), folder, every=60):
 
 def test_a_kill_at_any_moment_leaves_whole_shards_and_going_on_adds_to_them(tmp_path, request):
     chance, before, known = random.Random(1), [], []
-    for kill in range(10):
+    for kill in range(6):
         command = [sys.executable, "-c", WRITER, str(tmp_path), f"run{kill}"]
         writer = subprocess.Popen(command, cwd=request.path.parent, stdout=subprocess.PIPE, text=True)
         assert writer.stdout.readline() == "ready\n"
@@ -155,7 +155,7 @@ def test_a_kill_at_any_moment_leaves_whole_shards_and_going_on_adds_to_them(tmp_
         known = shards(tmp_path)
         assert known == list(range(len(known)))
         before = after
-    assert len({episode.id.split("/")[0] for episode in before}) >= 5
+    assert len({episode.id.split("/")[0] for episode in before}) >= 3
     list(record(play(setups("kuhn(hands=1)", ["random", "random"], 2, name="end")), tmp_path))
     assert len(list(read_episodes(tmp_path))) == len(before) + 2
 
