@@ -182,6 +182,15 @@ def test_the_sum_of_squares_and_the_outcome():
     assert outcome([10, 0], [9, 0]) == pytest.approx((20 + 1.8 + 0.5 + 50, 25.0))
 
 
+def test_a_position_is_worth_what_it_would_be_if_it_were_counted_now():
+    for seed in range(3):
+        state, result = random_game(Diplomacy(until=1902, judged=False), Key(seed))
+        assert state.standing() == result.payoffs
+    fresh = at({"FRANCE": ["A BEL"], "GERMANY": ["F SPA/SC"], "ITALY": ["A MOS"]})
+    assert fresh.centers() == (3, 3, 3, 3, 3, 4, 3)
+    assert fresh.standing() == sum_of_squares([3, 3, 4, 4, 4, 3, 3])
+
+
 def test_a_solo_takes_all():
     centers = {"FRANCE": ["BEL", "HOL", "DEN", "SWE", "NWY", "EDI", "LON", "LVP", "KIE", "BER", "MUN", "SPA", "POR",
                           "TUN"]}  # fmt: skip

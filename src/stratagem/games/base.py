@@ -206,6 +206,10 @@ class State(ABC, Generic[F]):
         """The yardsticks of this seat at this table; None where the game has no notion of cooperation."""
         return None
 
+    def standing(self) -> tuple[float, ...] | None:
+        """What each seat would still be paid if it ended here; None where the game does not say."""
+        return None
+
     def resample(self, seat: Seat, chance: Chance) -> Self:
         """A state that `seat` cannot tell from this one, with what it cannot see drawn anew."""
         if self.game.spec.perfect_information:

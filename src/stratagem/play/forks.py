@@ -73,12 +73,13 @@ def forks(
     purpose: Purpose = "train",
     parents: Mapping[str, Episode] | None = None,
     name: str = "",
+    turns: int | None = None,
 ) -> Iterator[Setup]:
     """`count` ways to go on from one turn of a recorded episode, as one group; by default from where it stopped.
 
     The game's later draws are the parent's, or each fork's own; the players' dice are always each fork's own. What
     the players carry over from earlier episodes is the parent's. A second group from the same turn needs a `name` of
-    its own.
+    its own. After so many `turns` a fork stops and is paid what its position is worth.
     """
     end = 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
     turn = end if at is None else at
@@ -98,5 +99,7 @@ def forks(
             forked_at=turn,
             state=state,
             fresh_chance=fresh_chance,
+            turns=turns,
+            counted=turns is not None,
             pasts=parent.pasts,
         )

@@ -57,6 +57,8 @@ class Setup:
     """Stop when this many rounds have been closed here; None plays to the end."""
     turns: int | None = None
     """Stop when so many turns have been played here."""
+    counted: bool = False
+    """Whether a game that is stopped pays what its position is worth."""
     pasts: tuple[Past, ...] = ()
     """What each player of the match carries over from earlier episodes; empty where none does."""
 

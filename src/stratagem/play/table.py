@@ -10,6 +10,7 @@ from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 from stratagem.engines.base import Call
+from stratagem.errors import BadParameter
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.play.match import Setup
 from stratagem.play.records import Decision
@@ -56,6 +57,8 @@ class Table:
                 return False
             self._play()
         self.episode.finished = state.over
+        if self.setup.counted and not state.over:
+            self._count()
         return True
 
     def _stops(self) -> bool:
@@ -153,6 +156,17 @@ class Table:
             self._round[seat] += payoff
         if result.closed or self.state.over:
             self._close_round(result)
+
+    def _count(self) -> None:
+        """Pay what the position is worth where the game is stopped."""
+        payoffs = self.state.standing()
+        if payoffs is None:
+            raise BadParameter(f"{self.state.game.spec.name} does not say what a position is worth before the end.")
+        worth = RoundResult(payoffs)
+        if self._detail:
+            self._credit(worth)
+        self._round = [paid + payoff for paid, payoff in zip(self._round, payoffs, strict=True)]
+        self._close_round(worth)
 
     def _close_round(self, result: RoundResult) -> None:
         episode = self.episode

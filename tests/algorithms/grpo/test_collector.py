@@ -8,6 +8,7 @@ from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.pieces import own_parts
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.trained import Trained
+from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
@@ -131,3 +132,26 @@ def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(credit):
             assert {round(value, 9) for value in next(examples).columns["advantage"]} <= wanted, episode.id
     assert next(examples, None) is None
     assert len({value for example in found.examples for value in example.columns["advantage"]}) > len(found.examples)
+
+
+def test_behind_the_horizon_the_position_is_paid():
+    game = "diplomacy(until=1902, only=[FRANCE, GERMANY, ITALY])"
+    found = collected(game, "small", "bare", opponents={"random": 1.0}, horizon=2, groups=2, turns=(0, 1))
+    parents = {episode.id: episode for episode in found.episodes if episode.purpose == "warm_up"}
+    told = [episode for group in forks_of(found).values() for episode in group]
+    assert len(told) == 8
+    for episode in told:
+        *_, (last, _) = steps(episode, parents)
+        assert not episode.finished
+        assert len({row.turn for row in episode.decisions}) == 2
+        assert episode.payoffs == list(last.standing())
+        assert sum(episode.payoffs) == pytest.approx(1.0)
+        hero = episode.seat_of(0)
+        paid = [row.payoff for row in episode.decisions if row.seat == hero]
+        assert sum(paid) == paid[-1] == episode.payoffs[hero]
+
+
+def test_without_a_worth_of_positions_there_is_no_horizon():
+    with pytest.raises(BadParameter, match="kuhn does not say what a position is worth") as caught:
+        collected("kuhn", horizon=1)
+    assert "\n" not in str(caught.value)

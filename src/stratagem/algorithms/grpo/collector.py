@@ -17,6 +17,7 @@ from stratagem.algorithms.collected import Collected
 from stratagem.algorithms.grpo.pieces import Piece, piece_of_each_token, pieces_of
 from stratagem.algorithms.grpo.settings import ForkSettings
 from stratagem.algorithms.rollouts import sampled
+from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -78,6 +79,11 @@ class GRPO:
         self.key = key.at(describe(game))
         self.opponents = opponents
         self.name = "/".join(filter(None, (game.spec.name, name)))
+        if settings.horizon and game.start(key).standing() is None:
+            raise BadParameter(
+                f"{game.spec.name} does not say what a position is worth, so its forks are played to the end: set "
+                "`horizon` to 0."
+            )
         self._warm = Match(game, [make_player(settings.warm_up, game)] * game.spec.seats)
 
     def collect(self, iteration: int) -> Collected:
@@ -94,8 +100,9 @@ class GRPO:
     def setups(self, groups: Sequence[Group]) -> Iterator[Setup]:
         """The forks of every situation."""
         for group in groups:
-            match, count = Match(self.game, [self.hero, *group.lineup.players]), self.settings.forks
-            yield from forks(group.parent, match, count, group.key, at=group.turn, slots=group.slots)
+            match, turns = Match(self.game, [self.hero, *group.lineup.players]), self.settings.horizon or None
+            count = self.settings.forks
+            yield from forks(group.parent, match, count, group.key, at=group.turn, slots=group.slots, turns=turns)
 
     def credited(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Collected:
         """What the forks teach."""

@@ -31,6 +31,9 @@ class ForkSettings(FiniteSettings):
     """Who plays all seats up to the situation."""
     turns: tuple[int, int] = (0, 0)
     """At least and at most so many turns are played up to it."""
+    horizon: int = Field(default=0, ge=0)
+    """After so many turns a fork is stopped and paid what its position is worth, in games that say so; 0 plays on to
+    the end."""
     terms: dict[str, float] = Field(default={"payoff": 1.0}, min_length=1)
     """What the reward is made of: `payoff`, `parts` (what the pieces of actions are worth), `outcome` (what the game
     says that the end is worth beside its payoff), each with its weight."""

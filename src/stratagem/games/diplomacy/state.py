@@ -120,6 +120,12 @@ class DiplomacyState(State[DiplomacyFacts]):
         }
         return RoundResult(sum_of_squares(counts, winner), parts=parts, signals=signals)
 
+    def standing(self) -> tuple[float, ...]:
+        """The sum of squares if it were counted here: who stands in a centre owns it."""
+        owners = self.board.owners | {place: power for place, (power, _) in self.board.occupants.items()}
+        held = [owners[place] for place in self.game.centers if place in owners]
+        return sum_of_squares([held.count(power) for power in self.game.powers])
+
     def centers(self) -> tuple[int, ...]:
         """How many centres each seat owns."""
         return tuple(len(self.board.centers(power)) for power in self.game.powers)
