@@ -172,6 +172,7 @@ BROKEN = [
     broken("ends", how="undeclared simultaneous moves", game={"spec": declares(simultaneous=False)}),
     broken("results", how="payoffs that are no numbers", state={"pay": pay_nothing_that_counts}),
     broken("results", how="a payoff for one seat only", state={"pay": lambda self, said: (1.0,)}),
+    broken("results", how="a position's worth for one seat only", state={"standing": lambda self: (1.0,)}),
     broken("seed", how="a start by the clock", state={"begin": begin_by_the_clock}),
     broken("chance", how="undeclared draws", game={"spec": declares(chance=False, symmetric=False)}),
     broken("forks", how="shares its state", state={"fork": fork_of_itself}),

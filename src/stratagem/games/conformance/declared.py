@@ -62,16 +62,17 @@ def _out_of_turn(state: State[Any], closed: int) -> str:
 
 
 def results(case: Case) -> str:
-    """A move pays one finite number for each seat."""
+    """A move pays one finite number for each seat, and so does a position that says what it is worth."""
     return every_episode(case, _results_of_an_episode)
 
 
 def _results_of_an_episode(case: Case, key: Key) -> None:
     seats = case.game.spec.seats
     for here in case.walk(key):
-        if here.result and (len(here.result.payoffs) != seats or not all(isfinite(pay) for pay in here.result.payoffs)):
-            says = f"payoffs are {here.result.payoffs}, not one finite number for each of {seats} seats"
-            raise Broken(says, here.transcript)
+        told = {"payoffs are": here.result and here.result.payoffs, "a position's worth is": here.state.standing()}
+        for what, paid in told.items():
+            if paid is not None and (len(paid) != seats or not all(isfinite(pay) for pay in paid)):
+                raise Broken(f"{what} {paid}, not one finite number for each of {seats} seats", here.transcript)
 
 
 def utility(case: Case) -> str:
