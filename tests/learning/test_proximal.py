@@ -199,6 +199,27 @@ def test_the_state_is_plain_data():
     assert ours.last["kl_coefficient"] == 0.2 > state["kl"]["coefficient"]
 
 
+def test_steps_that_go_too_far_are_undone():
+    near, far = (made(SETTINGS.model_copy(update={"farthest": bound})) for bound in (1e-9, 1e9))
+    for one in (near, far):
+        list(one.learn(played(1), Key(1)))
+    start, state = weights_of(near.learner), copy.deepcopy(near.learner.optimiser.state())
+    for one in (near, far):
+        list(one.learn(played(2), Key(2)))
+    assert (near.last["undone"], far.last["undone"]) == (1.0, 0.0)
+    assert torch.equal(weights_of(near.learner), start)
+    assert not torch.equal(weights_of(far.learner), start)
+    again = near.learner.optimiser.state()
+    assert again["taken"] == state["taken"]
+    assert near.learnt == 2
+    for number, moments in state["adam"]["state"].items():
+        assert all(torch.equal(again["adam"]["state"][number][name], value) for name, value in moments.items())
+    unbound = made()
+    for batch in (1, 2):
+        list(unbound.learn(played(batch), Key(batch)))
+    assert torch.equal(weights_of(unbound.learner), weights_of(far.learner))
+
+
 def test_scores_and_charges_can_be_left_as_they_are():
     ours = made(PPOSettings(scale_scores=False, kl=KLSettings(target=None)))
     list(ours.learn(played(1), Key(1)))

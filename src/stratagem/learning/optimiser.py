@@ -6,9 +6,10 @@ and would be lost.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from pydantic import Field
@@ -34,6 +35,13 @@ class OptimiserSettings(FiniteSettings):
     """Weight decay, decoupled."""
     clip: float = Field(default=1.0, gt=0.0, allow_inf_nan=True)
     """The largest norm that the gradient may have; a larger one is scaled down. With `inf` none is."""
+
+
+class Snapshot(NamedTuple):
+    """What steps can be undone to."""
+
+    weights: list[torch.Tensor]
+    state: dict[str, Any]
 
 
 class Optimiser:
@@ -103,6 +111,18 @@ class Optimiser:
                 long.copy_(value)
                 short.copy_(value)
         self._adam.state.clear()
+
+    def snapshot(self) -> Snapshot:
+        """The weights and all that a later step depends on, as they are now."""
+        weights = [weight.detach().clone() for weight in self.weights]
+        return Snapshot(weights, copy.deepcopy(self.state()))
+
+    def undo(self, before: Snapshot) -> None:
+        """Be again as at a snapshot."""
+        with torch.no_grad():
+            for weight, value in zip(self.weights, before.weights, strict=True):
+                weight.copy_(value)
+        self.restore(before.state)
 
     def state(self) -> dict[str, Any]:
         """All that a later step depends on; the weights themselves only where they are kept in 32 bits beside."""

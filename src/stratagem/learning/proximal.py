@@ -4,11 +4,13 @@
     charge    r_t = score_t / std of all scores so far  -  beta (log pi - log ref)
     credit    GAE over each episode, whitened over all rows;  R = A + V
     learn     mini-batches in a drawn order, all against the same old log-probabilities and values
+    undo      all of it, if what was said has become too unlikely
     adapt     beta, by how far the policy was from the reference
 
 Reference: trl 0.11's PPOTrainer, as ShapeLLM uses it. A row is a token.
 What differs: credit is worked out over all that is handed in, however many batches it makes, and beta adapts once for
-all of it. The value head begins at 0, and nothing is dropped from what it reads; trl draws it, and drops a tenth.
+all of it; and steps may be undone. The value head begins at 0, and nothing is dropped from what it reads; trl draws it,
+and drops a tenth.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from stratagem.learning.kl_controller import KLController, KLSettings
 from stratagem.learning.learner import OLD, Learner, Report
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
+from stratagem.learning.optimiser import Snapshot
 from stratagem.learning.schedules import Schedule
 from stratagem.learning.score_scaling import ScoreScaling
 from stratagem.settings import Settings
@@ -57,6 +60,9 @@ class PPOSettings(Settings):
     """Whether scores are divided by the spread of all scores so far."""
     kl: KLSettings = KLSettings()
     """What leaving the reference costs."""
+    farthest: float = Field(default=0.0, ge=0.0)
+    """How far all steps of a batch may move the policy, in nats by which what was said has become less likely, a token
+    on average; farther, they are undone. 0 sets no bound."""
     entropy: Schedule = Schedule()
     """The bonus for entropy, by how often was learnt before."""
     batches: Batches = Batches()
@@ -119,9 +125,21 @@ class Proximal:
         said = fixed(self.learner, played.examples)
         credit = self.settings.credit()(self._decisions(played, said))
         examples = with_credit(played.examples, said, credit)
+        before = self.learner.optimiser.snapshot() if self.settings.farthest else None
         for places in self.settings.batches.drawn(len(examples), key):
             yield self.learner.update([examples[place] for place in places])
         self._note(played, said)
+        if before is not None:
+            self.last = {**self.last, "undone": float(self._undone(before, played.examples, said))}
+
+    def _undone(self, before: Snapshot, examples: Sequence[Example], said: Fixed) -> bool:
+        """Undo what was learnt if it went too far."""
+        now = _figures(self.learner.fixed(examples).logprobs)
+        moved = float((said.policy_logprobs - now).mean())
+        if moved <= self.settings.farthest:
+            return False
+        self.learner.optimiser.undo(before)
+        return True
 
     def _decisions(self, played: Played, said: Fixed) -> Decisions:
         """A row for each token; a decision's score stands at its last."""

@@ -83,6 +83,7 @@ class LanguageSeat(Seat):
     def _figures(self, examples: Sequence[Example], reports: Sequence[Report]) -> Figures:
         last = self.proximal.last
         figures = {name: last[name] for name in ("kl", "kl_coefficient", "score")}
+        figures |= {"undone": last["undone"]} if "undone" in last else {}
         figures |= {"norm": _mean(report.norm for report in reports)}
         figures |= {"entropy": _mean(report.entropy for report in reports if report.entropy is not None)}
         for name in _OF_A_STEP:
