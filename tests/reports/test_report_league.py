@@ -70,9 +70,11 @@ def test_members_are_told_with_ratings_and_shares(league):
     rows, cross = page.tables_of("population")
     assert [row[0] for row in rows[1:]] == [member["name"] for member in table["members"]]
     rated = {rating["name"]: rating for rating in table["elo"]}
+    skilled = {skill["name"]: skill for skill in table["skill"]}
     for row, nash in zip(rows[1:], table["nash"], strict=True):
         assert row[2].startswith(f"{rated[row[0]]['elo']:.0f}")
-        assert row[3] == f"{nash:.1%}"
+        assert row[3] == f"{skilled[row[0]]['mu']:.1f} ± {skilled[row[0]]['sigma']:.1f}"
+        assert row[4] == f"{nash:.1%}"
     assert len(cross) == len(rows)
 
 

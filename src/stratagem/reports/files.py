@@ -116,6 +116,14 @@ class Rated(_Read):
     games: float = 0.0
 
 
+class Skilled(_Read):
+    """A skill as openskill tells it."""
+
+    name: str
+    mu: float
+    sigma: float
+
+
 class LeagueTable(_Read):
     """`league.json`: cross-play, and what follows from it."""
 
@@ -126,6 +134,7 @@ class LeagueTable(_Read):
     pay: list[list[float]]
     errors: list[list[float]] = []
     elo: list[Rated] = []
+    skill: list[Skilled] = []
     nash: list[float] = []
     alpha_rank: list[float] = []
     cycles: list[list[str]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,6 +21,7 @@ from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.meta_game import Floats, alpha_rank, cycles, forgotten, nash_mixture, skew
 from stratagem.league.ratings import Score, elo
+from stratagem.league.skill import Placing, skills
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
 
@@ -56,6 +57,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "pay": pay.tolist(),
         "errors": errors.tolist(),
         "elo": [asdict(rating) for rating in elo(scores)],
+        "skill": [asdict(skill) for skill in skills(list(_placings(names, bouts)), table.key)],
         "nash": nash_mixture(meta).tolist(),
         "alpha_rank": alpha_rank(meta).tolist(),
         "cycles": [list(found) for found in cycles(sure, names)],
@@ -96,6 +98,15 @@ def _score(names: Sequence[str], pair: tuple[int, int], bout: Bout) -> Score:
         own = episode.payoffs[hero]
         points += sum(0.5 if abs(own - pay) < 1e-9 else float(own > pay) for pay in others) / len(others)
     return Score(names[pair[0]], names[pair[1]], points, float(len(bout.episodes)))
+
+
+def _placings(names: Sequence[str], bouts: dict[tuple[int, int], Bout]) -> Iterator[Placing]:
+    """Every game of one member and another; with more than two seats the others are one side, paid their mean."""
+    for (row, column), bout in bouts.items():
+        for episode in bout.episodes:
+            hero = episode.seat_of(0)
+            others = [pay for seat, pay in enumerate(episode.payoffs) if seat != hero]
+            yield Placing((names[row], names[column]), (episode.payoffs[hero], sum(others) / len(others)))
 
 
 def _alliances(game: Game[Any], size: int, bouts: dict[tuple[int, int], Bout]) -> list[float | None]:

@@ -39,23 +39,25 @@ def population(data: RunData) -> Section:
     return Section(
         name="population",
         title="The population",
-        shows="Everybody against everybody on deals of their own: ratings by maximum likelihood with 95 % intervals, "
-        "the share in a mixture that nobody beats on average (Nash), and how long a crowd of imitators plays each "
-        "(alpha-rank).",
+        shows="Everybody against everybody on deals of their own: Elo by maximum likelihood with 95 % intervals, a "
+        "skill updated game by game (openskill), the share in a mixture that nobody beats on average (Nash), and how "
+        "long a crowd of imitators plays each (alpha-rank).",
         body=_population(found) if found else missing("The last table is made when the run ends."),
     )
 
 
 def _population(found: LeagueTable) -> Html:
     rated = {rating.name: rating for rating in found.elo}
+    skilled = {skill.name: f"{skill.mu:.1f} ± {skill.sigma:.1f}" for skill in found.skill}
     lines = []
     for place, member in enumerate(found.members):
         rating = rated.get(member.name)
         said = f"{rating.elo:.0f}  ({rating.low:.0f} … {rating.high:.0f})" if rating else "–"
         shares = [f"{_at(column, place):.1%}" for column in (found.nash, found.alpha_rank)]
         exact = found.exploitability[place] if place < len(found.exploitability) else None
-        lines.append([member.name, member.role.replace("_", " "), said, *shares, number(exact)])
-    heads = ["member", "role", "Elo", "Nash", "alpha-rank", "exploitability (exact)"]
+        skill = skilled.get(member.name, "–")
+        lines.append([member.name, member.role.replace("_", " "), said, skill, *shares, number(exact)])
+    heads = ["member", "role", "Elo", "skill", "Nash", "alpha-rank", "exploitability (exact)"]
     aside = [element("p", f"{name} was set aside: {why}", class_="note") for name, why in found.aside.items()]
     return join(
         table(heads, lines),
