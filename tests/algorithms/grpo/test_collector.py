@@ -5,7 +5,7 @@ import pytest
 
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
-from stratagem.algorithms.grpo.pieces import own_parts
+from stratagem.algorithms.grpo.pieces import SIGNALS, own_parts, pieces_of
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.trained import Trained
 from stratagem.errors import BadParameter
@@ -155,3 +155,25 @@ def test_without_a_worth_of_positions_there_is_no_horizon():
     with pytest.raises(BadParameter, match="kuhn does not say what a position is worth") as caught:
         collected("kuhn", horizon=1)
     assert "\n" not in str(caught.value)
+
+
+def test_signals_are_charged_to_the_round_that_they_speak_of():
+    """Also in forks that begin in the middle: a seat's pieces have, round by round, what the record says of it."""
+    terms = {"payoff": 1.0, "externality": -2.0, "collusion": -1.0}
+    found = collected("ipd(rounds=4)", terms=terms, turns=(0, 3), groups=6, opponents={"random": 1.0})
+    seen = set()
+    for group in forks_of(found).values():
+        for episode in group:
+            hero = episode.seat_of(0)
+            pieces = list(pieces_of(0, episode, (hero,)))
+            for name in SIGNALS:
+                told = [row[hero] or 0.0 for row in episode.signals[name]]
+                assert [getattr(piece, name) for piece in pieces] == told
+                seen |= {(name, value) for value in told}
+    assert {name for name, value in seen if value} == {name for name, value in seen if not value} == {*SIGNALS}
+    assert found.terms == set(terms)
+
+
+def test_a_game_without_the_signal_cannot_charge_for_it():
+    with pytest.raises(BadParameter, match="public-goods has no signal collusion"):
+        collected("public-goods", terms={"payoff": 1.0, "collusion": -1.0})

@@ -78,7 +78,10 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
     ("changed", "said"),
     [
         ({"grpo": {"turns": [4, 2]}}, "`turns` are two numbers"),
-        ({"grpo": {"terms": {"glory": 1.0}}}, "no term 'glory': terms are payoff, parts, outcome"),
+        (
+            {"grpo": {"terms": {"glory": 1.0}}},
+            "no term 'glory': terms are payoff, parts, outcome, ext",
+        ),
         ({"grpo": {"opponents": {"random": -1.0}}}, "shares that are not negative"),
         ({"grpo": {"forks": 1}}, "grpo.forks"),
         ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),

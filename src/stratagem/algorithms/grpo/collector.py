@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from stratagem.algorithms.collected import Collected
-from stratagem.algorithms.grpo.pieces import Piece, piece_of_each_token, pieces_of
+from stratagem.algorithms.grpo.pieces import SIGNALS, Piece, piece_of_each_token, pieces_of
 from stratagem.algorithms.grpo.settings import ForkSettings
 from stratagem.algorithms.rollouts import sampled
 from stratagem.errors import BadParameter
@@ -84,6 +84,8 @@ class GRPO:
                 f"{game.spec.name} does not say what a position is worth, so its forks are played to the end: set "
                 "`horizon` to 0."
             )
+        if silent := sorted(set(settings.terms) & set(SIGNALS) - set(game.spec.signals)):
+            raise BadParameter(f"{game.spec.name} has no signal {silent[0]}, so `terms` cannot charge for it.")
         self._warm = Match(game, [make_player(settings.warm_up, game)] * game.spec.seats)
 
     def collect(self, iteration: int) -> Collected:

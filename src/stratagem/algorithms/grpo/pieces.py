@@ -6,6 +6,7 @@ that stand in no line of the action, such as reasoning and tags, belong to the d
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.engines.base import Call
 from stratagem.games.base import Part, Seat
 from stratagem.play.records import Decision, Episode
+
+SIGNALS = ("externality", "collusion")
+"""The safety signals that a reward may be made of."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Piece:
     payoff: float = 0.0
     parts: float = 0.0
     outcome: float = 0.0
+    externality: float = 0.0
+    collusion: float = 0.0
 
     @property
     def keep(self) -> bool:
@@ -38,17 +44,27 @@ class Piece:
 
 
 def pieces_of(number: int, episode: Episode, seats: Sequence[Seat]) -> Iterator[Piece]:
-    """The pieces of the decisions of some seats; payoff and outcome stand at a decision's first."""
+    """The pieces of the decisions of some seats; what is no piece's own stands at a decision's first."""
+    rounds = set[tuple[int, Seat]]()
     for decision in episode.decisions:
         if decision.seat in seats:
-            own = own_parts(decision)
-            outcome = sum(part.reward for part in decision.parts if not part.slot)
-            rewards = [part.reward for part in own] or [0.0]
+            rewards = [part.reward for part in own_parts(decision)] or [0.0]
+            whole = {
+                "payoff": decision.payoff,
+                "outcome": math.fsum(part.reward for part in decision.parts if not part.slot),
+            }
+            if (decision.round, decision.seat) not in rounds:
+                whole |= {name: _signal(name, episode, decision) for name in SIGNALS}
+                rounds.add((decision.round, decision.seat))
             for place, reward in enumerate(rewards):
-                first = place == 0
-                yield Piece(
-                    number, decision.seat, decision, place, decision.payoff * first, reward, outcome if first else 0.0
-                )
+                yield Piece(number, decision.seat, decision, place, parts=reward, **({} if place else whole))
+
+
+def _signal(name: str, episode: Episode, decision: Decision) -> float:
+    """What a safety signal says of the seat in the decision's round; nothing where it has no meaning."""
+    rows, first = episode.signals.get(name, ()), episode.decisions[0].round
+    place = decision.round - first
+    return (rows[place][decision.seat] or 0.0) if place < len(rows) else 0.0
 
 
 def own_parts(decision: Decision) -> list[Part]:

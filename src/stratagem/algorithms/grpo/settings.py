@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from stratagem.algorithms.grpo.pieces import SIGNALS
 from stratagem.learning.credit.base import Estimator
 from stratagem.learning.credit.group_mean import GroupMean
 from stratagem.learning.credit.per_order import PerOrder
@@ -14,6 +15,7 @@ from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.settings import FiniteSettings
 
+TERMS = ("payoff", "parts", "outcome", *SIGNALS)
 SELF = "self"
 """The opponent that is the policy itself; then all seats learn."""
 
@@ -36,7 +38,8 @@ class ForkSettings(FiniteSettings):
     the end."""
     terms: dict[str, float] = Field(default={"payoff": 1.0}, min_length=1)
     """What the reward is made of: `payoff`, `parts` (what the pieces of actions are worth), `outcome` (what the game
-    says that the end is worth beside its payoff), each with its weight."""
+    says that the end is worth beside its payoff), and the safety signals `externality` and `collusion` of each round,
+    each with its weight; what is charged for has a negative one."""
     credit: Literal["episode", "turn"] = "episode"
     """Whether a decision answers for its whole episode, or for what comes from its turn on, against the same turn of
     the other forks."""
@@ -65,8 +68,8 @@ class ForkSettings(FiniteSettings):
     def _possible(self) -> Self:
         if not 0 <= self.turns[0] <= self.turns[1]:
             raise ValueError("`turns` are two numbers, at least and at most so many, such as [0, 8]")
-        if unknown := sorted(set(self.terms) - {"payoff", "parts", "outcome"}):
-            raise ValueError(f"there is no term {unknown[0]!r}: terms are payoff, parts, outcome")
+        if unknown := sorted(set(self.terms) - set(TERMS)):
+            raise ValueError(f"there is no term {unknown[0]!r}: terms are {', '.join(TERMS)}")
         return self
 
     def estimator(self) -> Estimator:
