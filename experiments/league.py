@@ -1,8 +1,10 @@
 """Runs of docs/results/league.md, resumable: `python experiments/league.py runs/league [--only kuhn] [--seeds 5]`.
 
-Four ways to train in every game: pure self-play, self-play held near to its own average, one fixed opponent, and a
-league of three roles; all with the same warm start by seed and as many games of the main learner. To be called from the
-project's root. A run that is finished is passed over, one that was broken off goes on.
+Ways to train in kuhn and leduc: pure self-play, self-play held near to its own average, one fixed opponent, and a league
+of three roles; in kuhn also against one's past, by how often one loses to it, or by ratings that are near. All have the
+same warm start by seed and as many games of the main learner. And populations of three learners in the repeated dilemma,
+paid alone, or charged as SEPO charges. To be called from the project's root. A run that is finished is passed over, one
+that was broken off goes on.
 """
 
 from __future__ import annotations
@@ -14,17 +16,17 @@ from pathlib import Path
 from runs import Run, make
 
 RECIPES = Path("recipes/league")
-GAMES, WAYS = ("kuhn", "leduc"), ("self", "held", "fixed", "league")
+GAMES, WAYS = ("kuhn", "leduc"), ("self", "held", "fixed", "pfsp", "near", "league")
+POPULATIONS = ("ipd-population", "ipd-population-safe")
 
 
 def jobs(only: str, seeds: int) -> Iterator[Run]:
     """A seed of everything before the next one of anything."""
     for seed in range(seeds):
-        for game in GAMES:
-            for way in WAYS:
-                run = Run(f"{game}-{way}-{seed}", RECIPES / f"{game}-{way}.toml", {"seed": str(seed)}, "league.json")
-                if only in run.name:
-                    yield run
+        for name in (*(f"{game}-{way}" for game in GAMES for way in WAYS), *POPULATIONS):
+            run = Run(f"{name}-{seed}", RECIPES / f"{name}.toml", {"seed": str(seed)}, "league.json")
+            if only in run.name and run.recipe.is_file():
+                yield run
 
 
 def main() -> None:

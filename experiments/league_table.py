@@ -2,6 +2,7 @@
 
 Exact exploitability of the main learner over training, by game, way and seed, beside the solvers' curves: the average
 policies of CFR and of fictitious play (OpenSpiel's) after as many iterations. `--picture PREFIX` writes a plot a game.
+Of populations, what a round paid the learners over training, and what their newest checkpoints get from one another.
 """
 
 from __future__ import annotations
@@ -14,17 +15,26 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import cfr, exploitability, fictitious_play
 
-from league import GAMES, WAYS
+from league import GAMES, POPULATIONS, WAYS
+from stratagem.games.catalogue import make_game
 from stratagem.provenance import provenance, source
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
 from stratagem.sweeps.comparison import with_interval
 
 SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
-COLOURS = {"self": "#c2571a", "held": "#1f5fbf", "fixed": "#8a8f98", "league": "#2a8a4a"}
+COLOURS = {
+    "self": "#c2571a",
+    "held": "#1f5fbf",
+    "fixed": "#8a8f98",
+    "league": "#2a8a4a",
+    "pfsp": "#7a3fb0",
+    "near": "#b08a1f",
+}
 WIDTH, HEIGHT, LEFT, BOTTOM = 820, 380, 60, 40
 
 
@@ -37,6 +47,24 @@ def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
             curve = next(one for name, one in metrics.items() if name.endswith("/exact/exploitability"))
             found[int(folder.name.rpartition("-")[2])] = Curve([s - curve.steps[0] for s in curve.steps], curve.values)
     return found
+
+
+def effective(folder: Path) -> float:
+    """How many opponents, met alike, the main learner's matches were worth, on average over the second half."""
+    values = read_metrics(RunFolder.open(folder))["main/effective"].values
+    return math.fsum(values[len(values) // 2 :]) / len(values[len(values) // 2 :])
+
+
+def population(folder: Path) -> dict[str, Any]:
+    """What a round paid the learners, in five stretches of the run, and the last cross-play of their newest selves."""
+    rounds = make_game(json.loads((folder / "league.json").read_text())["game"]).spec.rounds
+    found = [curve.values for name, curve in read_metrics(RunFolder.open(folder)).items() if name.endswith("/payoff")]
+    paid = np.mean(found, axis=0) / rounds
+    last = json.loads((folder / "league.json").read_text())
+    newest = {member["parent"]: place for place, member in enumerate(last["members"]) if member["parent"]}
+    places = list(newest.values())
+    cross = [last["pay"][a][b] for a in places for b in places if a != b]
+    return {"paid": [float(part.mean()) for part in np.array_split(paid, 5)], "newest": float(np.mean(cross))}
 
 
 def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:
@@ -95,7 +123,7 @@ def picture(game: str, ways: dict[str, dict[int, Curve]], solved: dict[str, list
     for place, (name, values) in enumerate(solved.items()):
         shown = [min(value, most) for value in values]
         body.append(line(at, shown, "#57606a", ' stroke-dasharray="5 4"' if place else ' stroke-dasharray="2 3"'))
-        body.append(f'<text x="{WIDTH - 120}" y="{150 + 20 * place}" fill="#57606a">{escape(name)}</text>')
+        body.append(f'<text x="{WIDTH - 120}" y="{190 + 20 * place}" fill="#57606a">{escape(name)}</text>')
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
     return head + 'font-size="12"><rect width="100%" height="100%" fill="#ffffff"/>' + "".join(body) + "</svg>\n"
 
@@ -108,6 +136,14 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="where plots go, as PREFIX-GAME.svg")
     asked = parser.parse_args()
     told: dict[str, Any] = {"made_by": {**provenance(), **source()}, "games": {}}
+    told["populations"] = {
+        name: {folder.name.rpartition("-")[2]: population(folder) for folder in whole}
+        for name in POPULATIONS
+        if (whole := sorted(path.parent for path in asked.runs.glob(f"{name}-[0-9]*/league.json")))
+    }
+    for name, seeds in told["populations"].items():
+        for seed, row in seeds.items():
+            print(f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}")
     for game in GAMES:
         ways = {way: found for way in WAYS if (found := curves(asked.runs, game, way))}
         if not ways:
@@ -115,10 +151,13 @@ def main() -> None:
         at = sorted({step for some in ways.values() for curve in some.values() for step in curve.steps if step})
         solved = solvers(game, at)
         told["games"][game] = {way: summed(found) for way, found in ways.items()} | {"solvers": {"at": at, **solved}}
+        for way, found in ways.items():
+            met = {seed: effective(asked.runs / f"{game}-{way}-{seed}") for seed in found}
+            told["games"][game][way]["effective opponents"] = met
         if asked.picture:
             Path(f"{asked.picture}-{game}.svg").write_text(picture(game, ways, solved, at))
         for way, found in ways.items():
-            one = summed(found)
+            one = told["games"][game][way]
             print(f"{game} {way:7} {len(found)} seeds", {k: v for k, v in one.items() if k != "curves"})
     asked.out.write_text(json.dumps(told, indent=1) + "\n")
 
