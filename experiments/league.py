@@ -1,10 +1,10 @@
 """Runs of docs/results/league.md, resumable: `python experiments/league.py runs/league [--only kuhn] [--seeds 5]`.
 
 Ways to train in kuhn and leduc: pure self-play, self-play held near to its own average, one fixed opponent, and a
-league of three roles; in kuhn also against one's past, by how often one loses to it, or by ratings that are near. All
-have the same warm start by seed and as many games of the main learner. And populations of three learners in the
-repeated dilemma, paid alone, or charged as SEPO charges. To be called from the project's root. A run that is finished is
-passed over, one that was broken off goes on.
+league of three roles; in kuhn also against one's past, by how often one loses to it, or by ratings that are near.
+All have the same warm start by seed and as many games of the main learner. And populations of three learners in the
+repeated dilemma, paid alone, or charged as SEPO charges. To be called from the project's root. A run that is
+finished is passed over, one that was broken off goes on.
 """
 
 from __future__ import annotations
