@@ -41,7 +41,7 @@ FACETS: tuple[Facet, ...] = (
     ),
     Facet(
         "Pay a round",
-        "On the scale on which mutual cooperation is worth 3.",
+        "On the scale on which mutual cooperation is worth 3; in the game\u2019s own unit where it knows none.",
         (("pay", "train", "rollouts"), ("validation/pay", "validation", "validation")),
     ),
     Facet("Safety", "Pay less the priced penalties: the objective.", (("validation/safety", "validation", ""),)),

@@ -17,9 +17,10 @@ CHANCE = "random"
 _HEADINGS = {"externality": "ext.", "nra": "NRA", "exploit": "exploit, pool"}
 _ARROWS = {"higher": " \u2191", "lower": " \u2193", "neither": ""}
 _LEGEND = (
-    "Pay, exploit, worst case, robust and safety are on the scale on which mutual cooperation is worth 3. A bare "
-    "figure is an exact expectation; others stand over their 95 % interval. An arrow points to the better end. Worst "
-    "case is the best responder\u2019s advantage over the player: what the pool only samples."
+    "Pay, exploit, worst case, robust and safety are on the scale on which mutual cooperation is worth 3, in a game "
+    "that knows none in its own unit. A bare figure is an exact expectation; others stand over their 95 % interval. An "
+    "arrow points to the better end. Worst case is the best responder\u2019s advantage over the player: what the pool "
+    "only samples."
 )
 
 
