@@ -67,7 +67,7 @@ def test_the_opening_is_as_the_engine_lists_it():
     assert "F STP/SC - BOT" in sheet.slots[2].options
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", [*range(30), *(pytest.param(n, marks=pytest.mark.long) for n in range(30, 500))])
 def test_what_is_offered_is_taken_and_nothing_else(seed):
     """The engine keeps a list of its complaints, which `process` turns into an error; here it never comes to that."""
 
