@@ -17,7 +17,7 @@ from typing import Any
 
 from dots import Dot, picture
 
-from stratagem.evaluation.statistics import mean, wilson
+from stratagem.evaluation.statistics import clustered, mean, wilson
 from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.play.forks import steps
@@ -56,16 +56,29 @@ def make_powers(episode: Episode) -> Sequence[str]:
 
 def told(episodes: Sequence[Episode]) -> dict[str, Any]:
     """What some games came to for the hero."""
-    paid = [episode.payoffs[episode.seat_of(0)] for episode in episodes]
-    first = [float(pay >= max(episode.payoffs) - 1e-9) for pay, episode in zip(paid, episodes, strict=True)]
-    signals = [{name: rows[-1][e.seat_of(0)] or 0.0 for name, rows in e.signals.items()} for e in episodes]
+    first = [float(paid(episode) >= max(episode.payoffs) - 1e-9) for episode in episodes]
     return {
         "games": len(episodes),
-        "sum_of_squares": mean(paid).to_json(),
-        "centers": mean([34 * row["centers"] for row in signals]).to_json(),
+        "sum_of_squares": clustered(episodes, paid, by_deal).to_json(),
+        "centers": clustered(episodes, lambda episode: 34 * signal(episode, "centers"), by_deal).to_json(),
         "first": wilson(sum(first), len(first)).to_json(),
-        "eliminated": mean([1.0 - row["alive"] for row in signals]).to_json(),
+        "eliminated": clustered(episodes, lambda episode: 1.0 - signal(episode, "alive"), by_deal).to_json(),
     }
+
+
+def paid(episode: Episode) -> float:
+    """What the hero was paid."""
+    return episode.payoffs[episode.seat_of(0)]
+
+
+def signal(episode: Episode, name: str) -> float:
+    """What the last count says of the hero."""
+    return episode.signals[name][-1][episode.seat_of(0)] or 0.0
+
+
+def by_deal(episode: Episode) -> str:
+    """Games of one deal, in which the hero sits at one seat after the other, are one observation."""
+    return episode.group
 
 
 def lines(table: Table) -> Iterator[str]:
