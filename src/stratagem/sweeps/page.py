@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from stratagem.evaluation.statistics import Estimate
@@ -52,15 +53,25 @@ def _told(estimate: Estimate) -> str:
 
 
 def _curves(found: Comparison) -> Section:
-    """A picture an arm, on one scale each with its own seeds."""
-    pictures = [_picture(arm) for arm in found.arms if arm.curves]
+    """A picture an arm with its own seeds, all on one scale."""
+    scale = _scale(found)
+    pictures = [_picture(arm, scale) for arm in found.arms if arm.curves]
     body: Html = element("div", *pictures, class_="facets") if pictures else missing("No run has this figure yet.")
-    return Section("curves", "Over training", "Every seed by itself.", join(body))
+    return Section("curves", "Over training", "Every seed by itself, every arm on the same scale.", join(body))
 
 
-def _picture(arm: ArmFigures) -> Html:
+def _scale(found: Comparison) -> list[float]:
+    """From below the least to above the greatest of all values."""
+    values = [value for arm in found.arms for curve in arm.curves.values() for value in curve.values if isfinite(value)]
+    if not values:
+        return [0.0, 1.0]
+    margin = 0.05 * (max(values) - min(values)) or 1.0
+    return [min(values) - margin, max(values) + margin]
+
+
+def _picture(arm: ArmFigures, scale: list[float]) -> Html:
     traces = [_trace(seed, curve, place) for place, (seed, curve) in enumerate(arm.curves.items())]
-    return picture(arm.name, traces, {"showlegend": True})
+    return picture(arm.name, traces, {"showlegend": True, "yaxis": {"range": scale}})
 
 
 def _trace(seed: int, curve: Curve, place: int) -> dict[str, Any]:

@@ -94,8 +94,8 @@ class GRPOSettings(ForkSettings):
     """Fork a situation, play on, and say more often what went better than in the other forks."""
 
     signal_every: int = Field(default=5, ge=0)
-    """After how many iterations it is measured what gradient each term brings; 0 never measures. Where `orders` meet the
-    advantage nothing is measured, since what a token is taught is then no sum of the terms."""
+    """After how many iterations it is measured what gradient each term brings; 0 never measures. Where `orders` meet
+    the advantage nothing is measured, since what a token is taught is then no sum of the terms."""
     opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
     """Who plays the other seats, and how often; one is drawn a situation. `self` is the policy, and all learn."""
 
