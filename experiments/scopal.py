@@ -18,6 +18,8 @@ from runs import Run, make
 RECIPE = Path("recipes/scopal/tiny.toml")
 START = Path("recipes/scopal/tiny-start.toml")
 MAIN = "self"
+STAGED = (MAIN, "iterations")
+"""Of which every stage is measured, and what they began with; of the others, which begin alike, what came of them."""
 TEACHERS = ("mcts-5", "mcts-10", "mcts-100", "mcts-1000")
 OPPONENTS = ("random", "mcts-5", "mcts-10", "mcts-100", "mcts-200", "mcts-500", "mcts-1000")
 TEMPERATURES = ("0.2", "0.5", "1.0", "1.2")
@@ -98,7 +100,9 @@ def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int]) -> Iterato
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
         for variant in variants:
-            yield Run(f"{variant}-{seed}", RECIPE, {"seed": str(seed), **start, **changes(variant, folder, seed)})
+            judged = {} if variant in STAGED else {"judge.stages": "last"}
+            changed = {"seed": str(seed), **start, **changes(variant, folder, seed), **judged}
+            yield Run(f"{variant}-{seed}", RECIPE, changed)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dots import Dot, picture
-from scopal import ANALYSES, MAIN
+from scopal import ANALYSES, MAIN, STAGED
 
 from stratagem.evaluation.statistics import Estimate, mean
 from stratagem.reports.siblings import band
@@ -106,9 +106,9 @@ def lines(analysis: str, data: Mapping[str, Sequence[Run]]) -> Iterator[tuple[st
         if variant in data:
             runs = data[variant]
             every = [name for name in runs[0]["stages"] if name != "random"]
-            shown = every if variant in (MAIN, "iterations") else every[-1:]
+            shown = every if variant in STAGED else every[-1:]
             for stage in shown:
-                yield (stage if variant in (MAIN, "iterations") else f"{variant}: {stage}"), runs, stage
+                yield (stage if variant in STAGED else f"{variant}: {stage}"), runs, stage
     if analysis == "main" and MAIN in data:
         yield "random play", data[MAIN], "random"
 

@@ -118,8 +118,11 @@ def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
 
 
 def test_from_the_second_iteration_on_it_plays_what_it_was(tmp_path):
-    made = recipe(iterations=3, refine=["bc"], games=["kuhn(hands=1)"])
+    made = recipe(iterations=3, refine=["bc"], games=["kuhn(hands=1)"], judge={"stages": "last"})
     run = trained(tmp_path / "run", made)
+    judged = json.loads((run.path / EVALUATION).read_text())
+    assert len(judged["rows"]) == len(judged["evaluation"]["games"][0]["players"]) == 1
+    assert next(iter(judged["rows"].values())) in report_html(run)
     players = {}
     for episode in read_episodes(run.record):
         players.setdefault(episode.id.partition("/")[0], set()).add(tuple(sorted(episode.players)))

@@ -22,12 +22,14 @@ def judged(recipe: ScopalRecipe, games: Sequence[Game[Any]], rows: Mapping[str, 
     """The last table: players by their names, beside random play; one that is there already stays."""
     if path.is_file():
         return
+    whole = recipe.judge.stages == "all"
+    shown = dict(rows) if whole else dict([list(rows.items())[-1]])
     lines = tuple(Line(describe(game), {"opponents": recipe.judge.opponents}) for game in games)
     suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, recipe.judge.episodes)
     table = Table(recipe.judge.episodes, Key(recipe.seed).at("test"), exact_budget=0)  # no induction over boards
-    results = evaluate(suite, list(rows), table)
+    results = evaluate(suite, list(shown), table, chance=whole)
     told: Json = {
-        "rows": dict(rows),
+        "rows": shown,
         "evaluation": evaluation_json(results, suite.name, recipe.seed, recipe.judge.episodes),
     }
     write_file(path, json.dumps(told, indent=1) + "\n")

@@ -28,6 +28,8 @@ class JudgeSettings(FiniteSettings):
     """Games of each kind against each."""
     temperature: float = Field(default=0.2, ge=0.0)
     """At which the models play."""
+    stages: Literal["all", "last"] = "all"
+    """Whether the base, every stage and random play are measured, or what came of it alone."""
 
 
 class ScopalRecipe(AnyRecipe):
