@@ -24,8 +24,13 @@ def provenance() -> dict[str, Any]:
         "packages": {name: found for name in _PACKAGES if (found := _version(name))},
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
-        "command": " ".join(["stratagem", *sys.argv[1:]]),
+        "command": " ".join([_program(sys.argv[0]), *sys.argv[1:]]),
     }
+
+
+def _program(called: str) -> str:
+    """How a program is called again: a script by its path, anything else by its name."""
+    return f"python {called}" if called.endswith(".py") else "stratagem"
 
 
 def _version(package: str) -> str | None:
