@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dots import Dot, picture
-from scopal import ANALYSES, MAIN, STAGED
+from scopal import ANALYSES, MAIN, REFINED, STAGED
 
 from stratagem.evaluation.statistics import Estimate, mean
 from stratagem.reports.siblings import band
@@ -108,7 +108,7 @@ def lines(analysis: str, data: Mapping[str, Sequence[Run]]) -> Iterator[tuple[st
             every = [name for name in runs[0]["stages"] if name != "random"]
             shown = every if variant in STAGED else every[-1:]
             for stage in shown:
-                yield (stage if variant in STAGED else f"{variant}: {stage}"), runs, stage
+                yield (stage if variant in (*STAGED, *REFINED) else f"{variant}: {stage}"), runs, stage
     if analysis == "main" and MAIN in data:
         yield "random play", data[MAIN], "random"
 
