@@ -1,9 +1,9 @@
 """One player's Diplomacy games by power and by year, from a record: `python experiments/diplomacy_powers.py FOLDER`.
 
-The record is that of an evaluation, one against six of a kind with the seats rotated:
-`stratagem eval 'diplomacy(judged=False)' --player dumbbot --opponents dumbbot --episodes 210 --record FOLDER`. Centres
-by year are those that were owned after each Fall's count, by playing the games again. `--picture NAME.svg` draws them,
-and `--out NAME.json` keeps everything.
+The record is that of an evaluation, one against six of a kind with the seats rotated: `stratagem eval
+'diplomacy(judged=False)' --player dumbbot --opponents dumbbot --episodes 210 --no-chance --record FOLDER`. Centres by
+year are those that were owned after each Fall's count, by playing the games again. `--picture NAME.svg` draws the sum of
+squares by power, and `--out NAME.json` keeps everything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from dots import Dot, picture
 
-from stratagem.evaluation.statistics import clustered, mean, wilson
+from stratagem.evaluation.statistics import clustered, rate
 from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.play.forks import steps
@@ -30,20 +30,26 @@ Table = Mapping[str, Mapping[str, Any]]
 
 def games(folder: Path, player: str, opponent: str) -> Iterator[Episode]:
     """The episodes in which one player sat alone against six of another."""
+    heroes = set[str]()
     for episode in read_episodes(folder, calls=False):
         hero = episode.seat_of(0)
         others = {name for seat, name in enumerate(episode.players) if seat != hero}
         if player in episode.players[hero] and all(opponent in name for name in others):
+            heroes.add(episode.players[hero])
             yield episode
+        if len(heroes) > 1:
+            raise SystemExit(f"The record has several heroes: say `--player` one of {', '.join(sorted(heroes))}.")
 
 
 def by_year(episode: Episode) -> dict[int, int]:
     """How many centres the hero owned after each year's count."""
-    hero, owned = episode.seat_of(0), dict[int, int]()
+    hero, owned, year = episode.seat_of(0), dict[int, int](), 0
+    power = make_powers(episode)[hero]
     for state, _ in steps(episode):
         board = state.view(hero).facts.board
-        count = len(board.centers(make_powers(episode)[hero]))
-        owned[board.year - 1 if board.phase.startswith("S") else board.year] = count
+        if not board.over:
+            year = board.year - 1 if board.phase.startswith("S") else board.year
+        owned[year] = len(board.centers(power))
     return {year: count for year, count in owned.items() if year > 1900}
 
 
@@ -56,12 +62,11 @@ def make_powers(episode: Episode) -> Sequence[str]:
 
 def told(episodes: Sequence[Episode]) -> dict[str, Any]:
     """What some games came to for the hero."""
-    first = [float(paid(episode) >= max(episode.payoffs) - 1e-9) for episode in episodes]
     return {
         "games": len(episodes),
         "sum_of_squares": clustered(episodes, paid, by_deal).to_json(),
         "centers": clustered(episodes, lambda episode: 34 * signal(episode, "centers"), by_deal).to_json(),
-        "first": wilson(sum(first), len(first)).to_json(),
+        "first": rate(episodes, is_first, lambda _: 1.0, by_deal).to_json(),
         "eliminated": clustered(episodes, lambda episode: 1.0 - signal(episode, "alive"), by_deal).to_json(),
     }
 
@@ -69,6 +74,11 @@ def told(episodes: Sequence[Episode]) -> dict[str, Any]:
 def paid(episode: Episode) -> float:
     """What the hero was paid."""
     return episode.payoffs[episode.seat_of(0)]
+
+
+def is_first(episode: Episode) -> float:
+    """Whether nobody was paid more."""
+    return float(paid(episode) >= max(episode.payoffs) - 1e-9)
 
 
 def signal(episode: Episode, name: str) -> float:
@@ -102,17 +112,20 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="a plot of the sum of squares by power, as SVG")
     asked = parser.parse_args()
     found = defaultdict[str, list[Episode]](list)
-    years = defaultdict[int, list[float]](list)
+    years = defaultdict[int, list[tuple[Episode, int]]](list)
     for episode in games(asked.folder, asked.player, asked.opponent):
         found[make_powers(episode)[episode.seat_of(0)]].append(episode)
         for year, count in by_year(episode).items():
-            years[year].append(count)
+            years[year].append((episode, count))
     if not found:
         raise SystemExit("No game of this record has such a hero against six of such a kind.")
     table = {power: told(found[power]) for power in sorted(found)}
     table["all"] = told([episode for some in found.values() for episode in some])
     print(*lines(table), sep="\n")
-    owned = {year: mean(counts).to_json() for year, counts in sorted(years.items())}
+    owned = {
+        year: clustered(some_, lambda row: row[1], lambda row: by_deal(row[0])).to_json()
+        for year, some_ in sorted(years.items())
+    }
     print(
         "\ncentres by year:",
         ", ".join(f"{year} {row['mean']:.2f} ± {row['se'] or 0:.2f}" for year, row in owned.items()),

@@ -57,14 +57,17 @@ def effective(folder: Path) -> float:
 
 def population(folder: Path) -> dict[str, Any]:
     """What a round paid the learners, in five stretches of the run, and the last cross-play of their newest selves."""
-    rounds = make_game(json.loads((folder / "league.json").read_text())["game"]).spec.rounds
+    last = json.loads((folder / "league.json").read_text())
+    rounds = make_game(last["game"]).spec.rounds
     found = [curve.values for name, curve in read_metrics(RunFolder.open(folder)).items() if name.endswith("/payoff")]
     paid = np.mean(found, axis=0) / rounds
-    last = json.loads((folder / "league.json").read_text())
     newest = {member["parent"]: place for place, member in enumerate(last["members"]) if member["parent"]}
     places = list(newest.values())
     cross = [last["pay"][a][b] for a in places for b in places if a != b]
-    return {"paid": [float(part.mean()) for part in np.array_split(paid, 5)], "newest": float(np.mean(cross))}
+    return {
+        "paid": [float(part.mean()) for part in np.array_split(paid, min(5, len(paid)))],
+        "newest": float(np.mean(cross)),
+    }
 
 
 def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:

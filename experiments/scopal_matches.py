@@ -24,6 +24,7 @@ from stratagem.evaluation.suites import SUITES, Line
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
+from stratagem.provenance import provenance, source
 
 VARIANTS = (MAIN, "winning", "spag", "kto", "joint", "bc-dpo", "bc-grpo")
 """Whose models meet, as far as they are there; of the main run every stage, of the others the last."""
@@ -99,9 +100,17 @@ def main() -> None:
     asked = parser.parse_args()
     table = Table(asked.episodes, Key(asked.seed).at("matches"), exact_budget=0)
     named = models(asked.folder, asked.seed)
+    if not {"Base", "BC + KTO"} <= set(named):
+        raise SystemExit(f"{asked.folder}/{MAIN}-{asked.seed} is not finished: run `experiments/scopal.py` first.")
     main_run = {name: player for name, player in named.items() if name in ("Base", "BC + KTO")}
     pairs, others = list(head_to_head(named, table)), list(unseen(main_run, table))
-    data = {"seed": asked.seed, "episodes": asked.episodes, "pairs": pairs, "unseen": others}
+    data = {
+        "made_by": {**provenance(), **source()},
+        "seed": asked.seed,
+        "episodes": asked.episodes,
+        "pairs": pairs,
+        "unseen": others,
+    }
     asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     print(*matrix(pairs, list(named)), sep="\n")
     for row in others:

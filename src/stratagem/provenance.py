@@ -29,8 +29,10 @@ def provenance() -> dict[str, Any]:
 
 
 def _program(called: str) -> str:
-    """How a program is called again: a script by its path, anything else by its name."""
-    return f"python {called}" if called.endswith(".py") else "stratagem"
+    """How a program is called again: a script by its path, without a machine's folders; anything else by its name."""
+    if not called.endswith(".py"):
+        return "stratagem"
+    return f"python {Path(called).name if Path(called).is_absolute() else called}"
 
 
 def _version(package: str) -> str | None:

@@ -189,6 +189,12 @@ def test_a_position_is_worth_what_it_would_be_if_it_were_counted_now():
     fresh = at({"FRANCE": ["A BEL"], "GERMANY": ["F SPA/SC"], "ITALY": ["A MOS"]})
     assert fresh.centers() == (3, 3, 3, 3, 3, 4, 3)
     assert fresh.standing() == sum_of_squares([3, 3, 4, 4, 4, 3, 3])
+    owned = ["BEL", "HOL", "DEN", "SWE", "NWY", "EDI", "LON", "LVP", "KIE", "BER", "MUN", "SPA", "POR", "TUN"]
+    seventeen = at({"FRANCE": ["A BOH"]}, phase="F1901M", centers={"FRANCE": owned})
+    won = at({"FRANCE": ["A VIE"]}, phase="F1901M", centers={"FRANCE": owned})
+    assert max(seventeen.standing()) < 1.0
+    assert won.standing() == tuple(float(power == "FRANCE") for power in GAME.powers)
+    assert won.play({seat: GAME.default_action(won.view(seat).facts) for seat in won.to_act}).payoffs == won.standing()
 
 
 def test_a_solo_takes_all():

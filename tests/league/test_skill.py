@@ -1,4 +1,4 @@
-"""A skill rises with games won, is known better with more of them, and hangs on no order but the drawn one."""
+"""A skill rises with games won, is known better with more of them, and is drawn by its key."""
 
 import math
 

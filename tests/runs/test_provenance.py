@@ -11,6 +11,7 @@ from stratagem.provenance import provenance
     ("called", "said"),
     [
         (["experiments/x.py", "--seeds", "3"], "python experiments/x.py --seeds 3"),
+        (["/somewhere/experiments/x.py"], "python x.py"),
         (["/somewhere/bin/stratagem", "eval", "kuhn"], "stratagem eval kuhn"),
         (["-c", "train", "r.toml"], "stratagem train r.toml"),
     ],

@@ -207,7 +207,7 @@ class State(ABC, Generic[F]):
         return None
 
     def standing(self) -> tuple[float, ...] | None:
-        """What each seat would still be paid if it ended here; None where the game does not say."""
+        """What each seat would be paid if it ended here, in games that pay at their end; None where it does not say."""
         return None
 
     def resample(self, seat: Seat, chance: Chance) -> Self:

@@ -109,7 +109,7 @@ class Proximal:
     learnt: int = 0
     """How often it has learnt."""
     last: Mapping[str, float] = field(default_factory=dict, init=False)
-    """What the last batch was like before it was learnt from."""
+    """What the last batch was like before it was learnt from, and whether what it taught was undone."""
 
     def __post_init__(self) -> None:
         if self.learner.value_head is None:

@@ -32,6 +32,14 @@ def _evaluated(data: RunData) -> Iterator[str]:
         place = [name for name, _ in stages].index(chosen_of([name for name, _ in stages])) if stages else 0
         if place > 0:
             yield f"{game.game}: {_compared(stages[: place + 1], game.unit)}."
+        elif len(stages) == 1:
+            yield f"{game.game}: {stages[0][0]} has {_alone(stages[0][1], game.unit)}."
+
+
+def _alone(row: Row, unit: str) -> str:
+    """The figures of the only stage that was measured."""
+    told = ((what, figures[0]) for what, figures, _ in _measures([row], unit))
+    return " and ".join(f"{what} {number(figure.mean if figure else None)}" for what, figure in told)
 
 
 def _compared(stages: Sequence[tuple[str, Row]], unit: str) -> str:

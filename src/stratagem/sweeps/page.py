@@ -65,7 +65,7 @@ def _scale(found: Comparison) -> list[float]:
     values = [value for arm in found.arms for curve in arm.curves.values() for value in curve.values if isfinite(value)]
     if not values:
         return [0.0, 1.0]
-    margin = 0.05 * (max(values) - min(values)) or 1.0
+    margin = 0.05 * (max(values) - min(values)) or 0.05 * abs(values[0]) or 1.0
     return [min(values) - margin, max(values) + margin]
 
 

@@ -8,7 +8,6 @@ from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.pieces import SIGNALS, own_parts, pieces_of
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.trained import Trained
-from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
@@ -151,12 +150,6 @@ def test_behind_the_horizon_the_position_is_paid():
         assert sum(paid) == paid[-1] == episode.payoffs[hero]
 
 
-def test_without_a_worth_of_positions_there_is_no_horizon():
-    with pytest.raises(BadParameter, match="kuhn does not say what a position is worth") as caught:
-        collected("kuhn", horizon=1)
-    assert "\n" not in str(caught.value)
-
-
 def test_signals_are_charged_to_the_round_that_they_speak_of():
     """Also in forks that begin in the middle: a seat's pieces have, round by round, what the record says of it."""
     terms = {"payoff": 1.0, "externality": -2.0, "collusion": -1.0}
@@ -172,8 +165,3 @@ def test_signals_are_charged_to_the_round_that_they_speak_of():
                 seen |= {(name, value) for value in told}
     assert {name for name, value in seen if value} == {name for name, value in seen if not value} == {*SIGNALS}
     assert found.terms == set(terms)
-
-
-def test_a_game_without_the_signal_cannot_charge_for_it():
-    with pytest.raises(BadParameter, match="public-goods has no signal collusion"):
-        collected("public-goods", terms={"payoff": 1.0, "collusion": -1.0})

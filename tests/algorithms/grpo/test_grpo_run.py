@@ -84,6 +84,12 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
         ),
         ({"grpo": {"opponents": {"random": -1.0}}}, "shares that are not negative"),
         ({"grpo": {"forks": 1}}, "grpo.forks"),
+        ({"grpo": {"horizon": 1}}, "kuhn does not say what a position is worth"),
+        ({"grpo": {"horizon": 1, "terms": {"outcome": 1.0}}}, "the term outcome would not be paid"),
+        (
+            {"games": ["public-goods"], "grpo": {"terms": {"payoff": 1.0, "collusion": -1.0}}},
+            "public-goods has no signal collusion",
+        ),
         ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),
         ({"grpo": {"warm_up": "dumbbot"}}, "dumbbot"),
         ({"select": "safety"}, "`select` cannot be safety in kuhn"),

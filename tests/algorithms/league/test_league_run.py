@@ -204,6 +204,7 @@ def test_every_rule_trains(tmp_path, match):
         ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
         ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
         ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
+        ({"league": {"horizon": 1}}, "kuhn does not say what a position is worth"),
         ({"league": {"signal_every": 1}}, "no setting league.signal_every"),
         ({"train": "all"}, "adapters on one base"),
         ({"select": "safety"}, "`select` cannot be safety"),

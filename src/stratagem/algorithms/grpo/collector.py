@@ -66,6 +66,17 @@ class Group:
         return self.slots.index(0)
 
 
+def check_game(settings: ForkSettings, game: Game[Any]) -> None:
+    """Refuse what a game cannot give before anything is learnt."""
+    if settings.horizon and game.start(Key(0)).standing() is None:
+        raise BadParameter(
+            f"{game.spec.name} does not say what a position is worth, so its forks are played to the end: set "
+            "`horizon` to 0."
+        )
+    if silent := sorted(set(settings.terms) & set(SIGNALS) - set(game.spec.signals)):
+        raise BadParameter(f"{game.spec.name} has no signal {silent[0]}, so `terms` cannot charge for it.")
+
+
 class GRPO:
     """Collects what each iteration teaches one hero in one game."""
 
@@ -79,13 +90,6 @@ class GRPO:
         self.key = key.at(describe(game))
         self.opponents = opponents
         self.name = "/".join(filter(None, (game.spec.name, name)))
-        if settings.horizon and game.start(key).standing() is None:
-            raise BadParameter(
-                f"{game.spec.name} does not say what a position is worth, so its forks are played to the end: set "
-                "`horizon` to 0."
-            )
-        if silent := sorted(set(settings.terms) & set(SIGNALS) - set(game.spec.signals)):
-            raise BadParameter(f"{game.spec.name} has no signal {silent[0]}, so `terms` cannot charge for it.")
         self._warm = Match(game, [make_player(settings.warm_up, game)] * game.spec.seats)
 
     def collect(self, iteration: int) -> Collected:

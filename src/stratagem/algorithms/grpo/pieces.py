@@ -44,8 +44,11 @@ class Piece:
 
 
 def pieces_of(number: int, episode: Episode, seats: Sequence[Seat]) -> Iterator[Piece]:
-    """The pieces of the decisions of some seats; what is no piece's own stands at a decision's first."""
-    rounds = set[tuple[int, Seat]]()
+    """The pieces of the decisions of some seats; what is no piece's own stands at a decision's first.
+
+    A round's signals stand at a seat's last decision in it, as its pay does.
+    """
+    last = {(decision.round, decision.seat): id(decision) for decision in episode.decisions}
     for decision in episode.decisions:
         if decision.seat in seats:
             rewards = [part.reward for part in own_parts(decision)] or [0.0]
@@ -53,9 +56,8 @@ def pieces_of(number: int, episode: Episode, seats: Sequence[Seat]) -> Iterator[
                 "payoff": decision.payoff,
                 "outcome": math.fsum(part.reward for part in decision.parts if not part.slot),
             }
-            if (decision.round, decision.seat) not in rounds:
+            if last[decision.round, decision.seat] == id(decision):
                 whole |= {name: _signal(name, episode, decision) for name in SIGNALS}
-                rounds.add((decision.round, decision.seat))
             for place, reward in enumerate(rewards):
                 yield Piece(number, decision.seat, decision, place, parts=reward, **({} if place else whole))
 

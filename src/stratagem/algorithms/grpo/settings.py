@@ -70,6 +70,10 @@ class ForkSettings(FiniteSettings):
             raise ValueError("`turns` are two numbers, at least and at most so many, such as [0, 8]")
         if unknown := sorted(set(self.terms) - set(TERMS)):
             raise ValueError(f"there is no term {unknown[0]!r}: terms are {', '.join(TERMS)}")
+        if self.horizon and self.terms.get("outcome"):
+            raise ValueError(
+                "a fork that stops at a `horizon` has no end, so the term outcome would not be paid: set it to 0"
+            )
         return self
 
     def estimator(self) -> Estimator:
@@ -94,8 +98,8 @@ class GRPOSettings(ForkSettings):
     """Fork a situation, play on, and say more often what went better than in the other forks."""
 
     signal_every: int = Field(default=5, ge=0)
-    """After how many iterations it is measured what gradient each term brings; 0 never measures. Where `orders` meet
-    the advantage nothing is measured, since what a token is taught is then no sum of the terms."""
+    """After how many iterations it is measured what gradient each term brings; 0 never measures. Where `orders`
+    are added nothing is measured, since what a token is taught is then no sum of the terms."""
     opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
     """Who plays the other seats, and how often; one is drawn a situation. `self` is the policy, and all learn."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.collector import GRPO, check_game
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.trainer import Trainer
@@ -21,6 +21,7 @@ class GRPOTrainer(Trainer[GRPORecipe]):
     def check(self) -> None:
         recipe = self.recipe
         for game in self.games:
+            check_game(recipe.grpo, game)
             for name in (*recipe.opponents, recipe.grpo.warm_up, *(recipe.grpo.opponents.keys() - {"self"})):
                 make_player(name, game)
             metrics = recipe.suite(game).metrics

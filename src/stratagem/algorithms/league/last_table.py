@@ -106,7 +106,8 @@ def _placings(names: Sequence[str], bouts: dict[tuple[int, int], Bout]) -> Itera
         for episode in bout.episodes:
             hero = episode.seat_of(0)
             others = [pay for seat, pay in enumerate(episode.payoffs) if seat != hero]
-            yield Placing((names[row], names[column]), (episode.payoffs[hero], sum(others) / len(others)))
+            pays = (episode.payoffs[hero], sum(others) / len(others))
+            yield Placing((names[row], names[column]), (round(pays[0], 9), round(pays[1], 9)))
 
 
 def _alliances(game: Game[Any], size: int, bouts: dict[tuple[int, int], Bout]) -> list[float | None]:

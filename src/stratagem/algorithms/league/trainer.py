@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from stratagem.algorithms.grpo.collector import check_game
 from stratagem.algorithms.league.last_table import TABLE, last_table
 from stratagem.algorithms.league.models import league_models
 from stratagem.algorithms.league.recipe import LeagueRecipe
@@ -54,6 +55,7 @@ class LeagueTrainer:
             raise CannotCompute(f"{self.game.spec.name} has one seat, so nobody can meet anybody in it.")
         for name in (*recipe.members.values(), *recipe.opponents, recipe.league.warm_up):
             make_player(name, self.game)
+        check_game(recipe.league, self.game)
         check_teacher(recipe.warm_start, [self.game])
         if recipe.select not in (metrics := recipe.suite(self.game).metrics):
             raise CannotCompute(

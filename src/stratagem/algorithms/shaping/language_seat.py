@@ -69,7 +69,7 @@ class LanguageSeat(Seat):
         self.optimiser.pace = self.settings.pace.at(self.proximal.learnt)
         reports = list(self.proximal.learn(played, key))
         self.base.engine.publish(self.name, self.optimiser.taken)
-        if self.optimiser.pace:  # standing still is then what was asked for
+        if self.optimiser.pace and not self.proximal.last.get("undone"):  # standing still is then what was asked for
             self.watch.after(self.learner, reports[-1], steps_a_batch=len(reports))
         return self._figures(played.examples, reports)
 

@@ -124,7 +124,11 @@ class DiplomacyState(State[DiplomacyFacts]):
         """The sum of squares if it were counted here: who stands in a centre owns it."""
         owners = self.board.owners | {place: power for place, (power, _) in self.board.occupants.items()}
         held = [owners[place] for place in self.game.centers if place in owners]
-        return sum_of_squares([held.count(power) for power in self.game.powers])
+        counts = {power: held.count(power) for power in self.board.powers}
+        best = max(counts, key=lambda power: counts[power])
+        alone = counts[best] >= self._at_work().win and list(counts.values()).count(counts[best]) == 1
+        winner = self.game.powers.index(best) if alone and best in self.game.powers else None
+        return sum_of_squares([counts[power] for power in self.game.powers], winner)
 
     def centers(self) -> tuple[int, ...]:
         """How many centres each seat owns."""

@@ -27,8 +27,7 @@ def contest(data: RunData) -> Section:
     return Section(
         name="contest",
         title="What was learnt",
-        shows="Games won, a tie as half a one, against all opponents together: every stage of the run on the same "
-        "deals, and random play as the chance level.",
+        shows="Games won, a tie as half a one, against all opponents together, on the same deals.",
         body=_table(found.evaluation.games, found.rows) if found else missing(why(data)),
     )
 
