@@ -2,8 +2,8 @@
 
 The record is that of an evaluation, one against six of a kind with the seats rotated: `stratagem eval
 'diplomacy(judged=False)' --player dumbbot --opponents dumbbot --episodes 210 --no-chance --record FOLDER`. Centres by
-year are those that were owned after each Fall's count, by playing the games again. `--picture NAME.svg` draws the sum of
-squares by power, and `--out NAME.json` keeps everything.
+year are those that were owned after each Fall's count, by playing the games again. `--picture NAME.svg` draws the sum
+of squares by power, and `--out NAME.json` keeps everything.
 """
 
 from __future__ import annotations
