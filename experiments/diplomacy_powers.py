@@ -44,7 +44,7 @@ def games(folder: Path, player: str, opponent: str) -> Iterator[Episode]:
 def by_year(episode: Episode) -> dict[int, int]:
     """How many centres the hero owned after each year's count."""
     hero, owned, year = episode.seat_of(0), dict[int, int](), 0
-    power = make_powers(episode)[hero]
+    power = powers_of(episode)[hero]
     for state, _ in steps(episode):
         board = state.view(hero).facts.board
         if not board.over:
@@ -53,7 +53,7 @@ def by_year(episode: Episode) -> dict[int, int]:
     return {year: count for year, count in owned.items() if year > 1900}
 
 
-def make_powers(episode: Episode) -> Sequence[str]:
+def powers_of(episode: Episode) -> Sequence[str]:
     """The powers of the seats."""
     game = make_game(episode.game)
     assert isinstance(game, Diplomacy)
@@ -114,7 +114,7 @@ def main() -> None:
     found = defaultdict[str, list[Episode]](list)
     years = defaultdict[int, list[tuple[Episode, int]]](list)
     for episode in games(asked.folder, asked.player, asked.opponent):
-        found[make_powers(episode)[episode.seat_of(0)]].append(episode)
+        found[powers_of(episode)[episode.seat_of(0)]].append(episode)
         for year, count in by_year(episode).items():
             years[year].append((episode, count))
     if not found:
@@ -123,8 +123,8 @@ def main() -> None:
     table["all"] = told([episode for some in found.values() for episode in some])
     print(*lines(table), sep="\n")
     owned = {
-        year: clustered(some_, lambda row: row[1], lambda row: by_deal(row[0])).to_json()
-        for year, some_ in sorted(years.items())
+        year: clustered(rows, lambda row: row[1], lambda row: by_deal(row[0])).to_json()
+        for year, rows in sorted(years.items())
     }
     print(
         "\ncentres by year:",

@@ -122,7 +122,9 @@ def test_from_the_second_iteration_on_it_plays_what_it_was(tmp_path):
     run = trained(tmp_path / "run", made)
     judged = json.loads((run.path / EVALUATION).read_text())
     assert len(judged["rows"]) == len(judged["evaluation"]["games"][0]["players"]) == 1
-    assert next(iter(judged["rows"].values())) in report_html(run)
+    page = report_html(run)
+    assert f"{next(iter(judged['rows'].values()))} has the win rate" in page
+    assert "Nothing has been measured yet" not in page
     players = {}
     for episode in read_episodes(run.record):
         players.setdefault(episode.id.partition("/")[0], set()).add(tuple(sorted(episode.players)))
