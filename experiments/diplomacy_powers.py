@@ -17,6 +17,7 @@ from typing import Any
 
 from dots import Dot, picture
 
+from stratagem.evaluation.metrics.standing import standing
 from stratagem.evaluation.statistics import clustered, rate
 from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy import Diplomacy
@@ -65,9 +66,9 @@ def told(episodes: Sequence[Episode]) -> dict[str, Any]:
     return {
         "games": len(episodes),
         "sum_of_squares": clustered(episodes, paid, by_deal).to_json(),
-        "centers": clustered(episodes, lambda episode: 34 * signal(episode, "centers"), by_deal).to_json(),
+        "centers": clustered(episodes, lambda episode: 34 * standing(episode)[0], by_deal).to_json(),
         "first": rate(episodes, is_first, lambda _: 1.0, by_deal).to_json(),
-        "eliminated": clustered(episodes, lambda episode: 1.0 - signal(episode, "alive"), by_deal).to_json(),
+        "eliminated": clustered(episodes, lambda episode: 1.0 - standing(episode, "alive")[0], by_deal).to_json(),
     }
 
 
@@ -77,13 +78,9 @@ def paid(episode: Episode) -> float:
 
 
 def is_first(episode: Episode) -> float:
-    """Whether nobody was paid more."""
-    return float(paid(episode) >= max(episode.payoffs) - 1e-9)
-
-
-def signal(episode: Episode, name: str) -> float:
-    """What the last count says of the hero."""
-    return episode.signals[name][-1][episode.seat_of(0)] or 0.0
+    """Whether nobody owns more."""
+    own, others = standing(episode)
+    return float(own >= max(others))
 
 
 def by_deal(episode: Episode) -> str:
