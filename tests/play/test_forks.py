@@ -107,6 +107,26 @@ def test_warm_up_then_forks(game):
             assert fork.decisions[0].round == 2
 
 
+@pytest.mark.parametrize("alike", [(), (1,)])
+def test_players_who_throw_alike_dice_do_the_same_while_they_see_the_same(alike):
+    parent = played("ipd", rounds=1)[0]
+    found = continued(parent, "ipd", count=20, alike=alike)
+    first = [{row.slot: row.action for row in fork.decisions if row.turn == 1} for fork in found]
+    assert len({moves[1] for moves in first}) == (1 if alike else 2)
+    assert len({moves[0] for moves in first}) == 2
+    assert len({tuple(row.action for row in fork.decisions if row.slot == 1) for fork in found}) == (1 if alike else 20)
+    again = continued(parent, "ipd", count=20, alike=alike)
+    assert [[row.action for row in fork.decisions] for fork in again] == [
+        [row.action for row in fork.decisions] for fork in found
+    ]
+
+
+def test_dice_are_for_all_players_or_for_none():
+    setup = next(iter(forks(played("ipd")[0], match("ipd"), 1, Key(1))))
+    with pytest.raises(BadParameter, match="has 2 players and 1 dice: `dice` has one for each player of the match"):
+        replace(setup, dice=(Key(1),))
+
+
 def test_forks_can_be_cut_short_too():
     parent = played("ipd", rounds=2)[0]
     setup = replace(next(iter(forks(parent, match("ipd"), 1, Key(1)))), rounds=3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -74,12 +74,14 @@ def forks(
     parents: Mapping[str, Episode] | None = None,
     name: str = "",
     turns: int | None = None,
+    alike: Collection[int] = (),
 ) -> Iterator[Setup]:
     """`count` ways to go on from one turn of a recorded episode, as one group; by default from where it stopped.
 
-    The game's later draws are the parent's, or each fork's own; the players' dice are always each fork's own. What
-    the players carry over from earlier episodes is the parent's. A second group from the same turn needs a `name` of
-    its own. After so many `turns` a fork stops and is paid what its position is worth.
+    The game's later draws are the parent's, or each fork's own. The players' dice are each fork's own, but for the
+    players of the slots that are to be `alike`, which throw the same in every fork: as long as what they see is the
+    same, so is what they do. What the players carry over from earlier episodes is the parent's. A second group from
+    the same turn needs a `name` of its own. After so many `turns` a fork stops and is paid what its position is worth.
     """
     end = 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
     turn = end if at is None else at
@@ -87,12 +89,14 @@ def forks(
         raise BadParameter(f"Episode {parent.id} can be forked at turns {parent.forked_at} to {end}, not at {turn}.")
     group = name or f"{parent.id}+{turn}"
     state = replay(parent, turn, parents)
+    shared, players = key.at("alike"), range(len(match.players))
     for number in range(count):
+        own = key.at("fork", number)
         yield Setup(
             id=f"{group}/{number}",
             match=match,
             slots=parent.slots if slots is None else slots,
-            key=key.at("fork", number),
+            key=own,
             purpose=purpose,
             group=group,
             parent=parent.id,
@@ -101,5 +105,6 @@ def forks(
             fresh_chance=fresh_chance,
             turns=turns,
             counted=turns is not None,
+            dice=tuple(shared if slot in alike else own for slot in players) if alike else (),
             pasts=parent.pasts,
         )

@@ -59,19 +59,27 @@ class Setup:
     """Stop when so many turns have been played here."""
     counted: bool = False
     """Whether a game that is stopped pays what its position is worth."""
+    dice: tuple[Key, ...] = ()
+    """Whose dice each player of the match throws; empty where all throw the table's own."""
     pasts: tuple[Past, ...] = ()
     """What each player of the match carries over from earlier episodes; empty where none does."""
 
     def __post_init__(self) -> None:
-        if self.pasts and len(self.pasts) != len(self.match.players):
-            raise BadParameter(
-                f"{self.id} has {len(self.match.players)} players and {len(self.pasts)} pasts: `pasts` has one for "
-                "each player of the match, or none at all."
-            )
+        players = len(self.match.players)
+        for name, given in (("dice", len(self.dice)), ("pasts", len(self.pasts))):
+            if given and given != players:
+                raise BadParameter(
+                    f"{self.id} has {players} players and {given} {name}: `{name}` has one for each player of the "
+                    "match, or none at all."
+                )
 
     def past_of(self, slot: int) -> Past:
         """What a player of the match carries over."""
         return self.pasts[slot] if self.pasts else NOTHING
+
+    def dice_of(self, slot: int) -> Key:
+        """What a player of the match draws with."""
+        return self.dice[slot] if self.dice else self.key
 
     def begin(self) -> State[Any]:
         """The state to play on."""

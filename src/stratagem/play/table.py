@@ -87,7 +87,8 @@ class Table:
             return self._settle(seat, view, Move(state.game.default_action(view.facts), "absent"), attempt)
         try:
             shown = state if player.traits.sees_hidden else None
-            answer = player.turn(Ask(view, setup.key, slot, self._turn, attempt, shown, setup.past_of(slot)))
+            past = setup.past_of(slot)
+            answer = player.turn(Ask(view, setup.dice_of(slot), slot, self._turn, attempt, shown, past))
         except Exception as error:  # noqa: BLE001 - a player's fault is data, and no other table suffers
             answer = _raised(error)
         if isinstance(answer, Generator):

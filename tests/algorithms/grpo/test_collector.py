@@ -61,6 +61,23 @@ def test_against_others_only_the_hero_learns_and_against_itself_all_seats_do():
         assert max(sum(name == one for name, _ in seats) for one, _ in seats) == learning
 
 
+@pytest.mark.parametrize("dice", ["own", "alike"])
+def test_the_others_may_throw_alike_dice(dice):
+    found = collected("ipd(rounds=1)", groups=6, forks=8, dice=dice, opponents={"random": 1.0})
+    acts = {who: [] for who in ("hero", "other")}
+    for group in forks_of(found).values():
+        for who, rows in (("hero", True), ("other", False)):
+            acts[who].append({r.action for episode in group for r in episode.decisions if bool(r.calls) == rows})
+    assert [len(said) for said in acts["other"]] == [1 if dice == "alike" else 2] * 6
+    assert max(len(said) for said in acts["hero"]) == 2
+
+
+def test_who_learns_in_all_seats_throws_dice_of_its_own_in_each():
+    found = collected("ipd(rounds=1)", groups=6, forks=8, dice="alike", opponents={"self": 1.0})
+    for group in forks_of(found).values():
+        assert all(len({e.decisions[seat].action for e in group}) == 2 for seat in range(2))
+
+
 def test_opponents_are_drawn_by_their_shares():
     found = collected("ipd(rounds=1)", groups=40, forks=2, opponents={"TitForTat": 3.0, "random": 1.0})
     met = [next(name for name in group[0].players if "policy" not in name) for group in forks_of(found).values()]

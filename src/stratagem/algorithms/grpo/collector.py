@@ -107,8 +107,17 @@ class GRPO:
         """The forks of every situation."""
         for group in groups:
             match, turns = Match(self.game, [self.hero, *group.lineup.players]), self.settings.horizon or None
-            count = self.settings.forks
-            yield from forks(group.parent, match, count, group.key, at=group.turn, slots=group.slots, turns=turns)
+            alike = range(1, self.game.spec.seats) if self.settings.dice == "alike" and not group.lineup.learn else ()
+            yield from forks(
+                group.parent,
+                match,
+                self.settings.forks,
+                group.key,
+                at=group.turn,
+                slots=group.slots,
+                turns=turns,
+                alike=alike,
+            )
 
     def credited(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Collected:
         """What the forks teach."""

@@ -36,6 +36,9 @@ class ForkSettings(FiniteSettings):
     horizon: int = Field(default=0, ge=0)
     """After so many turns a fork is stopped and paid what its position is worth, in games that say so; 0 plays on to
     the end."""
+    dice: Literal["own", "alike"] = "own"
+    """Whether the others throw dice of their own in every fork, or the same in all forks of a situation: then what they
+    do at first is the same, and what differs between the forks is of the learner's making."""
     terms: dict[str, float] = Field(default={"payoff": 1.0}, min_length=1)
     """What the reward is made of: `payoff`, `parts` (what the pieces of actions are worth), `outcome` (what the game
     says that the end is worth beside its payoff), and the safety signals `externality` and `collusion` of each round,

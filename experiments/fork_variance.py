@@ -1,0 +1,156 @@
+"""How much of what a fork is paid was of the first decision's making: `python experiments/fork_variance.py PLAYER`.
+
+In each of some situations the player says several replies; each is played on under several draws of the dice of
+everybody else, the same draws for every reply. The variance of what comes of it is then taken apart (two-way random
+effects, one fork a cell): what differs by reply, by draw, and the rest, in which are also the player's own later dice.
+A learner that compares forks whose others throw dice of their own sees the first as a share of all three; where they
+throw alike dice the second is gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Game, State
+from stratagem.games.catalogue import describe, make_game
+from stratagem.games.key import Key
+from stratagem.play.forks import replay
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import played
+from stratagem.players.base import Ask, Move, Player
+from stratagem.players.catalogue import make_player
+from stratagem.provenance import provenance, source
+
+
+class Begun:
+    """Plays a given action at one turn, and as another player does after that."""
+
+    def __init__(self, then: Player, turn: int, action: str) -> None:
+        self.name, self.traits = then.name, then.traits
+        self._then, self._turn, self._action = then, turn, action
+
+    def turn(self, ask: Ask) -> Any:
+        return Move(self._action) if ask.turn == self._turn else self._then.turn(ask)
+
+
+class Situation(NamedTuple):
+    """A state in which the player's seat is asked."""
+
+    state: State[Any]
+    turn: int
+    slots: tuple[int, ...]
+
+
+def situations(game: Game[Any], other: Player, count: int, turns: int, key: Key) -> Iterator[Situation]:
+    """What comes of up to so many turns of the others among themselves, the player's seat going round."""
+    seats = game.spec.seats
+    match = Match(game, [other] * seats)
+    setups = [
+        Setup(id=str(n), match=match, slots=tuple(range(seats)), key=key.at("warm up", n), turns=n % turns)
+        for n in range(count)
+    ]
+    for number, parent in enumerate(played(setups)):
+        hero, turn = number % seats, 1 + max((row.turn for row in parent.decisions), default=-1)
+        while turn and hero not in replay(parent, turn).to_act:
+            turn -= 1
+        yield Situation(replay(parent, turn), turn, tuple((seat - hero) % seats for seat in range(seats)))
+
+
+def replies(players: tuple[Player, Player], found: Sequence[Situation], count: int, key: Key) -> Any:
+    """What the player says in each situation, `count` times over."""
+    hero, other = players
+    game = found[0].state.game
+    match = Match(game, [hero, *[other] * (game.spec.seats - 1)])
+    setups = [
+        _setup(f"{n}/{k}", match, at, key.at("said", n).at(k), turns=1)
+        for n, at in enumerate(found)
+        for k in range(count)
+    ]
+    said = [next(row.action for row in e.decisions if row.slot == 0) for e in played(setups)]
+    return np.array(said, dtype=object).reshape(len(found), count)
+
+
+def paid(
+    players: tuple[Player, Player], found: Sequence[Situation], said: Any, draws: int, turns: int, key: Key
+) -> NDArray[np.float64]:
+    """What each reply brought under each draw, after so many turns."""
+    setups, (hero, other) = [], players
+    game = found[0].state.game
+    for (n, k), action in np.ndenumerate(said):
+        match = Match(game, [Begun(hero, found[n].turn, action), *[other] * (game.spec.seats - 1)])
+        for d in range(draws):
+            own, shared = key.at("own", n).at(k).at(d), key.at("others", n).at(d)
+            dice = (own, *[shared] * (game.spec.seats - 1))
+            setups.append(_setup(f"{n}/{k}/{d}", match, found[n], own, turns, dice=dice, counted=True))
+    pay = [episode.payoffs[episode.seat_of(0)] for episode in played(setups)]
+    return np.array(pay).reshape(*said.shape, draws)
+
+
+def _setup(name: str, match: Match, at: Situation, key: Key, turns: int, **options: Any) -> Setup:
+    return Setup(
+        id=name, match=match, slots=at.slots, key=key, state=at.state, forked_at=at.turn, turns=turns, **options
+    )
+
+
+def components(pay: NDArray[np.float64]) -> dict[str, float]:
+    """The variance by reply, by draw and of the rest, averaged over situations."""
+    _, replies, draws = pay.shape
+    by_reply = pay.mean(2, keepdims=True)
+    by_draw = pay.mean(1, keepdims=True)
+    rest = pay - by_reply - by_draw + pay.mean((1, 2), keepdims=True)
+    left = (rest**2).sum((1, 2)).mean() / ((replies - 1) * (draws - 1))
+    reply = float(by_reply.var(1, ddof=1).mean() - left / draws)
+    draw = float(by_draw.var(2, ddof=1).mean() - left / replies)
+    return {
+        "mean": float(pay.mean()),
+        "by_reply": reply,
+        "by_draw": draw,
+        "rest": float(left),
+        "share_own_dice": reply / (reply + draw + left),
+        "share_alike_dice": reply / (reply + left),
+    }
+
+
+def main() -> None:
+    """Measure at each horizon."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("player")
+    parser.add_argument("--game", default="diplomacy(judged=False)")
+    parser.add_argument("--opponents", default="dumbbot")
+    parser.add_argument("--horizons", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--situations", type=int, default=28)
+    parser.add_argument("--turns", type=int, default=14, help="from 0 to this less one are played before a situation")
+    parser.add_argument("--replies", type=int, default=5)
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    game, key = make_game(options.game), Key(options.seed)
+    if game.start(Key(0)).standing() is None:
+        raise CannotCompute(f"{game.spec.name} does not say what a position is worth.")
+    hero, other = make_player(options.player, game), make_player(options.opponents, game)
+    found = list(situations(game, other, options.situations, options.turns, key))
+    said = replies((hero, other), found, options.replies, key)
+    distinct = float(np.mean([len(set(row)) for row in said]))
+    table = {}
+    for turns in options.horizons:
+        pay = paid((hero, other), found, said, options.draws, turns, key)
+        table[str(turns)] = components(pay)
+        shares = "share of the reply: {share_own_dice:.3f} with own dice, {share_alike_dice:.3f} with alike ones"
+        print(f"{turns} turns: " + shares.format(**table[str(turns)]), flush=True)
+    if options.out:
+        about = {"game": describe(game), "situations": len(found), "replies": options.replies, "draws": options.draws}
+        data = {**about, "distinct_replies": distinct, "horizons": table, "made_by": {**provenance(), **source()}}
+        options.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
