@@ -4,7 +4,8 @@
 games of seven DumbBots, asks for one power's orders in each, and prints per prompt and mode: whole sheets that are
 legal, orders that are, orders that came to something (not void, no move without its convoy, and not bounced off one's
 own), tokens of prompt and reply, and milliseconds a sheet, all sheets being answered together. `--pictures NAME.svg`
-draws the shares. The seed is that of positions and replies.
+draws the shares. `--units 10 --until 1912` takes sheets of that many orders only. The seed is that of positions and
+replies.
 """
 
 from __future__ import annotations
@@ -43,16 +44,17 @@ class Position(NamedTuple):
     others: dict[int, str]
 
 
-def positions(game: Diplomacy, count: int, key: Key) -> Iterator[Position]:
-    """From games of DumbBots: one seat of every movement phase, in turn."""
+def positions(game: Diplomacy, count: int, key: Key, units: int = 0) -> Iterator[Position]:
+    """From games of DumbBots: one seat of every movement phase, in turn, or of those that have so many units."""
     bot, found, episode = make_player("dumbbot", game), 0, 0
     while True:
         state, turn = game.start(key.at("game", episode)), 0
         while not state.over:
             table = key.at("table", episode)
             moves = {seat: action(bot.turn(Ask(state.view(seat), table, seat, turn, 0, None))) for seat in state.to_act}
-            if state.view(state.to_act[0]).facts.board.kind == "M":
-                seat = state.to_act[found % len(state.to_act)]
+            able = [seat for seat in state.to_act if not units or moving(state, seat) == units]
+            if able and moving(state, able[0]):
+                seat = able[found % len(able)]
                 yield Position(state.fork(), seat, {other: said for other, said in moves.items() if other != seat})
                 found += 1
                 if found == count:
@@ -60,6 +62,13 @@ def positions(game: Diplomacy, count: int, key: Key) -> Iterator[Position]:
             state.play(moves)
             turn += 1
         episode += 1
+
+
+def moving(state: State[Any], seat: int) -> int:
+    """How many units a seat orders to move now."""
+    view = state.view(seat)
+    assert isinstance(view.choices, Sheet)
+    return view.choices.fill if view.facts.board.kind == "M" else 0
 
 
 def action(turn: Any) -> str:
@@ -124,7 +133,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("--positions", type=int, default=14)
+    parser.add_argument("--units", type=int, default=0, help="only sheets of so many orders; 0 takes any")
     parser.add_argument("--until", type=int, default=1903, help="how far the games of the positions go")
+    parser.add_argument("--prompts", nargs="+", choices=PROMPTS, default=PROMPTS)
     parser.add_argument("--max-new", type=int, default=256, help="tokens of a free reply")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
@@ -132,9 +143,9 @@ def main() -> None:
     given = parser.parse_args()
     game = make_game(f"diplomacy(until={given.until})")
     assert isinstance(game, Diplomacy)
-    places = list(positions(game, given.positions, Key(given.seed)))
+    places = list(positions(game, given.positions, Key(given.seed), given.units))
     rows = []
-    for prompt in PROMPTS:
+    for prompt in given.prompts:
         for mode in MODES:
             # a constrained reply begins with its orders: what it might have argued before them is no part of the cost
             long = given.max_new if mode == "free" else 1
@@ -153,7 +164,13 @@ def main() -> None:
                 flush=True,
             )
     if given.out:
-        about = {"model": given.model, "positions": given.positions, "seed": given.seed, "until": given.until}
+        about = {
+            "model": given.model,
+            "positions": given.positions,
+            "seed": given.seed,
+            "until": given.until,
+            "units": given.units,
+        }
         told = {**about, **source(), "made_by": provenance(), "rows": rows}
         given.out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     if given.pictures:
