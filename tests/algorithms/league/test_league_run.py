@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -125,17 +128,54 @@ def test_the_last_table_tells_of_everybody(whole):
     assert all(table["pay"][a][b] == pytest.approx(-table["pay"][b][a]) for a in range(size) for b in range(size))
 
 
-@pytest.mark.parametrize("broken_at", [1, 4])
-def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
+def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path):
     recipe, run = begun(tmp_path / "run")
 
     def plug(step, steps, seen):
-        if step == broken_at:
+        if step == 1:
             raise Broken
 
     with pytest.raises(Broken):
         LeagueTrainer(recipe, run, plug).train()
     LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    ends_the_same(run, whole)
+
+
+DOOMED = """
+import os, signal, sys
+from pathlib import Path
+from test_league_run import begun
+from stratagem.algorithms.league.trainer import LeagueTrainer
+from stratagem.algorithms.trained import Trained
+
+learn, left = Trained.learn, int(sys.argv[2])
+
+def counted(self, *given, **named):
+    global left
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return learn(self, *given, **named)
+
+Trained.learn = counted
+LeagueTrainer(*begun(Path(sys.argv[1]))).train()
+"""
+
+
+def test_killed_within_a_step_it_goes_on_with_the_same_opponents_and_ratings(whole, tmp_path, request):
+    """In its fourth step, when the first of three has learnt and the second is about to."""
+    command = [sys.executable, "-c", DOOMED, str(tmp_path / "run"), str(3 * len(DATA["learners"]) + 2)]
+    assert subprocess.run(command, cwd=request.path.parent, timeout=120, check=False).returncode == -signal.SIGKILL
+    run = RunFolder.open(tmp_path / "run")
+    assert max(figures(run)["main/points"][0]) == 3
+    LeagueTrainer(LeagueRecipe.read(DATA), run).train()
+    ends_the_same(run, whole)
+    assert [(e.id, e.players) for e in read_episodes(run.record)] == [
+        (e.id, e.players) for e in read_episodes(whole.record)
+    ]
+
+
+def ends_the_same(run, whole):
     assert figures(run) == figures(whole)
     rows, again = (
         json.loads((one.path / "evaluation.json").read_text())["evaluation"]["games"] for one in (run, whole)
