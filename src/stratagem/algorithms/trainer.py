@@ -14,6 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from stratagem.algorithms.collected import Collected, Collects, joined
 from stratagem.algorithms.held import Held
+from stratagem.algorithms.kept_policies import keep_policies
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trained import Trained
@@ -130,7 +131,7 @@ class Trainer(ABC, Generic[R]):
         write_file(self.run.path / FINDINGS, json.dumps(found, indent=1) + "\n")
 
     def _validated(self, trained: Trained) -> dict[str, float]:
-        self.validation.keep_policies(self.run.path, self._step(trained), trained.hero)
+        keep_policies(self.run.path, self.games, self._step(trained), trained.hero)
         return self.validation.figures(trained.hero)
 
     def _iterate(self, heroes: list[Collects], trained: Trained) -> dict[str, float]:

@@ -5,27 +5,19 @@ The best checkpoint is chosen by these figures, so they say too much good of it;
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import Row, evaluate, measured
-from stratagem.evaluation.openings import opening_policy
 from stratagem.evaluation.report import evaluation_json, scale_of
 from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game, Json
-from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.players.base import Player
-from stratagem.runs.files import write_file
-
-POLICIES = "policies"
-"""Where a run keeps what its policy did in the first situations of each game, by step."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +52,6 @@ class Validation:
         if figure is None:
             raise CannotCompute(f"`select` cannot be {self.recipe.select} in {game.spec.name}: no such figure there.")
         return figure.mean
-
-    def keep_policies(self, folder: Path, step: int, hero: Player) -> None:
-        """Write what the hero does in the first situations of every game, where it can say it."""
-        (folder / POLICIES).mkdir(exist_ok=True)
-        for game in self.games:
-            try:
-                policy = opening_policy(game, hero)
-            except CannotCompute:
-                continue
-            data = {"step": step, "game": describe(game), "policy": policy}
-            write_file(folder / POLICIES / f"{game.spec.name}-{step:06d}.json", json.dumps(data, indent=1) + "\n")
 
 
 def _figures(game: Game[Any], row: Row) -> dict[str, float]:

@@ -22,10 +22,10 @@ from stratagem.reports.sections.signals import signals
 from stratagem.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {
-    "grpo": (scores, openings, curves, signals, checks, play, settings, repeat),
-    "league": (pool, scores, population, openings, inside, curves, checks, play, settings, repeat),
+    "grpo": (scores, equilibrium, openings, curves, signals, checks, play, settings, repeat),
+    "league": (pool, scores, population, equilibrium, openings, inside, curves, checks, play, settings, repeat),
     "shaping": (outcome, trials, curves, checks, play, settings, repeat),
-    "scopal": (contest, learnt_from, curves, checks, play, settings, repeat),
+    "scopal": (contest, learnt_from, equilibrium, openings, curves, checks, play, settings, repeat),
     "sepo": (results, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }
 """By algorithm."""

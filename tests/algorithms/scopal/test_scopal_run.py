@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stratagem.algorithms.catalogue import trainer_of
+from stratagem.algorithms.kept_policies import POLICIES
 from stratagem.algorithms.recipe_file import over
 from stratagem.algorithms.scopal.learner_model import STAGES
 from stratagem.algorithms.scopal.methods import METHODS
@@ -199,8 +200,17 @@ def test_a_threshold_that_leaves_one_kind_is_refused(tmp_path, whole, threshold,
 
 def test_its_report_has_the_stages_and_what_they_learnt_from(whole):
     page = report_html(whole)
-    for said in ("BC + KTO", "What it learnt from", "all games", "the win rate", "Chance (random play)"):
-        assert said in page, said
+    said = ("BC + KTO", "What it learnt from", "all games", "the win rate", "Chance (random play)")
+    for each in (*said, "The policy against the equilibria", "What it does first"):
+        assert each in page, each
+
+
+def test_the_policy_is_kept_at_the_start_and_after_every_stage(whole):
+    kept = [json.loads(path.read_text()) for path in sorted((whole.path / POLICIES).glob("kuhn-*.json"))]
+    ends = [int(path.name.partition("-")[0]) for path in sorted((whole.path / STAGES).glob("*"))]
+    assert [one["step"] for one in kept] == [0, *ends]
+    assert all(len(one["policy"]) == 12 and one["game"] == "kuhn(hands=1)" for one in kept)
+    assert len({json.dumps(one["policy"]) for one in kept}) == 3
 
 
 def test_what_was_trained_can_be_asked_to_play(whole):

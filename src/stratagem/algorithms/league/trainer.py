@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 from stratagem.algorithms.grpo.collector import check_game
+from stratagem.algorithms.kept_policies import keep_policies
 from stratagem.algorithms.league.last_table import TABLE, last_table
 from stratagem.algorithms.league.models import league_models
 from stratagem.algorithms.league.recipe import LeagueRecipe
@@ -128,7 +129,7 @@ class LeagueTrainer:
 
     def _validated(self, standing: Standing, done: int) -> Figures:
         hero = standing.learners[self.recipe.first].hero
-        self.validation.keep_policies(self.run.path, self.recipe.warm_steps + done, hero)
+        keep_policies(self.run.path, self.validation.games, self.recipe.warm_steps + done, hero)
         return self.validation.figures(hero)
 
     def _keep(self, standing: Standing, step: int) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from stratagem.algorithms.kept_policies import keep_policies
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.scopal.decision_table import read_decisions
 from stratagem.algorithms.scopal.interaction import Block, Interaction
@@ -91,6 +92,8 @@ class ScopalTrainer:
                 self.model.restore(state["model"], start.folder)
                 self.watch.restore(state["watch"])
             with MetricLog(self.run) as log:
+                if not self.step:
+                    self._keep_policies()
                 for iteration in range(self.place.iteration, self.recipe.iterations):
                     self._iterate(iteration, log)
             judged(self.recipe, self.games, self.model.rows(), self.run.path / EVALUATION)
@@ -164,12 +167,16 @@ class ScopalTrainer:
     def _staged(self, iteration: int, stage: int) -> None:
         """A stage is over; with the last one the iteration is, too."""
         self.model.staged(self.step, self.recipe.refine[stage])
+        self._keep_policies()
         self.place = Place(iteration, stage + 1)
         if stage + 1 == len(self.recipe.refine):
             self.model.remember(iteration)
             self.place = Place(iteration + 1)
 
     # --- what is kept
+
+    def _keep_policies(self) -> None:
+        keep_policies(self.run.path, self.games, self.step, self.model.player())
 
     def _took(self, figures: dict[str, float], log: MetricLog, **told: float) -> None:
         self.step += 1

@@ -42,7 +42,7 @@ def learns_kuhn(data: RunData) -> bool:
 
 def _why(data: RunData) -> str:
     broken = [sentence for name, sentence in data.broken.items() if name.startswith("policies/")]
-    return broken[0] if broken else "There is no file in policies/ yet: the policy is kept at each validation."
+    return broken[0] if broken else "There is no file in policies/ yet: the policy is kept at each validation or stage."
 
 
 def _game(game: str, stages: Stages) -> Html:
