@@ -1,0 +1,126 @@
+"""What the play is worth that a table of decisions teaches: `python experiments/table_play.py RUN/steps/0.parquet`.
+
+A player that looks its situation up in the table and, as cloning would have it, draws among the actions that won more
+often than not, as often as each was played; or takes the one with the best win rate (drawn towards one half while it
+was seen a few times only). Where the table knows nothing, or nothing good, it plays at random. What a model makes of
+the same table says how much of it was learnt; what such a player wins says what there was to be learnt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stratagem.algorithms.scopal.steps import read_steps
+from stratagem.evaluation.statistics import mean
+from stratagem.games.catalogue import describe, make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.players.base import Ask, Move, Traits
+from stratagem.players.catalogue import make_player
+from stratagem.provenance import provenance, source
+
+WAYS = ("cloned", "best")
+
+
+class Seen(NamedTuple):
+    """An action of a situation: how often it was played, and how often it won, a tie being half a win."""
+
+    count: int
+    won: float
+
+    @property
+    def rate(self) -> float:
+        """Its win rate, with one win and one loss more."""
+        return (self.won + 1.0) / (self.count + 2.0)
+
+
+Table = Mapping[str, Mapping[str, Seen]]
+"""By situation, the actions that were played there."""
+
+
+class Looked:
+    """Plays what a table says."""
+
+    traits = Traits(memory=None, exact=False)
+
+    def __init__(self, table: Table, way: str) -> None:
+        self.name = way
+        self.known = self.asked = 0
+        self._table = table
+
+    def turn(self, ask: Ask) -> Move:
+        """The table's action, or a random one."""
+        choices = ask.view.choices
+        seen = {action: one for action, one in self._table.get(ask.view.state_key, {}).items() if action in choices}
+        if self.name == "cloned":
+            seen = {action: one for action, one in seen.items() if one.won / one.count > 0.5}
+        self.asked, self.known = self.asked + 1, self.known + bool(seen)
+        if not seen:
+            return Move(choices.sample(ask.key))
+        if self.name == "best":
+            return Move(max(seen, key=lambda action: seen[action].rate))
+        return Move(list(seen)[ask.key.choose([float(one.count) for one in seen.values()])])
+
+
+def tables(path: Path) -> dict[str, Table]:
+    """The actions of every game of a table of steps."""
+    rows = read_steps(path).rows.select(["game", "state_key", "action", "count", "outcome"]).to_pydict()
+    found: dict[str, dict[str, dict[str, Seen]]] = defaultdict(lambda: defaultdict(dict))
+    for game, state, action, count, outcome in zip(*rows.values(), strict=True):
+        if action is not None:
+            found[game][state][action] = Seen(count, outcome)
+    return dict(found)
+
+
+def won(episode: Episode) -> float:
+    """1 for a win of the first player, half for a tie."""
+    own, other = (episode.payoffs[episode.seat_of(slot)] for slot in (0, 1))
+    return 0.5 if own == other else float(own > other)
+
+
+def row(name: str, table: Table, way: str, opponents: list[str], episodes: int, key: Key) -> dict[str, Any]:
+    """What a way to play a game's table wins against each opponent."""
+    game, player = make_game(name), Looked(table, way)
+    rates = {}
+    for opponent in opponents:
+        match = Match(game, [player, make_player(opponent, game)])
+        rates[opponent] = mean([won(episode) for episode in play(rotated(match, episodes, key, name=opponent))])
+    return {
+        "game": describe(game),
+        "way": way,
+        "won": {opponent: rate.to_json() for opponent, rate in rates.items()},
+        "mean": sum(rate.mean for rate in rates.values()) / len(rates),
+        "known": player.known / max(1, player.asked),
+    }
+
+
+def main() -> None:
+    """Print a line for each game and way."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("steps", type=Path, help="a table of steps")
+    parser.add_argument("--opponents", nargs="+", default=["random", "mcts:10"])
+    parser.add_argument("--episodes", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    rows = []
+    for name, table in sorted(tables(given.steps).items()):
+        for way in WAYS:
+            rows.append(row(name, table, way, given.opponents, given.episodes, Key(given.seed)))
+            each = ", ".join(f"{opponent} {rate['mean']:.3f}" for opponent, rate in rows[-1]["won"].items())
+            print(f"{name:16} {way:7} {rows[-1]['mean']:.3f} ({each}), known {rows[-1]['known']:.0%}", flush=True)
+    if given.out:
+        told = {"rows": rows, "seed": given.seed, "made_by": {**provenance(), **source()}}
+        given.out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
