@@ -1,6 +1,7 @@
 """Runs of SCO-PAL's experiments with `tiny`, resumable: `python experiments/scopal.py runs/scopal main --seeds 3`.
 
-To be called from the project's root. RUNS/start is the warm start that all begin with. A run is RUNS/VARIANT-SEED; the
+To be called from the project's root. RUNS/start is the warm start that all begin with: search's play, or
+with `--start rules` random play, which teaches no more than what may be played. A run is RUNS/VARIANT-SEED; the
 runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement alone learns from the
 games of the main run, so that comes first.
 `every` stands for all analyses. `experiments/scopal_table.py` makes the tables and pictures.
@@ -16,7 +17,7 @@ from pathlib import Path
 from runs import Run, make
 
 RECIPE = Path("recipes/scopal/tiny.toml")
-START = Path("recipes/scopal/tiny-start.toml")
+STARTS = {"search": Path("recipes/scopal/tiny-start.toml"), "rules": Path("recipes/scopal/tiny-rules.toml")}
 MAIN = "self"
 STAGED = (MAIN, "iterations")
 """Of which every stage is measured, and what they began with; of the others, which begin alike, what came of them."""
@@ -93,9 +94,9 @@ def told(run: Path) -> dict[str, float]:
     return found
 
 
-def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int]) -> Iterator[Run]:
+def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int], start_recipe: Path) -> Iterator[Run]:
     """Every run once, in the order in which they need one another."""
-    yield Run("start", START)
+    yield Run("start", start_recipe)
     start = {"model": f"run:{folder}/start@last"}
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
@@ -113,9 +114,10 @@ def main() -> None:
         "analyses", nargs="+", choices=[*ANALYSES, "every"], metavar="ANALYSIS", help=", ".join(ANALYSES)
     )
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--start", choices=STARTS, default="search", help="what the warm start imitates")
     asked = parser.parse_args()
     wanted = list(ANALYSES) if "every" in asked.analyses else asked.analyses
-    make(runs(wanted, asked.folder, range(asked.seeds)), asked.folder)
+    make(runs(wanted, asked.folder, range(asked.seeds), STARTS[asked.start]), asked.folder)
 
 
 if __name__ == "__main__":
