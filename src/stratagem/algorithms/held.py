@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from stratagem.algorithms.own_base import BASE, base_and_start
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.trained import POLICY
-from stratagem.algorithms.warm_start import BASE
 from stratagem.models.reference import parse_model
-from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, own_text, write_run_models
+from stratagem.models.run_models import RunModel, RunModels, Speaks, own_text, write_run_models
 from stratagem.players.language import language_player
 from stratagem.runs.checkpoint import checkpoint_folders, keep, save_checkpoint
 from stratagem.runs.folder import RunFolder
@@ -70,9 +70,7 @@ class Held:
         return Speaks(mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new=recipe.max_new)
 
     def _models(self) -> dict[str, RunModel]:
-        base = RunModel(model=outside(self.recipe.model))
-        made = (self.run.path / BASE / MODEL).is_dir()
-        start = RunModel(model=f"dir:{BASE}/{MODEL}{self._options}") if made else base
+        base, start = base_and_start(self.run, self.recipe.model, self._options)
         steps = {step: self._at(folder, start) for step, folder in checkpoint_folders(self.run).items()}
         steps = {step: model for step, model in steps.items() if step > self.recipe.warm_steps}
         named = {"base": base, "start": start}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
+from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.progress import Progress, nobody
-from stratagem.algorithms.warm_start import BASE
 from stratagem.learning.checks import CHECKS, Seen
 from stratagem.learning.watch import Watch
 from stratagem.models.load import load

@@ -94,8 +94,8 @@ class PolicyRecipe(AnyRecipe):
         if self.train == "all" and self.reference.type == "ema":
             raise ValueError('a `reference` of type `ema` is the mean of an adapter: leave `train` at "adapter"')
         ref = parse_model(self.model)
-        if ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start")):
-            raise ValueError("a `model` with an adapter is no base to train on: take what it is on, as run:PATH@start")
+        if self.warm_steps and (ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start"))):
+            raise ValueError("a `model` that was trained before is taught no more: leave `warm_start` out")
         if ref.kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
         if ref.four_bit and (self.train == "all" or self.warm_steps):

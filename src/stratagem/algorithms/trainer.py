@@ -15,11 +15,12 @@ from typing import Any, Generic, TypeVar
 from stratagem.algorithms.collected import Collected, Collects, joined
 from stratagem.algorithms.held import Held
 from stratagem.algorithms.kept_policies import keep_policies
+from stratagem.algorithms.own_base import BASE, make_own_base
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trained import Trained
 from stratagem.algorithms.validation import Validation, judged
-from stratagem.algorithms.warm_start import BASE, WarmStart, check_teacher
+from stratagem.algorithms.warm_start import WarmStart, check_teacher
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -79,8 +80,12 @@ class Trainer(ABC, Generic[R]):
 
     def _warm_start(self, start: Checkpoint | None, log: MetricLog) -> None:
         settings = self.recipe.warm_start
-        if settings is not None and self.recipe.warm_steps and not (self.run.path / BASE).is_dir():
+        if (self.run.path / BASE).is_dir():
+            return
+        if settings is not None and self.recipe.warm_steps:
             WarmStart(self.recipe, settings, self.run, self.games).make(start, log, self._tell)
+        else:
+            make_own_base(self.run, self.recipe.model)
 
     def _iterations(self, log: MetricLog) -> None:
         """Play, learn, and now and then measure and keep."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from stratagem.algorithms.demonstrations import demonstrations
 from stratagem.algorithms.imitation import imitated
+from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.sft import WarmStartSettings, demonstrated, sft
 from stratagem.engines.transformers_engine import TransformersEngine
@@ -32,8 +33,6 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.runs.weights import restore_weights, writes_adapters, writes_model
 
-BASE = "base"
-"""Where a run keeps the base that it made."""
 ADAPTER = "warm"
 Tell = Callable[[int, dict[str, float]], None]
 """Told after every step: which it was, and what was seen."""

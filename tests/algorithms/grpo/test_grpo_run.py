@@ -7,7 +7,10 @@ import pytest
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.grpo.trainer import GRPOTrainer
 from stratagem.errors import BadParameter, StratagemError
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
 from stratagem.play.store import read_episodes
+from stratagem.players.catalogue import make_player
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
@@ -45,14 +48,42 @@ def figures(run):
     return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
 
 
-def test_in_one_round_of_the_dilemma_it_learns_to_defect(tmp_path):
-    recipe, run = begun(tmp_path / "run", DILEMMA)
+@pytest.fixture(scope="module")
+def dilemma(tmp_path_factory):
+    recipe, run = begun(tmp_path_factory.mktemp("dilemma") / "run", DILEMMA)
     GRPOTrainer(recipe, run).train()
-    policy = [json.loads(path.read_text())["policy"] for path in sorted((run.path / "policies").iterdir())]
-    first, *_, last = [sum(mix["DEFECT"] for mix in table.values()) / len(table) for table in policy]
+    return run
+
+
+def defections(run):
+    """How probable defection was, from validation to validation."""
+    policies = [json.loads(path.read_text())["policy"] for path in sorted((run.path / "policies").iterdir())]
+    return [sum(mix["DEFECT"] for mix in table.values()) / len(table) for table in policies]
+
+
+def test_in_one_round_of_the_dilemma_it_learns_to_defect(dilemma):
+    first, *_, last = defections(dilemma)
     assert first < 0.7
     assert last > 0.9
-    assert sum(episode.purpose == "train" for episode in read_episodes(run.record)) == 8 * 2 * 8
+    assert sum(episode.purpose == "train" for episode in read_episodes(dilemma.record)) == 8 * 2 * 8
+
+
+def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
+    """The adapter becomes part of a base of the run's own, on which the next adapter begins."""
+    less = {"iterations": 1, "groups": 1, "forks": 2}
+    data = {**DILEMMA, "model": f"run:{dilemma.path}@last", "grpo": {**DILEMMA["grpo"], **less}}
+    recipe, run = begun(tmp_path / "run", data)
+    GRPOTrainer(recipe, run).train()
+    assert defections(run)[0] == pytest.approx(defections(dilemma)[-1], abs=1e-4)
+    game = make_game("ipd(rounds=1)")
+    view = game.start(Key(0)).view(0)
+    was = make_player(f"run:{dilemma.path}@last", game).policy(view)["DEFECT"]
+    for label in ("base", "start"):
+        assert make_player(f"run:{run.path}@{label}", game).policy(view)["DEFECT"] == pytest.approx(was, abs=1e-4)
+    rows = json.loads((run.path / "evaluation.json").read_text())["rows"]
+    assert [title.split(" (")[0] for title in rows.values()] == ["Base", "GRPO"]
+    with pytest.raises(BadParameter, match="was trained before is taught no more: leave `warm_start` out"):
+        GRPORecipe.read({**data, "warm_start": FORKED["warm_start"]})
 
 
 def test_broken_off_and_resumed_it_ends_the_same(tmp_path):

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.warm_start import BASE
+from stratagem.algorithms.own_base import base_and_start
 from stratagem.league.member import Population
 from stratagem.models.reference import parse_model
-from stratagem.models.run_models import RunModel, RunModels, Speaks, outside
+from stratagem.models.run_models import RunModels, Speaks
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import MODEL
 
 
 def league_models(recipe: LeagueRecipe, run: RunFolder, population: Population, best: str) -> RunModels:
     """By label; `best` and `last` alone are the first learner's."""
     ref = parse_model(recipe.model)
     option = f"+dtype={ref.dtype}" if ref.dtype else ""
-    base = RunModel(model=outside(recipe.model))
-    made = (run.path / BASE / MODEL).is_dir()
-    start = RunModel(model=f"dir:{BASE}/{MODEL}{option}") if made else base
+    base, start = base_and_start(run, recipe.model, option)
     models = {"base": base, "start": start}
     for member in population.of(learns=False):
         if member.parent and member.adapter:

@@ -15,10 +15,11 @@ from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.own_base import BASE, make_own_base
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trainer import EVALUATION, FINDINGS
 from stratagem.algorithms.validation import Validation, judged
-from stratagem.algorithms.warm_start import BASE, WarmStart, check_teacher
+from stratagem.algorithms.warm_start import WarmStart, check_teacher
 from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.league.roles import begins_anew
@@ -82,9 +83,13 @@ class LeagueTrainer:
 
     def _warm_start(self, start: Checkpoint | None, log: MetricLog) -> None:
         settings = self.recipe.warm_start
-        if settings is not None and self.recipe.warm_steps and not (self.run.path / BASE).is_dir():
+        if (self.run.path / BASE).is_dir():
+            return
+        if settings is not None and self.recipe.warm_steps:
             told = lambda step, figures: self.progress(step, self.recipe.steps, figures)  # noqa: E731
             WarmStart(self.recipe, settings, self.run, [self.game]).make(start, log, told)
+        else:
+            make_own_base(self.run, self.recipe.model)
 
     def _iterations(self, standing: Standing, log: MetricLog) -> None:
         recipe, start = self.recipe, latest(self.run)

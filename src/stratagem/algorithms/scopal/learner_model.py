@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from stratagem.algorithms.own_base import BASE, base_and_start, make_own_base
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
-from stratagem.algorithms.warm_start import BASE
 from stratagem.engines.base import Sampling
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
@@ -24,8 +24,7 @@ from stratagem.learning.policy import Policy
 from stratagem.learning.reference import REFERENCE
 from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
 from stratagem.models.load import LanguageModel, load
-from stratagem.models.merging import merged
-from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, own_text, write_run_models
+from stratagem.models.run_models import RunModel, RunModels, Speaks, own_text, write_run_models
 from stratagem.players.language import language_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
@@ -67,15 +66,9 @@ class LearnerModel:
 
     def _base(self) -> str:
         """What the adapter is on; an adapter that the recipe's model has is merged into it, once."""
-        made = self.run.path / BASE
-        if not made.is_dir():
-            lm = load(self.recipe.model)
-            names = adapter_names(lm)
-            if not names:
-                return self.recipe.model
-            merged(lm, names[0])
-            new_folder(made, writes_model(lm))
-        return f"dir:{made / MODEL}"
+        make_own_base(self.run, self.recipe.model)
+        made = self.run.path / BASE / MODEL
+        return f"dir:{made}" if made.is_dir() else self.recipe.model
 
     # --- at the table
 
@@ -172,9 +165,7 @@ class LearnerModel:
         speaks = Speaks(
             mode=recipe.mode, style=recipe.style, temperature=recipe.interaction.temperature, max_new=recipe.max_new
         )
-        base = RunModel(model=outside(recipe.model))
-        made = (self.run.path / BASE).is_dir()
-        start = RunModel(model=f"dir:{BASE}/{MODEL}") if made else base
+        base, start = base_and_start(self.run, recipe.model)
         models = {"base": base, "start": start}
         for step, (folder, method) in self._stages().items():
             where = folder.relative_to(self.run.path)

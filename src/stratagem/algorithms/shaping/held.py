@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.seat_settings import Learns
-from stratagem.algorithms.warm_start import BASE
 from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, write_run_models
 from stratagem.runs.checkpoint import checkpoint_folders
 from stratagem.runs.folder import RunFolder

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
+from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.shaping.bases import Base
 from stratagem.algorithms.shaping.figures import paid, policies, visited
@@ -24,7 +25,6 @@ from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.seat import Seat
 from stratagem.algorithms.shaping.seats import Seating, check_seats, check_speech
 from stratagem.algorithms.shaping.trial import Trial, Trials
-from stratagem.algorithms.warm_start import BASE
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names
