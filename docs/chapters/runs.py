@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chapters.markdown import code, notes, page, table
+from stratagem.algorithms.kept_policies import POLICIES
 from stratagem.algorithms.trainer import EVALUATION, FINDINGS
-from stratagem.algorithms.validation import POLICIES
 from stratagem.algorithms.warm_start import BASE
 from stratagem.learning.watch import Finding
 from stratagem.models.run_models import FILE as MODELS
