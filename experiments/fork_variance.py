@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, State
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import replay
+from stratagem.play.forks import last_asked, replay
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import played
 from stratagem.players.base import Ask, Move, Player
@@ -58,9 +57,8 @@ def situations(game: Game[Any], other: Player, count: int, turns: int, key: Key)
         for n in range(count)
     ]
     for number, parent in enumerate(played(setups)):
-        hero, turn = number % seats, 1 + max((row.turn for row in parent.decisions), default=-1)
-        while turn and hero not in replay(parent, turn).to_act:
-            turn -= 1
+        hero = number % seats
+        turn = last_asked(parent, hero)
         yield Situation(replay(parent, turn), turn, tuple((seat - hero) % seats for seat in range(seats)))
 
 
@@ -133,9 +131,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    if min(options.situations, options.turns, options.replies - 1, options.draws - 1) < 1:
+        raise SystemExit("At least one situation and turn, and two replies and draws, are needed to tell them apart.")
     game, key = make_game(options.game), Key(options.seed)
     if game.start(Key(0)).standing() is None:
-        raise CannotCompute(f"{game.spec.name} does not say what a position is worth.")
+        raise SystemExit(f"{game.spec.name} does not say what a position is worth.")
     hero, other = make_player(options.player, game), make_player(options.opponents, game)
     found = list(situations(game, other, options.situations, options.turns, key))
     said = replies((hero, other), found, options.replies, key)

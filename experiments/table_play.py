@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stratagem.algorithms.scopal.steps import read_steps
+from stratagem.evaluation.metrics.win_rate import won
 from stratagem.evaluation.statistics import mean
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match
-from stratagem.play.records import Episode
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.players.base import Ask, Move, Traits
@@ -78,12 +78,6 @@ def tables(path: Path) -> dict[str, Table]:
         if action is not None:
             found[game][state][action] = Seen(count, outcome)
     return dict(found)
-
-
-def won(episode: Episode) -> float:
-    """1 for a win of the first player, half for a tie."""
-    own, other = (episode.payoffs[episode.seat_of(slot)] for slot in (0, 1))
-    return 0.5 if own == other else float(own > other)
 
 
 def row(name: str, table: Table, way: str, opponents: list[str], episodes: int, key: Key) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from stratagem.errors import BadParameter, BadRecord
-from stratagem.games.base import Game, State
+from stratagem.games.base import Game, Seat, State
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -34,6 +34,14 @@ def replay(episode: Episode, until: int | None = None, parents: Mapping[str, Epi
         if not decisions or (until is not None and decisions[0].turn >= until):
             return state
     raise AssertionError("the last step has no decisions")
+
+
+def last_asked(episode: Episode, seat: Seat) -> int:
+    """The last turn of an episode at which a seat was asked, or would be now; 0 where it never was."""
+    turn = 1 + max((row.turn for row in episode.decisions), default=-1)
+    while turn and seat not in replay(episode, turn).to_act:
+        turn -= 1
+    return turn
 
 
 def _beginning(episode: Episode, parents: Mapping[str, Episode]) -> State[Any]:

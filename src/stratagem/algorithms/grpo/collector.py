@@ -24,7 +24,7 @@ from stratagem.games.key import Key
 from stratagem.learning.credit.base import Credit, Decisions
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.signal import HALF, TERM
-from stratagem.play.forks import forks, replay
+from stratagem.play.forks import forks, last_asked
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import played
@@ -152,10 +152,7 @@ class GRPO:
         seats, at = self.game.spec.seats, key.at("group", number)
         hero = (iteration * self.settings.groups + number) % seats
         slots = tuple((seat - hero) % seats for seat in range(seats))
-        turn = 1 + max((row.turn for row in parent.decisions), default=-1)
-        while turn and hero not in replay(parent, turn).to_act:
-            turn -= 1
-        return Group(parent, turn, slots, self.opponents.draw(at.at("opponent")), at)
+        return Group(parent, last_asked(parent, hero), slots, self.opponents.draw(at.at("opponent")), at)
 
     def _pieces(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Iterator[Piece]:
         """What the learning seats did, seat by seat in every episode."""
