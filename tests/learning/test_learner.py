@@ -96,8 +96,23 @@ def test_a_second_update_on_a_batch_has_a_ratio_of_its_own():
     assert list(second.examples) == known
 
 
-def test_examples_that_are_set_aside_are_read_without_gradient_alone(monkeypatch):
-    learner = made(loss=KTO(beta=0.3))
+def labelled():
+    """A batch of which some examples are set aside, and how each is flagged."""
+    flags = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
+    rows = [{"desirable": float(number % 2), "kl": flag} for number, flag in enumerate(flags)]
+    return [dataclasses.replace(one, row=row, columns={}) for one, row in zip(batch(1), rows, strict=True)]
+
+
+ROOMY, TIGHT = 200, 10
+"""Budgets within which all of that batch is read at once, and one example after the other."""
+TWICE = [0.0] * 4 + [1.0] * 3
+WHAT_IS_READ = {ROOMY: (TWICE, TWICE), TIGHT: ([0.0] * 4, [0.0] * 4 + [1.0] * 6)}
+"""With gradient and without: by the reference all; by the policy all together, or what is set aside in advance."""
+
+
+@pytest.mark.parametrize("budget", [ROOMY, TIGHT])
+def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budget):
+    learner = made(loss=KTO(beta=0.3), budget=budget)
     read = {True: [], False: []}
     said = learner.policy.said
 
@@ -106,14 +121,23 @@ def test_examples_that_are_set_aside_are_read_without_gradient_alone(monkeypatch
         return said(pack, examples, *rest)
 
     monkeypatch.setattr(learner.policy, "said", noted)
-    flags = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]
-    rows = [{"desirable": float(number % 2), "kl": flag} for number, flag in enumerate(flags)]
-    examples = [dataclasses.replace(one, row=row, columns={}) for one, row in zip(batch(1), rows, strict=True)]
-    report = learner.step(examples)
-    assert read[True] == [0.0] * 4
-    assert sorted(read[False]) == [0.0] * 4 + [1.0] * 6, "by the reference all, by the policy what is set aside"
+    report = learner.step(labelled())
+    assert (sorted(read[True]), sorted(read[False])) == WHAT_IS_READ[budget]
     assert report.norm > 0.0
     assert report.num_examples == 7
+
+
+def test_what_fits_is_learnt_from_as_what_does_not():
+    roomy, tight = (made(loss=KTO(beta=0.3), budget=budget) for budget in (ROOMY, TIGHT))
+    for _ in range(3):
+        ours, theirs = roomy.step(labelled()), tight.step(labelled())
+        for name in ("loss", "norm", "entropy", "reference_gap"):
+            assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-4)
+        assert ours.metrics == pytest.approx(theirs.metrics, rel=1e-4, abs=1e-6)
+        assert ours.examples == theirs.examples
+    assert ours.metrics["kl"] > 0.0, "a divergence that the step depends on"
+    for one, other in zip(trained(roomy), trained(tight), strict=True):
+        assert torch.allclose(one, other, atol=1e-4)
 
 
 def test_dropout_acts_in_the_step_and_resumes_to_the_bit():

@@ -7,7 +7,7 @@ pack changes nothing but memory. The reference is the same weights with the adap
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
@@ -24,6 +24,8 @@ from stratagem.learning.policy import Policy
 from stratagem.learning.reference import Average
 from stratagem.models.adapters import active, dropout_of, dropping
 
+_Reference = Sequence[torch.Tensor] | None
+"""What the reference says about each example; None where no loss asks for it."""
 OLD = "old_logprobs"
 """The policy's own log-probabilities before the step, which ratios are taken against."""
 
@@ -85,8 +87,10 @@ class Learner:
         The policy before the step is then the one in the step, and no pass of its own is spent on it; dropout makes the
         two differ, so with it one is.
         """
-        drops = self.adapter is not None and dropout_of(self.policy.lm, self.adapter) > 0.0
-        return self.update(self.prepared(examples) if drops else examples)
+        return self.update(self.prepared(examples) if self._drops() else examples)
+
+    def _drops(self) -> bool:
+        return self.adapter is not None and dropout_of(self.policy.lm, self.adapter) > 0.0
 
     def prepared(self, examples: Sequence[Example]) -> list[Example]:
         """The examples with the columns that the loss needs from weights as they are now, before several updates."""
@@ -102,22 +106,20 @@ class Learner:
 
     def _said(self, packs: Sequence[Pack], examples: Sequence[Example]) -> Said:
         """Pack by pack, put back into the order of the examples."""
-        rows: dict[int, Said] = {}
-        for pack in packs:
-            sizes = [len(examples[number].taught) for number in pack.examples]
-            pieces = self.policy.said(pack, examples, self.value_head).cut(sizes)
-            rows.update(zip(pack.examples, pieces, strict=True))
-        return joined([rows[number] for number in range(len(examples))])
+        return _ordered({number: said for pack in packs for number, said in self._pieces(pack, examples).items()})
+
+    def _pieces(self, pack: Pack, examples: Sequence[Example]) -> dict[int, Said]:
+        """What is said about each example of a pack, by its number."""
+        sizes = [len(examples[number].taught) for number in pack.examples]
+        pieces = self.policy.said(pack, examples, self.value_head).cut(sizes)
+        return dict(zip(pack.examples, pieces, strict=True))
 
     def update(self, examples: Sequence[Example]) -> Report:
         """The step itself; where the old log-probabilities are not there, they are what this very pass finds."""
         taught = [example for example in examples if not self._aside(example)]
         aside = [example for example in examples if self._aside(example)]
-        reference = self._reference(taught)
-        totals = self._totals(taught, aside, reference)
-        packs = self.policy.packs(taught)
-        with self.at_work(), dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimiser.taken)):
-            read = [self._learnt(pack, taught, reference, totals) for pack in packs]
+        reference = self._reference([*taught, *aside])
+        read = self._read_once(taught, aside, reference) or self._read_twice(taught, aside, reference)
         whole = combined([piece.output for piece in read])
         rate, norm = self.optimiser.rate, self.optimiser.step()
         return Report(
@@ -126,29 +128,54 @@ class Learner:
             rate=rate,
             num_examples=len(examples),
             num_tokens=sum(len(example.taught) for example in examples),
-            num_read=sum(len(pack.tokens) for pack in packs),
+            num_read=sum(piece.num_read for piece in read),
             metrics={**whole.means(), **_ends(whole)},
             entropy=_entropy(read),
             reference_gap=_gap(read),
             reference_moved=None if self.average is None else self.average.move(self.optimiser.taken),
-            examples=[*self._known(taught, packs, read), *aside],
+            examples=[*self._known(taught, read), *aside],
         )
+
+    def _read_once(self, taught: Sequence[Example], aside: Sequence[Example], reference: _Reference) -> list[_Read]:
+        """Where the loss must see the batch first: keep what was read of it, if all of it may be read at once.
+
+        What is set aside goes on from prompts that are read anyway. Nothing where a pass of its own is needed.
+        """
+        if not self.loss.fixed or self._drops():
+            return []
+        examples = [*taught, *aside]
+        packs = self.policy.packs(examples)
+        if sum(len(pack.tokens) for pack in packs) > self.policy.budget:
+            return []
+        with self.at_work():
+            said = {number: piece for pack in packs for number, piece in self._pieces(pack, examples).items()}
+            columns = columns_of(examples, self.policy.lm.model.device)
+            before = Said(*(column.detach() for column in _ordered(said)))
+            totals = self.loss.prepare(columns, self._outputs(before, reference))
+            return [
+                self._learnt(pack, {number: said[number] for number in few}, examples, reference, totals)
+                for pack in packs
+                if (few := [number for number in pack.examples if number < len(taught)])
+            ]
+
+    def _read_twice(self, taught: Sequence[Example], aside: Sequence[Example], reference: _Reference) -> list[_Read]:
+        """What the loss must see of the batch is asked first, and then every pack is read and let go of."""
+        totals = self._totals(taught, aside, reference)
+        packs = self.policy.packs(taught)
+        with self.at_work(), dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimiser.taken)):
+            return [self._learnt(pack, self._pieces(pack, taught), taught, reference, totals) for pack in packs]
 
     def _aside(self, example: Example) -> bool:
         """Whether an example is for the loss's `prepare` alone."""
         return self.loss.aside is not None and example.row.get(self.loss.aside, 0.0) > 0.0
 
-    def _totals(
-        self, taught: Sequence[Example], aside: Sequence[Example], reference: Sequence[torch.Tensor] | None
-    ) -> Totals:
+    def _totals(self, taught: Sequence[Example], aside: Sequence[Example], reference: _Reference) -> Totals:
         """The numbers of the whole batch; where a loss sets examples aside, of these alone is the model asked."""
         columns = columns_of([*taught, *aside], self.policy.lm.model.device)
         if not self.loss.fixed:
             return self.loss.prepare(columns)
         pieces = [self.fixed(taught) if self.loss.aside is None else self._unread(taught)]
         pieces += [self.fixed(aside)] if aside else []
-        if reference is not None and aside:
-            reference = [*reference, *(self._reference(aside) or ())]
         return self.loss.prepare(columns, self._outputs(joined(pieces), reference))
 
     def _unread(self, examples: Sequence[Example]) -> Said:
@@ -158,17 +185,22 @@ class Learner:
         return Said(*(column for _ in Said._fields))
 
     def _learnt(
-        self, pack: Pack, examples: Sequence[Example], reference: Sequence[torch.Tensor] | None, totals: Totals
+        self,
+        pack: Pack,
+        pieces: Mapping[int, Said],
+        examples: Sequence[Example],
+        reference: _Reference,
+        totals: Totals,
     ) -> _Read:
-        """Read a pack, and add its part of the gradient."""
-        few = [examples[number] for number in pack.examples]
-        own = None if reference is None else [reference[number] for number in pack.examples]
-        said = self.policy.said(pack, examples, self.value_head)
-        outputs = self._outputs(said, own)
-        part = self.loss(outputs, self._columns(few, said), totals)
+        """Add to the gradient the part of those examples of a pack that teach."""
+        few = [examples[number] for number in pieces]
+        own = None if reference is None else [reference[number] for number in pieces]
+        said = joined(list(pieces.values()))
+        part = self.loss(self._outputs(said, own), self._columns(few, said), totals)
         part.loss.backward()  # type: ignore[no-untyped-call]
         gap = None if own is None else (said.logprobs.detach() - torch.cat(own)).abs().max()
-        return _Read(replace(part, loss=part.loss.detach()), said.logprobs.detach(), said.entropies.detach(), gap)
+        logprobs = dict(zip(pieces, _by_example(said.logprobs.detach(), few), strict=True))
+        return _Read(replace(part, loss=part.loss.detach()), logprobs, said.entropies.detach(), gap, len(pack.tokens))
 
     def _columns(self, examples: Sequence[Example], said: Said) -> Columns:
         columns = columns_of(examples, self.policy.lm.model.device)
@@ -176,17 +208,14 @@ class Learner:
             return columns
         return replace(columns, tokens={**columns.tokens, OLD: said.logprobs.detach()})
 
-    def _known(self, examples: Sequence[Example], packs: Sequence[Pack], read: Sequence[_Read]) -> Sequence[Example]:
+    def _known(self, examples: Sequence[Example], read: Sequence[_Read]) -> Sequence[Example]:
         """The examples with the old log-probabilities that the pass found."""
         if OLD not in self.loss.columns or not examples or OLD in examples[0].columns:
             return examples
-        rows: dict[int, torch.Tensor] = {}
-        for pack, one in zip(packs, read, strict=True):
-            pieces = _by_example(one.logprobs, [examples[number] for number in pack.examples])
-            rows.update(zip(pack.examples, pieces, strict=True))
+        rows = {number: logprobs for one in read for number, logprobs in one.logprobs.items()}
         return _with_old(examples, [rows[number] for number in range(len(examples))])
 
-    def _reference(self, examples: Sequence[Example]) -> list[torch.Tensor] | None:
+    def _reference(self, examples: Sequence[Example]) -> _Reference:
         if "reference_logprobs" not in self.loss.extras:
             return None
         with torch.no_grad(), active(self.policy.lm, self.reference):
@@ -211,9 +240,16 @@ class _Read:
     """What was seen of a pack; the tensors stay on the device until the step is taken."""
 
     output: LossOutput
-    logprobs: torch.Tensor
+    logprobs: Mapping[int, torch.Tensor]
+    """By the number of the example."""
     entropies: torch.Tensor
     gap: torch.Tensor | None
+    num_read: int
+
+
+def _ordered(said: Mapping[int, Said]) -> Said:
+    """What was said, example after example."""
+    return joined([said[number] for number in range(len(said))])
 
 
 def _entropy(read: Sequence[_Read]) -> float | None:
