@@ -16,16 +16,20 @@ from pathlib import Path
 from runs import Run, make
 
 RECIPES = Path("recipes/league")
-GAMES, WAYS = ("kuhn", "leduc"), ("self", "held", "fixed", "pfsp", "near", "league")
+WAYS = {
+    "kuhn": ("self", "held", "fixed", "pfsp", "near", "league"),
+    "leduc": ("self", "held", "fixed", "league"),
+}
+"""How the main learner trains, by game."""
 POPULATIONS = ("ipd-population", "ipd-population-safe")
 
 
 def jobs(only: str, seeds: int) -> Iterator[Run]:
     """A seed of everything before the next one of anything."""
     for seed in range(seeds):
-        for name in (*(f"{game}-{way}" for game in GAMES for way in WAYS), *POPULATIONS):
+        for name in (*(f"{game}-{way}" for game, ways in WAYS.items() for way in ways), *POPULATIONS):
             run = Run(f"{name}-{seed}", RECIPES / f"{name}.toml", {"seed": str(seed)}, "league.json")
-            if only in run.name and run.recipe.is_file():
+            if only in run.name:
                 yield run
 
 

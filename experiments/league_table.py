@@ -1,5 +1,6 @@
 """The runs of experiments/league.py as one JSON with a picture: `python experiments/league_table.py RUNS OUT.json`.
 
+What the JSON holds already stays, but for runs of the same way and seed, so runs may be made in several sittings.
 Exact exploitability of the main learner over training, by game, way and seed, beside the solvers' curves: the average
 policies of CFR and of fictitious play (OpenSpiel's) after as many iterations. `--picture PREFIX` writes a plot a game.
 Of populations, what a round paid the learners over training, and what their newest checkpoints get from one another.
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 import pyspiel
 from open_spiel.python.algorithms import cfr, exploitability, fictitious_play
 
-from league import GAMES, POPULATIONS, WAYS
+from league import POPULATIONS, WAYS
 from stratagem.games.catalogue import make_game
 from stratagem.provenance import provenance, source
 from stratagem.runs.folder import RunFolder
@@ -47,6 +48,15 @@ def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
             curve = next(one for name, one in metrics.items() if name.endswith("/exact/exploitability"))
             found[int(folder.name.rpartition("-")[2])] = Curve([s - curve.steps[0] for s in curve.steps], curve.values)
     return found
+
+
+def kept(old: Mapping[str, Any], ways: Sequence[str]) -> dict[str, dict[int, Curve]]:
+    """The curves of a game that the JSON holds already."""
+    return {
+        way: {int(seed): Curve(curve["steps"], curve["values"]) for seed, curve in old[way]["curves"].items()}
+        for way in ways
+        if way in old
+    }
 
 
 def effective(folder: Path) -> float:
@@ -138,25 +148,28 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--picture", type=Path, help="where plots go, as PREFIX-GAME.svg")
     asked = parser.parse_args()
-    told: dict[str, Any] = {"made_by": {**provenance(), **source()}, "games": {}}
-    told["populations"] = {
-        name: {folder.name.rpartition("-")[2]: population(folder) for folder in whole}
-        for name in POPULATIONS
-        if (whole := sorted(path.parent for path in asked.runs.glob(f"{name}-[0-9]*/league.json")))
-    }
+    old = json.loads(asked.out.read_text()) if asked.out.is_file() else {"games": {}, "populations": {}}
+    told: dict[str, Any] = {"made_by": {**provenance(), **source()}, "games": {}, "populations": old["populations"]}
+    for name in POPULATIONS:
+        for folder in sorted(path.parent for path in asked.runs.glob(f"{name}-[0-9]*/league.json")):
+            told["populations"].setdefault(name, {})[folder.name.rpartition("-")[2]] = population(folder)
     for name, seeds in told["populations"].items():
         for seed, row in seeds.items():
             print(f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}")
-    for game in GAMES:
-        ways = {way: found for way in WAYS if (found := curves(asked.runs, game, way))}
+    for game, known in WAYS.items():
+        before = old["games"].get(game, {})
+        new = {way: curves(asked.runs, game, way) for way in known}
+        was = kept(before, known)
+        ways = {way: found for way in known if (found := dict(sorted({**was.get(way, {}), **new[way]}.items())))}
         if not ways:
             continue
         at = sorted({step for some in ways.values() for curve in some.values() for step in curve.steps if step})
         solved = solvers(game, at)
         told["games"][game] = {way: summed(found) for way, found in ways.items()} | {"solvers": {"at": at, **solved}}
-        for way, found in ways.items():
-            met = {seed: effective(asked.runs / f"{game}-{way}-{seed}") for seed in found}
-            told["games"][game][way]["effective opponents"] = met
+        for way in ways:
+            met = {str(seed): effective(asked.runs / f"{game}-{way}-{seed}") for seed in new[way]}
+            met = before.get(way, {}).get("effective opponents", {}) | met
+            told["games"][game][way]["effective opponents"] = dict(sorted(met.items()))
         if asked.picture:
             Path(f"{asked.picture}-{game}.svg").write_text(picture(game, ways, solved, at))
         for way, found in ways.items():
