@@ -174,11 +174,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the runs lie")
     parser.add_argument("out", type=Path, help="the JSON file to go on with")
     parser.add_argument("--pictures", type=Path, help="what the pictures' names begin with")
+    parser.add_argument("--only", nargs="+", choices=[*ANALYSES], default=[*ANALYSES], help="these analyses alone")
     asked = parser.parse_args()
     old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
     data = merged(old, found(asked.folder))
     asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    for analysis, variants in ANALYSES.items():
+    for analysis in asked.only:
+        variants = ANALYSES[analysis]
         if any(name in data for name in variants if name != MAIN) or (analysis == "main" and MAIN in data):
             print(f"\n## {analysis}\n\nSCO-PAL: {PAPER[analysis]}.\n", *table(analysis, data), sep="\n")
             if asked.pictures:
