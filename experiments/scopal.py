@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -83,7 +84,8 @@ def scaled(folder: Path, seed: int, *, ratio: bool) -> dict[str, str]:
     """
     few, many = (told(folder / f"{name}-{seed}") for name in ("against-mcts-5", MAIN))
     times = many["samples"] / few["samples"]
-    epochs = {f"{stage}.epochs": str(max(1, round(usual * times))) for stage, usual in (("bc", 2), ("kto", 1))}
+    usual = tomllib.loads(RECIPE.read_text(encoding="utf-8"))
+    epochs = {f"{stage}.epochs": str(max(1, round(usual[stage]["epochs"] * times))) for stage in ("bc", "kto")}
     table = {"reward.table": f"{folder}/against-mcts-5-{seed}/steps/0.parquet"}
     return {**table, **epochs} | ({"samples.ratio": f"{many['ratio']:.4f}"} if ratio else {})
 

@@ -105,8 +105,8 @@ def labelled():
 
 ROOMY, TIGHT = 200, 10
 """Budgets within which all of that batch is read at once, and one example after the other."""
-TWICE = [0.0] * 4 + [1.0] * 3
-WHAT_IS_READ = {ROOMY: (TWICE, TWICE), TIGHT: ([0.0] * 4, [0.0] * 4 + [1.0] * 6)}
+WHOLE = [0.0] * 4 + [1.0] * 3
+WHAT_IS_READ = {ROOMY: (WHOLE, WHOLE), TIGHT: ([0.0] * 4, [0.0] * 4 + [1.0] * 6)}
 """With gradient and without: by the reference all; by the policy all together, or what is set aside in advance."""
 
 

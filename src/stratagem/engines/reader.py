@@ -144,8 +144,8 @@ class SharingReader:
         """What is known of a text without its last token."""
         chain = self.prefixes.match(text.adapter, text.tokens).chain
         most = len(text.tokens) - 1
-        inside = (piece for piece in chain if piece.segment.start < most)
-        return tuple(piece if piece.end <= most else Piece(piece.segment, most) for piece in inside)
+        cut = [Piece(piece.segment, min(piece.end, most)) for piece in chain if piece.segment.start < most]
+        return tuple(cut)
 
     def _load(self, chains: Sequence[Chain], adapters: Sequence[str], room: int) -> None:
         """Rows that begin with these chains; a stretch that several have in common is pasted once."""

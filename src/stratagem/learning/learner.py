@@ -1,8 +1,9 @@
 """One step of learning: examples in, weights moved, and a report of what happened.
 
 The learner computes every probability itself, under the distribution that the tokens were drawn from. What a batch's
-loss divides by is fixed before the first pack is read, and the packs' gradients add up to the batch's, so the size of a
-pack changes nothing but memory. The reference is the same weights with the adapter switched off, or another adapter.
+loss divides by is fixed before the first pack is learnt from, and the packs' gradients add up to the batch's, so the
+size of a pack changes nothing but memory. The reference is the same weights with the adapter switched off, or another
+adapter.
 """
 
 from __future__ import annotations
