@@ -88,8 +88,8 @@ def test_every_trial_is_measured(whole):
     found = curves(whole)
     for name in ("shaper/pay", "naive/pay", "shaper/null", "visited/C-D", "shaper/kl", "naive/entropy", "naive/score"):
         assert found[name][0] == [1, 2, 3, 4]
-    for name in ("naive/first/start", "shaper/first/C-D"):
-        assert found[name][0] == [0, 1, 2, 3, 4]
+    assert found["naive/first/start"][0] == [0, 1, 2, 3, 4]
+    assert found["shaper/first/start"][0] == [1, 2, 3, 4], "told of counts, it is measured where it played"
     assert sum(found[f"visited/{name}"][1][0] for name in ("C-C", "C-D", "D-C", "D-D", "null")) == pytest.approx(1.0)
 
 

@@ -1,8 +1,10 @@
 """Trials: who learns when, from what, and what is carried over."""
 
+import math
+
 import pytest
 
-from stratagem.algorithms.shaping.figures import paid, policies, situations, visited
+from stratagem.algorithms.shaping.figures import answers, paid, policies, situations, visited
 from stratagem.algorithms.shaping.seat import Seat, lessons
 from stratagem.algorithms.shaping.trial import Trials
 from stratagem.games.catalogue import make_game
@@ -131,3 +133,17 @@ def test_the_policy_over_five_states_is_the_seats_own():
     after = {name.removeprefix("tft/first/"): value for name, value in figures.items() if name.startswith("tft")}
     assert after == {"start": 1.0, "C-C": 1.0, "C-D": 0.0, "D-C": 1.0, "D-D": 0.0}
     assert {value for name, value in figures.items() if name.startswith("hard")} == {0.0}
+
+
+def test_a_seat_that_counts_is_measured_where_it_played():
+    """Three rounds: it says C, then nothing legal, then C; after a null action no joint action was played."""
+    counting = Seat(Mute({1}), memory="episode")
+    seats = {"counts": counting, "hard": Seat(Mute(set(), "D"))}
+    assert not [name for name in policies(GAME, seats) if name.startswith("counts")]
+    figures = answers(GAME, seats, [episode_of(Mute({1}), Mute(set(), "D"))])
+    assert figures["counts/first/start"] == 1.0
+    assert all(math.isnan(figures[f"counts/first/{state}"]) for state in ("C-C", "C-D", "D-C", "D-D"))
+    played = episode_of(Mute(set(), "C"), Mute(set(), "D"))
+    assert answers(GAME, seats, [played])["counts/first/C-D"] == 1.0
+    mirrored = {"hard": Seat(Mute(set(), "D")), "counts": counting}
+    assert answers(GAME, mirrored, [episode_of(Mute(set(), "D"), Mute(set(), "C"))])["counts/first/C-D"] == 1.0

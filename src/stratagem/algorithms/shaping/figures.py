@@ -13,6 +13,7 @@ from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixGame
+from stratagem.play.memory import memory_of
 from stratagem.play.records import Episode
 from stratagem.players.base import Mix
 from stratagem.players.model_player import ModelPlayer
@@ -68,13 +69,45 @@ def situations(game: Game[Any], slot: int) -> dict[str, View[Any]]:
 
 
 def policies(game: Game[Any], seats: Mapping[str, Seat]) -> Figures:
-    """How likely each seat is to play its first action first, and after each joint action; it remembers no more."""
+    """How likely each seat is to play its first action first, and after each joint action.
+
+    For those that remember the last round at most: what any other would do hangs on what came before it, too.
+    """
     figures: Figures = {}
     for slot, (name, seat) in enumerate(seats.items()):
-        seen = situations(game, slot)
+        seen = {} if _counts(seat) else situations(game, slot)
         for state, mix in zip(seen, _mixes(seat, list(seen.values())), strict=False):
             figures[f"{name}/first/{state}"] = mix.get(seen[state].choices.first, 0.0)
     return figures
+
+
+def answers(game: Game[Any], seats: Mapping[str, Seat], episodes: Sequence[Episode]) -> Figures:
+    """How often each seat that remembers more did so in these episodes, as a share of what it legally said there."""
+    figures: Figures = {}
+    for slot, (name, seat) in enumerate(seats.items()):
+        seen = situations(game, slot) if _counts(seat) else {}
+        said = list(_answers(episodes, slot)) if seen else []
+        for state, view in seen.items():
+            there = [action for before, action in said if before == state]
+            figures[f"{name}/first/{state}"] = there.count(view.choices.first) / len(there) if there else math.nan
+    return figures
+
+
+def _answers(episodes: Sequence[Episode], slot: int) -> Iterator[tuple[str, str]]:
+    """What a seat said, and after which joint action, its own part first; null actions left out."""
+    for episode in episodes:
+        before = START
+        for _, rows in groupby(episode.decisions, key=lambda row: row.turn):
+            actions = {row.seat: row.action for row in rows}
+            own = actions.pop(episode.seat_of(slot), None)
+            if own is not None:
+                yield before, own
+            before = NULL if own is None or None in actions.values() else "-".join([own, *map(str, actions.values())])
+
+
+def _counts(seat: Seat) -> bool:
+    """Whether it remembers more than the last round."""
+    return memory_of(seat.memory).rounds is None
 
 
 def _mixes(seat: Seat, views: list[View[Any]]) -> list[Mix]:

@@ -16,7 +16,7 @@ from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
 from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.shaping.bases import Base
-from stratagem.algorithms.shaping.figures import paid, policies, visited
+from stratagem.algorithms.shaping.figures import answers, paid, policies, visited
 from stratagem.algorithms.shaping.final_games import tested
 from stratagem.algorithms.shaping.held import publish
 from stratagem.algorithms.shaping.interest import interests
@@ -126,6 +126,7 @@ class ShapingTrainer:
             **paid(trial.episodes, list(seats)),
             **visited(self.game, trial.episodes),
             **policies(self.game, seats),
+            **answers(self.game, seats, trial.episodes),
             **trial.learnt,
         }
 

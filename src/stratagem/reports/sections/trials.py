@@ -53,7 +53,10 @@ def _pictures(data: RunData, runs: Sequence[RunData]) -> Html:
     for name in seats:
         states = [metric for metric in data.curves if metric.startswith(f"{name}{FIRST}")]
         if states:
-            said = f"How likely {name} is to play its first action, by what was played last, its own part first."
+            said = (
+                f"How likely {name} is to play its first action, by what was played last, its own part first; where it "
+                "remembers more, how often it did in the trial."
+            )
             shown.append(_picture(f"Policy of {name}", said, runs, [(m, m.rpartition("/")[2]) for m in states]))
     silent = [(f"{name}/null", name) for name in seats if any(finite(data.curves.get(f"{name}/null")).values())]
     if silent:
