@@ -84,6 +84,12 @@ def told_plainly(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def written(data: Mapping[str, Sequence[Run]]) -> str:
+    """As JSON, a line for each run."""
+    rows = {name: ",\n".join(json.dumps(run, allow_nan=False) for run in runs) for name, runs in data.items()}
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: [\n{lines}\n]" for name, lines in rows.items()) + "\n}\n"
+
+
 def pays(run: Run, rounds: int) -> tuple[float | None, ...]:
     """What the seats were paid a step in the last games of so many rounds; None where nothing legal was said."""
     (row,) = [row for row in run["rows"] if row["rounds"] == rounds]
@@ -154,7 +160,7 @@ def main() -> None:
     asked = parser.parse_args()
     old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
     data = told_plainly(merged(old, found(asked.folder)))
-    asked.out.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    asked.out.write_text(written(data), encoding="utf-8")
     for name, runs in data.items():
         lengths = [f"{row['rounds']} rounds" for row in runs[0]["rows"]]
         heads = ["", "seed", *lengths, "best five trials", "null", f"{runs[0]['seats'][-1]} gives up"]
