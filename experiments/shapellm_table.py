@@ -1,8 +1,9 @@
 """The tables of docs/results/shapellm.md from the runs of experiments/shapellm.py.
 
 `python experiments/shapellm_table.py runs/shapellm docs/results/shapellm.json` puts every finished run into the JSON,
-in the place of one of the same recipe and seed that is there already, and prints the tables in Markdown: every seed,
-the mean with its 95 % interval over seeds, and what the paper printed. Runs may so be made in several sittings.
+in the place of one of the same recipe and seed that is there already, and prints the tables of the page in Markdown:
+what every seed came to, beside what the paper printed; the means where games last longer; where pairs ended. Runs may
+so be made in several sittings.
 """
 
 from __future__ import annotations
@@ -18,19 +19,22 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.evaluation.statistics import wilson
-from stratagem.reports.shapellm_figures import printed
+from stratagem.reports.shapellm_figures import Printed, printed
 from stratagem.reports.siblings import band
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
 Run = dict[str, Any]
 _NAME = re.compile(r"(?P<folder>tabular|tiny|smollm2)-(?P<recipe>.+)-(?P<seed>\d+)")
-KIND = ("learner", "memory", "reward")
+KIND = ("learner", "memory", "reward", "style", "model")
 """What of a seat's settings is told."""
 _WINDOW = 5
 """So many trials in a row make a peak."""
 _PURE = 0.9
 """A joint action that makes up so much of the last games is where a pair ended."""
+_NEAR = 0.15
+"""A pay this far from a printed one agrees with it."""
+DASH = "\u2013"
 
 
 def found(folder: Path) -> Iterator[tuple[str, Run]]:
@@ -42,7 +46,8 @@ def found(folder: Path) -> Iterator[tuple[str, Run]]:
             outcome = json.loads(path.read_text(encoding="utf-8"))
             recipe = tomllib.loads((path.parent / "config.toml").read_text(encoding="utf-8"))
             kinds = {name: {key: seat.get(key) for key in KIND} for name, seat in recipe["seats"].items()}
-            told = {**known, "trials": recipe["trials"], **outcome, "kinds": kinds, "curves": curves(path.parent)}
+            told = {**known, "trials": recipe["trials"], "game": recipe["game"], **outcome, "kinds": kinds}
+            told["curves"] = curves(path.parent)
             told["peak"] = peak(path.parent, list(kinds))
             yield f"{said['folder']}/{said['recipe']}", told
 
@@ -90,53 +95,70 @@ def written(data: Mapping[str, Sequence[Run]]) -> str:
     return "{\n" + ",\n".join(f"{json.dumps(name)}: [\n{lines}\n]" for name, lines in rows.items()) + "\n}\n"
 
 
-def pays(run: Run, rounds: int) -> tuple[float | None, ...]:
-    """What the seats were paid a step in the last games of so many rounds; None where nothing legal was said."""
-    (row,) = [row for row in run["rows"] if row["rounds"] == rounds]
-    return tuple(row["figures"][f"{name}/pay"] for name in run["seats"])
+def seed_rows(data: Mapping[str, Sequence[Run]]) -> Iterator[list[str]]:
+    """A row for each recipe, its seeds in their order."""
+    yield ["recipe", "seeds", "at the end", "best five trials", "given up", f"within {shown(_NEAR)}", "ShapeLLM"]
+    for name, runs in data.items():
+        paper = printed(runs[0].get("game", runs[0]["rows"][0]["game"]), runs[0].get("kinds"))
+        ended = "; ".join(both(pays(run)) for run in runs)
+        peaks = "; ".join(f"{both(run['peak']['pays'])} from {run['peak']['from']}" for run in runs if "peak" in run)
+        lost = "; ".join(shown(regret(run)) for run in runs)
+        near = f"{sum(agrees(pays(run), paper) for run in runs)} of {len(runs)}" if paper and single(paper) else ""
+        told = f"{both((paper.first[0], paper.second[0]))} ({paper.source})" if paper else ""
+        yield [f"`{name}`", ", ".join(str(run["seed"]) for run in runs), ended, peaks, lost, near, told]
 
 
-def seed_rows(name: str, runs: Sequence[Run]) -> Iterator[list[str]]:
-    """A row for each seed, the mean over them, and what is printed."""
-    lengths = [row["rounds"] for row in runs[0]["rows"]]
-    for run in runs:
-        told = [" / ".join(shown(pay) for pay in pays(run, rounds)) for rounds in lengths]
-        yield [name, str(run["seed"]), *told, highest(run), silent(run), regret(run)]
-    paid = [pay for run in runs if None not in (pay := pays(run, lengths[0]))]
-    if len(paid) > 1:
-        bands = [band([pay or 0.0 for pay in column]) for column in zip(*paid, strict=True)]
-        whole = " / ".join(f"{(low + high) / 2:.2f} \u00b1 {(high - low) / 2:.2f}" for low, high in bands)
-        yield [f"**{name}**", f"{len(paid)} of {len(runs)}", whole, *[""] * (len(lengths) + 2)]
-    paper = printed(runs[0]["rows"][0]["game"], runs[0].get("kinds"))
-    if paper:
-        both = " / ".join(f"{centre:.2f} \u00b1 {half:.2f}" for centre, half in (paper.first, paper.second))
-        yield [f"*ShapeLLM, {paper.source}*", "", both, *[""] * (len(lengths) + 2)]
+def length_rows(data: Mapping[str, Sequence[Run]]) -> Iterator[list[str]]:
+    """A row for each recipe: the means over its seeds in games of every length that was asked."""
+    lengths = [row["rounds"] for row in next(iter(data.values()))[0]["rows"]]
+    yield ["recipe", "seeds", *(f"{length} rounds" for length in lengths)]
+    for name, runs in data.items():
+        yield [f"`{name}`", str(len(runs)), *(mean_pays(runs, place) for place in range(len(lengths)))]
+
+
+def pays(run: Run, place: int = 0) -> tuple[float | None, ...]:
+    """What the seats were paid a step in the last games, the shortest first; None where nothing legal was said."""
+    figures = run["rows"][place]["figures"]
+    return tuple(figures[f"{name}/pay"] for name in run["seats"])
+
+
+def mean_pays(runs: Sequence[Run], place: int) -> str:
+    """The mean of every seat over seeds with its 95 % interval."""
+    paid = [[pay for pay in found if pay is not None] for run in runs if None not in (found := pays(run, place))]
+    if len(paid) < 2:
+        return both(paid[0]) if paid else DASH
+    bands = [band(column) for column in zip(*paid, strict=True)]
+    return " / ".join(f"{shown((low + high) / 2)} \u00b1 {shown((high - low) / 2)}" for low, high in bands)
+
+
+def agrees(paid: Sequence[float | None], paper: Printed) -> bool:
+    """Whether both seats were paid nearly what is printed."""
+    wanted = (paper.first[0], paper.second[0])
+    return all(pay is not None and abs(pay - one) <= _NEAR for pay, one in zip(paid, wanted, strict=True))
+
+
+def single(paper: Printed) -> bool:
+    """Whether a printed mean stands for its seeds: a wide one is between the equilibria in which they ended."""
+    return max(paper.first[1], paper.second[1]) <= _NEAR
+
+
+def both(paid: Sequence[float | None]) -> str:
+    """The pays of all seats."""
+    return " / ".join(map(shown, paid))
 
 
 def shown(pay: float | None) -> str:
-    """A pay; a dash where there is none."""
-    return "\u2013" if pay is None else f"{pay:.2f}"
+    """A figure without its leading nought; a dash where there is none."""
+    if pay is None:
+        return DASH
+    text = f"{abs(pay):.2f}"
+    return ("-" if pay < 0 and float(text) else "") + (text.removeprefix("0"))
 
 
-def highest(run: Run) -> str:
-    """The best five trials in a row of the first seat, where they were kept."""
-    if "peak" not in run:
-        return "\u2013"
-    return f"{' / '.join(f'{pay:.2f}' for pay in run['peak']['pays'])} from {run['peak']['from']}"
-
-
-def silent(run: Run) -> str:
-    """How often each seat said nothing legal in the first of the last games."""
-    figures = run["rows"][0]["figures"]
-    return " / ".join(f"{100 * figures[f'{name}/null']:.1f} %" for name in run["seats"])
-
-
-def regret(run: Run) -> str:
-    """What the second seat gives up against the best policy of memory one, a round."""
+def regret(run: Run) -> float | None:
+    """What the last seat gives up against the best policy of memory one, a round."""
     told = run["interest"].get(run["seats"][-1])
-    if not told or None in (told["possible"], told["earned"]):
-        return "\u2013"
-    return f"{told['possible'] - told['earned']:.2f}"
+    return None if not told or None in (told["possible"], told["earned"]) else told["possible"] - told["earned"]
 
 
 def ends(runs: Sequence[Run]) -> str:
@@ -152,6 +174,19 @@ def end(run: Run) -> str:
     return most.removeprefix("visited/") if (shares.get(most) or 0.0) >= _PURE else "none"
 
 
+def end_rows(data: Mapping[str, Sequence[Run]]) -> Iterator[list[str]]:
+    """A row for each recipe: the joint actions in which its seeds ended."""
+    yield ["recipe", "ended in"]
+    for name, runs in data.items():
+        yield [f"`{name}`", ends(runs)]
+
+
+def markdown(rows: Iterator[list[str]]) -> str:
+    """A table whose first row is the heads."""
+    heads = next(rows)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows))
+
+
 def main() -> None:
     """Write the JSON and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -161,12 +196,11 @@ def main() -> None:
     old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
     data = told_plainly(merged(old, found(asked.folder)))
     asked.out.write_text(written(data), encoding="utf-8")
-    for name, runs in data.items():
-        lengths = [f"{row['rounds']} rounds" for row in runs[0]["rows"]]
-        heads = ["", "seed", *lengths, "best five trials", "null", f"{runs[0]['seats'][-1]} gives up"]
-        lines = [heads, ["---"] * len(heads), *seed_rows(name, runs)]
-        print("\n".join(f"| {' | '.join(line)} |" for line in lines))
-        print(f"\nWhere they ended: {ends(runs)}.\n")
+    for folder in sorted({name.partition("/")[0] for name in data}):
+        own = {name: runs for name, runs in data.items() if name.startswith(f"{folder}/")}
+        print(f"## {folder}\n")
+        for rows in (seed_rows(own), length_rows(own), end_rows(own)):
+            print(f"{markdown(rows)}\n")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def _table(told: Mapping[RunData, list[Row]], data: RunData) -> Html:
             lines.append([f"{length} rounds, seed {run.settings.get('seed', 0)}", *_cells(row["figures"], seats)])
         if len(every) > 1:
             lines.append([f"{length} rounds, all seeds", *_means([row["figures"] for _, row in every], seats)])
-    paper = printed(_game_name(data), data.settings.get("seats"))
+    paper = printed(str(data.settings.get("game", "")), data.settings.get("seats"))
     note = element("p", "Pay a step with its standard error over games; over seeds with the 95 % interval.")
     return join(table(["", *(f"{s}: pay" for s in seats), *(f"{s}: null" for s in seats)], lines), note, _paper(paper))
 
@@ -137,7 +137,3 @@ def _policies(data: RunData) -> Html:
     rows = [[n.replace(FIRST, ", after "), number(p[min(p)], 2), number(p[max(p)], 2)] for n, p in found.items()]
     rows = [[first.replace(", after start", ", at the start"), *rest] for first, *rest in rows]
     return table(["how likely the first action", "before any trial", "after the last"], rows) if rows else Html("")
-
-
-def _game_name(data: RunData) -> str:
-    return str(data.settings.get("game", "")).partition("(")[0]
