@@ -10,8 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from stratagem.errors import BadParameter
+
+_TABLES = (dict, Mapping)
 
 
 class Settings(BaseModel):
@@ -36,7 +39,7 @@ class FiniteSettings(Settings):
 
 def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
     """The first mistake, with where it is and what there is instead."""
-    first = error.errors()[0]
+    first, reason = _first(cls, error)
     steps = _steps(cls, first["loc"])
     place = ".".join([where, *(str(step) for step, _ in steps)]).strip(".")
     if first["type"] == "extra_forbidden":
@@ -44,14 +47,30 @@ def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
         return f"There is no setting {place}: there are {', '.join(inside.model_fields)}."
     if first["type"] == "missing":
         return f"The setting {place} must be given."
-    reason = str(first["ctx"]["error"]) if "error" in first.get("ctx", {}) else first["msg"]
     if not place:  # settings that cannot stand together
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
     return f"The setting {place} cannot be {first['input']!r}: {reason.rstrip('.')}."
 
 
+def _first(cls: type[Settings], error: ValidationError) -> tuple[ErrorDetails, str]:
+    """The mistake and its reason: where one of several types would do, the one that was meant, or what all ask for."""
+    every = error.errors()
+    place = [step for step, _ in _steps(cls, every[0]["loc"])]
+    places = [[step for step, _ in _steps(cls, one["loc"])] for one in every]
+    same = [one for one, own in zip(every, places, strict=True) if own == place]
+    inside = [one for one, own in zip(every, places, strict=True) if own[: len(place)] == place != own]
+    if inside and place:
+        return inside[0], _reason(inside[0])
+    first, *others = map(_reason, same)
+    return same[0], "; or ".join([first, *(reason.removeprefix("Input should be ") for reason in others)])
+
+
+def _reason(one: ErrorDetails) -> str:
+    return str(one["ctx"]["error"]) if "error" in one.get("ctx", {}) else one["msg"]
+
+
 def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[Settings] | None]]:
-    """The steps to a mistake, each with the settings that are there; what tells one kind from another is no step."""
+    """The steps to a mistake, each with the settings that are there; what tells one kind or type from another is none."""
     here: Any = cls
     steps: list[tuple[str | int, type[Settings] | None]] = []
     for step in loc:
@@ -59,6 +78,8 @@ def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | in
         kind = next((option for option in options if _is_kind(option, step)), None) if len(options) > 1 else None
         if kind is not None and steps:
             here, steps[-1] = kind, (steps[-1][0], kind)
+            continue
+        if len(options) > 1 and isinstance(step, str) and not any(map(_has_names, options)):
             continue
         here = _inside(here, step)
         steps.append((step, next((option for option in _options(here) if _is_settings(option)), None)))
@@ -79,11 +100,16 @@ def _inside(annotation: Any, step: str | int) -> Any:
     for option in _options(annotation):
         if _is_settings(option):
             return option.model_fields[step].annotation if step in option.model_fields else None
-        if get_origin(option) in (dict, Mapping):
+        if get_origin(option) in _TABLES:
             return get_args(option)[1]
         if get_origin(option) in (tuple, list):
             return get_args(option)[0]
     return None
+
+
+def _has_names(option: Any) -> bool:
+    """Whether something in it is called by a word."""
+    return _is_settings(option) or get_origin(option) in _TABLES
 
 
 def _is_settings(option: Any) -> bool:
