@@ -21,7 +21,7 @@ class Inner(Settings):
 
 class Outer(Settings):
     inner: Inner | None = None
-    seats: dict[str, Inner] = {}
+    seats: dict[str, Inner] = Field(default_factory=dict)
     rows: tuple[Inner, ...] = ()
 
 

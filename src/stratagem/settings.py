@@ -70,7 +70,7 @@ def _reason(one: ErrorDetails) -> str:
 
 
 def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[Settings] | None]]:
-    """The steps to a mistake, each with the settings that are there; what tells one kind or type from another is none."""
+    """The steps to a mistake, each with the settings that are there; what tells kinds or types apart is no step."""
     here: Any = cls
     steps: list[tuple[str | int, type[Settings] | None]] = []
     for step in loc:
