@@ -7,6 +7,7 @@ import pytest
 
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.reports.outcome_file import unshaped
 from stratagem.reports.payoff_plane import _hull
 from stratagem.reports.report import report_html
 from stratagem.reports.run_data import RunData
@@ -70,7 +71,7 @@ def test_every_seed_has_a_row_and_all_of_them_one(runs):
     assert f"{told['other/pay']:.2f}" in page
     assert "other, after C-D" in page
     assert "the best memory-one answer" in page
-    assert "against the unshaped" not in page, "no run of naive learners lies beside it"
+    assert "against the unshaped" not in page, "no run in which all learn every episode lies beside it"
     assert "extortion by 3" in page
 
 
@@ -88,6 +89,23 @@ def test_the_verdict_and_the_tiles_are_of_the_seats(runs):
     assert verdict(data)[0].startswith("When all was learnt, games of 4 rounds paid leader ")
     assert ("seats", "leader (tabular), other (tabular)") in tiles(data)
     assert "model" not in dict(tiles(data))
+
+
+def test_a_learner_is_held_against_itself_where_nobody_shapes(tmp_path):
+    """Only against a run with the same learner in the same place, and never in a run where nobody shapes."""
+    seats = RECIPE["seats"]
+    shaped = RunData(trained(tmp_path, "shaped"))
+    equals = trained(tmp_path, "equals", seats={**seats, "leader": {"learner": "tabular", "rate": 5.0}})
+    trained(tmp_path, "faster", seats={"leader": {"learner": "tabular"}, "other": {"learner": "tabular", "rate": 9.0}})
+    (tmp_path / "spoilt").mkdir()
+    (tmp_path / "spoilt" / "run.json").write_text("{")
+    told = json.loads((equals.path / "outcome.json").read_text())["rows"][0]["figures"]
+    assert unshaped(shaped) == pytest.approx({0: told["leader/pay"], 1: told["other/pay"]})
+    assert unshaped(RunData(equals)) == {}
+    page = str(outcome(shaped).html())
+    assert "against the unshaped" in page
+    earned = json.loads((shaped.run.path / "outcome.json").read_text())["interest"]["other"]["earned"]
+    assert f"{earned - told['other/pay']:.2f}".removeprefix("-") in page
 
 
 def test_a_run_that_has_just_begun_has_a_page(runs):

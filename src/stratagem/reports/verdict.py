@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from stratagem.reports.files import Figure, Row
 from stratagem.reports.numbers import differs, number
+from stratagem.reports.outcome_file import rows_of
 from stratagem.reports.run_data import RunData, finite
-from stratagem.reports.sections.outcome import rows_of
 from stratagem.reports.sections.results import chosen_of, in_order
 from stratagem.reports.sections.trials import seats_of
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
+from stratagem.reports.outcome_file import Row, interests_of, rows_of, unshaped
 from stratagem.reports.payoff_plane import plane
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.trials import FIRST, seats_of
 from stratagem.reports.shapellm_figures import Printed, printed
 from stratagem.reports.siblings import band, together
-from stratagem.runs.folder import find_runs
-
-FILE = "outcome.json"
-T = TypeVar("T", bound=list[Any] | dict[str, Any])
-Row = Mapping[str, Any]
 
 
 def outcome(data: RunData) -> Section:
@@ -40,21 +35,6 @@ def outcome(data: RunData) -> Section:
 
 def _where(data: RunData) -> Html:
     return element("div", plane(data, seats_of(data)), class_="facets")
-
-
-def rows_of(run: RunData) -> list[Row]:
-    """The rows of the file, or none."""
-    rows = _of_file(run, "rows", list)
-    return [row for row in rows if isinstance(row, dict) and isinstance(row.get("figures"), dict)]
-
-
-def _of_file(run: RunData, name: str, kind: type[T]) -> T:
-    """A part of the file; empty where it is not there, or is something else."""
-    try:
-        found = json.loads((run.run.path / FILE).read_text(encoding="utf-8"))[name]
-    except (OSError, ValueError, KeyError, TypeError):
-        return kind()
-    return found if isinstance(found, kind) else kind()
 
 
 def _table(told: Mapping[RunData, list[Row]], data: RunData) -> Html:
@@ -101,34 +81,20 @@ def _paper(paper: Printed | None) -> Html:
 def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
     """What each learner earned beside what it could, and beside what learners earn where nobody shapes."""
     heads = ["", "earns a step", "the best memory-one answer", "gives up"]
-    rows, unshaped, names = [], baseline(data), seats_of(data)
+    rows, names, alone = list[list[str]](), seats_of(data), unshaped(data)
     for run in runs:
-        for name, found in _of_file(run, "interest", dict).items():
+        for name, found in interests_of(run).items():
             earned, possible = float(found["earned"]), float(found["possible"])
             row = [f"{name}, seed {run.settings.get('seed', 0)}", *map(_number, (earned, possible, possible - earned))]
-            alone = unshaped.get(names.index(name)) if name in names else None
-            rows.append([*row, *([] if alone is None else [_number(earned - alone)])])
+            without = alone.get(names.index(name)) if name in names else None
+            rows.append([*row, *([_number(None if without is None else earned - without)] if alone else [])])
     if not rows:
         return Html("")
-    if unshaped:
+    if alone:
         heads.append("against the unshaped")
     note = "What a learner could earn against the others as they ended, by the best of the 32 policies that never mix "
     note += "and look back one round: what it gives up is how far it was moved against its own interest."
     return join(table(heads, rows), element("p", note, class_="note"))
-
-
-def baseline(data: RunData) -> dict[int, float]:
-    """What each seat earns where all are naive: the mean of such runs of this game that lie beside this one."""
-    found: dict[int, list[float]] = {}
-    for run in find_runs(data.run.path.resolve().parent):
-        other = RunData(run)
-        seats = other.settings.get("seats")
-        known = seats if isinstance(seats, dict) else {}
-        naive = {seat.get("learner") for seat in known.values()} == {"naive"}
-        if naive and other.settings.get("game") == data.settings.get("game") and (rows := rows_of(other)):
-            for slot, name in enumerate(known):
-                found.setdefault(slot, []).append(float(rows[0]["figures"].get(f"{name}/pay", math.nan)))
-    return {slot: math.fsum(pays) / len(pays) for slot, pays in found.items()}
 
 
 def _policies(data: RunData) -> Html:
