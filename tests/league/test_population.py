@@ -30,7 +30,12 @@ def population(tmp_path):
 
 
 def read(tmp_path):
-    return Population.load(tmp_path / "population.json", tmp_path, BASE)
+    return Population.load(tmp_path / "population.json", tmp_path, BASE, refuse_empty)
+
+
+def refuse_empty(folder):
+    if not any(folder.iterdir()):
+        raise BadRecord("Its adapter is empty.")
 
 
 def test_what_is_read_is_what_was_written(population, tmp_path):
@@ -44,6 +49,8 @@ def test_what_is_read_is_what_was_written(population, tmp_path):
 
 def test_a_member_whose_adapter_is_gone_is_named_and_the_others_go_on(population, tmp_path):
     (tmp_path / "league/one/adapter_model.safetensors").unlink()
+    assert read(tmp_path).aside == {"main@1": "Its adapter is empty."}
+    (tmp_path / "league/one").rmdir()
     again = read(tmp_path)
     assert [member.name for member in again] == ["base", "NashApprox", "main", "main@2"]
     assert again.aside == {"main@1": "Its adapter league/one is not there."}
@@ -60,6 +67,10 @@ def test_a_member_whose_adapter_is_gone_is_named_and_the_others_go_on(population
             "There is no role 'king': there are base, bot, main, main_exploiter, league_exploiter.",
         ),
         ({"glory": 1}, "It is half-written"),
+        ({"adapter": 5}, "It is half-written: adapter is 5."),
+        ({"adapter": ""}, "It is half-written: a checkpoint needs `adapter`."),
+        ({"role": "bot"}, "It is half-written: a bot needs `player`."),
+        ({"step": "1"}, "It is half-written: step is '1'."),
     ],
 )
 def test_a_row_that_is_wrong_is_set_aside(population, tmp_path, change, why):
@@ -75,11 +86,11 @@ def test_a_row_that_is_wrong_is_set_aside(population, tmp_path, change, why):
 def test_rows_that_are_no_members_at_all(population, tmp_path):
     path = tmp_path / "population.json"
     data = json.loads(path.read_text())
-    data["members"] += [7, {}, data["members"][0]]
+    data["members"] += [7, {}, data["members"][0], {"name": ["x"], "role": "base"}]
     path.write_text(json.dumps(data))
     again = read(tmp_path)
     assert len(again) == 4
-    assert set(again.aside) == {"number 5", "number 6", "base"}
+    assert set(again.aside) == {"number 5", "number 6", "base", "['x']"}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"members": 3, "aside": {}}', "{"])

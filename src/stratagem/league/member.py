@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,6 +14,7 @@ from stratagem.runs.files import write_file
 Role = Literal["base", "bot", "main", "main_exploiter", "league_exploiter"]
 """Base: the model that all adapters are on. Bot: any other player. The others learn, and their checkpoints keep the
 role that they learnt in."""
+Check = Callable[[Path], object]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +100,11 @@ class Population:
         write_file(path, json.dumps(data, indent=1) + "\n")
 
     @classmethod
-    def load(cls, path: Path, folder: Path, base: str) -> Population:
-        """Read the file; a member that is not whole, or whose adapter is missing or on another base, is set aside."""
+    def load(cls, path: Path, folder: Path, base: str, check: Check) -> Population:
+        """Read the file; a member that is half-written, or whose adapter is missing or does not fit, is set aside.
+
+        `check` is given the folder of every adapter that is there, and refuses one that cannot be loaded.
+        """
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
             rows, population = list(data["members"]), cls(aside=data["aside"])
@@ -109,7 +113,9 @@ class Population:
         for place, row in enumerate(rows):
             name = str(row.get("name") or f"number {place}") if isinstance(row, dict) else f"number {place}"
             try:
-                population.add(_whole(row, folder, base))
+                member = _whole(row)
+                _check_adapter(member, folder, base, check)
+                population.add(member)
             except StratagemError as error:
                 population.set_aside(name, str(error))
         return population
@@ -121,16 +127,30 @@ def _row(member: Member) -> dict[str, Any]:
     return {name: value for name, value in asdict(member).items() if value != usual[name]}
 
 
-def _whole(row: Any, folder: Path, base: str) -> Member:
-    """The member of a row, if it can play."""
+def _whole(row: Any) -> Member:
+    """The member of a row, if it says all that such a member needs."""
     try:
         member = Member(**row)
     except TypeError as error:
         raise BadRecord(f"It is half-written: {error}.") from error
+    kinds = {field.name: str if field.default is MISSING else type(field.default) for field in fields(Member)}
+    for name, kind in kinds.items():
+        if type(value := getattr(member, name)) is not kind:
+            raise BadRecord(f"It is half-written: {name} is {value!r}.")
     if member.role not in get_args(Role):
         raise BadRecord(f"There is no role {member.role!r}: there are {', '.join(get_args(Role))}.")
-    if member.adapter and not (folder / member.adapter / "adapter_model.safetensors").is_file():
-        raise BadRecord(f"Its adapter {member.adapter} is not there.")
-    if member.adapter and member.base != base:
-        raise BadRecord("Its adapter is on another base.")
+    if member.role == "bot" and not member.player:
+        raise BadRecord("It is half-written: a bot needs `player`.")
+    if member.role not in ("base", "bot") and not member.learns and not member.adapter:
+        raise BadRecord("It is half-written: a checkpoint needs `adapter`.")
     return member
+
+
+def _check_adapter(member: Member, folder: Path, base: str, check: Check) -> None:
+    if not member.adapter:
+        return
+    if not (folder / member.adapter).is_dir():
+        raise BadRecord(f"Its adapter {member.adapter} is not there.")
+    if member.base != base:
+        raise BadRecord("Its adapter is on another base.")
+    check(folder / member.adapter)

@@ -74,15 +74,21 @@ def load_adapter(model: LanguageModel, path: str | Path, name: str, *, trainable
     import torch
 
     folder = Path(path).expanduser()
-    config = read_config(folder)
-    check_base(folder, model.name, model.fingerprint)
-    config.target_modules = check_shapes(folder, model.name, config.r, _linears(model))
+    config = fitting_config(model, folder)
     read = read_weights(folder)
     _inject(model, name, config, seed=0)
     with torch.no_grad():
         for key, weight in _weights(model, name).items():
             weight.copy_(read[key])
             weight.requires_grad_(trainable)
+
+
+def fitting_config(model: LanguageModel, folder: Path) -> Any:
+    """The configuration of an adapter in a folder; refused unless it is whole and made for this model."""
+    config = read_config(folder)
+    check_base(folder, model.name, model.fingerprint)
+    config.target_modules = check_shapes(folder, model.name, config.r, _linears(model))
+    return config
 
 
 def save_adapter(model: LanguageModel, name: str, path: str | Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import pytest
 import torch
 
+from stratagem.algorithms.league import trainer
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.trainer import LeagueTrainer
 from stratagem.errors import BadParameter, StratagemError
@@ -187,7 +188,29 @@ def ends_the_same(run, whole):
     assert all(torch.equal(mine[n][name], value) for n, moments in theirs.items() for name, value in moments.items())
 
 
-def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path):
+def spoil_nothing_left(folder):
+    shutil.rmtree(folder)
+
+
+def spoil_torn(folder):
+    path = folder / "adapter_model.safetensors"
+    path.write_bytes(path.read_bytes()[:100])
+
+
+def spoil_other_base(folder):
+    (folder / "base.json").write_text('{"name": "other", "fingerprint": "0"}')
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (spoil_nothing_left, "is not there"),
+        (spoil_torn, "is torn"),
+        (spoil_other_base, "was trained on other (0)"),
+    ],
+)
+def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path, spoil, said):
+    """The best one, too, and as whom others would have met it."""
     recipe, run = begun(tmp_path / "run")
 
     def plug(step, steps, seen):
@@ -196,12 +219,35 @@ def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path):
 
     with pytest.raises(Broken):
         LeagueTrainer(recipe, run, plug).train()
-    shutil.rmtree(run.path / "league/members/main-000002")
+    best = read_run_models(run.path).models["best"].adapter
+    spoil(run.path / best)
     LeagueTrainer(recipe, RunFolder.open(run.path)).train()
-    assert population(run)["aside"] == {"main-000002": "Its adapter league/members/main-000002 is not there."}
-    assert "main-000002" not in [member["name"] for member in population(run)["members"]]
+    name = best.rpartition("/")[2]
+    assert set(population(run)["aside"]) == {name}
+    assert said in population(run)["aside"][name]
+    assert name not in [member["name"] for member in population(run)["members"]]
     assert run.status().state == "finished"
-    assert "main-000002" in json.loads((run.path / "league.json").read_text())["aside"]
+    assert set(json.loads((run.path / "league.json").read_text())["aside"]) == {name}
+    assert read_run_models(run.path).models["best"].adapter != best
+
+
+@pytest.mark.parametrize("kept", [1, 4])
+def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(whole, tmp_path, monkeypatch, kept):
+    """After a checkpoint was written and before what lies beside it; the fourth is the last."""
+    recipe, run = begun(tmp_path / "run")
+    told, left = trainer.write_run_models, [kept]
+
+    def plugged(*given):
+        left[0] -= 1
+        if not left[0]:
+            raise Broken
+        told(*given)
+
+    monkeypatch.setattr(trainer, "write_run_models", plugged)
+    with pytest.raises(Broken):
+        LeagueTrainer(recipe, run).train()
+    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    ends_the_same(run, whole)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.results import Results
 from stratagem.learning.watch import Watch
-from stratagem.models.adapters import save_adapter
+from stratagem.models.adapters import fitting_config, save_adapter
 from stratagem.models.load import LanguageModel
 from stratagem.runs.checkpoint import Checkpoint
 from stratagem.runs.files import remove_folder, write_file
@@ -88,8 +89,9 @@ class Standing:
 
     @property
     def best(self) -> str:
-        """The kept checkpoint of the first learner that was worth most; of equals the first."""
-        return max(self.scores, key=self.scores.__getitem__, default="")
+        """The kept checkpoint of the first learner that was worth most and is still there; of equals the first."""
+        there = [name for name in self.scores if name in self.population]
+        return max(there, key=self.scores.__getitem__, default="")
 
     def renew(self, learner: str) -> None:
         """The learner goes back to where it began, and nothing is known of it."""
@@ -108,7 +110,9 @@ class Standing:
     def restore(self, start: Checkpoint) -> None:
         """Go on from a checkpoint; members that cannot be had any more are set aside."""
         state: Mapping[str, Any] = start.restore()
-        self.population = Population.load(start.folder / POPULATION, self.run.path, self.lm.fingerprint)
+        self.population = Population.load(
+            start.folder / POPULATION, self.run.path, self.lm.fingerprint, partial(fitting_config, self.lm)
+        )
         self.results = Results.of(state["results"])
         self.scores = dict(state["scores"])
         for name, trained in self.learners.items():

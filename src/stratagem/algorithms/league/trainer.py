@@ -98,8 +98,10 @@ class LeagueTrainer:
             standing.restore(start)
             done = start.step - recipe.warm_steps
         league = Round(recipe, standing, Seats.of(standing, self.game), self.game)
-        standing.publish()
-        if not done:
+        if done:
+            self._publish(standing)  # it may have been broken off between a checkpoint and this
+        else:
+            standing.publish()
             log.write(recipe.warm_steps, self._validated(standing, 0))
         for number in range(done, recipe.league.iterations):
             figures, episodes = league.play(number)
@@ -140,6 +142,10 @@ class LeagueTrainer:
     def _keep(self, standing: Standing, step: int) -> None:
         save_checkpoint(self.run, step, standing.state(), write=standing.writes())
         keep(self.run, last=KEPT)
+        self._publish(standing)
+
+    def _publish(self, standing: Standing) -> None:
+        """What follows from a checkpoint and lies beside it."""
         standing.publish()
         write_run_models(self.run.path, league_models(self.recipe, self.run, standing.population, standing.best))
         write_file(self.run.path / FINDINGS, json.dumps(standing.findings(), indent=1) + "\n")
@@ -157,11 +163,13 @@ class LeagueTrainer:
 
     def _rows(self, standing: Standing) -> dict[str, str]:
         """The players of the table on the pool by their names, each with what it is called there."""
-        title, best = self.recipe.title, standing.population[standing.best].step
+        population, first = standing.population, self.recipe.first
         rows = {"base": "Base"} | ({"start": "SFT"} if self.recipe.warm_steps else {})
-        rows["best"] = f"{title} (step {best})"
-        if best != self.recipe.league.iterations:
-            rows["last"] = f"{title}, last (step {self.recipe.league.iterations})"
+        there = {member.step: member.name for member in population.of(learns=False) if member.parent == first}
+        if standing.best:
+            rows["best"] = f"{self.recipe.title} (step {population[standing.best].step})"
+        if there and there[max(there)] != standing.best:
+            rows["last"] = f"{self.recipe.title}, last (step {max(there)})"
         return {self._player(label): said for label, said in rows.items()}
 
     def _player(self, label: str) -> str:
