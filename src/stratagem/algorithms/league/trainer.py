@@ -158,6 +158,7 @@ class LeagueTrainer:
             write_file(self.run.path / EVALUATION, json.dumps(told, indent=1) + "\n")
         if not (self.run.path / TABLE).is_file():
             seats = Seats.of(standing, self.game)
+            standing.engine.reader.forget("")  # what is kept depends on where the run was broken off, in the last digit
             table = last_table(self.recipe, self.game, standing.population, seats)
             write_file(self.run.path / TABLE, json.dumps(table, indent=1) + "\n")
 
