@@ -100,10 +100,12 @@ def test_copies_and_outsiders_stand_where_more_than_two_sit(copied, league):
     assert "collude" not in Page(report_html(league)).texts["population"]
     table = json.loads((league.path / "league.json").read_text())
     alliance = [None, *[0.25] * (len(table["members"]) - 1)]
-    rows = copied(alliance=alliance).tables_of("population")[1]
-    assert [row[2] for row in rows[1:]] == ["–", *["0.25"] * (len(alliance) - 1)]
+    rows = copied(seats=3, alliance=alliance).tables_of("population")[1]
+    assert [row[3] for row in rows[1:]] == ["–", *["0.25"] * (len(alliance) - 1)]
     others = [table["pay"][row][1] for row in range(len(alliance)) if row != 1]
     assert rows[2][1] == f"{sum(others) / len(others):.3f}".replace("-", "\u2212")
+    without = copied(seats=3).tables_of("population")[1]
+    assert without == [row[:3] for row in rows]
 
 
 @pytest.mark.parametrize("changes", [{"pay": 3}, {"members": [{"role": "x"}]}, {"elo": "none"}])

@@ -130,9 +130,10 @@ class LeagueTable(_Read):
     game: str
     members: list[Shown]
     aside: dict[str, str] = {}
+    seats: int = 2
     deals: int = 0
     pay: list[list[float]]
-    errors: list[list[float]] = []
+    errors: list[list[float | None]] = []
     elo: list[Rated] = []
     skill: list[Skilled] = []
     nash: list[float] = []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.stats import t
 
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
@@ -14,6 +17,7 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.bouts import Bout, Table
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.hostility import Hostility, alliance, hostility
+from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.base import Game, Json
 from stratagem.games.diplomacy.game import Diplomacy
@@ -26,10 +30,8 @@ from stratagem.play.records import Episode
 from stratagem.players.base import Player
 
 TABLE = "league.json"
-_SURE = 2.0
-"""So many standard errors is a win beyond chance,"""
 _LEAST = 0.01
-"""and worth telling if it is such a share of all that can be won and lost a round."""
+"""A win beyond chance is worth telling if it is such a share of all that can be won and lost a round."""
 
 
 def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, seats: Seats) -> Json:
@@ -43,19 +45,19 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
     }
     pay, errors = _matrix(game, len(names), bouts)
     meta = skew(pay)
-    low, high = game.spec.bounds
-    beyond = np.maximum(_SURE * np.hypot(errors, errors.T) / 2.0, _LEAST * (high - low))
-    sure = np.where(np.abs(meta) > beyond, meta, 0.0)
+    sure = sure_margins(game, len(names), bouts)
     scores = [_score(names, pair, bout) for pair, bout in bouts.items()]
     mains = [name for name, learner in recipe.learners.items() if learner.role == "main"]
     lines = [[m.name for m in shown if m.parent == learner] for learner in mains]  # others begin anew by design
     return {
         "game": recipe.games[0],
+        "seats": game.spec.seats,
         "members": [{"name": m.name, "role": m.role, "parent": m.parent, "step": m.step} for m in shown],
         "aside": population.aside,
-        "deals": recipe.league.crossplay,
+        "games": recipe.league.crossplay,
+        "deals": len({episode.group for episode in next(iter(bouts.values())).episodes}),
         "pay": pay.tolist(),
-        "errors": errors.tolist(),
+        "errors": [[None if math.isnan(error) else error for error in row] for row in errors.tolist()],
         "elo": [asdict(rating) for rating in elo(scores)],
         "skill": [asdict(skill) for skill in skills(list(_placings(names, bouts)), table.key)],
         "nash": nash_mixture(meta).tolist(),
@@ -82,11 +84,45 @@ def _matrix(game: Game[Any], size: int, bouts: dict[tuple[int, int], Bout]) -> t
     pay, errors = np.zeros((size, size)), np.zeros((size, size))
     for (row, column), bout in bouts.items():
         own = bout.pay(scaled=False)
-        pay[row, column], errors[row, column] = own.mean, own.se or 0.0
+        pay[row, column], errors[row, column] = own.mean, _error(own)
         if game.spec.seats == 2 and row != column:
             other = bout.opponent_pay(scaled=False)
-            pay[column, row], errors[column, row] = other.mean, other.se or 0.0
+            pay[column, row], errors[column, row] = other.mean, _error(other)
     return pay, errors
+
+
+def _error(estimate: Estimate) -> float:
+    return math.nan if estimate.se is None else estimate.se
+
+
+def sure_margins(game: Game[Any], size: int, bouts: Mapping[tuple[int, int], Bout]) -> Floats:
+    """Half of what one gets more than the other where they meet; 0 where it may be chance, at 95 %, or next to none.
+
+    With two seats both figures of a pair come from the same games, so what is judged is their difference deal by deal.
+    """
+    low, high = game.spec.bounds
+    margins = np.zeros((size, size))
+    for row, column in combinations(range(size), 2):
+        if game.spec.seats == 2:
+            margin = bouts[row, column].advantage(scaled=False).times(-0.5)
+        else:
+            margin = _between(*(bouts[pair].pay(scaled=False) for pair in ((row, column), (column, row))))
+        if _is_sure(margin) and abs(margin.mean) > _LEAST * (high - low):
+            margins[row, column], margins[column, row] = margin.mean, -margin.mean
+    return margins
+
+
+def _between(one: Estimate, other: Estimate) -> Estimate:
+    """Half the difference of two estimates from games of their own."""
+    se = None if one.se is None or other.se is None else math.hypot(one.se, other.se) / 2.0
+    return Estimate((one.mean - other.mean) / 2.0, se, min(one.n, other.n), exact=one.exact and other.exact)
+
+
+def _is_sure(margin: Estimate) -> bool:
+    """Whether it is none by Student's t over deals; a single deal says nothing."""
+    if margin.exact:
+        return True
+    return margin.se is not None and margin.n > 1 and abs(margin.mean) > float(t.ppf(0.975, margin.n - 1)) * margin.se
 
 
 def _score(names: Sequence[str], pair: tuple[int, int], bout: Bout) -> Score:

@@ -83,6 +83,6 @@ class LeagueSettings(ForkSettings):
     loaded: int = Field(default=16, ge=1)
     """So many members' adapters are held at once; others are loaded when they are needed."""
     crossplay: int = Field(default=20, ge=1)
-    """Deals of every pair of the last table."""
+    """Games of every pair of the last table; each deal is played from every seat."""
     shown: int = Field(default=8, ge=2)
     """So many checkpoints of a learner are in the last table: the first, the last, and some between."""

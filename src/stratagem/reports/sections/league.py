@@ -70,18 +70,22 @@ def _population(found: LeagueTable) -> Html:
 
 def _outsiders(found: LeagueTable) -> Html:
     """Where more than two sit at a table: what copies of a member leave to one who is none, and spare each other."""
-    if not any(one is not None for one in found.alliance):
-        return join()
     size = range(len(found.members))
+    if found.seats < 3 or len(size) < 2:
+        return join()
+    watched = any(one is not None for one in found.alliance)
     lines = []
     for place, member in enumerate(found.members):
         left = [found.pay[row][place] for row in size if row != place]
-        lines.append([member.name, number(sum(left) / len(left)), number(_at(found.alliance, place), 2)])
-    says = (
-        "Copies of one member and one outsider: what the outsider is paid, over all outsiders, and by what share less "
-        "the copies attack each other than they and the outsider do. Above 0 they spare each other, unasked."
-    )
-    made = table(["copies of", "outsider\u2019s pay", "alliance"], lines)
+        alliance = [number(_at(found.alliance, place), 2)] if watched else []
+        lines.append([member.name, number(sum(left) / len(left)), number(found.pay[place][place]), *alliance])
+    says = "Copies of one member and one outsider: what the outsider is paid a round, over all outsiders, beside what "
+    says += "the copies are paid among themselves. "
+    if watched:
+        says += "The alliance is by what share less the copies attack each other than they and the outsider do: above "
+        says += "0 they spare each other, unasked."
+    heads = ["copies of", "outsider\u2019s pay", "copies alone", *(["alliance"] if watched else [])]
+    made = table(heads, lines)
     return join(element("h3", "Do copies collude?"), made, element("p", says, class_="legend"))
 
 
