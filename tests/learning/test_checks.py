@@ -128,3 +128,15 @@ def test_a_state_is_json_and_what_was_told_is_not_told_again():
     assert again.findings()["alike"].count == 2
     with pytest.warns(TrainingWarning):
         assert again.look(seen(**FAULTS["collapse"])).keys() == {"collapse"}
+
+
+@pytest.mark.parametrize("name", ["idle_reference", "still_reference"])
+def test_who_has_just_begun_anew_is_given_time(name):
+    """Its weights are those of the start again, and so are its reference's."""
+    made, again = Watch(), Watch()
+    made.begin_anew(9)
+    again.restore(made.state())
+    for step, wanted in ((10, set()), (9 + PATIENCE, {name})):
+        found = again.look(seen(step=step, since=9, **FAULTS[name]))
+        assert set(found) == wanted
+    assert again.state()["since"] == 9

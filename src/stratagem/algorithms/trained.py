@@ -120,6 +120,8 @@ class Trained:
     def begin_anew(self, weights: Iterable[torch.Tensor]) -> None:
         """Go back to these weights of its adapter, as if nothing had been learnt."""
         self.learner.optimiser.begin_anew(weights)
+        if self.learner.average is not None:
+            self.learner.average.begin_anew()
         self._publish()
 
     def state(self) -> dict[str, Any]:

@@ -45,6 +45,13 @@ class Seen:
     """What was probed at this step, if anything was."""
     first_entropy: float | None = None
     """The mean over the first steps; None while those last."""
+    since: int = 0
+    """After how many steps the learner began anew."""
+
+    @property
+    def age(self) -> int:
+        """How many steps it has taken since it began."""
+        return self.step - self.since
 
 
 def not_finite(seen: Seen) -> str:
@@ -121,7 +128,7 @@ def inert_clip(seen: Seen) -> str:
 
 def stuck_ratio(seen: Seen) -> str:
     """With several steps a batch the ratio must leave 1 after the first."""
-    if seen.step < PATIENCE or not seen.step % seen.steps_a_batch or _ratio(seen) != (1.0, 1.0):
+    if seen.age < PATIENCE or not seen.step % seen.steps_a_batch or _ratio(seen) != (1.0, 1.0):
         return ""
     return f"After {seen.step % seen.steps_a_batch} steps on a batch its ratio is still 1: the weights do not move."
 
@@ -145,16 +152,16 @@ def idle_adapter(seen: Seen) -> str:
 
 def idle_reference(seen: Seen) -> str:
     """After some steps the policy must differ from its reference; else the two are the same weights."""
-    if seen.step < PATIENCE or seen.report.reference_gap != 0.0:
+    if seen.age < PATIENCE or seen.report.reference_gap != 0.0:
         return ""
-    return f"After {seen.step} steps the policy says exactly what its reference says: are the two the same weights?"
+    return f"After {seen.age} steps the policy says exactly what its reference says: are the two the same weights?"
 
 
 def still_reference(seen: Seen) -> str:
     """A reference that follows the policy must move when the policy does."""
-    if seen.step < PATIENCE or seen.report.reference_moved != 0.0:
+    if seen.age < PATIENCE or seen.report.reference_moved != 0.0:
         return ""
-    return f"After {seen.step} steps the reference that is to follow the policy has stood still: is its decay 1?"
+    return f"After {seen.age} steps the reference that is to follow the policy has stood still: is its decay 1?"
 
 
 def collapse(seen: Seen) -> str:

@@ -31,6 +31,10 @@ class Average:
         self.name = name
         copied(lm, source, name)
 
+    def begin_anew(self) -> None:
+        """Be a copy again."""
+        averaged(self.lm, self.name, self.source, 0.0)
+
     def move(self, taken: int) -> float | None:
         """Move it, if after so many steps it is its turn; how far the weight went that went farthest."""
         if taken % self.every:

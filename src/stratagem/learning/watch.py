@@ -46,6 +46,12 @@ class Watch:
         self._found: dict[str, Finding] = {}
         self._entropies: list[float] = []
         self._probed = False
+        self._since = 0
+
+    def begin_anew(self, step: int) -> None:
+        """The learner goes back to where it began, having taken so many steps."""
+        self._since = step
+        self._entropies.clear()
 
     def after(
         self, learner: Learner, report: Report, *, counts: Mapping[str, int] | None = None, steps_a_batch: int = 1
@@ -62,6 +68,7 @@ class Watch:
             steps_a_batch=steps_a_batch,
             signals=self.signals.strengths(),
             gaps=gaps,
+            since=self._since,
         )
         return self.look(seen)
 
@@ -106,6 +113,7 @@ class Watch:
             "found": {name: asdict(finding) for name, finding in self._found.items()},
             "entropies": list(self._entropies),
             "probed": self._probed,
+            "since": self._since,
             "signals": self.signals.state(),
         }
 
@@ -114,4 +122,5 @@ class Watch:
         self._found = {name: Finding(**finding) for name, finding in state["found"].items()}
         self._entropies = list(state["entropies"])
         self._probed = state["probed"]
+        self._since = state.get("since", 0)
         self.signals.restore(state["signals"])

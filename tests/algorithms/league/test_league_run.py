@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ import torch
 from stratagem.algorithms.league import trainer
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.trainer import LeagueTrainer
+from stratagem.algorithms.trained import Trained
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.models.run_models import read_run_models
@@ -84,7 +86,7 @@ def test_learners_are_kept_and_some_begin_anew(whole):
     assert "main/anew" not in figures(whole)
 
 
-def test_only_the_seat_that_asked_learns(whole):
+def test_the_seat_that_asked_plays_as_its_learner_is(whole):
     """Of every training episode the calls of one seat are at a version of the learner whose episode it is."""
     episodes = [episode for episode in read_episodes(whole.record) if episode.purpose == "train"]
     assert len(episodes) == 5 * 3 * 2 * 4
@@ -98,6 +100,26 @@ def test_only_the_seat_that_asked_learns(whole):
                 versions.setdefault((who, int(iteration)), set()).add(call.policy.version)
     assert all(len(found) == 1 for found in versions.values())
     assert all(versions[who, n] == {n} for who, n in versions)
+
+
+def test_only_the_seat_that_asked_learns(tmp_path, monkeypatch):
+    """Against itself, too: whatever is taught was said by the seat that asked, and no more often than it was."""
+    taught, learn = Counter(), Trained.learn
+
+    def seen(self, examples):
+        taught.update(example.tokens for example in examples)
+        return learn(self, examples)
+
+    monkeypatch.setattr(Trained, "learn", seen)
+    league = {**DATA["league"], "iterations": 3, "keep_every": 3}
+    run = trained(tmp_path / "run", learners={"main": {"match": {"rule": "self"}}}, league=league)
+    said = [Counter(), Counter()]
+    for episode in read_episodes(run.record):
+        for row in episode.decisions if episode.purpose == "train" else ():
+            said[row.slot].update((*call.prompt.tokens, *call.tokens) for call in row.calls)
+    assert taught
+    assert taught <= said[0]
+    assert not taught <= said[1]
 
 
 def test_members_that_do_not_change_say_what_they_said(whole):

@@ -1,22 +1,28 @@
 """Adapters come when their member is met, and go when others were met since; what is trained stays trained."""
 
 import pytest
+import torch
 
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.adapters import adapter_names
+from stratagem.models.adapters import adapter_names, adapter_parameters
 from stratagem.models.load import load
 from stratagem.models.reference import BadModel
 from stratagem.runs.folder import RunFolder
 
 
+def standing_in(path, **changes):
+    data = {"games": ["kuhn(hands=1)"], "adapter": {"rank": 2}, "league": {"loaded": 2}, **changes}
+    recipe = LeagueRecipe.read(data)
+    return Standing(recipe, RunFolder.create(path / "run", recipe, 0, "a test"), load("tiny"))
+
+
 @pytest.fixture
 def standing(tmp_path):
-    recipe = LeagueRecipe.read({"games": ["kuhn(hands=1)"], "adapter": {"rank": 2}, "league": {"loaded": 2}})
-    return Standing(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), load("tiny"))
+    return standing_in(tmp_path)
 
 
 def test_who_was_met_last_stays(standing):
@@ -57,3 +63,14 @@ def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(standing):
     standing.renew("main")
     assert hero.policy(view) == before
     assert standing.results.rate("main", "base") == 0.5
+
+
+def test_the_reference_of_who_begins_anew_begins_anew(tmp_path):
+    standing = standing_in(tmp_path, reference={"type": "ema"}, league={"kl": 0.1})
+    learner = standing.learners["main"].learner
+    for weight in learner.optimiser.weights:
+        weight.data.add_(0.1)
+    learner.average.move(learner.average.every)
+    standing.renew("main")
+    pairs = zip(adapter_parameters(standing.lm, learner.average.name), learner.optimiser.weights, strict=True)
+    assert all(torch.equal(reference, weight) for reference, weight in pairs)

@@ -96,6 +96,7 @@ class Standing:
     def renew(self, learner: str) -> None:
         """The learner goes back to where it began, and nothing is known of it."""
         self.learners[learner].begin_anew(self._first[learner])
+        self.watches[learner].begin_anew(self.learners[learner].learner.optimiser.taken)
         self.results.forget(learner)
 
     def state(self) -> dict[str, Any]:
