@@ -8,7 +8,7 @@ from stratagem.games.key import Key
 from stratagem.league.matchmaking import PFSP, Fixed, Lot, RatingNear, SelfPlay, Situation
 from stratagem.league.member import Member, Population
 from stratagem.league.results import Results
-from stratagem.league.roles import LeagueExploiter, Main, MainExploiter, begins_anew
+from stratagem.league.roles import LeagueExploiter, Main, MainExploiter, before_falling, begins_anew, is_ready
 from stratagem.league.weights import WEIGHTINGS, effective_number, shares
 
 RATES = {"easy": 0.9, "even": 0.5, "hard": 0.1}
@@ -95,6 +95,8 @@ def test_by_rating_alone_few_are_met():
     near = RatingNear(width=50.0).odds(HERO, situation(rates, ratings=ratings))
     assert effective_number(np.array(list(near.values()))) < 3.0
     assert max(near, key=near.get) == "b4"
+    narrow = RatingNear(width=1.0).odds(HERO, situation(rates, ratings=dict(ratings, hero=1545.0)))
+    assert narrow["b4"] == pytest.approx(1.0), "however far off, the nearest is met"
     even = PFSP(weighting="uniform").odds(HERO, situation(rates, ratings=ratings))
     assert effective_number(np.array(list(even.values()))) == pytest.approx(10.0)
     with pytest.raises(CannotCompute, match="needs ratings"):
@@ -108,10 +110,20 @@ def test_the_main_learner_fights_the_past_verifies_and_plays_itself():
     close(found, then=0.5 * squared["then"], rival=0.5 * squared["rival"] + 0.15, hero=0.35)
 
 
-def test_without_a_rival_it_meets_whom_it_forgot_to_beat_and_else_itself():
+def test_one_rival_that_wins_brings_all_of_them_and_a_league_exploiter_none():
+    """Squared over both, .81 and .01; a league exploiter's checkpoints are met in fictitious play alone."""
+    roles = {"rival": "main_exploiter", "weak": "main_exploiter"}
+    found = Main().odds(HERO, situation({"rival": 0.1, "weak": 0.9}, roles))
+    close(found, rival=0.65 * 0.81 / 0.82, weak=0.65 * 0.01 / 0.82, hero=0.35)
+    close(Main().odds(HERO, situation({"other": 0.1}, {"other": "league_exploiter"})), other=0.5, hero=0.5)
+
+
+def test_without_a_rival_it_meets_the_past_if_it_forgot_to_beat_some_and_else_itself():
     roles = {"first": "main", "second": "main"}
     found = Main().odds(HERO, situation({"first": 0.5, "second": 0.9}, roles))
-    close(found, first=0.5 * 0.25 / 0.26 + 0.15, second=0.5 * 0.01 / 0.26, hero=0.35)
+    close(found, first=0.65 * 0.25 / 0.26, second=0.65 * 0.01 / 0.26, hero=0.35)
+    rising = Main().odds(HERO, situation({"first": 0.9, "second": 0.5}, roles))
+    close(rising, first=0.5 * 0.01 / 0.26, second=0.5 * 0.25 / 0.26, hero=0.5)
     sure = Main().odds(HERO, situation({"first": 0.8, "second": 0.8}, roles))
     close(sure, first=0.25, second=0.25, hero=0.5)
 
@@ -133,6 +145,25 @@ def test_a_league_exploiter_meets_all_that_it_does_not_beat_alike():
     close(
         LeagueExploiter().odds(learner, situation(learners=(learner,))), easy=0.1 / 1.1, even=0.5 / 1.1, hard=0.5 / 1.1
     )
+
+
+def test_a_past_that_only_becomes_harder_was_not_forgotten():
+    """AlphaStar's pseudo-code cuts off the stretch at the end over which rates never rise."""
+    assert [before_falling(rates) for rates in ([], [0.5], [0.5, 0.5], [0.9, 0.6, 0.5])] == [0, 0, 0, 0]
+    assert before_falling([0.5, 0.9, 0.6, 0.6]) == 2
+    assert before_falling([0.5, 0.4, 0.6]) == 3
+
+
+def test_who_beats_all_that_its_role_asks_about_is_ready():
+    exploiter = Member(name="exploiter", role="main_exploiter", learns=True)
+    table = situation({"easy": 0.9, "even": 0.5}, learners=(HERO, exploiter))
+    assert not is_ready(HERO, table)
+    assert is_ready(HERO, situation({"easy": 0.9, "other": 0.8}))
+    assert not is_ready(HERO, situation({}))
+    assert not is_ready(exploiter, table)
+    for _ in range(50):
+        table.results.record("exploiter", "hero", 1.0)
+    assert is_ready(exploiter, table)
 
 
 def test_who_begins_anew():

@@ -65,6 +65,22 @@ def test_the_frozen_pool_stands_on_top(league):
     assert "random, which never change" in page.texts["pool"]
 
 
+def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
+    learners = {"hunter": {"match": {"rule": "fixed", "opponent": "prey"}}}
+    recipe = LeagueRecipe.read(
+        {**SMALL, "learners": learners, "members": {"prey": "AlwaysBet"}, "league": {**STEPS, "crossplay": 2}}
+    )
+    run = trained(tmp_path / "run", recipe, LeagueTrainer)
+    page, table = Page(report_html(run)), json.loads((run.path / "league.json").read_text())
+    assert page.sections[:2] == ["pool", "best_response"]
+    assert "a lower bound on how far that member can be exploited" in page.texts["best_response"]
+    (wins,) = page.traces_of("best_response")
+    assert wins["x"] == [1, 2]
+    exact = table["exploitability"][[member["name"] for member in table["members"]].index("prey")]
+    assert f"The exact exploitability of prey is {exact:.3f}" in page.texts["best_response"]
+    assert "exact exploitability of hunter" in page.texts["pool"]
+
+
 def test_members_are_told_with_ratings_and_shares(league):
     page, table = Page(report_html(league)), json.loads((league.path / "league.json").read_text())
     rows, cross = page.tables_of("population")

@@ -146,5 +146,7 @@ class RatingNear(Matchmaker):
         if own is None:
             raise CannotCompute(f"`rating_near` needs ratings, and {learner.name} has none yet.")
         far = np.array([(situation.ratings.get(other.name, own) - own) / self.width for other in others])
-        weights = np.exp(-0.5 * far**2)
-        return spread(others, weights / weights.sum() if others else weights, learner)
+        if not others:
+            return {learner.name: 1.0}
+        weights = np.exp(0.5 * ((far**2).min() - far**2))  # the nearest has 1, so that not all of them vanish
+        return spread(others, weights / weights.sum(), learner)

@@ -5,7 +5,7 @@ With each result of a pair all its earlier counts decay (AlphaStar's 0.99), so a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,10 +85,16 @@ class Results:
         """How many games of a pair still count."""
         return float(self._games[self._place[hero], self._place[opponent]])
 
+    def met(self) -> Iterator[tuple[int, int, float, float]]:
+        """Every pair that has met, by places: the hero, the opponent, games and points that still count."""
+        size = len(self._place)
+        heroes, others = np.nonzero(self._games[:size, :size] > 0.0)
+        games, points = self._games[heroes, others], self._points[heroes, others]
+        return zip(heroes.tolist(), others.tolist(), games.tolist(), points.tolist(), strict=True)
+
     def state(self) -> dict[str, Any]:
         """Plain data: the names, and a row for each pair that has met."""
-        met = np.argwhere(self._games[: len(self._place), : len(self._place)] > 0.0)
-        rows = [[int(a), int(b), self._games[a, b].item(), self._points[a, b].item()] for a, b in met]
+        rows = [list(row) for row in self.met()]
         return {"decay": self.decay, "names": list(self._place), "met": rows}
 
     @classmethod

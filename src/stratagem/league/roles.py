@@ -12,8 +12,11 @@ from stratagem.league.member import Member
 from stratagem.league.weights import shares
 
 LOST, FORGOTTEN, HOPELESS, PATIENT = 0.3, 0.7, 0.3, 0.1
-"""An exploiter that is beaten less often is trouble; a past self that is beaten less often was forgotten; against a
-rival that is beaten so seldom one meets its past; an exploiter that wins less often than the last does likewise."""
+"""A main exploiter's checkpoint that is beaten less often is trouble; a past self that is beaten less often was
+forgotten; against a rival that is beaten so seldom one meets its past; an exploiter that wins less often than the last
+does likewise."""
+DONE = 0.7
+"""Who beats all that it is asked about more often than this has learnt what there was to be learnt."""
 RESET = 0.25
 """How often a league exploiter begins anew at a checkpoint."""
 
@@ -27,43 +30,50 @@ def by(weighting: str, others: Sequence[Member], learner: Member, situation: Sit
 class Main(Matchmaker):
     """Half PFSP over the past, 15 % verification, and the rest against itself; it never begins anew.
 
-    Verification asks for exploiters that it loses to, and else for past selves that it has forgotten how to beat; where
-    there are neither, its share is self-play. Against a rival that beats it too often it meets that rival's past.
+    Verification is against the main exploiters' checkpoints, if it loses to one of them, and else against past selves,
+    if it has forgotten how to beat one; where it is neither, its share is self-play. Against a rival that beats it too
+    often it meets that rival's past.
     """
 
     fictitious: float = 0.5
     verification: float = 0.15
 
     def odds(self, learner: Member, situation: Situation) -> Odds:
+        mains = situation.population.of("main", learns=True) or [learner]
+        own = mixed(*((1.0 / len(mains), self._against(learner, rival, situation)) for rival in mains))
+        verified = mixed(*((1.0 / len(mains), self._verified(learner, rival, situation)) for rival in mains))
         fictitious = by("squared", history(situation), learner, situation)
-        verified = self._verified(learner, situation)
-        own = self._self_play(learner, situation)
         return mixed(
             (self.fictitious, fictitious or own),
-            (self.verification, verified or own),
+            (self.verification, verified),
             (1.0 - self.fictitious - self.verification, own),
         )
 
-    def _verified(self, learner: Member, situation: Situation) -> Odds:
-        population, results = situation.population, situation.results
-        exploiters = population.of("main_exploiter", "league_exploiter", learns=False)
-        losing = [one for one in exploiters if results.rate(learner.name, one.name) < LOST]
-        if losing:
-            return by("squared", losing, learner, situation)
-        past = population.of("main", learns=False)
-        forgotten = [one for one in past if results.rate(learner.name, one.name) < FORGOTTEN]
-        return by("squared", forgotten, learner, situation)
+    def _verified(self, learner: Member, rival: Member, situation: Situation) -> Odds:
+        exploiters = situation.population.of("main_exploiter", learns=False)
+        if _beaten_less(LOST, learner, exploiters, situation):
+            return by("squared", exploiters, learner, situation)
+        past = _past(rival, situation)
+        past = past[: before_falling(situation.rates(learner, past).tolist())]
+        if _beaten_less(FORGOTTEN, learner, past, situation):
+            return by("squared", past, learner, situation)
+        return self._against(learner, rival, situation)
 
     @staticmethod
-    def _self_play(learner: Member, situation: Situation) -> Odds:
-        """The mains as they are now; the past of one that beats it too often."""
-        population, parts = situation.population, []
-        mains = population.of("main", learns=True) or [learner]
-        for rival in mains:
-            past = [one for one in population.of("main", learns=False) if one.parent == rival.name]
-            lost = rival is not learner and situation.results.rate(learner.name, rival.name) <= HOPELESS
-            parts.append((1.0 / len(mains), by("variance", past, learner, situation) if lost and past else None))
-        return mixed(*((share, odds or {rival.name: 1.0}) for (share, odds), rival in zip(parts, mains, strict=True)))
+    def _against(learner: Member, rival: Member, situation: Situation) -> Odds:
+        """A main as it is now; its past, if it is another one that beats the learner too often."""
+        past = _past(rival, situation)
+        lost = rival is not learner and situation.results.rate(learner.name, rival.name) <= HOPELESS
+        return by("variance", past, learner, situation) if lost and past else {rival.name: 1.0}
+
+
+def _past(main: Member, situation: Situation) -> list[Member]:
+    """The checkpoints of a main learner."""
+    return [one for one in situation.population.of("main", learns=False) if one.parent == main.name]
+
+
+def _beaten_less(rate: float, learner: Member, others: Sequence[Member], situation: Situation) -> bool:
+    return bool(others) and bool(situation.rates(learner, others).min() < rate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +86,7 @@ class MainExploiter(Matchmaker):
             raise CannotCompute("A main exploiter needs a main learner to exploit.")
         parts = []
         for main in mains:
-            past = [one for one in situation.population.of("main", learns=False) if one.parent == main.name]
+            past = _past(main, situation)
             seldom = situation.results.rate(learner.name, main.name) <= PATIENT
             odds = by("variance", past, learner, situation) if seldom and past else {main.name: 1.0}
             parts.append((1.0 / len(mains), odds))
@@ -89,6 +99,21 @@ class LeagueExploiter(Matchmaker):
 
     def odds(self, learner: Member, situation: Situation) -> Odds:
         return by("capped", history(situation), learner, situation) or {learner.name: 1.0}
+
+
+def before_falling(rates: Sequence[float]) -> int:
+    """How many there are before the stretch at the end over which rates only fall: there nothing was forgotten yet."""
+    return next((place + 1 for place in range(len(rates) - 1, 0, -1) if rates[place - 1] < rates[place]), 0)
+
+
+def is_ready(learner: Member, situation: Situation) -> bool:
+    """Whether a learner beats all that its role is asked about, and so may be kept before its time is over.
+
+    A main exploiter is asked about the mains as they are now, the others about everybody who does not change.
+    """
+    mains = situation.population.of("main", learns=True)
+    asked = mains if learner.role == "main_exploiter" else history(situation)
+    return bool(asked) and bool(situation.rates(learner, asked).min() > DONE)
 
 
 def begins_anew(learner: Member, key: Key) -> bool:

@@ -10,7 +10,7 @@ from stratagem.reports.sections.checks import checks
 from stratagem.reports.sections.contest import contest, learnt_from
 from stratagem.reports.sections.curves import curves
 from stratagem.reports.sections.equilibrium import equilibrium
-from stratagem.reports.sections.league import inside, pool, population
+from stratagem.reports.sections.league import best_response, inside, pool, population
 from stratagem.reports.sections.openings import openings
 from stratagem.reports.sections.outcome import outcome
 from stratagem.reports.sections.play import play
@@ -23,7 +23,20 @@ from stratagem.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {
     "grpo": (scores, equilibrium, openings, curves, signals, checks, play, settings, repeat),
-    "league": (pool, scores, population, equilibrium, openings, inside, curves, checks, play, settings, repeat),
+    "league": (
+        pool,
+        best_response,
+        scores,
+        population,
+        equilibrium,
+        openings,
+        inside,
+        curves,
+        checks,
+        play,
+        settings,
+        repeat,
+    ),
     "shaping": (outcome, trials, curves, checks, play, settings, repeat),
     "scopal": (contest, learnt_from, equilibrium, openings, curves, checks, play, settings, repeat),
     "sepo": (results, equilibrium, openings, curves, signals, checks, play, settings, repeat),

@@ -298,6 +298,24 @@ def test_every_rule_trains(tmp_path, match):
     assert kept == sorted({best, "main-000002"})
 
 
+def test_the_best_may_be_the_least_exploitable(tmp_path):
+    league = {**DATA["league"], "iterations": 2, "keep_every": 1}
+    run = trained(tmp_path / "run", select="exploitability", exact_budget=4000, learners={"main": {}}, league=league)
+    seen = read_metrics(run)
+    steps, exact = seen["kuhn/exact/exploitability"]
+    assert seen["select"].values == [-value for value in exact]
+    best = read_run_models(run.path).models["best"].adapter
+    assert best.endswith(f"main-{min(zip(exact[1:], steps[1:], strict=True))[1]:06d}")
+
+
+def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
+    """Nobody here wins seven of ten against everybody, so all are kept when their time is over, and at the end."""
+    league = {**DATA["league"], "iterations": 4, "keep_every": 1, "keep_latest": 3}
+    run = trained(tmp_path / "run", league=league, evaluate_every=9)
+    kept = [member["name"] for member in population(run)["members"] if member.get("parent")]
+    assert sorted(kept) == sorted(f"{who}-{n:06d}" for who in DATA["learners"] for n in (3, 4))
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -306,6 +324,8 @@ def test_every_rule_trains(tmp_path, match):
         ({"members": {"main": "random"}}, "wo members would be called main"),
         ({"members": {"b-1": "random"}}, "'b-1' cannot name a member"),
         ({"members": {"x": "Nobody"}}, "Nobody"),
+        ({"learners": {"lora": {}}}, "'lora' cannot name a member"),
+        ({"select": "exploitability"}, "`select` cannot be exploitability"),
         ({"learners": {"main": {"match": {"rule": "fixed"}}}}, "needs `opponent`"),
         ({"learners": {"main": {"match": {"rule": "fixed", "opponent": "z"}}}}, "obody is called 'z'"),
         ({"learners": {"main": {"match": {"weighting": "cubed"}}}}, "weightings are squared, variance, linear"),
@@ -314,6 +334,7 @@ def test_every_rule_trains(tmp_path, match):
         ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
         ({"league": {"horizon": 1}}, "kuhn does not say what a position is worth"),
         ({"league": {"signal_every": 1}}, "no setting league.signal_every"),
+        ({"league": {"keep_every": 4, "keep_latest": 3}}, "`keep_latest` cannot come before `keep_every`"),
         ({"train": "all"}, "adapters on one base"),
         ({"select": "safety"}, "`select` cannot be safety"),
     ],
@@ -359,4 +380,4 @@ def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(
     assert alliance["greedy"] is not None
     assert all(index is None or index <= 1.0 for index in alliance.values())
     results = json.loads((run.path / "league/results.json").read_text())["win rates"]
-    assert {results["main"][name] for name in ("base", "greedy")} != {0.5}
+    assert {results["main"].get(name, 0.5) for name in ("base", "greedy")} != {0.5}

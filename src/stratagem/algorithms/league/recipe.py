@@ -27,7 +27,8 @@ class LeagueRecipe(PolicyRecipe):
     algorithm: Literal["league"] = "league"
     """By which algorithm it learns."""
     select: str = "pay"
-    """The metric that the best checkpoint of the first learner has most of in validation."""
+    """The metric that the best checkpoint of the first learner has most of in validation; or `exploitability`, the
+    exact one, of which it has least, where there is an `exact_budget`."""
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
     """The frozen pool: against them the first learner is validated and tested, on the same deals each time."""
     exact_budget: int = Field(default=0, ge=0)
@@ -61,8 +62,8 @@ class LeagueRecipe(PolicyRecipe):
         if self.train != "adapter":
             raise ValueError('members of a league are adapters on one base: leave `train` at "adapter"')
         for name in (*self.learners, *self.members):
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"{name!r} cannot name a member: use letters, digits and _")
+            if not _NAME.fullmatch(name) or name in "lora_":
+                raise ValueError(f"{name!r} cannot name a member: use letters, digits and _, and no part of lora_")
         if twice := sorted({BASE, *self.learners} & {*self.members}) or [n for n in self.learners if n == BASE]:
             raise ValueError(f"two members would be called {twice[0]}: give each a name of its own")
         known = {*self.members, *self.learners} | ({BASE} if self.with_base else set())

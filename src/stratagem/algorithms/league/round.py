@@ -81,12 +81,12 @@ class Round:
 
     def _ratings(self) -> dict[str, float]:
         """From the results as they are, for the rule that goes by ratings; who has met nobody is in the middle."""
-        results = self.standing.results
-        names = [member.name for member in self.standing.population]
+        results, population = self.standing.results, self.standing.population
+        names = [member.name for member in population]
+        every = results.names
         scores = [
-            Score(one, other, games * results.rate(one, other), games)
-            for place, one in enumerate(names)
-            for other in names[:place]
-            if (games := results.games(one, other))
+            Score(every[one], every[other], points, games)
+            for one, other, games, points in results.met()
+            if other < one and every[one] in population and every[other] in population
         ]
         return dict.fromkeys(names, MEAN) | {rating.name: rating.elo for rating in elo(scores)}

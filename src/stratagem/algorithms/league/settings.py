@@ -78,6 +78,9 @@ class LeagueSettings(ForkSettings):
 
     keep_every: int = Field(default=10, ge=1)
     """After so many iterations every learner is kept as a member that does not change."""
+    keep_latest: int = Field(default=0, ge=0)
+    """Where this is not 0, a learner is kept as soon as `keep_every` iterations are over and it beats all whom its role
+    is asked about in more than 70 %, and after so many anyway, as in AlphaStar, which has twice as many."""
     history: int = Field(default=0, ge=0)
     """So many of a learner's checkpoints stay, the newest; 0 keeps all."""
     loaded: int = Field(default=16, ge=1)
@@ -86,3 +89,9 @@ class LeagueSettings(ForkSettings):
     """Games of every pair of the last table; each deal is played from every seat."""
     shown: int = Field(default=8, ge=2)
     """So many checkpoints of a learner are in the last table: the first, the last, and some between."""
+
+    @model_validator(mode="after")
+    def _late_enough(self) -> Self:
+        if 0 < self.keep_latest < self.keep_every:
+            raise ValueError("`keep_latest` cannot come before `keep_every`: take as much or more, or 0")
+        return self

@@ -136,9 +136,10 @@ class Standing:
         folder = self.run.path / FOLDER
         folder.mkdir(exist_ok=True)
         self.population.save(folder / POPULATION)
-        names = [member.name for member in self.population]
-        rows = {name: self.results.rates(name, names).round(3).tolist() for name in names}
-        rates = {name: dict(zip(names, row, strict=True)) for name, row in rows.items()}
+        names, rates = self.results.names, dict[str, dict[str, float]]()
+        for one, other, games, points in self.results.met():
+            if names[one] in self.population and names[other] in self.population:
+                rates.setdefault(names[one], {})[names[other]] = round(points / games, 3)
         write_file(folder / RESULTS, json.dumps({"win rates": rates}, indent=1) + "\n")
 
     def findings(self) -> dict[str, Any]:

@@ -6,6 +6,7 @@ All learners' games of an iteration are played at once, so their adapters share 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from stratagem.algorithms.grpo.collector import check_game
 from stratagem.algorithms.kept_policies import keep_policies
@@ -22,7 +23,8 @@ from stratagem.algorithms.validation import Validation, judged
 from stratagem.algorithms.warm_start import WarmStart, check_teacher
 from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
-from stratagem.league.roles import begins_anew
+from stratagem.league.matchmaking import Situation
+from stratagem.league.roles import begins_anew, is_ready
 from stratagem.models.load import load
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import own_text, write_run_models
@@ -59,7 +61,8 @@ class LeagueTrainer:
             make_player(name, self.game)
         check_game(recipe.league, self.game)
         check_teacher(recipe.warm_start, [self.game])
-        if recipe.select not in (metrics := recipe.suite(self.game).metrics):
+        metrics = (*recipe.suite(self.game).metrics, *(["exploitability"] if recipe.exact_budget else []))
+        if recipe.select not in metrics:
             raise CannotCompute(
                 f"`select` cannot be {recipe.select} in {self.game.spec.name}: there are {', '.join(metrics)}."
             )
@@ -106,33 +109,42 @@ class LeagueTrainer:
         for number in range(done, recipe.league.iterations):
             figures, episodes = league.play(number)
             write_shard(self.run.record, number, episodes)
-            figures |= self._after(standing, number + 1)
+            kept = self._ready(standing, number + 1)
+            figures |= self._after(standing, number + 1, kept)
             log.write(recipe.warm_steps + number + 1, figures)
-            if self._due(number + 1):
+            if self._due(number + 1, kept):
                 self._keep(standing, recipe.warm_steps + number + 1)
             self.progress(recipe.warm_steps + number + 1, recipe.steps, figures)
 
-    def _is_kept(self, done: int) -> bool:
-        return done % self.recipe.league.keep_every == 0 or done == self.recipe.league.iterations
+    def _ready(self, standing: Standing, done: int) -> list[str]:
+        """The learners that are kept now."""
+        league, names = self.recipe.league, list(standing.learners)
+        if not league.keep_latest or done == league.iterations:
+            return names if done % league.keep_every == 0 or done == league.iterations else []
+        situation, members = Situation(standing.population, standing.results), standing.population
+        return [
+            name
+            for name in names
+            if (since := done - members[name].step) >= league.keep_latest
+            or (since >= league.keep_every and is_ready(members[name], situation))
+        ]
 
-    def _due(self, done: int) -> bool:
-        return done % self.recipe.evaluate_every == 0 or self._is_kept(done)
+    def _due(self, done: int, kept: Sequence[str]) -> bool:
+        return bool(kept) or done % self.recipe.evaluate_every == 0
 
-    def _after(self, standing: Standing, done: int) -> Figures:
-        """Measure the first learner, and keep all, when it is time; afterwards some begin anew."""
-        figures = self._validated(standing, done) if self._due(done) else {}
-        if not self._is_kept(done):
-            return figures
-        for name in standing.learners:
-            kept = standing.keep(name, done)
+    def _after(self, standing: Standing, done: int, kept: Sequence[str]) -> Figures:
+        """Measure the first learner and keep whom it is time to keep; afterwards some begin anew."""
+        figures = self._validated(standing, done) if self._due(done, kept) else {}
+        for name in kept:
+            member = standing.keep(name, done)
             if name == self.recipe.first:
-                standing.scores[kept.name] = figures["select"]
+                standing.scores[member.name] = figures["select"]
             standing.forget_oldest(name)
-            member, last = standing.population[name], done == self.recipe.league.iterations
-            if not last and begins_anew(member, standing.key().at("anew", name, done)):
+            learner, last = standing.population[name], done == self.recipe.league.iterations
+            if not last and begins_anew(learner, standing.key().at("anew", name, done)):
                 standing.renew(name)
                 figures[f"{name}/anew"] = 1.0
-        return figures | {"members": float(len(standing.population))}
+        return figures | ({"members": float(len(standing.population))} if kept else {})
 
     def _validated(self, standing: Standing, done: int) -> Figures:
         hero = standing.learners[self.recipe.first].hero

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stratagem.reports.figure import label, picture
@@ -18,7 +19,8 @@ _SHOWN = 20
 
 def pool(data: RunData) -> Section:
     """The curve on the frozen pool, and the exact one where there is one."""
-    lines = [(name, _last(name)) for name in data.curves if "/validation/pay" in name or "/exact/exploit" in name]
+    first = next(iter(_learners(data)), "main")
+    lines = [(n, _last(n, first)) for n in data.curves if "/validation/pay" in n or "/exact/exploit" in n]
     shown = [_curve(data, title, [(name, title)]) for name, title in lines]
     opponents = ", ".join(map(str, data.settings.get("opponents", [])))
     return Section(
@@ -29,8 +31,39 @@ def pool(data: RunData) -> Section:
     )
 
 
-def _last(name: str) -> str:
-    return "exact exploitability" if "/exact/" in name else name.rpartition("/")[2]
+def _last(name: str, learner: str) -> str:
+    return f"exact exploitability of {learner}" if "/exact/" in name else f"{name.rpartition('/')[2]} of {learner}"
+
+
+def _learners(data: RunData) -> Mapping[str, Any]:
+    learners = data.settings.get("learners")
+    return learners if isinstance(learners, dict) else {}
+
+
+def best_response(data: RunData) -> Section | None:
+    """What learners that meet one member alone have come to take from it."""
+    matches = {name: one.get("match", {}) for name, one in _learners(data).items() if isinstance(one, dict)}
+    fixed = {name: str(match.get("opponent")) for name, match in matches.items() if match.get("rule") == "fixed"}
+    told = {name: target for name, target in fixed.items() if f"{name}/points" in data.curves}
+    if not told:
+        return None
+    return Section(
+        name="best_response",
+        title="Best responses",
+        shows="A learner that meets one member alone learns to beat it and nothing else. What it takes at the end is a "
+        "lower bound on how far that member can be exploited: another learner may find more.",
+        body=join(*(_response(data, name, target) for name, target in told.items())),
+    )
+
+
+def _response(data: RunData, name: str, target: str) -> Html:
+    """The curve of one learner, and what the best response there is takes, where that is known."""
+    curve = _curve(data, f"{name} against {target}", [(f"{name}/points", "share of wins")], "A draw counts half.")
+    members = [member.name for member in data.league.members] if data.league else []
+    exact = _at(data.league.exploitability, members.index(target)) if data.league and target in members else math.nan
+    said = f"The exact exploitability of {target} is {number(exact)}, in the last table\u2019s unit."
+    known = [] if math.isnan(exact) else [element("p", said, class_="note")]
+    return join(element("div", curve, class_="facets"), *known)
 
 
 def population(data: RunData) -> Section:
@@ -113,9 +146,7 @@ def _told(found: LeagueTable) -> Html:
 
 def inside(data: RunData) -> Section | None:
     """What moves with the league itself."""
-    learners = data.settings.get("learners")
-    names = list(learners) if isinstance(learners, dict) else ["main"]
-    pictures = list(_inside(data, names))
+    pictures = list(_inside(data, list(_learners(data)) or ["main"]))
     if not pictures:
         return None
     return Section(
