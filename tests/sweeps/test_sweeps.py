@@ -1,6 +1,8 @@
 """From a hypothesis to a verdict: arms are made, runs go on, orders are paired by seed, mistakes are one sentence."""
 
 import json
+import math
+from contextlib import nullcontext
 
 import pytest
 
@@ -36,13 +38,13 @@ def plan_of(**changes):
     return Plan.read({**DATA, **changes})
 
 
-def measured(folder, **values):
+def measured(folder, *, over=True, **values):
     """Runs that have only their metrics: by arm a value for each seed."""
     plan = plan_of()
     for arm, by_seed in values.items():
         for seed, value in enumerate(by_seed):
             run = RunFolder.create(folder / f"{arm}-{seed}", plan, seed, "a test")
-            with MetricLog(run) as log:
+            with run.at_work() if over else nullcontext(), MetricLog(run) as log:
                 log.write(1, {"m/x": 100.0})
                 log.write(2, {"m/x": value})
 
@@ -113,7 +115,33 @@ def test_orders_are_paired_by_seed(tmp_path, a, b, better, word):
     assert found.word == found.verdicts[0].word == word
     assert word in found.verdicts[0].sentence() or word == "not run"
     assert json.loads(json.dumps(found.data(), allow_nan=False))["verdict"] == word
-    assert word in comparison_page("s", found, "abc")
+    assert word in comparison_page("s", found)
+
+
+def test_a_run_that_is_not_over_does_not_count_and_is_named(tmp_path):
+    measured(tmp_path, a=[1.0, 2.0, 3.0])
+    measured(tmp_path, over=False, b=[0.0, 1.1, 2.0])
+    found = compared(plan_of(expect=["a", "b"]), tmp_path)
+    assert found.word == "not run"
+    assert found.arms[1].left_out() == "b: unfinished in seed 0, 1, 2."
+    assert "b: unfinished in seed 0, 1, 2." in comparison_page("s", found)
+
+
+def test_a_figure_that_is_no_number_leaves_the_order_undecided(tmp_path):
+    """Else an arm that sometimes fails would be compared by the seeds in which it did not."""
+    measured(tmp_path, a=[1.0, 2.0, 3.0], b=[0.0, 1.1, math.nan])
+    found = compared(plan_of(expect=["a", "b"]), tmp_path)
+    assert found.word == "undecided"
+    assert found.arms[1].left_out() == "b: no number in seed 2."
+    assert json.loads(json.dumps(found.data(), allow_nan=False))["arms"][1]["diverged"] == [2]
+
+
+def test_the_commits_of_the_runs_are_told(tmp_path):
+    measured(tmp_path, a=[1.0], b=[0.0])
+    for name, told in (("a-0", {"commit": "c" * 40, "dirty": False}), ("b-0", {"commit": "d" * 40, "dirty": True})):
+        path = tmp_path / name / "run.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
+    assert compared(plan_of(), tmp_path).sources == "cccccccccccc, dddddddddddd+"
 
 
 def test_the_mean_over_training_may_count(tmp_path):
@@ -161,6 +189,47 @@ def test_all_runs_are_made_by_one_clean_commit(files, monkeypatch, now, said):
         sweep.run()
     Sweep(files / "s.toml", sweep.plan, files / "out", any_tree=True)._bind()
     assert not (files / "out/a-0").exists()
+
+
+def test_a_plan_that_was_changed_is_not_gone_on_with(files):
+    Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out").run()
+    changed = (files / "s.toml").read_text().replace("0.5", "0.9")
+    (files / "s.toml").write_text(changed)
+    again = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
+    with pytest.raises(StratagemError, match="The run b-0 was begun with other settings"):
+        again.run()
+    assert (files / "out/sweep.toml").read_text() != changed
+
+
+def test_what_was_begun_with_any_tree_is_not_taken_for_one_commit(files):
+    sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out", any_tree=True)
+    sweep._bind()
+    with pytest.raises(StratagemError, match="begun with --any-tree"):
+        Sweep(files / "s.toml", sweep.plan, files / "out").run()
+
+
+def test_a_figure_that_no_run_has_is_said_after_the_first(files):
+    (files / "s.toml").write_text((files / "s.toml").read_text().replace("validation/pay", "validation/play"))
+    with pytest.raises(StratagemError, match="kuhn/validation/pay"):
+        Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out").run()
+    assert not (files / "out/b-0").exists()
+
+
+def test_an_arm_may_change_a_whole_table(files):
+    text = (files / "s.toml").read_text().replace('"grpo.entropy" = 0.5', 'reference = { type = "ema", decay = 0.9 }')
+    (files / "s.toml").write_text(text)
+    sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
+    assert sweep.runs[1].changes["reference"] == '{type = "ema", decay = 0.9}'
+    (files / "s.toml").write_text(text.replace('{ type = "ema", decay = 0.9 }', "2020-01-01"))
+    with pytest.raises(StratagemError, match="cannot be written as TOML"):
+        Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
+
+
+def test_a_torn_file_is_a_sentence(files, capsys):
+    (files / "out").mkdir()
+    (files / "out/sweep.json").write_text("{")
+    with pytest.raises(StratagemError, match="cannot be read"):
+        Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out").run()
 
 
 def test_what_cannot_be_trained_is_said_before_anything_is(files):

@@ -24,17 +24,17 @@ def sweep(
     from stratagem.sweeps.comparison import compared
     from stratagem.sweeps.page import comparison_page
     from stratagem.sweeps.plan import read_plan
-    from stratagem.sweeps.runner import FILE, Sweep
+    from stratagem.sweeps.runner import Sweep, known_source
 
     plan, folder = read_plan(file), into or Path("runs") / file.stem
     if not compare:
         told = lambda said: errors.print(said, markup=False, highlight=False)  # noqa: E731
         Sweep(file, plan, folder, any_tree=any_tree).run(told)
     found = compared(plan, folder)
-    known = json.loads((folder / FILE).read_text(encoding="utf-8")) if (folder / FILE).is_file() else {}
+    known = known_source(folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / DATA, json.dumps({**found.data(), "commit": known.get("commit")}, indent=1) + "\n")
-    write_file(folder / PAGE, comparison_page(file.stem, found, str(known.get("commit") or "")[:12]))
+    write_file(folder / PAGE, comparison_page(file.stem, found))
     made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
     for arm in found.arms:
         one = arm.estimate()
@@ -42,6 +42,8 @@ def sweep(
     out.print(made)
     for verdict in found.verdicts:
         out.print(verdict.sentence(), markup=False, highlight=False)
+    for said in filter(None, (arm.left_out() for arm in found.arms)):
+        out.print(said, markup=False, highlight=False)
     out.print(f"{plan.hypothesis} {found.word.capitalize()}.", markup=False, highlight=False)
     out.print(str(folder / PAGE), style="bold", markup=False, highlight=False)
 

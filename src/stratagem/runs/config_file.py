@@ -49,7 +49,7 @@ def _table(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
         if value is None:
             yield f"# {_key(name)} is none"
         elif name not in inner:
-            yield f"{_key(name)} = {_value(value)}"
+            yield f"{_key(name)} = {toml_value(value)}"
     for name, value in inner.items():
         where = (*path, _key(name))
         header = "[{}]" if _is_table(value) else "[[{}]]"
@@ -70,7 +70,7 @@ def _key(name: str) -> str:
     return name if _BARE.fullmatch(name) else _text(name)
 
 
-def _value(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """A value on one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -79,9 +79,9 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     if _is_table(value):
-        pairs = (f"{_key(name)} = {_value(inner)}" for name, inner in value.items() if inner is not None)
+        pairs = (f"{_key(name)} = {toml_value(inner)}" for name, inner in value.items() if inner is not None)
         return f"{{{', '.join(pairs)}}}"
     raise BadParameter(f"The value {value!r} cannot be written as TOML, which knows numbers, texts, lists and tables.")
 

@@ -19,11 +19,23 @@ Word = Literal["supported", "contradicted", "undecided", "not run"]
 
 @dataclass(frozen=True)
 class ArmFigures:
-    """An arm's figure in every seed that is there."""
+    """An arm's figure in every seed whose run is finished."""
 
     name: str
     by_seed: dict[int, float]
     curves: dict[int, Curve]
+    unfinished: tuple[int, ...] = ()
+    """Seeds whose runs were begun and are not over: they do not count."""
+    diverged: tuple[int, ...] = ()
+    """Seeds in which the figure is no number at some step: they cannot be counted, and are told."""
+    sources: frozenset[str] = frozenset()
+    """The commits of its runs, with a + where the program differed from them."""
+
+    def left_out(self) -> str:
+        """What does not count, in words; empty where all does."""
+        parts = [("unfinished", self.unfinished), ("no number", self.diverged)]
+        said = [f"{what} in seed {', '.join(map(str, seeds))}" for what, seeds in parts if seeds]
+        return f"{self.name}: {'; '.join(said)}." if said else ""
 
     def estimate(self) -> Estimate:
         """Its mean with a 95 % interval over seeds, by Student's t."""
@@ -67,6 +79,11 @@ class Comparison:
             return "not run"
         return "supported" if set(words) == {"supported"} else "undecided"
 
+    @property
+    def sources(self) -> str:
+        """The commits that made the runs."""
+        return ", ".join(sorted(frozenset().union(*(arm.sources for arm in self.arms))))
+
     def data(self) -> dict[str, Any]:
         """As JSON."""
         return {
@@ -75,10 +92,8 @@ class Comparison:
             "better": self.plan.better,
             "at": self.plan.at,
             "verdict": self.word,
-            "arms": [
-                {"name": arm.name, "by_seed": arm.by_seed, "estimate": _finite(asdict(arm.estimate()))}
-                for arm in self.arms
-            ],
+            "commits": self.sources,
+            "arms": [_arm(arm) for arm in self.arms],
             "orders": [_finite(asdict(verdict)) for verdict in self.verdicts],
         }
 
@@ -91,17 +106,29 @@ def compared(plan: Plan, folder: Path) -> Comparison:
     return Comparison(plan, tuple(arms.values()), tuple(_verdict(arms[a], arms[b], sign) for a, b in pairs))
 
 
+def _arm(arm: ArmFigures) -> dict[str, Any]:
+    left_out = {"unfinished": list(arm.unfinished), "diverged": list(arm.diverged)}
+    return {"name": arm.name, "by_seed": arm.by_seed, "estimate": _finite(asdict(arm.estimate())), **left_out}
+
+
 def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
     found: dict[int, Curve] = {}
+    unfinished, diverged, sources = list[int](), list[int](), set[str]()
     for seed in plan.seeds:
         try:
-            curve = read_metrics(RunFolder.open(folder / f"{arm}-{seed}")).get(plan.metric)
+            run = RunFolder.open(folder / f"{arm}-{seed}")
+            info, state, curve = run.info(), run.status().state, read_metrics(run).get(plan.metric)
         except StratagemError:
             continue
-        if curve is not None and all(map(math.isfinite, curve.values)):
+        sources.add(f"{str(info.commit)[:12]}{'+' if info.dirty else ''}")
+        if state != "finished":
+            unfinished.append(seed)
+        elif curve is not None and all(map(math.isfinite, curve.values)):
             found[seed] = curve
+        elif curve is not None:
+            diverged.append(seed)
     values = {seed: _at(plan, curve) for seed, curve in found.items()}
-    return ArmFigures(arm, values, found)
+    return ArmFigures(arm, values, found, tuple(unfinished), tuple(diverged), frozenset(sources))
 
 
 def _at(plan: Plan, curve: Curve) -> float:
@@ -115,6 +142,8 @@ def _verdict(better: ArmFigures, worse: ArmFigures, sign: float) -> Verdict:
     word: Word = "undecided"
     if not seeds:
         word = "not run"
+    elif better.diverged or worse.diverged:
+        word = "undecided"
     elif difference.low is not None and difference.high is not None:
         word = "supported" if difference.low > 0.0 else "contradicted" if difference.high < 0.0 else "undecided"
     return Verdict(better.name, worse.name, difference, word)

@@ -15,16 +15,17 @@ from stratagem.runs.metrics import Curve
 from stratagem.sweeps.comparison import ArmFigures, Comparison
 
 
-def comparison_page(name: str, found: Comparison, commit: str) -> str:
+def comparison_page(name: str, found: Comparison) -> str:
     """The whole document."""
     plan = found.plan
-    verdict = [plan.hypothesis, *(one.sentence() for one in found.verdicts)]
+    left_out = [said for arm in found.arms if (said := arm.left_out())]
+    verdict = [plan.hypothesis, *(one.sentence() for one in found.verdicts), *left_out]
     tiles = [
         ("verdict", found.word),
         ("figure", f"{plan.metric}, {plan.at}, {plan.better} is better"),
         ("arms", str(len(found.arms))),
         ("seeds", ", ".join(map(str, plan.seeds))),
-        ("commit", commit or "none"),
+        ("commit", found.sources or "none"),
     ]
     top = header(name, found.word, "", verdict, tiles)
     return page(f"{name}: {found.word}", top, [_arms(found), _curves(found)])

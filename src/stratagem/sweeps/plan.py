@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.errors import BadParameter
+from stratagem.runs.config_file import toml_value
 from stratagem.settings import Settings
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -114,5 +114,5 @@ def planned(plan: Plan, folder: Path) -> Iterator[Planned]:
     """All runs, a seed of every arm before the next one of any; recipes lie by their paths from `folder`."""
     for seed in plan.seeds:
         for arm in plan.all_arms():
-            changes = {place: json.dumps(value) for place, value in arm.set.items()} | {"seed": str(seed)}
+            changes = {place: toml_value(value) for place, value in arm.set.items()} | {"seed": str(seed)}
             yield Planned(arm.name, seed, folder / (arm.recipe or plan.recipe), changes)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of
-from stratagem.errors import StratagemError
+from stratagem.errors import StratagemError, UnknownName
 from stratagem.files import write_file
 from stratagem.provenance import source
 from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
 from stratagem.sweeps.plan import Plan, Planned, planned
 
 FILE, PLAN = "sweep.json", "sweep.toml"
@@ -44,26 +45,35 @@ class Sweep:
         for number, run in enumerate(self.runs, 1):
             tell(f"{number} of {len(self.runs)}: {run.name}")
             self._make(run)
+            self._check_metric(run)
 
     def _bind(self) -> None:
-        """Hold all runs to one commit."""
+        """Hold all runs to one commit, and those that are there already to the plan as it is."""
         now = source()
         self.folder.mkdir(parents=True, exist_ok=True)
-        known = self._known()
+        known = known_source(self.folder)
         if not self.any_tree:
             _check(now, known)
-        if not known:
+        for run in self.runs:
+            self._check_settings(run)
+        if not known or self.any_tree:
             write_file(self.folder / FILE, json.dumps({**now, "any_tree": self.any_tree}, indent=1) + "\n")
-            shutil.copyfile(self.path, self.folder / PLAN)
+        shutil.copyfile(self.path, self.folder / PLAN)
 
-    def _known(self) -> dict[str, Any]:
-        try:
-            known: dict[str, Any] = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError) as error:
-            raise StratagemError(f"The file {self.folder / FILE} cannot be read: {error}.") from error
-        return known
+    def _check_settings(self, run: Planned) -> None:
+        """Refuse to go on with, or to compare, a run that was begun with other settings."""
+        folder = self.folder / run.name
+        if (folder / "run.json").is_file() and recipe_of(RunFolder.open(folder)) != read_any(run.recipe, run.changes):
+            raise StratagemError(
+                f"The run {run.name} was begun with other settings than the plan or its recipe has now: change them "
+                "back, or begin anew in another folder."
+            )
+
+    def _check_metric(self, run: Planned) -> None:
+        """Say it after the first run, and not after all of them, where no run will have the figure that decides."""
+        found = read_metrics(RunFolder.open(self.folder / run.name))
+        if self.plan.metric not in found:
+            raise UnknownName("figure of this sweep", self.plan.metric, found)
 
     def _make(self, planned_run: Planned) -> None:
         folder = self.folder / planned_run.name
@@ -77,12 +87,30 @@ class Sweep:
         trainer_of(recipe, run).train()
 
 
+def known_source(folder: Path) -> dict[str, Any]:
+    """The commit that a sweep in a folder was begun with, or nothing."""
+    try:
+        known = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise StratagemError(f"The file {folder / FILE} cannot be read: {error}.") from error
+    if not isinstance(known, dict):
+        raise StratagemError(f"The file {folder / FILE} cannot be read: it is no table.")
+    return known
+
+
 def _check(now: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     """One clean commit for all."""
     if now["commit"] is None:
         raise StratagemError("A sweep is bound to a commit, and git does not keep this program: add --any-tree.")
     if now["dirty"]:
         raise StratagemError("A sweep is bound to a commit, and this tree differs from its own: commit it first.")
+    if known.get("dirty") or known.get("any_tree"):
+        raise StratagemError(
+            "This sweep was begun with --any-tree, so its runs are not all by one commit: go on with it, or begin anew "
+            "in another folder."
+        )
     if known and known.get("commit") != now["commit"]:
         raise StratagemError(
             f"This sweep was begun with commit {str(known.get('commit'))[:12]}, and the program is now "
