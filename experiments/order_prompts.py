@@ -20,13 +20,12 @@ from typing import Any, NamedTuple
 from dots import Dot, picture
 
 from stratagem.engines.base import answer
-from stratagem.evaluation.metrics.orders import met_own
+from stratagem.evaluation.metrics.orders import is_effective, of_sheet
 from stratagem.evaluation.statistics import wilson
 from stratagem.games.base import State
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
-from stratagem.games.diplomacy.results import read_order
 from stratagem.games.key import Key
 from stratagem.players.base import Ask, Move, Player
 from stratagem.players.catalogue import make_player
@@ -107,7 +106,7 @@ def judged(place: Position, move: Move) -> dict[str, float]:
     good = 0
     if move.action is not None:
         parts = place.state.fork().play({**place.others, place.seat: move.action}).parts or {}
-        good = sum(came_to_something(move.action, part.slot, part.kind) for part in parts[place.seat] if part.slot)
+        good = sum(is_effective(*order) for order in of_sheet(move.action, parts[place.seat]))
     return {
         "sheets": float(move.action is not None),
         "orders": min(len(lines & legal), sheet.fill) / sheet.fill,
@@ -116,16 +115,6 @@ def judged(place: Position, move: Move) -> dict[str, float]:
         "reply": float(sum(call.num_reply for call in move.calls)),
         "ms": math.fsum(call.ms for call in move.calls),
     }
-
-
-def came_to_something(action: str, unit: str, kind: str) -> bool:
-    """Neither void, nor without its convoy, nor bounced off another of one's own."""
-    if kind in ("void support", "void convoy", "no convoy"):
-        return False
-    if kind != "bounce":
-        return True
-    orders = [read_order(line) for line in action.split("\n")]
-    return not met_own(orders, next(order for order in orders if order.unit == unit))
 
 
 def main() -> None:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from stratagem.evaluation.bouts import Bout
-from stratagem.evaluation.hostility import Hostility, alliance, hostility
+from stratagem.evaluation.hostility import Hostility, _attacked, alliance, hostility
 from stratagem.evaluation.kingmaking import decisive, kingmakers
 from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.metrics.orders import ordered
+from stratagem.evaluation.metrics.orders import is_effective, of_sheet, ordered
+from stratagem.games.base import Part
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -54,6 +55,9 @@ SCRIPT = {
 }
 
 
+HELD = ["A PAR H", "A MAR H", "F BRE H"]
+
+
 def test_orders_are_counted_by_what_became_of_them():
     """Spring: two bounce at one place and a support is void; Fall: a supported move, a support, a move."""
     game, episode = game_of(TWO, Reader(**SCRIPT), Reader())
@@ -74,9 +78,28 @@ def test_orders_are_counted_by_what_became_of_them():
 
 
 def test_a_move_into_a_place_that_ones_own_unit_does_not_leave_is_not_effective():
-    game, episode = game_of(TWO, Reader(S1901M=["A PAR - BRE", "A MAR H", "F BRE H"]), Reader())
+    game, episode = game_of(TWO, Reader(S1901M=["A PAR - BRE", "A MAR H", "F BRE H"], F1901M=HELD), Reader())
     assert [(part.slot, own) for part, own in ordered(episode) if part.kind == "bounce"] == [("A PAR", True)]
-    assert METRICS["effective"].measure(sample(game, episode)).mean == pytest.approx(2 / 3)
+    assert METRICS["effective"].measure(sample(game, episode)).mean == pytest.approx(5 / 6)
+
+
+def test_two_own_units_that_would_change_places_undo_each_other():
+    _, episode = game_of(TWO, Reader(S1901M=["A PAR - GAS", "A MAR H", "F BRE - GAS"], F1901M=HELD), Reader())
+    assert {part.slot for part, own in ordered(episode) if own} == {"A PAR", "F BRE"}
+    swap = [Part("A BUR", "bounce", 0.0), Part("A GAS", "bounce", 0.0), Part("", "outcome", 1.0)]
+    assert [own for _, own in of_sheet("A BUR - GAS\nA GAS - BUR", swap)] == [True, True]
+    late = [Part("A BUR", "bounce", 0.0), Part("A GAS", "bounce", 0.0)]
+    assert [own for _, own in of_sheet("A BUR - GAS\nA GAS - SPA", late)] == [True, False]
+
+
+def test_what_was_no_sheet_is_no_effective_one():
+    """Held by rule, its orders count and none was effective; in a build phase there was nothing to be effective."""
+    game, episode = game_of(TWO, Reader(S1901M=HELD), Reader())
+    assert METRICS["effective"].measure(sample(game, episode)).mean == pytest.approx(0.5)
+    held = [Part("A PAR", "hold", 0.1), Part("F BRE", "hold", 0.1)]
+    assert [is_effective(*order) for order in of_sheet(None, held)] == [False, False]
+    assert list(of_sheet(None, [Part("WAIVE", "waive", 0.0)])) == []
+    assert list(of_sheet("WAIVE", [Part("WAIVE", "waive", 0.0)])) == []
 
 
 def test_without_judged_orders_there_is_no_figure():
@@ -137,7 +160,24 @@ def test_a_support_that_gives_another_the_eighteenth_centre_makes_a_king():
     state = placed(game, units, {"FRANCE": owned, "ITALY": ["VEN"], "GERMANY": ["MUN"]})
     orders = {FRANCE: "A BUR - MUN", ITALY: "A TYR S A BUR - MUN", GERMANY: "F BOT H\nA MUN H"}
     assert len(owned) == 17
-    assert decisive(state, orders, FRANCE) == (ITALY,)
+    assert decisive(state, [orders], FRANCE) == (ITALY,)
+
+
+def test_who_drives_a_winner_into_its_last_centre_made_a_king_and_nobody_else():
+    """France is driven out of Tyrolia by Germany and takes Venice in retreat; what Italy held far away is no matter."""
+    game = make_game("diplomacy(only=[FRANCE, GERMANY, ITALY])")
+    owned = ["BRE", "PAR", "MAR", "SPA", "POR", "BEL", "HOL", "LON", "EDI", "LVP", "NWY", "SWE", "DEN", "KIE", "BER"]
+    owned += ["ROM", "NAP"]
+    units = {"FRANCE": ["A TYR"], "GERMANY": ["A BOH", "A MUN"], "ITALY": ["A TUS"]}
+    state = placed(game, units, {"FRANCE": owned, "ITALY": ["TUN"], "GERMANY": ["MUN"]}, phase="F1905M")
+    orders = {FRANCE: "A TYR H", GERMANY: "A BOH - TYR\nA MUN S A BOH - TYR", ITALY: "A TUS H"}
+    assert decisive(state, [orders, {FRANCE: "A TYR R VEN"}], FRANCE) == (GERMANY,)
+    assert decisive(state, [orders], FRANCE) == (), "without the retreat nobody has won"
+
+
+def test_who_helps_a_power_into_its_own_place_attacks_nobody():
+    held = {"KIE": GERMANY, "MUN": GERMANY, "BUR": FRANCE}
+    assert list(_attacked(["A BUR S A MUN - KIE", "A BUR - MUN", "A BUR S A RUH - MUN"], held)) == [GERMANY, GERMANY]
 
 
 def test_without_a_solo_nobody_made_a_king():

@@ -68,9 +68,11 @@ def _could_attack(board: Board, game: Diplomacy, seat: Seat, held: Mapping[str, 
 
 
 def _attacked(lines: Iterable[str], held: Mapping[str, Seat]) -> Iterator[Seat]:
-    """Whom each line attacks, or helps to attack."""
+    """Whom each line attacks, or helps somebody else to attack: who helps a power into its own place attacks nobody."""
     for order in map(read_order, lines):
-        if (order.verb == "-" or (order.verb == "S" and order.to_move)) and order.target in held:
+        helps = order.verb == "S" and order.to_move
+        attacks = order.verb == "-" or (helps and held.get(order.helped) != held.get(order.target))
+        if attacks and order.target in held:
             yield held[order.target]
 
 

@@ -2,38 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from stratagem.games.base import Seat
 from stratagem.games.diplomacy.state import DiplomacyState
 from stratagem.play.forks import steps
 from stratagem.play.records import Episode
 
+Sheets = Mapping[Seat, str | None]
+
 
 def kingmakers(episode: Episode) -> tuple[Seat, ...]:
     """The losers who would have kept the winner from a solo by holding in the last movement phase; none without one."""
-    last: tuple[DiplomacyState, dict[Seat, str | None]] | None = None
+    last: DiplomacyState | None = None
+    played: list[Sheets] = []
     winner: Seat | None = None
     for state, rows in steps(episode):
         assert isinstance(state, DiplomacyState)
         winner = state.winner()
+        orders = {row.seat: row.action for row in rows}
         if rows and state.board.kind == "M":
-            last = state, {row.seat: row.action for row in rows}
-    return () if winner is None or last is None else decisive(*last, winner)
+            last, played = state, [orders]
+        elif rows:
+            played.append(orders)
+    return () if winner is None or last is None else decisive(last, played, winner)
 
 
-def decisive(state: DiplomacyState, orders: Mapping[Seat, str | None], winner: Seat) -> tuple[Seat, ...]:
+def decisive(state: DiplomacyState, played: Sequence[Sheets], winner: Seat) -> tuple[Seat, ...]:
     """Who of the others would have kept the winner from the solo by holding in this movement phase.
 
-    What comes after it in the same season is played by rule: the dislodged disband.
+    `played` are its orders and those of the phases that follow, which are given again as far as they still can be.
     """
-    return tuple(seat for seat in orders if seat != winner and _won(state, {**orders, seat: None}) != winner)
+    orders, *after = played
+    if _won(state, orders, after) != winner:
+        return ()
+    others = [seat for seat in orders if seat != winner]
+    return tuple(seat for seat in others if _won(state, {**orders, seat: None}, after) != winner)
 
 
-def _won(state: DiplomacyState, orders: Mapping[Seat, str | None]) -> Seat | None:
-    """Who has won after these orders and the retreats that follow."""
-    here = state.fork()
+def _won(state: DiplomacyState, orders: Sheets, after: Sequence[Sheets]) -> Seat | None:
+    """Who has won after these orders and the retreats that follow; whoever has to retreat anew disbands."""
+    here, later = state.fork(), iter(after)
     here.play(orders)
     while not here.over and here.board.kind == "R":
-        here.play(dict.fromkeys(here.to_act))
+        told = next(later, {})
+        here.play({seat: _still(here, seat, told.get(seat)) for seat in here.to_act})
     return here.winner()
+
+
+def _still(state: DiplomacyState, seat: Seat, sheet: str | None) -> str | None:
+    """The same orders, if they can be given here."""
+    return sheet if sheet is not None and sheet in state.view(seat).choices else None

@@ -8,10 +8,11 @@ from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.games.base import Part
 from stratagem.games.diplomacy.results import Order, read_order
-from stratagem.play.records import Decision, Episode
+from stratagem.play.records import Episode
 
 Ordered = tuple[Part, bool]
-"""What became of an order, and whether it met another order of the same power."""
+"""What became of an order, and whether it is the power's own fault that it came to nothing: it met another order of the
+same power, or there was no sheet of orders to be read."""
 _VOID = frozenset({"void support", "void convoy", "no convoy"})
 _SUPPORTS = frozenset({"critical support", "support", "cut support", "void support"})
 _MOVES = frozenset({"move", "move home", "capture", "bounce", "no convoy"})
@@ -24,7 +25,7 @@ class Effective(Metric):
     better = "higher"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        return _share(sample, lambda _: True, lambda part, own: part.kind not in _VOID and not own)
+        return _share(sample, lambda _: True, is_effective)
 
 
 class Coordinated(Metric):
@@ -80,25 +81,33 @@ def ordered(episode: Episode) -> Iterator[Ordered]:
     seat = episode.seat_of(0)
     for decision in episode.decisions:
         if decision.seat == seat:
-            yield from _orders(decision)
+            yield from of_sheet(decision.action, decision.parts)
 
 
-def _orders(decision: Decision) -> Iterator[Ordered]:
-    """Each order of a movement sheet with what became of it."""
-    parts = [part for part in decision.parts if part.slot]
-    lines = (decision.action or "").split("\n")
+def is_effective(part: Part, own: bool) -> bool:
+    """Whether an order was neither void nor undone by the power's own fault."""
+    return part.kind not in _VOID and not own
+
+
+def of_sheet(action: str | None, judged: Sequence[Part]) -> Iterator[Ordered]:
+    """Each order of a movement sheet with what became of it; of a sheet that was no sheet nothing was effective."""
+    parts = [part for part in judged if part.slot]
+    if action is None:
+        yield from ((part, True) for part in parts if part.kind == "hold")
+        return
+    lines = action.split("\n")
     if len(parts) != len(lines):
         return
     orders = [read_order(line) for line in lines]
     if not any(order.verb in ("H", "-", "S", "C") for order in orders):
         return
+    stuck = [o for o, part in zip(orders, parts, strict=True) if o.verb != "-" or part.kind in ("bounce", "no convoy")]
     for order, part in zip(orders, parts, strict=True):
-        yield part, part.kind == "bounce" and met_own(orders, order)
+        yield part, part.kind == "bounce" and _met_own(orders, stuck, order)
 
 
-def met_own(orders: Sequence[Order], move: Order) -> bool:
-    """Whether another unit of the same power went to where a move went, or had no order to leave it."""
-    return any(
-        other.unit != move.unit and move.target == (other.target if other.verb == "-" else other.unit[2:5])
-        for other in orders
-    )
+def _met_own(orders: Sequence[Order], stuck: Sequence[Order], move: Order) -> bool:
+    """Whether another unit of the same power went to where a move went, or stood there and did not get away."""
+    others = [other for other in orders if other.unit != move.unit]
+    went = any(other.verb == "-" and other.target == move.target for other in others)
+    return went or any(other.unit != move.unit and other.unit[2:5] == move.target for other in stuck)
