@@ -7,7 +7,7 @@ tell of the orders that are possible: all of them at length (`verbose`), all of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -58,17 +58,28 @@ class OrderSheets(Style):
                     yield f"What may be ordered at {name}:"
                     yield from (f"  {option}" for option in options)
                 case "compact":
-                    unit = options[0][:5] if facts.board.kind == "M" else name
-                    yield f"{unit}: {' | '.join(_short(option) for option in options)}"
+                    yield _in_short(name, options)
                 case "counts":
                     yield f"{name}: {len(options)} orders are possible."
+                case "windows" if facts.board.kind == "R":
+                    yield _ways_out(facts.board, options)
                 case "windows":
                     yield window(facts.board, graph_of(game.map), name)
 
 
-def _short(option: str) -> str:
-    """An order without the unit that it is for."""
-    return option if option.count(" ") < 2 else option.split(" ", 2)[2]
+def _in_short(name: str, options: Sequence[str]) -> str:
+    """The orders of a place: where all are for one unit, that unit once and what each adds to it; else as they are."""
+    units = {" ".join(option.split(" ")[:2]) for option in options if option.count(" ") > 1}
+    if len(units) != 1 or not all(option.count(" ") > 1 for option in options):
+        return f"{name}: {' | '.join(options)}"
+    return f"{units.pop()}: {' | '.join(option.split(' ', 2)[2] for option in options)}"
+
+
+def _ways_out(board: Board, options: Sequence[str]) -> str:
+    """A dislodged unit, and where it may go; nowhere, if it can only disband."""
+    unit = " ".join(options[0].split(" ")[:2])
+    ways = [option.rpartition(" R ")[2] for option in options if " R " in option]
+    return f"{unit} -> " + (", ".join(_told(board, way) for way in ways) or "nowhere")
 
 
 def window(board: Board, graph: Graph, place: str) -> str:

@@ -121,6 +121,12 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
             {"games": ["public-goods"], "grpo": {"terms": {"payoff": 1.0, "collusion": -1.0}}},
             "public-goods has no signal collusion",
         ),
+        ({"grpo": {"terms": {"payoff": 1.0, "parts": 1.0}}}, "kuhn does not say what the pieces of an action were"),
+        ({"grpo": {"orders": "times"}}, "set no orders"),
+        (
+            {"games": ["diplomacy(until=1901, judged=False)"], "grpo": {"terms": {"outcome": 1.0}}},
+            "does not say what the pieces of an action were worth: set no outcome",
+        ),
         ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),
         ({"grpo": {"warm_up": "dumbbot"}}, "dumbbot"),
         ({"select": "safety"}, "`select` cannot be safety in kuhn"),

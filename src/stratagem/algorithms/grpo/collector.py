@@ -75,6 +75,16 @@ def check_game(settings: ForkSettings, game: Game[Any]) -> None:
         )
     if silent := sorted(set(settings.terms) & set(SIGNALS) - set(game.spec.signals)):
         raise BadParameter(f"{game.spec.name} has no signal {silent[0]}, so `terms` cannot charge for it.")
+    asked = [term for term in ("parts", "outcome") if settings.terms.get(term)]
+    asked += ["orders"] if settings.orders != "none" else []
+    if asked and not _judges(game):
+        raise BadParameter(f"{describe(game)} does not say what the pieces of an action were worth: set no {asked[0]}.")
+
+
+def _judges(game: Game[Any]) -> bool:
+    """Whether a game says of an action what its pieces were worth."""
+    state = game.start(Key(0))
+    return state.play(dict.fromkeys(state.to_act)).parts is not None
 
 
 class GRPO:
