@@ -265,6 +265,7 @@ def test_it_plays_alike_whatever_the_hashes_of_the_process_are():
     ("text", "error", "said"),
     [
         ("diplomacy(map=moon)", UnknownName, "map of Diplomacy"),
+        ("diplomacy(map=modern)", BadParameter, "`until` of at least 1994"),
         ("diplomacy(only=[FRANCE, MARS])", UnknownName, "power on this map"),
         ("diplomacy(only=[FRANCE])", BadParameter, "at least two powers"),
         ("diplomacy(only=FRANCE)", BadParameter, "as a list of powers"),
@@ -333,3 +334,17 @@ def test_an_engine_that_is_used_again_judges_as_a_fresh_one():
 
     for seed in range(3):
         random_game(Diplomacy(until=1903, judged=False), Key(seed), alike)
+
+
+@pytest.mark.parametrize(
+    ("text", "win"), [("diplomacy(map=modern, until=1994)", 33), ("diplomacy(map=ancmed, until=1)", 18)]
+)
+def test_another_map_is_played_in_its_own_years_and_says_its_own_rules(text, win):
+    game = make_game(text)
+    state, turn = game.start(Key(0)), 0
+    assert f"{win} centres win alone." in state.view(0).rules
+    while not state.over:
+        views = {seat: state.view(seat) for seat in state.to_act}
+        state.play({seat: view.choices.sample(Key(turn).at(seat)) for seat, view in views.items()})
+        turn += 1
+    assert state.board.year == game.until

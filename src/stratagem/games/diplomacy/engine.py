@@ -20,6 +20,7 @@ Results = dict[str, tuple[str, ...]]
 _KEPT = ("name", "units", "retreats", "centers", "homes")
 COMPLETED = "COMPLETED"
 STANDARD = "standard"
+_FIRST, _WIN = 1901, 18
 _POWERS = ("AUSTRIA", "ENGLAND", "FRANCE", "GERMANY", "ITALY", "RUSSIA", "TURKEY")
 """Of the standard map, so that the game can be told of where the engine is not installed."""
 
@@ -52,6 +53,18 @@ def powers_of(board: str) -> tuple[str, ...]:
 def centers_of(board: str) -> frozenset[str]:
     """All supply centres of a map."""
     return frozenset(place.upper() for place in module().Game(map_name=board).map.scs)
+
+
+@lru_cache(maxsize=8)
+def first_year_of(board: str) -> int:
+    """The year in which the game begins on a map."""
+    return _FIRST if board == STANDARD else int(module().Game(map_name=board).map.first_year)
+
+
+@lru_cache(maxsize=8)
+def win_of(board: str) -> int:
+    """How many centres win alone on a map."""
+    return _WIN if board == STANDARD else int(module().Game(map_name=board).win)
 
 
 def engine_at(board: str, position: str | None = None) -> Engine:

@@ -11,12 +11,11 @@ from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game, Seat
 from stratagem.games.choices import Choices
 from stratagem.games.diplomacy.board import WAIVE, Board
-from stratagem.games.diplomacy.engine import STANDARD, centers_of, maps, powers_of
+from stratagem.games.diplomacy.engine import STANDARD, centers_of, first_year_of, maps, powers_of, win_of
 from stratagem.games.diplomacy.state import DiplomacyFacts, DiplomacyState
 from stratagem.games.spec import GameSpec
 from stratagem.options import whole
 
-_FIRST = 1901
 _SEASONS = {"S": "Spring", "F": "Fall", "W": "Winter"}
 _KINDS = {"M": "movement", "R": "retreats", "A": "adjustments"}
 
@@ -37,12 +36,12 @@ class Diplomacy(Game[DiplomacyFacts]):
     """Whether each order is classified; where a support helped, that plays the phase once more."""
 
     def __post_init__(self) -> None:
-        whole("Diplomacy", "until", self.until, _FIRST)
         if isinstance(self.only, str) or not all(isinstance(name, str) for name in self.only):
             raise BadParameter("Diplomacy needs `only` as a list of powers, such as [FRANCE, GERMANY].")
         object.__setattr__(self, "only", tuple(self.only))
         if self.map != STANDARD and self.map not in maps():
             raise UnknownName("map of Diplomacy", self.map, maps())
+        whole("Diplomacy", "until", self.until, first_year_of(self.map))
         for name in self.only:
             if name not in powers_of(self.map):
                 raise UnknownName("power on this map", name, powers_of(self.map))
@@ -124,8 +123,8 @@ class Diplomacy(Game[DiplomacyFacts]):
             "After each Fall a power owns the supply centres in which its units stand, and those that nobody took from "
             "it. In Winter it builds in its free home centres (A PAR B) or waives a build (WAIVE), or must disband, "
             "until it has as many units as centres.\n"
-            f"18 centres win alone. Otherwise the game ends with the count of Fall {self.until}, and each power is "
-            "paid its centres squared over the sum of all squares."
+            f"{win_of(self.map)} centres win alone. Otherwise the game ends with the count of Fall {self.until}, and each "
+            "power is paid its centres squared over the sum of all squares."
         )
 
     def situation(self, facts: DiplomacyFacts) -> str:
