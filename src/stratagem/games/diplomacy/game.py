@@ -123,8 +123,8 @@ class Diplomacy(Game[DiplomacyFacts]):
             "After each Fall a power owns the supply centres in which its units stand, and those that nobody took from "
             "it. In Winter it builds in its free home centres (A PAR B) or waives a build (WAIVE), or must disband, "
             "until it has as many units as centres.\n"
-            f"{win_of(self.map)} centres win alone. Otherwise the game ends with the count of Fall {self.until}, and each "
-            "power is paid its centres squared over the sum of all squares."
+            f"{win_of(self.map)} centres win alone. Otherwise the game ends with the count of Fall {self.until}, and "
+            "each power is paid its centres squared over the sum of all squares."
         )
 
     def situation(self, facts: DiplomacyFacts) -> str:
