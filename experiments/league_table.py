@@ -22,11 +22,11 @@ import pyspiel
 from open_spiel.python.algorithms import cfr, exploitability, fictitious_play
 
 from league import POPULATIONS, WAYS
+from stratagem.evaluation.statistics import with_interval
 from stratagem.games.catalogue import make_game
 from stratagem.provenance import provenance, source
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
-from stratagem.sweeps.comparison import with_interval
 
 SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
 COLOURS = {

@@ -51,9 +51,9 @@ def test_runs_that_differ_in_the_seed_alone_are_taken_together(runs):
 
 
 def test_a_band_is_students_interval():
-    """By hand: mean 2, spread 1 over three seeds, 4.303 / sqrt(3)."""
+    """By hand: mean 2, spread 1 over three seeds, 4.302653 / sqrt(3)."""
     low, high = band([1.0, 2.0, 3.0])
-    assert (low, high) == pytest.approx((2.0 - 4.303 / math.sqrt(3.0), 2.0 + 4.303 / math.sqrt(3.0)))
+    assert (low, high) == pytest.approx((2.0 - 4.302653 / math.sqrt(3.0), 2.0 + 4.302653 / math.sqrt(3.0)))
     assert band([2.0]) == (2.0, 2.0)
 
 

@@ -6,12 +6,14 @@ from contextlib import nullcontext
 
 import pytest
 
+from stratagem.algorithms.catalogue import read_any
 from stratagem.errors import BadParameter, StratagemError
+from stratagem.evaluation.statistics import with_interval
 from stratagem.provenance import source
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.sweeps import runner
-from stratagem.sweeps.comparison import compared, with_interval
+from stratagem.sweeps.comparison import compared
 from stratagem.sweeps.page import comparison_page
 from stratagem.sweeps.plan import Plan, planned, read_plan
 from stratagem.sweeps.runner import Sweep
@@ -246,13 +248,22 @@ def test_the_program_knows_its_commit():
 def test_the_command_compares_what_is_there(files, capsys):
     from stratagem.cli.main import main
 
-    measured(files / "out", a=[1.0], b=[0.0])
     (files / "s.toml").write_text((files / "s.toml").read_text().replace("kuhn/validation/pay", "m/x"))
+    for run, value in zip(planned(read_plan(files / "s.toml"), files), (1.0, 0.0), strict=True):
+        folder = RunFolder.create(files / "out" / run.name, read_any(run.recipe, run.changes), run.seed, "a test")
+        with folder.at_work(), MetricLog(folder) as log:
+            log.write(1, {"m/x": value})
+    command = ["sweep", str(files / "s.toml"), "--out", str(files / "out"), "--compare"]
     with pytest.raises(SystemExit) as ended:
-        main(["sweep", str(files / "s.toml"), "--out", str(files / "out"), "--compare"])
+        main(command)
     assert not ended.value.code
     said = capsys.readouterr().out
     assert "a before b: undecided, by +1 over 1 of the seeds." in said
     assert "h Undecided." in said
     assert json.loads((files / "out/comparison.json").read_text())["verdict"] == "undecided"
     assert "undecided" in (files / "out/sweep.html").read_text()
+    (files / "s.toml").write_text((files / "s.toml").read_text().replace("0.5", "0.9"))
+    with pytest.raises(SystemExit) as ended:
+        main(command)
+    assert ended.value.code
+    assert "The run b-0 was begun with other settings" in " ".join(capsys.readouterr().err.split())

@@ -23,17 +23,17 @@ def sweep(
     """Run every arm of a sweep with every seed, resumable, and say what the runs say of its hypothesis."""
     from stratagem.sweeps.comparison import compared
     from stratagem.sweeps.page import comparison_page
-    from stratagem.sweeps.plan import read_plan
-    from stratagem.sweeps.runner import Sweep, known_source
+    from stratagem.sweeps.plan import planned, read_plan
+    from stratagem.sweeps.runner import Sweep, check_settings
 
     plan, folder = read_plan(file), into or Path("runs") / file.stem
     if not compare:
         told = lambda said: errors.print(said, markup=False, highlight=False)  # noqa: E731
         Sweep(file, plan, folder, any_tree=any_tree).run(told)
+    check_settings(planned(plan, file.parent), folder)
     found = compared(plan, folder)
-    known = known_source(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_file(folder / DATA, json.dumps({**found.data(), "commit": known.get("commit")}, indent=1) + "\n")
+    write_file(folder / DATA, json.dumps(found.data(), indent=1) + "\n")
     write_file(folder / PAGE, comparison_page(file.stem, found))
     made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
     for arm in found.arms:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from stratagem.errors import StratagemError
+from stratagem.evaluation.statistics import with_interval
 from stratagem.reports.run_data import RunData, finite
 from stratagem.runs.folder import find_runs
-
-_T = {2: 12.706, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
-"""Student's 97.5 % point by the number of seeds."""
-_NORMAL = 1.96
 
 
 def together(data: RunData) -> list[RunData]:
@@ -34,12 +30,8 @@ def _alike(one: RunData, other: RunData) -> bool:
 
 def band(values: Sequence[float]) -> tuple[float, float]:
     """The 95 % interval of a mean over seeds; of one seed there is none, so it is that seed's value."""
-    mean = math.fsum(values) / len(values)
-    if len(values) < 2:
-        return mean, mean
-    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
-    reach = _T.get(len(values), _NORMAL) * error
-    return mean - reach, mean + reach
+    found = with_interval(values)
+    return (found.mean if found.low is None else found.low, found.mean if found.high is None else found.high)
 
 
 def at_once(runs: Sequence[RunData], metric: str) -> Mapping[int, list[float]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from stratagem.errors import StratagemError
-from stratagem.evaluation.statistics import Estimate, mean
+from stratagem.evaluation.statistics import Estimate, with_interval
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
 from stratagem.sweeps.plan import Plan
@@ -147,17 +147,6 @@ def _verdict(better: ArmFigures, worse: ArmFigures, sign: float) -> Verdict:
     elif difference.low is not None and difference.high is not None:
         word = "supported" if difference.low > 0.0 else "contradicted" if difference.high < 0.0 else "undecided"
     return Verdict(better.name, worse.name, difference, word)
-
-
-def with_interval(values: Sequence[float]) -> Estimate:
-    """A mean over independent values with its 95 % interval by Student's t; without one where there is one value."""
-    from scipy.stats import t
-
-    found = mean(list(values))
-    if found.se is None:
-        return found
-    reach = float(t.ppf(0.975, len(values) - 1)) * found.se
-    return Estimate(found.mean, found.se, found.n, found.mean - reach, found.mean + reach)
 
 
 def _finite(data: Mapping[str, Any]) -> dict[str, Any]:

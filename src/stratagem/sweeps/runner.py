@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,23 +51,13 @@ class Sweep:
         """Hold all runs to one commit, and those that are there already to the plan as it is."""
         now = source()
         self.folder.mkdir(parents=True, exist_ok=True)
-        known = known_source(self.folder)
+        known = _known_source(self.folder)
         if not self.any_tree:
             _check(now, known)
-        for run in self.runs:
-            self._check_settings(run)
+        check_settings(self.runs, self.folder)
         if not known or self.any_tree:
             write_file(self.folder / FILE, json.dumps({**now, "any_tree": self.any_tree}, indent=1) + "\n")
         shutil.copyfile(self.path, self.folder / PLAN)
-
-    def _check_settings(self, run: Planned) -> None:
-        """Refuse to go on with, or to compare, a run that was begun with other settings."""
-        folder = self.folder / run.name
-        if (folder / "run.json").is_file() and recipe_of(RunFolder.open(folder)) != read_any(run.recipe, run.changes):
-            raise StratagemError(
-                f"The run {run.name} was begun with other settings than the plan or its recipe has now: change them "
-                "back, or begin anew in another folder."
-            )
 
     def _check_metric(self, run: Planned) -> None:
         """Say it after the first run, and not after all of them, where no run will have the figure that decides."""
@@ -87,7 +77,18 @@ class Sweep:
         trainer_of(recipe, run).train()
 
 
-def known_source(folder: Path) -> dict[str, Any]:
+def check_settings(runs: Iterable[Planned], folder: Path) -> None:
+    """Refuse to go on with, or to compare, runs that were begun with other settings."""
+    for run in runs:
+        own = folder / run.name
+        if (own / "run.json").is_file() and recipe_of(RunFolder.open(own)) != read_any(run.recipe, run.changes):
+            raise StratagemError(
+                f"The run {run.name} was begun with other settings than the plan or its recipe has now: change them "
+                "back, or begin anew in another folder."
+            )
+
+
+def _known_source(folder: Path) -> dict[str, Any]:
     """The commit that a sweep in a folder was begun with, or nothing."""
     try:
         known = json.loads((folder / FILE).read_text(encoding="utf-8"))

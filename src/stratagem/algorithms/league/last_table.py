@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.stats import t
 
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
@@ -17,7 +16,7 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.bouts import Bout, Table
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.hostility import Hostility, alliance, hostility
-from stratagem.evaluation.statistics import Estimate
+from stratagem.evaluation.statistics import Estimate, students
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.base import Game, Json
 from stratagem.games.diplomacy.game import Diplomacy
@@ -120,9 +119,8 @@ def _between(one: Estimate, other: Estimate) -> Estimate:
 
 def _is_sure(margin: Estimate) -> bool:
     """Whether it is none by Student's t over deals; a single deal says nothing."""
-    if margin.exact:
-        return True
-    return margin.se is not None and margin.n > 1 and abs(margin.mean) > float(t.ppf(0.975, margin.n - 1)) * margin.se
+    found = students(margin)
+    return margin.exact or (found.low is not None and found.low > 0.0) or (found.high is not None and found.high < 0.0)
 
 
 def _score(names: Sequence[str], pair: tuple[int, int], bout: Bout) -> Score:
