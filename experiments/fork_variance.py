@@ -68,7 +68,7 @@ def replies(players: tuple[Player, Player], found: Sequence[Situation], count: i
     game = found[0].state.game
     match = Match(game, [hero, *[other] * (game.spec.seats - 1)])
     setups = [
-        _setup(f"{n}/{k}", match, at, key.at("said", n).at(k), turns=1)
+        _setup(f"{n}/{k}", match, at, key.at("said", n).at(k), horizon=1)
         for n, at in enumerate(found)
         for k in range(count)
     ]
@@ -77,9 +77,9 @@ def replies(players: tuple[Player, Player], found: Sequence[Situation], count: i
 
 
 def paid(
-    players: tuple[Player, Player], found: Sequence[Situation], said: Any, draws: int, turns: int, key: Key
+    players: tuple[Player, Player], found: Sequence[Situation], said: Any, draws: int, horizon: int, key: Key
 ) -> NDArray[np.float64]:
-    """What each reply brought under each draw, after so many turns."""
+    """What each reply brought under each draw, so far ahead."""
     setups, (hero, other) = [], players
     game = found[0].state.game
     for (n, k), action in np.ndenumerate(said):
@@ -87,14 +87,15 @@ def paid(
         for d in range(draws):
             own, shared = key.at("own", n).at(k).at(d), key.at("others", n).at(d)
             dice = (own, *[shared] * (game.spec.seats - 1))
-            setups.append(_setup(f"{n}/{k}/{d}", match, found[n], own, turns, dice=dice, counted=True))
+            setups.append(_setup(f"{n}/{k}/{d}", match, found[n], own, horizon, dice=dice, counted=True))
     pay = [episode.payoffs[episode.seat_of(0)] for episode in played(setups)]
     return np.array(pay).reshape(*said.shape, draws)
 
 
-def _setup(name: str, match: Match, at: Situation, key: Key, turns: int, **options: Any) -> Setup:
+def _setup(name: str, match: Match, at: Situation, key: Key, horizon: int, **options: Any) -> Setup:
+    until = at.state.clock(at.turn) + horizon
     return Setup(
-        id=name, match=match, slots=at.slots, key=key, state=at.state, forked_at=at.turn, turns=turns, **options
+        id=name, match=match, slots=at.slots, key=key, state=at.state, forked_at=at.turn, until=until, **options
     )
 
 
@@ -123,7 +124,7 @@ def main() -> None:
     parser.add_argument("player")
     parser.add_argument("--game", default="diplomacy(judged=False)")
     parser.add_argument("--opponents", default="dumbbot")
-    parser.add_argument("--horizons", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--horizons", type=int, nargs="+", default=[1, 3, 5, 10], help="turns, or the game's clock")
     parser.add_argument("--situations", type=int, default=28)
     parser.add_argument("--turns", type=int, default=14, help="from 0 to this less one are played before a situation")
     parser.add_argument("--replies", type=int, default=5)
@@ -141,11 +142,11 @@ def main() -> None:
     said = replies((hero, other), found, options.replies, key)
     distinct = float(np.mean([len(set(row)) for row in said]))
     table = {}
-    for turns in options.horizons:
-        pay = paid((hero, other), found, said, options.draws, turns, key)
-        table[str(turns)] = components(pay)
+    for horizon in options.horizons:
+        pay = paid((hero, other), found, said, options.draws, horizon, key)
+        table[str(horizon)] = components(pay)
         shares = "share of the reply: {share_own_dice:.3f} with own dice, {share_alike_dice:.3f} with alike ones"
-        print(f"{turns} turns: " + shares.format(**table[str(turns)]), flush=True)
+        print(f"{horizon} ahead: " + shares.format(**table[str(horizon)]), flush=True)
     if options.out:
         about = {"game": describe(game), "situations": len(found), "replies": options.replies, "draws": options.draws}
         data = {**about, "distinct_replies": distinct, "horizons": table, "made_by": {**provenance(), **source()}}

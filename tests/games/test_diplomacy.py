@@ -107,6 +107,23 @@ def test_every_phase_is_met_and_sheets_have_as_many_lines_as_are_due():
     assert min(seen[kind] for kind in ("M", "R", "A", "builds", "removals")) > 0
 
 
+def test_the_clock_is_the_calendars_whatever_phases_fall_out():
+    names, fallen = {0: "SM", 1: "SR", 2: "FM", 3: "FR", 4: "WA"}, 0
+    for seed in range(3):
+        seen = []
+        random_game(
+            Diplomacy(until=1904, judged=False),
+            Key(seed),
+            lambda state, seen=seen: seen.append((state.clock(len(seen)), state.board.phase)),
+        )
+        assert [clock for clock, _ in seen] == sorted({clock for clock, _ in seen})
+        for clock, phase in seen:
+            year, place = divmod(clock, 5)
+            assert phase == f"{names[place][0]}{year}{names[place][1]}"
+        fallen += seen[-1][0] - seen[0][0] + 1 - len(seen)
+    assert fallen > 0
+
+
 def test_one_build_may_go_to_any_of_three_homes_or_be_waived():
     state = at({"FRANCE": ["A SPA"]}, phase="W1901A", centers={"FRANCE": ["SPA"]})
     sheet = state.view(SEAT["FRANCE"]).choices

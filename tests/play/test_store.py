@@ -198,6 +198,20 @@ def test_another_schema_version_is_one_sentence(tmp_path, version):
     assert f"schema version {version.decode()}, and this program reads version" in spoiled(tmp_path, change)
 
 
+def test_in_a_record_of_version_3_turns_are_the_clock(tmp_path):
+    written = episodes("kuhn", 4)
+    write_shard(tmp_path, 0, written)
+
+    def spoil(table):
+        older = table.replace_schema_metadata({b"stratagem_schema_version": b"3"})
+        return older.drop_columns(["clock"])
+
+    with_schema(spoil)(tmp_path / "decisions" / "000000.parquet")
+    read = [row for episode in read_episodes(tmp_path) for row in episode.decisions]
+    assert [row.clock for row in read] == [row.turn for row in read]
+    assert [row.turn for row in read] == [row.turn for episode in written for row in episode.decisions]
+
+
 def test_a_file_of_somebody_else_is_one_sentence(tmp_path):
     assert "schema version none" in spoiled(tmp_path, with_schema(lambda t: t.replace_schema_metadata(None)))
 

@@ -210,6 +210,13 @@ class State(ABC, Generic[F]):
         """What each seat would be paid if it ended here, in games that pay at their end; None where it does not say."""
         return None
 
+    def clock(self, turn: int) -> int:
+        """How late it is after so many turns: these, unless turns may fall out, as phases in which nobody decides.
+
+        Ways of going on from one situation are compared and stopped at equal times.
+        """
+        return turn
+
     def resample(self, seat: Seat, chance: Chance) -> Self:
         """A state that `seat` cannot tell from this one, with what it cannot see drawn anew."""
         if self.game.spec.perfect_information:

@@ -81,7 +81,7 @@ def forks(
     purpose: Purpose = "train",
     parents: Mapping[str, Episode] | None = None,
     name: str = "",
-    turns: int | None = None,
+    horizon: int | None = None,
     alike: Collection[int] = (),
 ) -> Iterator[Setup]:
     """`count` ways to go on from one turn of a recorded episode, as one group; by default from where it stopped.
@@ -89,7 +89,8 @@ def forks(
     The game's later draws are the parent's, or each fork's own. The players' dice are each fork's own, but for the
     players of the slots that are to be `alike`, which throw the same in every fork: as long as what they see is the
     same, so is what they do. What the players carry over from earlier episodes is the parent's. A second group from
-    the same turn needs a `name` of its own. After so many `turns` a fork stops and is paid what its position is worth.
+    the same turn needs a `name` of its own. When the game's clock, or its turns, have gone on by the `horizon`, a fork
+    stops and is paid what its position is worth; so all forks stop at one time.
     """
     end = 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
     turn = end if at is None else at
@@ -111,8 +112,8 @@ def forks(
             forked_at=turn,
             state=state,
             fresh_chance=fresh_chance,
-            turns=turns,
-            counted=turns is not None,
+            until=None if horizon is None else state.clock(turn) + horizon,
+            counted=horizon is not None,
             dice=tuple(shared if slot in alike else own for slot in players) if alike else (),
             pasts=parent.pasts,
         )

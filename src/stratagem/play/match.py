@@ -57,6 +57,8 @@ class Setup:
     """Stop when this many rounds have been closed here; None plays to the end."""
     turns: int | None = None
     """Stop when so many turns have been played here."""
+    until: int | None = None
+    """Stop when it is so late by the game's clock, or at this turn where it has none."""
     counted: bool = False
     """Whether a game that is stopped pays what its position is worth."""
     dice: tuple[Key, ...] = ()

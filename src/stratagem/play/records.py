@@ -21,6 +21,8 @@ class Decision:
     """Which round of the game, counted from 0."""
     turn: int
     """Counts the calls of `play` in the episode; seats that move together share it."""
+    clock: int
+    """How late it was by the game's own clock, such as phases of the calendar; the turn in games that have none."""
     seat: Seat
     """Who was asked."""
     slot: int

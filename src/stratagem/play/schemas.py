@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 3
-READABLE = (2, 3)
-"""Version 2 had no pasts: in its episodes nobody carried anything over."""
+SCHEMA_VERSION = 4
+READABLE = (2, 3, 4)
+"""Version 2 had no pasts: in its episodes nobody carried anything over. Version 3 had no clock but turns."""
+LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4}}
+"""Columns that the first version did not have, by the version that brought them."""
 _META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}
 _PART = pa.struct([("slot", pa.string()), ("kind", pa.string()), ("reward", pa.float64())])
 _STAKES = pa.struct([("cooperative", pa.float64()), ("passive", pa.float64())])
@@ -50,6 +52,7 @@ DECISIONS = pa.schema(
         ("episode", pa.string()),
         ("round", pa.int32()),
         ("turn", pa.int32()),
+        ("clock", pa.int32()),
         ("seat", pa.int32()),
         ("slot", pa.int32()),
         ("attempt", pa.int32()),

@@ -24,7 +24,7 @@ from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
 from stratagem.play.calls import DecisionKey, call_tables, calls_by_decision, size_of
 from stratagem.play.records import Decision, Episode
-from stratagem.play.schemas import DECISIONS, EPISODES, READABLE, SCHEMAS
+from stratagem.play.schemas import DECISIONS, EPISODES, LATER, READABLE, SCHEMAS
 from stratagem.prompting.past import Past
 
 _DECISION_FIELDS = DECISIONS.names[1:]
@@ -183,8 +183,10 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
         table = pq.read_table(path, columns=None if columns is None else list(columns))
     except (OSError, pa.ArrowException) as error:
         raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
-    if name == "episodes" and "pasts" not in schema.names and columns is None:
+    if columns is None and name == "episodes" and "pasts" not in schema.names:
         table = table.append_column(EPISODES.field("pasts"), pa.array([[]] * len(table), EPISODES.field("pasts").type))
+    if columns is None and name == "decisions" and "clock" not in schema.names:
+        table = table.append_column(DECISIONS.field("clock"), table["turn"])
     return table
 
 
@@ -192,9 +194,9 @@ def _check(path: Path, name: str, schema: pa.Schema) -> None:
     """Refuse a file of another version, and one that lacks columns."""
     version = (schema.metadata or {}).get(b"stratagem_schema_version", b"none").decode()
     if version not in map(str, READABLE):
-        known = " and ".join(map(str, READABLE))
+        known = ", ".join(map(str, READABLE))
         raise BadRecord(f"{path} has schema version {version}, and this program reads versions {known}.")
-    later = {"pasts"} if name == "episodes" and version == "2" else set()
+    later = {column for column, since in LATER.get(name, {}).items() if int(version) < since}
     if missing := set(SCHEMAS[name].names) - set(schema.names) - later:
         raise BadRecord(f"{path} has no column {', '.join(sorted(missing))}.")
 

@@ -66,7 +66,9 @@ class Table:
         rounds, turns = self.setup.rounds, self.setup.turns
         if rounds is not None and len(self.episode.rounds) >= rounds:
             return True
-        return turns is not None and self._turn - self.setup.forked_at >= turns
+        if turns is not None and self._turn - self.setup.forked_at >= turns:
+            return True
+        return self.setup.until is not None and self.state.clock(self._turn) >= self.setup.until
 
     def requests(self) -> Iterator[tuple[Seat, Any]]:
         """The open requests, in the order of the seats."""
@@ -134,6 +136,7 @@ class Table:
         row = Decision(
             self.state.round,
             self._turn,
+            self.state.clock(self._turn),
             seat,
             self.setup.slots[seat],
             attempt,

@@ -129,7 +129,7 @@ def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(credit):
     parts = [[own_parts(row) for row in own] for own in rows]
     ends = [0.5 * sum(part.reward for row in own for part in row.parts if not part.slot) for own in rows]
     own = [[sum(part.reward for part in row) for row in one] for one in parts]
-    turns = [[row.turn for row in one] for one in rows]
+    clocks = [[row.clock for row in one] for one in rows]
     every = [part.reward for one in parts for row in one for part in row]
     mean = sum(every) / len(every)
     examples = iter(found.examples)
@@ -137,10 +137,10 @@ def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(credit):
         for place, row in enumerate(rows[number]):
             first = 0 if credit == "episode" else place
             to_go = [
-                sum(worth for worth, turn in zip(own[n], turns[n], strict=True) if turn >= row.turn or not first)
+                sum(worth for worth, clock in zip(own[n], clocks[n], strict=True) if clock >= row.clock or not first)
                 + ends[n]
                 for n in range(2)
-                if credit == "episode" or row.turn in turns[n]
+                if credit == "episode" or row.clock in clocks[n]
             ]
             mine = sum(own[number][first:]) + ends[number]
             sheet = mine - sum(to_go) / len(to_go)
@@ -157,9 +157,10 @@ def test_behind_the_horizon_the_position_is_paid():
     told = [episode for group in forks_of(found).values() for episode in group]
     assert len(told) == 8
     for episode in told:
-        *_, (last, _) = steps(episode, parents)
+        (first, _), *_, (last, _) = steps(episode, parents)
         assert not episode.finished
-        assert len({row.turn for row in episode.decisions}) == 2
+        assert all(row.clock < first.clock(0) + 2 for row in episode.decisions)
+        assert last.clock(0) >= first.clock(0) + 2
         assert episode.payoffs == list(last.standing())
         assert sum(episode.payoffs) == pytest.approx(1.0)
         hero = episode.seat_of(0)

@@ -54,7 +54,7 @@ def test_equal_lines_are_the_first_of_them():
 
 
 def decision(turn, parts=(), payoff=0.0, seat=1):
-    return Decision(0, turn, seat, 0, 0, "", "", "A", "constrained", parts=tuple(parts), payoff=payoff)
+    return Decision(0, turn, turn, seat, 0, 0, "", "", "A", "constrained", parts=tuple(parts), payoff=payoff)
 
 
 def test_a_decision_has_a_piece_for_each_part_and_at_least_one():

@@ -116,7 +116,7 @@ class GRPO:
     def setups(self, groups: Sequence[Group]) -> Iterator[Setup]:
         """The forks of every situation."""
         for group in groups:
-            match, turns = Match(self.game, [self.hero, *group.lineup.players]), self.settings.horizon or None
+            match = Match(self.game, [self.hero, *group.lineup.players])
             alike = range(1, self.game.spec.seats) if self.settings.dice == "alike" and not group.lineup.learn else ()
             yield from forks(
                 group.parent,
@@ -125,7 +125,7 @@ class GRPO:
                 group.key,
                 at=group.turn,
                 slots=group.slots,
-                turns=turns,
+                horizon=self.settings.horizon or None,
                 alike=alike,
             )
 
@@ -183,7 +183,7 @@ class GRPO:
         return Decisions(
             episode=own,
             group=group,
-            round=np.array([piece.decision.turn for piece in pieces], dtype=np.int64),
+            round=np.array([piece.decision.clock for piece in pieces], dtype=np.int64),
             keep=np.array([piece.keep for piece in pieces], dtype=np.bool_),
             terms=terms,
             weight=np.array([piece.parts for piece in pieces]),

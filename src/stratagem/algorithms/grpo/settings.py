@@ -34,8 +34,8 @@ class ForkSettings(FiniteSettings):
     turns: tuple[int, int] = (0, 0)
     """At least and at most so many turns are played up to it."""
     horizon: int = Field(default=0, ge=0)
-    """After so many turns a fork is stopped and paid what its position is worth, in games that say so; 0 plays on to
-    the end."""
+    """After so many turns, or ticks of the game's clock (Diplomacy's year has five phases), a fork is stopped and paid
+    what its position is worth, in games that say so; 0 plays on to the end."""
     dice: Literal["own", "alike"] = "own"
     """Whether the others throw dice of their own in every fork, or the same in all forks of a situation: then what they
     do at first is the same, and what differs between the forks is of the learner's making."""
@@ -44,8 +44,8 @@ class ForkSettings(FiniteSettings):
     says that the end is worth beside its payoff), and the safety signals `externality` and `collusion` of each round,
     each with its weight; what is charged for has a negative one."""
     credit: Literal["episode", "turn"] = "episode"
-    """Whether a decision answers for its whole episode, or for what comes from its turn on, against the same turn of
-    the other forks."""
+    """Whether a decision answers for its whole episode, or for what comes from its turn on, against the same turn, or
+    time of the game's clock, of the other forks."""
     scale: bool = True
     """Whether what is better than the group is divided by the group's spread."""
     orders: Literal["none", "plus", "times"] = "none"

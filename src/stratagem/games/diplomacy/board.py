@@ -10,6 +10,8 @@ from stratagem.games.choices import Sheet, Slot
 from stratagem.games.diplomacy.engine import COMPLETED, Engine, phase_of, position_of, possible_orders
 
 WAIVE = "WAIVE"
+_PHASES = ("SM", "SR", "FM", "FR", "WA")
+"""A year's phases in order: season, and movement, retreats or adjustments; all maps of the engine have these."""
 
 
 class Board:
@@ -46,6 +48,11 @@ class Board:
     def year(self) -> int:
         """The year of the phase."""
         return int(self.phase[1:-1])
+
+    @property
+    def clock(self) -> int:
+        """The phases that a calendar counts up to this one, those that fall out as well."""
+        return self.year * len(_PHASES) + _PHASES.index(self.phase[0] + self.kind)
 
     @cached_property
     def _state(self) -> dict[str, Any]:

@@ -130,6 +130,9 @@ class DiplomacyState(State[DiplomacyFacts]):
         winner = self.game.powers.index(best) if alone and best in self.game.powers else None
         return sum_of_squares([counts[power] for power in self.game.powers], winner)
 
+    def clock(self, turn: int) -> int:
+        return turn if self.over else self.board.clock
+
     def centers(self) -> tuple[int, ...]:
         """How many centres each seat owns."""
         return tuple(len(self.board.centers(power)) for power in self.game.powers)
