@@ -1,7 +1,8 @@
 """Runs of SCO-PAL's experiments with `tiny`, resumable: `python experiments/scopal.py runs/scopal main --seeds 3`.
 
-To be called from the project's root. RUNS/start is the warm start that all begin with: search's play, or
-with `--start rules` random play, which teaches no more than what may be played. A run is RUNS/VARIANT-SEED; the
+To be called from the project's root. RUNS/start is the warm start that all begin with: what random play and
+search played, good or bad; with `--start search` the better half of search's play, or with `--start rules` what won in
+random play. A run is RUNS/VARIANT-SEED; the
 runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement alone learns from the
 games of the main run, so that comes first.
 `every` stands for all analyses. `experiments/scopal_table.py` makes the tables and pictures.
@@ -18,7 +19,11 @@ from pathlib import Path
 from runs import Run, make
 
 RECIPE = Path("recipes/scopal/tiny.toml")
-STARTS = {"search": Path("recipes/scopal/tiny-start.toml"), "rules": Path("recipes/scopal/tiny-rules.toml")}
+STARTS = {
+    "mixed": Path("recipes/scopal/tiny-start.toml"),
+    "search": Path("recipes/scopal/tiny-search.toml"),
+    "rules": Path("recipes/scopal/tiny-rules.toml"),
+}
 MAIN = "self"
 STAGED = (MAIN, "iterations")
 """Of which every stage is measured, and what they began with; of the others, which begin alike, what came of them."""
@@ -65,7 +70,7 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
     if kind == "against":
         return {"interaction.opponents": f'{{ "{player(rest)}" = 1 }}'}
     if kind == "teacher":
-        return {"interaction.teacher": player(rest), "refine": '["bc"]'}
+        return {"interaction.teachers": f'{{ "{player(rest)}" = 1 }}', "refine": '["bc"]'}
     if kind == "scale":
         return scaled(folder, seed, ratio=rest == "2")
     return {
@@ -116,7 +121,7 @@ def main() -> None:
         "analyses", nargs="+", choices=[*ANALYSES, "every"], metavar="ANALYSIS", help=", ".join(ANALYSES)
     )
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--start", choices=STARTS, default="search", help="what the warm start imitates")
+    parser.add_argument("--start", choices=STARTS, default="mixed", help="what the warm start imitates")
     asked = parser.parse_args()
     wanted = list(ANALYSES) if "every" in asked.analyses else asked.analyses
     make(runs(wanted, asked.folder, range(asked.seeds), STARTS[asked.start]), asked.folder)

@@ -105,7 +105,7 @@ def test_a_run_that_was_broken_off_ends_as_if_it_had_not(tmp_path, whole, at):
 
 
 def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
-    made = recipe(train="all", refine=["bc"], interaction={"teacher": "mcts:5"}, games=["kuhn(hands=1)"])
+    made = recipe(train="all", refine=["bc"], interaction={"teachers": {"mcts:5": 1}}, games=["kuhn(hands=1)"])
     whole = trained(tmp_path / "whole", made)
     (stage,) = (whole.path / STAGES).iterdir()
     assert [path.name for path in stage.iterdir()] == ["model"]
@@ -153,9 +153,16 @@ def test_a_mixture_of_opponents_and_a_teacher(tmp_path):
     seen = [sorted(episode.players) for episode in read_episodes(trained(tmp_path / "mixed", made).record)]
     shares = sum(players[0].startswith("mcts") for players in seen) / len(seen)
     assert 0.5 < shares < 0.95
-    made = recipe(refine=["bc"], interaction={"teacher": "mcts:5", "episodes": 12}, games=["spiel:nim(pile_sizes=1;2)"])
+    shares = {"mcts:5": 1, "random": 2}
+    made = recipe(
+        refine=["imitate"], interaction={"teachers": shares, "episodes": 12}, games=["spiel:nim(pile_sizes=1;2)"]
+    )
     run = trained(tmp_path / "taught", made)
-    assert {name for e in read_episodes(run.record) for name in e.players} == {"mcts:5@1"}
+    sides = [set(episode.players) for episode in read_episodes(run.record)]
+    assert len(sides) == 12
+    assert {"mcts:5@1"} in sides
+    assert {"random@1"} in sides
+    assert {"mcts:5@1", "random@1"} not in sides  # one plays all seats of a game
     assert set(read_steps(run.path / "steps" / "0.parquet").rows["prompt"].to_pylist()) == {None}
 
 
@@ -171,7 +178,7 @@ def test_games_of_anyone_and_a_table_of_anyone(tmp_path, whole):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"refine": ["ppo"]}, "methods are bc, winning"),
+        ({"refine": ["ppo"]}, "methods are bc, imitate, winning"),
         ({"mode": "sing"}, "modes are"),
         ({"reward": {"credit": "winrate"}}, "did you mean step_win_rate"),
         ({"interaction": {"opponents": {"random": 0}}}, "more than 0"),

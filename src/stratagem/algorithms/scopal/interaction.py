@@ -59,8 +59,8 @@ class Interaction:
     def _of(self, game: Game[Any]) -> dict[str, Match]:
         """A match with every opponent."""
         others = game.spec.seats - 1
-        if teacher := self.settings.teacher:
-            return {teacher: Match(game, [make_player(teacher, game)] * (others + 1))}
+        if teachers := self.settings.teachers:
+            return {name: Match(game, [make_player(name, game)] * (others + 1)) for name in teachers}
         if self.earlier is not None:
             return {self.earlier.name: Match(game, [self.learner, *[self.earlier] * others])}
         return {
@@ -85,9 +85,9 @@ class Interaction:
             )
 
     def _drawn(self, matches: dict[str, Match], key: Key) -> Match:
-        """The match of one game, by the shares of the opponents."""
+        """The match of one game, by the shares of the teachers or opponents."""
         if len(matches) == 1:
             return next(iter(matches.values()))
-        shares = list(self.settings.opponents.values())
+        shares = list((self.settings.teachers or self.settings.opponents).values())
         total = sum(shares)
         return list(matches.values())[key.at("opponent").choose([share / total for share in shares])]

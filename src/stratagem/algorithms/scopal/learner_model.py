@@ -38,7 +38,15 @@ POLICY = "policy"
 STAGES = "stages"
 """Where a run keeps what each stage ended with, by step and method."""
 _WAS = "was-"
-_NAMES = {"bc": "BC", "kto": "KTO", "dpo": "DPO", "grpo": "GRPO", "spag": "SPAG", "winning": "BC of won games"}
+_NAMES = {
+    "bc": "BC",
+    "kto": "KTO",
+    "dpo": "DPO",
+    "grpo": "GRPO",
+    "spag": "SPAG",
+    "winning": "BC of won games",
+    "imitate": "BC of all",
+}
 
 
 class LearnerModel:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -66,21 +67,26 @@ def cloned(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
 class Cloning(Method):
     """Say what was advantageous: `-sum w log pi(y|x)` over the desirable samples (SCO-PAL, eq. 1).
 
-    Of winning trajectories (`won`) all that was said in won games counts, as often as it was said there.
+    Of winning trajectories all that was said in `won` games counts, as often as it was said there; or all that was
+    `legal` counts, which makes a policy that plays as those did who played.
     """
 
-    won: bool = False
+    what: Literal["advantageous", "won", "legal"] = "advantageous"
 
     def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
-        if self.won:
-            share = samples.columns["won"] / np.maximum(samples.columns["count"], 1.0)
-            chosen = samples.only(share > 0.0, samples.weight * share)
-        else:
-            chosen = samples.only(samples.desirable)
+        chosen = self._chosen(samples)
         if not len(chosen):
             raise BadParameter("Nothing is advantageous, so nothing can be cloned: lower the threshold of `credit`.")
         loss = CrossEntropy(per="divisor", weighted=True)
         return Lesson(_alone(chosen), chosen.weight, loss, lambda units, weight: cloned(chosen, units, weight))
+
+    def _chosen(self, samples: Samples) -> Samples:
+        if self.what == "legal":
+            return samples.only(samples.columns["legal"] > 0.0)
+        if self.what == "won":
+            share = samples.columns["won"] / np.maximum(samples.columns["count"], 1.0)
+            return samples.only(share > 0.0, samples.weight * share)
+        return samples.only(samples.desirable)
 
 
 def both_kinds(samples: Samples) -> tuple[float, float]:
@@ -243,7 +249,8 @@ def _relative(samples: Samples) -> Floats:
 
 METHODS: dict[str, Method] = {
     "bc": Cloning(),
-    "winning": Cloning(won=True),
+    "imitate": Cloning(what="legal"),
+    "winning": Cloning(what="won"),
     "kto": Preferring(),
     "joint": Preferring(joint=True),
     "dpo": Pairing(),
@@ -251,3 +258,5 @@ METHODS: dict[str, Method] = {
     "spag": Discounting(),
 }
 """Every way by name; a recipe's `refine` is a list of them."""
+CLONING = tuple(name for name, method in METHODS.items() if isinstance(method, Cloning))
+"""Those that ask for no reference."""

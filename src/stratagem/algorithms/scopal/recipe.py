@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from stratagem.algorithms.recipe_file import AnyRecipe, ModeName
-from stratagem.algorithms.scopal.methods import METHODS
+from stratagem.algorithms.scopal.methods import CLONING, METHODS
 from stratagem.algorithms.scopal.settings import InteractionSettings, RewardSettings, SampleSettings, StageSettings
 from stratagem.algorithms.sft import AdapterSettings
 from stratagem.learning.optimiser import OptimiserSettings
@@ -63,6 +63,8 @@ class ScopalRecipe(AnyRecipe):
     """Stage III: methods by name, one after the other; without any, games are played and estimated."""
     bc: StageSettings = _CLONED
     """Behavioural cloning of what was advantageous."""
+    imitate: StageSettings = _CLONED
+    """Behavioural cloning of all that was legal, whether it won or lost."""
     winning: StageSettings = _CLONED
     """Behavioural cloning of all that was said in won games."""
     kto: StageSettings = StageSettings()
@@ -94,10 +96,12 @@ class ScopalRecipe(AnyRecipe):
         given = self.reward.table or self.interaction.records
         if self.iterations > 1 and given:
             raise ValueError("`iterations` play anew each time: leave `interaction.records` and `reward.table` out")
-        if self.iterations > 1 and self.interaction.teacher:
-            raise ValueError("a `teacher` plays the same games each time: leave `iterations` at 1")
-        if self.train == "all" and (set(self.refine) - {"bc", "winning"} or self.iterations > 1):
-            raise ValueError("`train` all leaves nothing to be held near to: let `refine` be bc or winning, once")
+        if self.iterations > 1 and self.interaction.teachers:
+            raise ValueError("`teachers` play the same games each time: leave `iterations` at 1")
+        if self.train == "all" and (set(self.refine) - set(CLONING) or self.iterations > 1):
+            raise ValueError(
+                f"`train` all leaves nothing to be held near to: let `refine` be one of {', '.join(CLONING)}, once"
+            )
         if parse_model(self.model).kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
         if len(parse_model(self.model).adapters) > 1:

@@ -73,12 +73,13 @@ def samples_of(
     examples = [example for example in examples if example.taught]
     asked = [example.tokens[: example.taught[0]] for example in examples]
     numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(asked))}
+    columns = {name: rows[name].to_numpy().astype(np.float64) for name in ("count", "reward", "spag", "won")}
     return Samples(
         examples=examples,
         weight=given / given.mean(),
         desirable=rows["desirable"].to_numpy(),
         prompt=np.array([numbers[prompt] for prompt in asked], dtype=np.int64),
-        columns={name: rows[name].to_numpy().astype(np.float64) for name in ("count", "reward", "spag", "won")},
+        columns=columns | {"legal": rows["action"].is_valid().to_numpy().astype(np.float64)},
     )
 
 

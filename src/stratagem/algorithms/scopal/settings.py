@@ -19,8 +19,9 @@ class InteractionSettings(FiniteSettings):
     """Games of each kind; seats alternate."""
     opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
     """Who the opponents are, each with its share of the games: self, or any player by name."""
-    teacher: str = ""
-    """A player who plays both seats in the learner's place, and whose games are imitated; empty for none."""
+    teachers: dict[str, float] = {}
+    """Who plays all seats of a game in the learner's place, each player with its share of the games, which are imitated;
+    without any the learner plays."""
     temperature: float = Field(default=0.7, gt=0.0)
     """At which the learner plays."""
     block: int = Field(default=250, ge=1)
@@ -28,12 +29,12 @@ class InteractionSettings(FiniteSettings):
     records: tuple[str, ...] = ()
     """Games that were played already, as folders of records; with any, none are played."""
 
-    @field_validator("opponents")
+    @field_validator("opponents", "teachers")
     @classmethod
-    def _positive(cls, opponents: dict[str, float]) -> dict[str, float]:
-        if min(opponents.values()) <= 0.0:
+    def _positive(cls, shares: dict[str, float]) -> dict[str, float]:
+        if min(shares.values(), default=1.0) <= 0.0:
             raise ValueError("every share is more than 0: leave out who is not to play")
-        return opponents
+        return shares
 
 
 class RewardSettings(FiniteSettings):
