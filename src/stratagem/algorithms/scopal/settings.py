@@ -20,8 +20,8 @@ class InteractionSettings(FiniteSettings):
     opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
     """Who the opponents are, each with its share of the games: self, or any player by name."""
     teachers: dict[str, float] = Field(default={})
-    """Who plays all seats of a game in the learner's place, each with its share of the games, which are imitated; without
-    any the learner plays."""
+    """Who plays all seats of a game in the learner's place, each with its share of the games, which are imitated;
+    without any the learner plays."""
     temperature: float = Field(default=0.7, gt=0.0)
     """At which the learner plays."""
     block: int = Field(default=250, ge=1)
