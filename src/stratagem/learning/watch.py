@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -54,9 +54,18 @@ class Watch:
         self._entropies.clear()
 
     def after(
-        self, learner: Learner, report: Report, *, counts: Mapping[str, int] | None = None, steps_a_batch: int = 1
+        self,
+        learner: Learner,
+        report: Report,
+        *,
+        counts: Mapping[str, int] | None = None,
+        steps_a_batch: int = 1,
+        without: Collection[str] = (),
     ) -> dict[str, str]:
-        """Look at the step that a learner has just taken; the first that had a gradient is probed too."""
+        """Look at the step that a learner has just taken; the first that had a gradient is probed too.
+
+        `without` are the checks of what is meant to be so, as a teacher's low entropy where a policy imitates.
+        """
         gaps: Mapping[str, float] = {}
         if not self._probed and math.isfinite(report.norm) and report.norm > 0.0:
             gaps, self._probed = probed(learner, report.examples), True
@@ -70,7 +79,7 @@ class Watch:
             gaps=gaps,
             since=self._since,
         )
-        return self.look(seen)
+        return self.look(seen, {name: check for name, check in CHECKS.items() if name not in without})
 
     def idle(self, step: int, *, counts: Mapping[str, int]) -> dict[str, str]:
         """Look at a batch that taught nothing, of which there is nothing to see but what was counted."""

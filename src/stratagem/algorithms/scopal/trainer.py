@@ -19,6 +19,7 @@ from stratagem.algorithms.scopal.decision_table import read_decisions
 from stratagem.algorithms.scopal.interaction import Block, Interaction
 from stratagem.algorithms.scopal.judge import judged
 from stratagem.algorithms.scopal.learner_model import LearnerModel
+from stratagem.algorithms.scopal.methods import CLONING
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
 from stratagem.algorithms.scopal.samples import Samples, samples_of
@@ -150,9 +151,12 @@ class ScopalTrainer:
         refinement = Refinement(method, samples, self.recipe.stage(method), key)
         done = self.place.done if self.place.stage == stage else 0
         learner = self.model.learner(refinement, key, fresh=not done)
+        if not done:
+            self.watch.begin_anew(0)
+        meant = ("collapse",) if method in CLONING else ()
         for number, batch in enumerate(refinement.batches(done), done + 1):
             report = learner.step(batch)
-            found = self.watch.after(learner, report, counts={})
+            found = self.watch.after(learner, report, counts={}, without=meant)
             figures = {f"{method}/loss": report.loss, f"{method}/norm": report.norm, f"{method}/rate": report.rate}
             figures |= {f"{method}/{name}": value for name, value in report.metrics.items()}
             figures |= {f"checks/{name}": 1.0 for name in found}
