@@ -83,16 +83,17 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
 
 
 def scaled(folder: Path, seed: int, *, ratio: bool) -> dict[str, str]:
-    """The games against mcts:5 learnt from for as many steps as those of self-play; or also at their ratio of kinds.
+    """The games against mcts:5 learnt from for as many steps as those of self-play; or the good ones for as many.
 
-    Copies of a sample are epochs here. Nothing else would act: weights are relative to one another.
+    Copies of a sample are epochs here. Nothing else would act: weights are relative to one another, and KTO brings both
+    kinds to one sum, so the second scaling differs from the first in how long is cloned.
     """
     few, many = (told(folder / f"{name}-{seed}") for name in ("against-mcts-5", MAIN))
-    times = many["samples"] / few["samples"]
     usual = tomllib.loads(RECIPE.read_text(encoding="utf-8"))
-    epochs = {f"{stage}.epochs": str(max(1, round(usual[stage]["epochs"] * times))) for stage in ("bc", "kto")}
-    table = {"reward.table": f"{folder}/against-mcts-5-{seed}/steps/0.parquet"}
-    return {**table, **epochs} | ({"samples.ratio": f"{many['ratio']:.4f}"} if ratio else {})
+    asked = {"bc": "advantageous" if ratio else "samples", "kto": "samples"}
+    times = {stage: usual[stage]["epochs"] * many[name] / few[name] for stage, name in asked.items()}
+    epochs = {f"{stage}.epochs": str(max(1, round(number))) for stage, number in times.items()}
+    return {"reward.table": f"{folder}/against-mcts-5-{seed}/steps/0.parquet", **epochs}
 
 
 def told(run: Path) -> dict[str, float]:

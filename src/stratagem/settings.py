@@ -31,6 +31,19 @@ class Settings(BaseModel):
             raise BadParameter(_sentence(cls, error, where)) from error
 
 
+def over_default(default: Settings, given: Any) -> Any:
+    """A table laid over settings, so that what it does not name is as it was vetted there."""
+    if not isinstance(given, Mapping):
+        return given
+    own = {name: getattr(default, name) for name in type(default).model_fields}
+    inside = {name: over_default(own[name], value) for name, value in given.items() if _settings_at(own, name)}
+    return {**own, **given, **inside}
+
+
+def _settings_at(own: Mapping[str, Any], name: str) -> bool:
+    return isinstance(own.get(name), Settings)
+
+
 class FiniteSettings(Settings):
     """Settings with which something is computed: none of their numbers is infinite."""
 

@@ -3,11 +3,18 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+import torch
 
-from stratagem.algorithms.scopal.refinement import split
-from stratagem.algorithms.scopal.samples import drawn, weights_of
-from stratagem.algorithms.scopal.settings import SampleSettings
+from stratagem.algorithms.scopal.methods import METHODS
+from stratagem.algorithms.scopal.refinement import Refinement, split
+from stratagem.algorithms.scopal.samples import Samples, Wording, drawn, weights_of
+from stratagem.algorithms.scopal.settings import SampleSettings, StageSettings
 from stratagem.algorithms.scopal.steps import SCHEMA, Steps
+from stratagem.games.key import Key
+from stratagem.learning.batch import columns_of
+from stratagem.learning.example import Example
+from stratagem.learning.losses.base import Outputs
+from stratagem.prompting.catalogue import make_style
 
 PLAIN = SampleSettings(balance=False)
 
@@ -32,13 +39,6 @@ def test_balanced_games_count_alike_and_all_together_as_before():
     assert weight.tolist() == pytest.approx([3.75, 1.25, 2.5, 2.5])
 
 
-def test_kinds_are_brought_to_a_ratio_and_all_together_count_as_before():
-    shifted = SampleSettings(balance=False, ratio=3.0)
-    weight = weights_of(steps([1, 1, 4, 2], desirable=[True, True, False, False]), shifted)
-    assert weight.tolist() == pytest.approx([3.0, 3.0, 4 / 3, 2 / 3])
-    assert weights_of(steps([1, 2]), shifted).tolist() == [1, 2]
-
-
 def test_draws_are_so_many_and_keep_each_rows_share_on_average():
     weight = np.array([8.0, 4.0, 2.0, 1.0, 1.0])
     assert drawn(weight, 0, np.random.default_rng(0)).tolist() == drawn(weight, 5, np.random.default_rng(0)).tolist()
@@ -55,3 +55,110 @@ def test_a_heavy_unit_is_cut_into_equal_parts_that_add_up():
     assert totals / totals.sum() == pytest.approx(weight / weight.sum())
     assert parts.mean() == pytest.approx(1.0)
     assert parts.max() <= 1.0 / (weight.sum() / len(parts)) + 1e-9
+
+
+def samples(count, said_by_a_model=True):
+    """Replies of two tokens to two questions, with these counts; every other one is desirable, and the last illegal."""
+    size = len(count)
+    drawn_with = {"sampler_logprobs": (-0.5, -0.7)}
+    kinds = np.arange(size) % 2 == 0
+    return Samples(
+        examples=[
+            Example(tokens=(1, place % 2, 5, 6), taught=(2, 3), columns=drawn_with if said_by_a_model else {})
+            for place in range(size)
+        ],
+        weight=np.array(count, float) / np.mean(count),
+        desirable=kinds,
+        prompt=np.zeros(size, dtype=np.int64),
+        columns={
+            "count": np.array(count, float),
+            "reward": kinds * 0.8,
+            "spag": np.where(kinds, 0.3, -0.2),
+            "won": np.array(count, float),
+            "legal": np.array([1.0] * (size - 1) + [0.0]),
+        },
+    )
+
+
+def test_won_games_and_imitation_leave_illegal_replies_out():
+    for method in ("winning", "imitate"):
+        lesson = METHODS[method].lesson(samples([3, 1, 1, 2]), StageSettings(), np.random.default_rng(0))
+        assert len(lesson.units) == 3
+
+
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"grpo"}))
+def test_replies_of_models_and_of_others_can_be_in_one_batch(method):
+    own, others = samples([1, 1, 1, 1, 1]), samples([1, 1, 1, 1, 1], said_by_a_model=False)
+    both = Samples(
+        examples=[*own.examples, *others.examples],
+        weight=np.ones(10),
+        desirable=np.concatenate([own.desirable, others.desirable]),
+        prompt=np.zeros(10, dtype=np.int64),
+        columns={name: np.concatenate([own.columns[name], others.columns[name]]) for name in own.columns},
+    )
+    for batch in Refinement(method, both, StageSettings(epochs=1), Key(0)).batches():
+        assert len({frozenset(example.columns) for example in batch}) == 1
+
+
+@pytest.mark.parametrize(("batch", "sizes"), [(1, {2, 3}), (2, {2, 3}), (4, {3, 4})])
+def test_no_batch_of_kto_is_of_one_sample(batch, sizes):
+    """What stands for the divergence is a reply to another sample's question."""
+    refinement = Refinement("kto", samples([1] * 11), StageSettings(epochs=2, batch=batch), Key(0))
+    made = [[example for example in one if not example.row["kl"]] for one in refinement.batches()]
+    assert len(made) == refinement.steps
+    assert {len(one) for one in made} == sizes
+    assert sum(map(len, made)) == 22
+    alone = Refinement("bc", samples([1] * 11), StageSettings(epochs=1, batch=1), Key(0))
+    assert {len(one) for one in alone.batches()} == {1}
+
+
+@pytest.mark.parametrize("method", ["bc", "grpo", "spag"])
+def test_a_row_that_was_said_thrice_teaches_as_three_rows_do(method):
+    """In one batch of all: the gradient at the logits of every reply."""
+    once, thrice = samples([1, 1, 1, 1]), samples([3, 3, 1, 1])
+    spread = samples([1] * 8)
+    order = [0, 1, 0, 1, 0, 1, 2, 3]
+    again = Samples(
+        examples=[thrice.examples[place] for place in order],
+        weight=np.ones(8),
+        desirable=thrice.desirable[order],
+        prompt=spread.prompt,
+        columns={name: column[order] for name, column in once.columns.items()},
+    )
+    found = [gradients(method, given, rows) for given, rows in ((thrice, [0, 1, 2, 3]), (again, order))]
+    for one, other in zip(*found, strict=True):
+        assert one / found[0][0] == pytest.approx(other / found[1][0], rel=1e-5)
+
+
+def test_what_is_cloned_beside_kto_is_a_mean_over_what_is_desirable():
+    (batch,) = Refinement("joint", samples([3, 1, 1, 1]), StageSettings(epochs=1, batch=99), Key(0)).batches()
+    for example in batch:
+        cloned = bool(example.row["desirable"]) and not example.row["kl"]
+        assert example.columns["weight"] == pytest.approx((example.row["weight"] if cloned else 0.0,) * 2)
+        assert example.row["divisor"] == pytest.approx(2 * (3 + 1) / 1.5)
+
+
+def gradients(method, given, rows):
+    """The loss's gradient of each distinct sample's first token, over one batch of all."""
+    (batch,) = Refinement(method, given, StageSettings(epochs=1, batch=99, heaviest=99.0), Key(0)).batches()
+    batch = [example for example in batch if not example.row.get("kl")]
+    lesson = METHODS[method].lesson(given, StageSettings(), np.random.default_rng(0))
+    columns = columns_of(batch, torch.device("cpu"))
+    said = torch.full((2 * len(batch),), -0.6, requires_grad=True)
+    parts = torch.full((2 * len(batch),), -0.4)
+    outputs = Outputs(policy_logprobs=said, reference_logprobs=parts, entropies=None, values=None, target_logprobs=None)
+    lesson.loss(outputs, columns, lesson.loss.prepare(columns, outputs)).loss.backward()
+    first = said.grad[::2].tolist()
+    by_sample = {}
+    for example, value in zip(batch, first, strict=True):
+        key = (example.tokens, example.row.get("desirable"), tuple(example.columns.get("advantage", ())))
+        key = (*key, example.row.get("advantage"))
+        by_sample[key] = by_sample.get(key, 0.0) + value
+    return [by_sample[key] for key in sorted(by_sample, key=repr) if by_sample[key]]
+
+
+def test_an_action_is_said_as_the_mode_says_it():
+    """Marks are for modes in which something is said before the action."""
+    style = make_style("gtbench")
+    assert Wording(style, "direct").of("BET") == Wording(style, "single").of("BET") == "BET"
+    assert Wording(style, "free").of("BET") == "<BET>"

@@ -16,7 +16,7 @@ from stratagem.algorithms.scopal.trainer import EVALUATION
 from stratagem.engines.open import served
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.models.run_models import read_run_models
-from stratagem.play.store import read_episodes
+from stratagem.play.store import read_episodes, shards
 from stratagem.reports.report import report_html
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
@@ -171,8 +171,9 @@ def test_games_of_anyone_and_a_table_of_anyone(tmp_path, whole):
     records = trained(tmp_path / "a", recipe(interaction={"records": [str(whole.record)]}))
     table = trained(tmp_path / "b", recipe(reward={"table": str(whole.path / "steps" / "0.parquet")}))
     for run in (records, table):
-        assert not run.record.exists() or not list(read_episodes(run.record, []))
-        assert figures(run)["bc/loss"][1] == pytest.approx(plain["bc/loss"][1], rel=1e-4)
+        assert not shards(run.record)
+        for name in ("bc/loss", "kto/loss"):
+            assert figures(run)[name][1] == pytest.approx(plain[name][1], rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +184,8 @@ def test_games_of_anyone_and_a_table_of_anyone(tmp_path, whole):
         ({"reward": {"credit": "winrate"}}, "did you mean step_win_rate"),
         ({"interaction": {"opponents": {"random": 0}}}, "more than 0"),
         ({"iterations": 2, "interaction": {"records": ["x"]}}, "play anew"),
+        ({"iterations": 2, "refine": []}, "would be the same"),
+        ({"iterations": 2, "interaction": {"opponents": {"random": 1}}}, "leave `opponents` out"),
         ({"model": "api:x@http://localhost/v1"}, "no weights here"),
     ],
 )
@@ -190,6 +193,17 @@ def test_what_cannot_be_is_refused_in_one_sentence(changes, said):
     with pytest.raises(StratagemError, match=said) as caught:
         recipe(**changes)
     assert "\n" not in str(caught.value)
+
+
+def test_a_table_of_a_stage_changes_what_it_names_and_nothing_else():
+    plain = ScopalRecipe.read({"algorithm": "scopal"})
+    tables = {"bc": {"optimiser": {"rate": 1e-3}}, "grpo": {"epochs": 1}, "spag": {"batch": 4}}
+    made = ScopalRecipe.read({"algorithm": "scopal", **tables})
+    assert made.bc.optimiser == plain.bc.optimiser.model_copy(update={"rate": 1e-3})
+    assert (made.bc.batch, plain.bc.batch, plain.bc.optimiser.warm_up) == (2, 2, 0.1)
+    assert (made.grpo.beta, made.grpo.epochs, made.spag.beta, made.spag.batch) == (0.04, 1, 0.2, 4)
+    with pytest.raises(BadParameter, match=r"There is no setting grpo.epoch"):
+        ScopalRecipe.read({"algorithm": "scopal", "grpo": {"epoch": 1}})
 
 
 @pytest.mark.parametrize(("threshold", "said"), [(1.0, "Nothing is advantageous"), (0.0, "No sample is undesirable")])

@@ -39,6 +39,8 @@ class Lesson:
     loss: Loss
     batch: Callable[[Sequence[int], Floats], Batch]
     """From units and what each counts this time to a batch."""
+    least: int = 1
+    """How many units a batch must have."""
 
 
 class Method(ABC):
@@ -58,7 +60,7 @@ def cloned(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
     examples = [samples.examples[place] for place in places]
     tokens = float(sum(len(example.taught) for example in examples))
     return [
-        replace(example.with_columns(weight=(float(each),) * len(example.taught)), row={"divisor": tokens})
+        replace(example, columns={"weight": (float(each),) * len(example.taught)}, row={"divisor": tokens})
         for example, each in zip(examples, weight, strict=True)
     ]
 
@@ -67,7 +69,7 @@ def cloned(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
 class Cloning(Method):
     """Say what was advantageous: `-sum w log pi(y|x)` over the desirable samples (SCO-PAL, eq. 1).
 
-    Of winning trajectories all that was said in `won` games counts, as often as it was said there; or all that was
+    Of winning trajectories all that was legal in `won` games counts, as often as it was said there; or all that was
     `legal` counts, which makes a policy that plays as those did who played.
     """
 
@@ -81,11 +83,12 @@ class Cloning(Method):
         return Lesson(_alone(chosen), chosen.weight, loss, lambda units, weight: cloned(chosen, units, weight))
 
     def _chosen(self, samples: Samples) -> Samples:
+        legal = samples.columns["legal"] > 0.0
         if self.what == "legal":
-            return samples.only(samples.columns["legal"] > 0.0)
+            return samples.only(legal)
         if self.what == "won":
             share = samples.columns["won"] / np.maximum(samples.columns["count"], 1.0)
-            return samples.only(share > 0.0, samples.weight * share)
+            return samples.only(legal & (share > 0.0), samples.weight * share)
         return samples.only(samples.desirable)
 
 
@@ -123,20 +126,21 @@ class Preferring(Method):
     def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
         good, bad = both_kinds(samples)
         kto = KTO(beta=settings.beta, desirable_weight=good, undesirable_weight=bad, weighted=True)
-        if not self.joint:
-            return Lesson(_alone(samples), samples.weight, kto, lambda units, weight: labelled(samples, units, weight))
-        loss = Sum((Part("cloning", 1.0, CrossEntropy(per="divisor", weighted=True)), Part("kto", 1.0, kto)))
-        return Lesson(_alone(samples), samples.weight, loss, lambda units, weight: _joint(samples, units, weight))
+        loss: Loss = kto
+        if self.joint:
+            loss = Sum((Part("cloning", 1.0, CrossEntropy(per="divisor", weighted=True)), Part("kto", 1.0, kto)))
+        made = _joint if self.joint else labelled
+        return Lesson(_alone(samples), samples.weight, loss, lambda units, each: made(samples, units, each), least=2)
 
 
 def _joint(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
     """The labelled examples, of which the desirable ones are cloned, too."""
     examples = labelled(samples, places, weight)
-    tokens = float(sum(len(example.taught) for example in examples[: len(places)]))
+    cloned_tokens = sum(_cloned_weight(example) * len(example.taught) for example in examples)
     return [
         replace(
             example.with_columns(weight=(_cloned_weight(example),) * len(example.taught)),
-            row={**example.row, "divisor": tokens},
+            row={**example.row, "divisor": cloned_tokens or 1.0},
         )
         for example in examples
     ]
@@ -175,6 +179,7 @@ def _paired(samples: Samples, units: Sequence[Ints], chosen: Sequence[int], weig
     return [
         replace(
             samples.examples[place],
+            columns={},
             row={"chosen": float(place == units[unit][0]), "weight": float(each)},
             pair=number,
         )
@@ -193,7 +198,11 @@ class Discounting(Method):
 
         def batch(units: Sequence[int], weight: Floats) -> Batch:
             return [
-                replace(samples.examples[place], row={"advantage": float(advantage[place]), "weight": float(each)})
+                replace(
+                    samples.examples[place],
+                    columns={},
+                    row={"advantage": float(advantage[place]), "weight": float(each)},
+                )
                 for place, each in zip(units, weight, strict=True)
             ]
 
@@ -217,24 +226,26 @@ class Comparing(Method):
         left = advantage[advantage != 0.0]
         if not len(taught):
             raise BadParameter("No question has replies of different worth, so nothing can be compared: play more.")
-        loss = PolicyGradient(kl="k3", beta=settings.beta, per="divisor")
+        loss = PolicyGradient(kl="k3", beta=settings.beta, per="divisor", weighted=True)
 
         def batch(units: Sequence[int], weight: Floats) -> Batch:
-            return _compared([taught.examples[place] for place in units], left[np.array(units)] * weight)
+            return _compared([taught.examples[place] for place in units], left[np.array(units)], weight)
 
         return Lesson(_alone(taught), taught.weight, loss, batch)
 
 
-def _compared(examples: Sequence[Example], advantages: Floats) -> Batch:
+def _compared(examples: Sequence[Example], advantages: Floats, weights: Floats) -> Batch:
     size = float(sum(len(example.taught) for example in examples))
     return [
         replace(
             example.with_columns(
-                advantage=(float(advantage),) * len(example.taught), old_logprobs=example.columns["sampler_logprobs"]
+                advantage=(float(advantage),) * len(example.taught),
+                weight=(float(weight),) * len(example.taught),
+                old_logprobs=example.columns["sampler_logprobs"],
             ),
             row={"divisor": size},
         )
-        for example, advantage in zip(examples, advantages, strict=True)
+        for example, advantage, weight in zip(examples, advantages, weights, strict=True)
     ]
 
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from stratagem.algorithms.recipe_file import AnyRecipe, ModeName
 from stratagem.algorithms.scopal.methods import CLONING, METHODS
-from stratagem.algorithms.scopal.settings import InteractionSettings, RewardSettings, SampleSettings, StageSettings
+from stratagem.algorithms.scopal.settings import (
+    SELF,
+    InteractionSettings,
+    RewardSettings,
+    SampleSettings,
+    StageSettings,
+)
 from stratagem.algorithms.sft import AdapterSettings
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.models.reference import parse_model
-from stratagem.settings import FiniteSettings
+from stratagem.settings import FiniteSettings, over_default
 
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
 """The games that SCO-PAL trains on."""
@@ -84,6 +90,11 @@ class ScopalRecipe(AnyRecipe):
     judge: JudgeSettings = JudgeSettings()
     """What is measured at the end."""
 
+    @field_validator(*METHODS, mode="before")
+    @classmethod
+    def _over_its_defaults(cls, given: Any, info: ValidationInfo) -> Any:
+        return over_default(cls.model_fields[str(info.field_name)].default, given)
+
     @field_validator("refine")
     @classmethod
     def _methods(cls, refine: tuple[str, ...]) -> tuple[str, ...]:
@@ -98,6 +109,10 @@ class ScopalRecipe(AnyRecipe):
             raise ValueError("`iterations` play anew each time: leave `interaction.records` and `reward.table` out")
         if self.iterations > 1 and self.interaction.teachers:
             raise ValueError("`teachers` play the same games each time: leave `iterations` at 1")
+        if self.iterations > 1 and not self.refine:
+            raise ValueError("without `refine` every iteration would be the same: leave `iterations` at 1")
+        if self.iterations > 1 and self.interaction.opponents != {SELF: 1.0}:
+            raise ValueError("from the second of several `iterations` on it plays what it was: leave `opponents` out")
         if self.train == "all" and (set(self.refine) - set(CLONING) or self.iterations > 1):
             raise ValueError(
                 f"`train` all leaves nothing to be held near to: let `refine` be one of {', '.join(CLONING)}, once"

@@ -25,14 +25,17 @@ class Refinement:
     @property
     def steps(self) -> int:
         """How many steps it takes."""
-        return self.settings.steps(len(self.units))
+        return self.settings.epochs * self._an_epoch()
+
+    def _an_epoch(self) -> int:
+        return self.settings.steps_an_epoch(len(self.units), self.lesson.least)
 
     def batches(self, done: int = 0) -> Iterator[Batch]:
         """Every step's batch from a step on."""
         number = 0
         for epoch in range(self.settings.epochs):
             order = _rng(self.key.at("epoch", epoch)).permutation(len(self.units))
-            for places in np.array_split(order, self.settings.steps_an_epoch(len(order))):
+            for places in np.array_split(order, self._an_epoch()):
                 if number >= done:
                     yield self.lesson.batch([int(unit) for unit in self.units[places]], self.weights[places])
                 number += 1

@@ -26,6 +26,7 @@ from stratagem.learning.example import Example, of_call
 from stratagem.play.calls import DecisionKey
 from stratagem.play.forks import steps as turns
 from stratagem.play.store import read_calls, read_episodes
+from stratagem.players.modes import MODES
 from stratagem.prompting.base import Message, Role, Style
 
 
@@ -57,15 +58,27 @@ class Samples:
         )
 
 
+@dataclass(frozen=True)
+class Wording:
+    """How an action is asked for and said."""
+
+    style: Style
+    mode: str
+
+    def of(self, action: str) -> str:
+        """What a model says in this mode for an action; where it says nothing else, the action has no mark."""
+        return action if MODES[self.mode].exact else reply(self.style, action)
+
+
 def samples_of(
-    steps: Steps, engine: Engine, style: Style, settings: SampleSettings, rng: np.random.Generator
+    steps: Steps, engine: Engine, wording: Wording, settings: SampleSettings, rng: np.random.Generator
 ) -> Samples:
     """What is learnt from the steps."""
     rows = steps.rows
     weight = drawn(weights_of(steps, settings), settings.most, rng)
     chosen = weight > 0.0
     rows = rows.take(np.flatnonzero(chosen))
-    examples = list(_examples(rows.to_pylist(), steps.folders, engine, style))
+    examples = list(_examples(rows.to_pylist(), steps.folders, engine, wording))
     free = np.array([bool(example.taught) for example in examples])  # where there was no choice nothing is learnt
     if not free.any():
         raise BadRecord("In no situation of these games was there a choice, so there is nothing to learn.")
@@ -84,24 +97,13 @@ def samples_of(
 
 
 def weights_of(steps: Steps, settings: SampleSettings) -> Floats:
-    """What each row counts: how often it was said, games and kinds brought to their shares."""
+    """What each row counts: how often it was said, games brought to their shares."""
     weight: Floats = steps.rows["count"].to_numpy().astype(np.float64)
     if settings.balance:
         game = steps.rows["game"].combine_chunks().dictionary_encode().indices.to_numpy()
         totals = np.bincount(game, weights=weight)
         weight = weight * (weight.sum() / len(totals) / totals)[game]
-    if settings.ratio:
-        weight = weight * _shifted(weight, steps.rows["desirable"].to_numpy(), settings.ratio)
     return weight
-
-
-def _shifted(weight: Floats, desirable: Bools, ratio: float) -> Floats:
-    """What brings the two kinds to a ratio and leaves the sum as it is; 1 everywhere where there is one kind only."""
-    good, whole = float(weight[desirable].sum()), float(weight.sum())
-    if not 0.0 < good < whole:
-        return np.ones_like(weight)
-    share = ratio / (1.0 + ratio)
-    return np.where(desirable, share * whole / good, (1.0 - share) * whole / (whole - good))
 
 
 def drawn(weight: Floats, most: int, rng: np.random.Generator) -> Floats:
@@ -115,7 +117,7 @@ def drawn(weight: Floats, most: int, rng: np.random.Generator) -> Floats:
 
 
 def _examples(
-    rows: Sequence[Mapping[str, Any]], folders: Sequence[Path], engine: Engine, style: Style
+    rows: Sequence[Mapping[str, Any]], folders: Sequence[Path], engine: Engine, wording: Wording
 ) -> Iterator[Example]:
     """Each row in the model's tokens, in order."""
     found: dict[tuple[int, DecisionKey], Example] = {}
@@ -124,7 +126,7 @@ def _examples(
         calls = read_calls(folders[folder], shard, [_key(row) for row in asked]) if asked else {}
         found |= {(folder, key): _said(engine, call) for key, call in calls.items()}
         silent = [row for row in own if row["prompt"] is None]
-        found |= {(folder, key): one for key, one in _worded(silent, folders[folder], shard, engine, style)}
+        found |= {(folder, key): one for key, one in _worded(silent, folders[folder], shard, engine, wording)}
     for row in rows:
         yield found[row["folder"], _key(row)]
 
@@ -149,7 +151,7 @@ def _said(engine: Engine, call: Call) -> Example:
 
 
 def _worded(
-    rows: Sequence[Mapping[str, Any]], folder: Path, shard: int, engine: Engine, style: Style
+    rows: Sequence[Mapping[str, Any]], folder: Path, shard: int, engine: Engine, wording: Wording
 ) -> Iterator[tuple[DecisionKey, Example]]:
     """What players did who do not talk, as a model would say it."""
     wanted: dict[str, dict[tuple[int, int], Mapping[str, Any]]] = {}
@@ -160,5 +162,5 @@ def _worded(
             for decision in decisions:
                 asked = wanted[episode.id].get((decision.turn, decision.seat))
                 if asked is not None:
-                    said = reply(style, asked["reply"])
-                    yield _key(asked), demonstrated(engine, style.messages(state.view(decision.seat)), said)
+                    messages = wording.style.messages(state.view(decision.seat))
+                    yield _key(asked), demonstrated(engine, messages, wording.of(asked["reply"]))

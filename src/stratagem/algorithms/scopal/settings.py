@@ -69,13 +69,9 @@ class StageSettings(FiniteSettings):
     heaviest: float = Field(default=8.0, ge=1.0)
     """A sample that counts more than so many times the mean is learnt from several times an epoch instead."""
 
-    def steps_an_epoch(self, samples: int) -> int:
-        """How many steps so many samples take once; batches are as even as can be, so none is left with one sample."""
-        return -(-samples // self.batch)
-
-    def steps(self, samples: int) -> int:
-        """How many steps so many samples take."""
-        return self.epochs * self.steps_an_epoch(samples)
+    def steps_an_epoch(self, samples: int, least: int = 1) -> int:
+        """How many steps so many samples take once, in batches as even as can be, none of fewer than the `least`."""
+        return max(1, min(-(-samples // self.batch), samples // least))
 
 
 class SampleSettings(FiniteSettings):
@@ -85,5 +81,3 @@ class SampleSettings(FiniteSettings):
     """Whether every game counts as much as any other."""
     most: int = Field(default=0, ge=0)
     """So many at most, drawn by their weight, what is drawn twice counting twice; 0 takes all."""
-    ratio: float = Field(default=0.0, ge=0.0)
-    """How much the desirable ones count to one of the others; 0 leaves them as they were played."""

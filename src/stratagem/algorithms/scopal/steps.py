@@ -38,7 +38,7 @@ COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "reward": (pa.float64(), "What the pair of situation and action is worth; 0 of an illegal reply."),
     "advantage": (pa.float64(), "The same less the threshold; -1 of an illegal reply."),
     "desirable": (pa.bool_(), "Whether that is more than 0."),
-    "spag": (pa.float64(), "SPAG's reward, the mean over these times."),
+    "spag": (pa.float64(), "SPAG's reward, the mean over these times; of an illegal reply as if it had lost."),
     "folder": (pa.int32(), "Which of the records the first of them stands in."),
     "shard": (pa.int32(), "In which shard of it."),
     "episode": (pa.string(), "In which episode."),
@@ -82,7 +82,7 @@ def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Estimator
         "reward": np.where(legal, reward, 0.0),
         "advantage": np.where(legal, credit.advantage[first], -1.0),
         "desirable": legal & (credit.advantage[first] > 0.0),
-        "spag": (row.total(_spag(table)) / row.sizes)[order],
+        "spag": _lost_if_illegal((row.total(_spag(table)) / row.sizes)[order], legal),
     }
     place = table.rows.take(pa.array(first))
     columns |= {name: place[name] for name in ("folder", "shard", "episode", "turn", "seat", "attempt")}
@@ -107,6 +107,11 @@ def _returns(credit: Credit) -> Floats:
 
 def _spag(table: DecisionTable) -> Floats:
     return SPAGReward()(Decisions(episode=table.way, outcome=table.outcome)).advantage
+
+
+def _lost_if_illegal(spag: Floats, legal: Any) -> Floats:
+    """An illegal reply is worth what it would be in a lost game, however the game ended."""
+    return np.where(legal, spag, -np.abs(spag))
 
 
 def _check_winners(table: DecisionTable) -> None:

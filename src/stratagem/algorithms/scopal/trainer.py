@@ -22,7 +22,7 @@ from stratagem.algorithms.scopal.learner_model import LearnerModel
 from stratagem.algorithms.scopal.methods import CLONING
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
-from stratagem.algorithms.scopal.samples import Samples, samples_of
+from stratagem.algorithms.scopal.samples import Samples, Wording, samples_of
 from stratagem.algorithms.scopal.steps import Steps, read_steps, steps_of, write_steps
 from stratagem.algorithms.scopal.summary import summed_up
 from stratagem.games.catalogue import make_game
@@ -142,8 +142,8 @@ class ScopalTrainer:
     def _samples(self, iteration: int) -> Samples:
         steps = steps_table(self.recipe, self.run, iteration)
         rng = np.random.default_rng(self.key.at("samples", iteration).value)
-        style = make_style(self.recipe.style)
-        return samples_of(steps, self.model.engine, style, self.recipe.samples, rng)
+        wording = Wording(make_style(self.recipe.style), self.recipe.mode)
+        return samples_of(steps, self.model.engine, wording, self.recipe.samples, rng)
 
     def _refine(self, iteration: int, stage: int, samples: Samples, log: MetricLog) -> None:
         method = self.recipe.refine[stage]

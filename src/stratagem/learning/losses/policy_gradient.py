@@ -47,6 +47,8 @@ class PolicyGradient(Loss):
     """The bonus for the entropy over what was allowed."""
     per: Per = "token"
     """What the loss is divided by."""
+    weighted: bool = False
+    """Whether a column `weight` says how often each token is there; the bonus for entropy does not ask for it."""
 
     def __post_init__(self) -> None:
         within(self, "clip_low", self.clip_low, 0.0, 1.0)
@@ -65,7 +67,7 @@ class PolicyGradient(Loss):
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset({"advantage", "old_logprobs"})
+        return frozenset({"advantage", "old_logprobs"} | ({"weight"} if self.weighted else set()))
 
     @property
     def rows(self) -> frozenset[str]:
@@ -84,6 +86,8 @@ class PolicyGradient(Loss):
             charge = DIVERGENCES[self.kl](said, outputs.extra("reference_logprobs").to(said))
             each = each + self.beta * (rho * charge if self.corrected else charge)
             seen["reference_kl"] = charge
+        if self.weighted:
+            each = each * columns.tokens["weight"].to(said)
         loss = (each * shares(self.per, columns, totals, torch.ones_like(said))).sum()
         if outputs.entropies is not None:
             seen["entropy"] = outputs.entropies
