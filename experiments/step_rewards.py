@@ -47,6 +47,7 @@ def compared(game: str, player: str, solver: str, episodes: int, seed: int) -> P
     return {
         (row["state_key"], row["action"]): (row["reward"], values[row["state_key"], row["action"]], row["count"])
         for row in rows
+        if row["action"] is not None
     }
 
 
@@ -84,7 +85,9 @@ def main() -> None:
     found: dict[str, Any] = {}
     for player in asked.players:
         pairs = compared(asked.game, player, asked.solver, asked.episodes, asked.seed)
-        found[player] = {"by_situation": told(pairs), "by_card": told(by_card(pairs))}
+        found[player] = {"by_situation": told(pairs)}
+        if make_game(asked.game).spec.name == "kuhn":
+            found[player]["by_card"] = told(by_card(pairs))
         for name, one in found[player].items():
             print(f"{player}, {name}: {one['pairs']} pairs, r {one['pearson']:.3f}, rho {one['spearman']:.3f}")
     if asked.out:

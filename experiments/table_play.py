@@ -76,7 +76,8 @@ def tables(path: Path) -> dict[str, Table]:
     found: dict[str, dict[str, dict[str, Seen]]] = defaultdict(lambda: defaultdict(dict))
     for game, state, action, count, outcome in zip(*rows.values(), strict=True):
         if action is not None:
-            found[game][state][action] = Seen(count, outcome)
+            seen = found[game][state].get(action, Seen(0, 0.0))
+            found[game][state][action] = Seen(seen.count + count, seen.won + outcome)
     return dict(found)
 
 

@@ -1,6 +1,7 @@
 """Runs of SCO-PAL: what they leave behind, that they resume to the bit, and what they refuse."""
 
 import json
+from shutil import copytree, rmtree
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.steps import read_steps
 from stratagem.algorithms.scopal.trainer import EVALUATION
 from stratagem.engines.open import served
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.errors import BadParameter, BadRecord, StratagemError
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes, shards
 from stratagem.reports.report import report_html
@@ -204,6 +205,37 @@ def test_a_table_of_a_stage_changes_what_it_names_and_nothing_else():
     assert (made.grpo.beta, made.grpo.epochs, made.spag.beta, made.spag.batch) == (0.04, 1, 0.2, 4)
     with pytest.raises(BadParameter, match=r"There is no setting grpo.epoch"):
         ScopalRecipe.read({"algorithm": "scopal", "grpo": {"epoch": 1}})
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"style": "plan"}, "did you mean plain"),
+        ({"interaction": {"opponents": {"randm": 1}}}, "did you mean random"),
+        ({"interaction": {"teachers": {"mcst:5": 1}}}, "mcst"),
+        ({"judge": {"opponents": ["mcst:5"]}}, "mcst"),
+        ({"reward": {"credit": "gae"}}, "gae|value"),
+        ({"reward": {"table": "nowhere.parquet"}}, "cannot be read"),
+        ({"interaction": {"records": ["nowhere"]}}, "no recorded episodes"),
+    ],
+)
+def test_what_a_later_stage_could_not_use_is_refused_before_there_is_a_run(tmp_path, changes, said):
+    made = recipe(**changes)
+    with pytest.raises(StratagemError, match=said) as caught:
+        trainer_of(made, RunFolder(tmp_path / "run"))
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_table_is_held_to_the_record_that_it_was_made_of(tmp_path):
+    """Games of another seed in the record's place are not those that the table speaks of."""
+    games, taught = ["kuhn(hands=1)"], {"teachers": {"random": 1}, "episodes": 12}
+    one, other = (trained(tmp_path / n, recipe(refine=[], games=games, interaction=taught, seed=int(n))) for n in "12")
+    table = one.path / "steps" / "0.parquet"
+    rmtree(one.record)
+    copytree(other.record, one.record)
+    with pytest.raises(BadRecord, match="is not the record that the table was made of"):
+        trained(tmp_path / "on it", recipe(refine=["imitate"], games=games, reward={"table": str(table)}))
 
 
 @pytest.mark.parametrize(("threshold", "said"), [(1.0, "Nothing is advantageous"), (0.0, "No sample is undesirable")])

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -137,6 +138,12 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
     assert again.folders == (tmp_path / "record",)
 
 
+def put(table, name, value):
+    """With one value in the whole of a column."""
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, name, pa.array([value] * len(table)))
+
+
 def broken(path, table):
     pq.write_table(table, path)
     return path
@@ -155,13 +162,48 @@ def test_what_is_no_table_of_steps_is_refused_in_one_sentence(tmp_path):
         tmp_path / "none.parquet": "cannot be read",
         broken(tmp_path / "version.parquet", table.replace_schema_metadata({})): "has steps version none",
         broken(tmp_path / "column.parquet", table.drop_columns(["reward"])): "has no column reward",
-        broken(tmp_path / "nan.parquet", nan): "no finite numbers",
+        broken(tmp_path / "nan.parquet", nan): "has a reward that is no finite number",
+        broken(tmp_path / "spag.parquet", put(table, "spag", float("inf"))): "has a spag that is no finite number",
+        broken(tmp_path / "text.parquet", put(table, "reward", "much")): "column reward of string that cannot be read",
+        broken(tmp_path / "count.parquet", put(table, "count", 0)): "has a count below 1",
+        broken(tmp_path / "half.parquet", put(table, "count", 1.5)): "column count of double that cannot be read",
+        broken(tmp_path / "kind.parquet", put(table, "desirable", None)): "has rows without a desirable",
+        broken(tmp_path / "folder.parquet", put(table, "folder", 7)): "rows of a folder that it does not name",
         broken(tmp_path / "empty.parquet", table.slice(0, 0)): "holds no steps",
     }
     for path, said in wrong.items():
         with pytest.raises(BadRecord, match=said) as caught:
             read_steps(path)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("credit", ["spag", "step_win_rate"])
+def test_a_pair_is_worth_the_mean_of_its_occurrences(tmp_path, credit):
+    """Also with an estimator whose credit is not the same each time, as when it asks how late it was."""
+    folder, estimator = recorded(tmp_path / "record"), make_credit(credit)
+    seen = []
+
+    def spied(decisions):
+        seen.append((decisions, estimator(decisions)))
+        return seen[-1][1]
+
+    rows = steps_of(read_decisions([folder]), [folder], spied).rows.to_pylist()
+    decisions, given = seen[0]
+    worth = {}
+    for row, pair in enumerate(zip(decisions.state.tolist(), decisions.action.tolist(), strict=True)):
+        worth.setdefault(pair, []).append(given.advantage[row])
+    assert sorted(row["advantage"] for row in rows) == pytest.approx(sorted(np.mean(each) for each in worth.values()))
+    assert any(len(set(each)) > 1 for each in worth.values()) == (credit == "spag")
+
+
+def test_games_in_which_nobody_is_beaten_and_records_named_twice_are_refused(tmp_path):
+    with pytest.raises(BadRecord, match="one seat, so there is nobody to win against"):
+        estimated(recorded(tmp_path / "quiz", "quiz", ("random",), 4))
+    folder = recorded(tmp_path / "run" / "record")
+    with pytest.raises(BadRecord, match="named twice"):
+        read_decisions([folder, tmp_path / "run" / ".." / "run" / "record"])
+    with pytest.raises(BadRecord, match=r"those of the run are in .*run.record"):
+        read_decisions([tmp_path / "run"])
 
 
 def test_a_record_that_says_nothing_of_who_won_is_refused(tmp_path):

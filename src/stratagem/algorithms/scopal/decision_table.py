@@ -83,6 +83,8 @@ def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix:
     In self-play all seats are held by that player, so all decisions count. With a `prefix` only episodes whose names
     begin so are read.
     """
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise BadRecord("One record is named twice, so its games would count twice: name each once.")
     parts = [part for number, folder in enumerate(folders) for part in _shards(folder, number, players, prefix)]
     rows = pa.concat_tables(parts) if parts else pa.table({})
     if not len(rows):
@@ -102,11 +104,16 @@ def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix:
     )
 
 
+def check_record(folder: Path) -> list[int]:
+    """The numbers of a record's shards; who names the folder of a run is told where its games are."""
+    if found := shards(folder):
+        return found
+    inside = f": those of the run are in {folder / 'record'}" if shards(folder / "record") else ""
+    raise BadRecord(f"There are no recorded episodes in {folder}{inside}.")
+
+
 def _shards(folder: Path, place: int, players: Sequence[str], prefix: str) -> Iterator[pa.Table]:
-    numbers = shards(folder)
-    if not numbers:
-        raise BadRecord(f"There are no recorded episodes in {folder}.")
-    for number in numbers:
+    for number in check_record(folder):
         part = _shard(folder, place, number, players)
         yield part.filter(pc.starts_with(part["episode"], prefix)) if prefix else part
 

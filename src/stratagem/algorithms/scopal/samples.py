@@ -123,11 +123,15 @@ def _examples(
     found: dict[tuple[int, DecisionKey], Example] = {}
     for (folder, shard), own in _by_shard(rows).items():
         asked = [row for row in own if row["prompt"] is not None]
+        texts = {_key(row): row["reply"] for row in asked}
         calls = read_calls(folders[folder], shard, [_key(row) for row in asked]) if asked else {}
-        found |= {(folder, key): _said(engine, call) for key, call in calls.items()}
+        found |= {(folder, key): _said(engine, call) for key, call in calls.items() if call.text == texts[key]}
         silent = [row for row in own if row["prompt"] is None]
         found |= {(folder, key): one for key, one in _worded(silent, folders[folder], shard, engine, wording)}
     for row in rows:
+        if (row["folder"], _key(row)) not in found:
+            where = f"turn {row['turn']} of episode {row['episode']}"
+            raise BadRecord(f"{folders[row['folder']]} is not the record that the table was made of: see {where}.")
         yield found[row["folder"], _key(row)]
 
 
@@ -161,6 +165,6 @@ def _worded(
         for state, decisions in turns(episode) if episode.id in wanted else ():
             for decision in decisions:
                 asked = wanted[episode.id].get((decision.turn, decision.seat))
-                if asked is not None:
+                if asked is not None and (decision.state_key, decision.action) == (asked["state_key"], asked["action"]):
                     messages = wording.style.messages(state.view(decision.seat))
                     yield _key(asked), demonstrated(engine, messages, wording.of(asked["reply"]))

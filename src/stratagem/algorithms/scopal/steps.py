@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from stratagem.algorithms.scopal.decision_table import DecisionTable
 from stratagem.errors import BadRecord
+from stratagem.games.catalogue import make_game
 from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats, Ints
 from stratagem.learning.credit.segments import cells
 from stratagem.learning.credit.spag import SPAGReward
@@ -52,6 +53,9 @@ SCHEMA = pa.schema(
 )
 
 
+_MAY_BE_NULL = ("action", "prompt")
+
+
 @dataclass(frozen=True)
 class Steps:
     """The rows, and the records that they were made of."""
@@ -68,7 +72,8 @@ def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Estimator
     row = cells(situation, table.prompt.codes, table.reply.codes)
     order = np.argsort(row.first)
     first = row.first[order]
-    legal, reward = table.legal[first], _returns(credit)[first]
+    legal, pairs = table.legal[first], cells(situation, table.action.codes)
+    reward, advantage = (pairs.mean(values)[first] for values in (_returns(credit), credit.advantage))
     columns: dict[str, Any] = {
         "game": _texts(table.game.codes[first], table.game.texts),
         "role": table.role[first],
@@ -80,8 +85,8 @@ def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Estimator
         "outcome": row.total(table.outcome)[order],
         "won": row.total((table.outcome == 1.0).astype(np.float64))[order].astype(np.int64),
         "reward": np.where(legal, reward, 0.0),
-        "advantage": np.where(legal, credit.advantage[first], -1.0),
-        "desirable": legal & (credit.advantage[first] > 0.0),
+        "advantage": np.where(legal, advantage, -1.0),
+        "desirable": legal & (advantage > 0.0),
         "spag": _lost_if_illegal((row.total(_spag(table)) / row.sizes)[order], legal),
     }
     place = table.rows.take(pa.array(first))
@@ -117,6 +122,8 @@ def _lost_if_illegal(spag: Floats, legal: Any) -> Floats:
 def _check_winners(table: DecisionTable) -> None:
     """Where nobody ever wins no step is better than another."""
     for code, text in enumerate(table.game.texts):
+        if make_game(text).spec.seats == 1:
+            raise BadRecord(f"{text} has one seat, so there is nobody to win against: leave it out.")
         seen = table.outcome[table.game.codes == code]
         if len(seen) and not np.isin(seen, (0.0, 1.0)).any():
             raise BadRecord(f"In {text} nobody ever won: all its {len(seen)} decisions led to ties, so leave it out.")
@@ -148,7 +155,34 @@ def read_steps(path: Path) -> Steps:
         raise BadRecord(f"{path} has no column {', '.join(missing)}: `stratagem steps` writes such tables.")
     if not len(table):
         raise BadRecord(f"{path} holds no steps.")
-    if not np.isfinite(table["reward"].to_numpy()).all():
-        raise BadRecord(f"{path} has rewards that are no finite numbers.")
     folders = metadata.get(b"folders", b"").decode().split("\n")
-    return Steps(table.select(SCHEMA.names).cast(SCHEMA), tuple(map(Path, filter(None, folders))))
+    steps = Steps(_cast(table, path), tuple(map(Path, filter(None, folders))))
+    _check_rows(steps, path)
+    return steps
+
+
+def _cast(table: pa.Table, path: Path) -> pa.Table:
+    """The columns in their types."""
+    columns = {}
+    for field in SCHEMA:
+        try:
+            columns[field.name] = table[field.name].cast(field.type)
+        except pa.ArrowException as error:
+            kind, wanted = table.schema.field(field.name).type, field.type
+            raise BadRecord(f"{path} has a column {field.name} of {kind} that cannot be read as {wanted}.") from error
+    return pa.table(columns, schema=SCHEMA)
+
+
+def _check_rows(steps: Steps, path: Path) -> None:
+    """Refuse what nothing can be learnt from."""
+    rows = steps.rows
+    for name in SCHEMA.names:
+        if rows[name].null_count and name not in _MAY_BE_NULL:
+            raise BadRecord(f"{path} has rows without a {name}.")
+    for name in ("outcome", "reward", "advantage", "spag"):
+        if not np.isfinite(rows[name].to_numpy()).all():
+            raise BadRecord(f"{path} has a {name} that is no finite number.")
+    if pc.min(rows["count"]).as_py() < 1:
+        raise BadRecord(f"{path} has a count below 1: a row was said at least once.")
+    if not 0 <= pc.min(rows["folder"]).as_py() <= pc.max(rows["folder"]).as_py() < len(steps.folders):
+        raise BadRecord(f"{path} has rows of a folder that it does not name.")

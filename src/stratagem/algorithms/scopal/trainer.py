@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from stratagem.algorithms.kept_policies import keep_policies
 from stratagem.algorithms.progress import Progress, nobody
-from stratagem.algorithms.scopal.decision_table import read_decisions
+from stratagem.algorithms.scopal.decision_table import check_record, read_decisions
 from stratagem.algorithms.scopal.interaction import Block, Interaction
 from stratagem.algorithms.scopal.judge import judged
 from stratagem.algorithms.scopal.learner_model import LearnerModel
@@ -23,13 +24,16 @@ from stratagem.algorithms.scopal.methods import CLONING
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
 from stratagem.algorithms.scopal.samples import Samples, Wording, samples_of
+from stratagem.algorithms.scopal.settings import SELF
 from stratagem.algorithms.scopal.steps import Steps, read_steps, steps_of, write_steps
 from stratagem.algorithms.scopal.summary import summed_up
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.learning.credit.base import Decisions
 from stratagem.learning.credit.catalogue import make_credit
 from stratagem.learning.watch import Watch
 from stratagem.play.store import write_shard
+from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.checkpoint import keep, save_checkpoint
 from stratagem.runs.files import write_file
@@ -78,8 +82,24 @@ class ScopalTrainer:
         self.watch = Watch(strict=strict)
         self.key = Key(recipe.seed).at("scopal")
         self.games = [make_game(text) for text in recipe.games]
+        self._check()
         self.step = 0
         self.place = Place()
+
+    def _check(self) -> None:
+        """Refuse what a stage could not use, before anything is played or written."""
+        recipe = self.recipe
+        make_style(recipe.style)
+        names = {*recipe.interaction.opponents, *recipe.interaction.teachers, *recipe.judge.opponents} - {SELF}
+        for game, name in product(self.games, sorted(names)):
+            make_player(name, game)
+        nought = np.zeros(2, dtype=np.int64)
+        two = Decisions(episode=nought, state=nought, action=np.arange(2), outcome=np.array([1.0, 0.0]))
+        make_credit(recipe.reward.credit)(two)
+        for folder in map(Path, recipe.interaction.records):
+            check_record(folder)
+        if recipe.reward.table:
+            read_steps(Path(recipe.reward.table))
 
     def train(self) -> None:
         """Begin, or go on from the newest checkpoint."""
