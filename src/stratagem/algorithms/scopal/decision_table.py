@@ -26,24 +26,29 @@ SAID = ("free", "constrained", "scripted")
 """How an action comes about that the player itself said; any other action was chosen for it."""
 _NOT_SAID = ("error", "absent")
 """What is nobody's reply."""
+_TEXTS = ("game", "state_key", "action", "reply", "prompt")
 _TIE = 1e-9
 """Payoffs are sums, so equal ones may differ in the last digit."""
 
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of texts: a code for each row, and the texts by their code."""
+    """A column of texts: a code for each row, and the texts by their code, which stay Arrow's: a million take room."""
 
     codes: Ints
-    texts: tuple[Any, ...]
+    texts: pa.Array
 
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> Coded:
-        """The texts of a column; None is a text like any other."""
-        whole = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        whole = whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole
-        codes = whole.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        return cls(codes, tuple(whole.dictionary.to_pylist()))
+        """The texts of a column that was encoded shard by shard; None is a text like any other, the last."""
+        chunks = column.unify_dictionaries().chunks
+        texts = chunks[0].dictionary
+        codes = np.concatenate([chunk.indices.fill_null(len(texts)).to_numpy() for chunk in chunks]).astype(np.int64)
+        return cls(codes, pa.concat_arrays([texts, pa.nulls(1, texts.type)]) if column.null_count else texts)
+
+    def at(self, rows: Ints) -> pa.Array:
+        """The texts of some rows."""
+        return self.texts.take(pa.array(self.codes[rows]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +56,7 @@ class DecisionTable:
     """N decisions of the players who are learnt from, those of an episode in the order of play."""
 
     rows: pa.Table
-    """What they were and where they stand: folder, shard, episode, turn, seat, attempt, said, legal."""
+    """What they were and where they stand: folder, shard, episode, turn, seat, attempt, legal."""
     way: Ints
     """One seat's way through one episode."""
     game: Coded
@@ -85,23 +90,30 @@ def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix:
     """
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise BadRecord("One record is named twice, so its games would count twice: name each once.")
-    parts = [part for number, folder in enumerate(folders) for part in _shards(folder, number, players, prefix)]
-    rows = pa.concat_tables(parts) if parts else pa.table({})
+    rows = _rows(folders, players, prefix)
     if not len(rows):
         whom = f" of {', '.join(players)}" if players else ""
         raise BadRecord(f"There are no decisions{whom} in {', '.join(map(str, folders)) or 'no folder'}.")
-    game, seat = Coded.of(rows["game"]), rows["seat"].to_numpy()
+    coded = {}
+    for name in _TEXTS:
+        coded[name] = Coded.of(rows[name])
+        rows = rows.drop_columns([name])  # what is read in shards is let go of before the next is put together
     return DecisionTable(
-        rows=rows.select(["folder", "shard", "episode", "turn", "seat", "attempt", "said", "legal"]),
+        rows=rows.select(["folder", "shard", "episode", "turn", "seat", "attempt", "legal"]),
         way=np.unique(rows["way"].to_numpy(), return_inverse=True)[1].astype(np.int64),
-        game=game,
-        role=_roles(game, seat),
-        state=Coded.of(rows["state_key"]),
-        action=Coded.of(rows["action"]),
-        reply=Coded.of(rows["reply"]),
-        prompt=Coded.of(rows["prompt"]),
+        game=coded["game"],
+        role=_roles(coded["game"], rows["seat"].to_numpy()),
+        state=coded["state_key"],
+        action=coded["action"],
+        reply=coded["reply"],
+        prompt=coded["prompt"],
         outcome=rows["outcome"].to_numpy(),
     )
+
+
+def _rows(folders: Sequence[Path], players: Sequence[str], prefix: str) -> pa.Table:
+    parts = [part for number, folder in enumerate(folders) for part in _shards(folder, number, players, prefix)]
+    return pa.concat_tables(parts) if parts else pa.table({})
 
 
 def check_record(folder: Path) -> list[int]:
@@ -136,7 +148,14 @@ def _shard(folder: Path, place: int, number: int, players: Sequence[str]) -> pa.
     rows = rows.append_column("legal", pc.is_in(rows["how"], value_set=pa.array(SAID)))
     rows = _with_replies(rows, read_columns(folder, "calls", number, [*names[:4], "index", "prompt", "text"]))
     kept = seats.wanted[cell] & pc.invert(pc.is_in(rows["how"], value_set=pa.array(_NOT_SAID))).to_numpy()
-    return rows.filter(pa.array(kept)).drop_columns(["how"])
+    return _encoded(rows.filter(pa.array(kept)).drop_columns(["how", "said"]))
+
+
+def _encoded(rows: pa.Table) -> pa.Table:
+    """With each text once, before the next shard is read."""
+    for name in _TEXTS:
+        rows = rows.set_column(rows.schema.get_field_index(name), name, rows[name].combine_chunks().dictionary_encode())
+    return rows
 
 
 class _Seats:
@@ -198,7 +217,7 @@ def _lookup(known: Ints, asked: Ints) -> pa.Array:
 def _roles(game: Coded, seat: Ints) -> Ints:
     """Seats that are told the same rules are one role."""
     pairs, places = np.unique(np.stack([game.codes, seat]), axis=1, return_inverse=True)
-    roles = np.array([_role(game.texts[code], int(where)) for code, where in pairs.T], dtype=np.int64)
+    roles = np.array([_role(game.texts[code].as_py(), int(where)) for code, where in pairs.T], dtype=np.int64)
     return roles[places.reshape(-1)]
 
 

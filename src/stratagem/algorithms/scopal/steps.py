@@ -75,12 +75,12 @@ def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Estimator
     legal, pairs = table.legal[first], cells(situation, table.action.codes)
     reward, advantage = (pairs.mean(values)[first] for values in (_returns(credit), credit.advantage))
     columns: dict[str, Any] = {
-        "game": _texts(table.game.codes[first], table.game.texts),
+        "game": table.game.at(first),
         "role": table.role[first],
-        "state_key": _texts(table.state.codes[first], table.state.texts),
-        "action": pc.if_else(pa.array(legal), _texts(table.action.codes[first], table.action.texts), None),
-        "reply": _texts(table.reply.codes[first], table.reply.texts),
-        "prompt": _texts(table.prompt.codes[first], table.prompt.texts),
+        "state_key": table.state.at(first),
+        "action": pc.if_else(pa.array(legal), table.action.at(first), None),
+        "reply": table.reply.at(first),
+        "prompt": table.prompt.at(first),
         "count": row.sizes[order].astype(np.int64),
         "outcome": row.total(table.outcome)[order],
         "won": row.total((table.outcome == 1.0).astype(np.float64))[order].astype(np.int64),
@@ -121,16 +121,12 @@ def _lost_if_illegal(spag: Floats, legal: Any) -> Floats:
 
 def _check_winners(table: DecisionTable) -> None:
     """Where nobody ever wins no step is better than another."""
-    for code, text in enumerate(table.game.texts):
+    for code, text in enumerate(table.game.texts.to_pylist()):
         if make_game(text).spec.seats == 1:
             raise BadRecord(f"{text} has one seat, so there is nobody to win against: leave it out.")
         seen = table.outcome[table.game.codes == code]
         if len(seen) and not np.isin(seen, (0.0, 1.0)).any():
             raise BadRecord(f"In {text} nobody ever won: all its {len(seen)} decisions led to ties, so leave it out.")
-
-
-def _texts(codes: Ints, texts: Sequence[Any]) -> pa.Array:
-    return pa.array(texts, pa.string()).take(pa.array(codes))
 
 
 def write_steps(steps: Steps, path: Path) -> None:

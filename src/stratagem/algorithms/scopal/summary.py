@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from stratagem.algorithms.scopal.steps import Steps
 from stratagem.games.base import Json
@@ -12,29 +11,22 @@ from stratagem.games.base import Json
 
 def summed_up(steps: Steps) -> Json:
     """Each game's figures and those of all games together (SCO-PAL, tables 8 and 10)."""
-    rows = steps.rows
-    games = np.array(rows["game"].to_pylist())
-    columns = {name: rows[name].to_numpy() for name in ("count", "desirable")}
-    columns["legal"] = ~np.asarray(rows["action"].is_null().to_numpy())
-    columns["action"] = np.array(rows["action"].to_pylist(), dtype=object)
-    named = {
-        game: _figures({name: column[games == game] for name, column in columns.items()})
-        for game in dict.fromkeys(games)
-    }
-    return {"games": named, "all": _figures(columns)}
+    rows = steps.rows.select(["game", "action", "count", "desirable"])
+    named = {game: _figures(rows.filter(pc.equal(rows["game"], game))) for game in rows["game"].unique().to_pylist()}
+    return {"games": named, "all": _figures(rows)}
 
 
-def _figures(columns: dict[str, Any]) -> dict[str, float]:
+def _figures(rows: pa.Table) -> dict[str, float]:
     """Samples are counted as often as they were said."""
-    count, good, legal = columns["count"], columns["desirable"], columns["legal"]
-    advantageous = int(count[good].sum())
-    worse = int(count.sum()) - advantageous
+    samples = pc.sum(rows["count"]).as_py()
+    legal = pc.sum(rows.filter(pc.is_valid(rows["action"]))["count"]).as_py() or 0
+    advantageous = pc.sum(rows.filter(rows["desirable"])["count"]).as_py() or 0
     found: Json = {
-        "samples": int(count.sum()),
-        "valid": float(count[legal].sum() / count.sum()),
-        "rows": len(count),
-        "unique_actions": len({action for action in columns["action"] if action is not None}),
+        "samples": samples,
+        "valid": legal / samples,
+        "rows": len(rows),
+        "unique_actions": pc.count_distinct(rows["action"]).as_py(),
         "advantageous": advantageous,
-        "ratio": advantageous / worse if worse else None,
+        "ratio": advantageous / (samples - advantageous) if samples > advantageous else None,
     }
     return found
