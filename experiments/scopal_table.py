@@ -157,6 +157,14 @@ def regrets(data: Mapping[str, Sequence[Run]]) -> Iterator[str]:
         yield f"| {stage} | {' | '.join(f'{cell:.4f}' for cell in cells)} |"
 
 
+def by_seed(runs: Sequence[Run]) -> Iterator[str]:
+    """The main run's stages, and what the last has more than the first."""
+    for run in runs:
+        each = [won(run["stages"][name]).mean for name in run["stages"] if name != "random"]
+        told = ", ".join(f"{100 * value:.1f}" for value in each)
+        yield f"{run['seed']}: {told}; {100 * (each[-1] - each[0]):+.1f}"
+
+
 def drawn(analysis: str, data: Mapping[str, Sequence[Run]]) -> str:
     """The picture of an analysis."""
     dots = []
@@ -175,10 +183,12 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="the JSON file to go on with")
     parser.add_argument("--pictures", type=Path, help="what the pictures' names begin with")
     parser.add_argument("--only", nargs="+", choices=[*ANALYSES], default=[*ANALYSES], help="these analyses alone")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[], help="tell of these alone; by default of all")
     asked = parser.parse_args()
     old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
-    data = merged(old, found(asked.folder))
-    asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    every = merged(old, found(asked.folder))
+    asked.out.write_text(json.dumps(every, indent=1) + "\n", encoding="utf-8")
+    data = {name: kept for name, runs in every.items() if (kept := _of_seeds(runs, asked.seeds))}
     for analysis in asked.only:
         variants = ANALYSES[analysis]
         if any(name in data for name in variants if name != MAIN) or (analysis == "main" and MAIN in data):
@@ -187,7 +197,13 @@ def main() -> None:
                 path = asked.pictures.with_name(f"{asked.pictures.name}-{analysis}.svg")
                 path.write_text(drawn(analysis, data), encoding="utf-8")
     print("\n## samples\n", *samples(data), sep="\n")
-    print("\n## regret\n", *regrets(data), sep="\n")
+    if MAIN in data:
+        print("\n## regret\n", *regrets(data), sep="\n")
+        print("\n## by seed\n", *by_seed(data[MAIN]), sep="\n")
+
+
+def _of_seeds(runs: Sequence[Run], seeds: Sequence[int]) -> list[Run]:
+    return [run for run in runs if not seeds or run["seed"] in seeds]
 
 
 if __name__ == "__main__":

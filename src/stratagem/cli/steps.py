@@ -34,7 +34,7 @@ def steps(
     if file.exists():
         raise StratagemError(f"{file} is there already: name another file.")
     estimator = make_credit(credit)
-    found = steps_of(read_decisions(records, player or ()), [folder.absolute() for folder in records], estimator)
+    found = steps_of(read_decisions(records, player or ()), records, estimator)
     try:
         write_steps(found, file)
     except OSError as error:

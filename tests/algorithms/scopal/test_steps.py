@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -136,6 +137,16 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
     again = read_steps(tmp_path / "made" / "steps.parquet")
     assert again.rows.equals(steps.rows.replace_schema_metadata(again.rows.schema.metadata))
     assert again.folders == (tmp_path / "record",)
+
+
+def test_a_table_that_moves_with_its_record_finds_it_from_anywhere(tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir(tmp_path / "there")
+    write_steps(estimated(recorded(Path("run/record"))), Path("run/steps/0.parquet"))
+    (tmp_path / "there" / "run").rename(tmp_path / "moved")
+    monkeypatch.chdir(tmp_path)
+    (folder,) = read_steps(Path("moved/steps/0.parquet")).folders
+    assert folder.resolve() == tmp_path / "moved" / "record"
 
 
 def put(table, name, value):

@@ -7,6 +7,7 @@ legal is kept as undesirable, and what was played in its place counts for no act
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,8 +131,9 @@ def _check_winners(table: DecisionTable) -> None:
 
 
 def write_steps(steps: Steps, path: Path) -> None:
-    """Write the table, all of it or nothing."""
-    metadata = {**SCHEMA.metadata, b"folders": "\n".join(map(str, steps.folders)).encode()}
+    """Write the table, all of it or nothing; where the records lie is told from where the table does."""
+    places = [os.path.relpath(folder, path.parent) for folder in steps.folders]
+    metadata = {**SCHEMA.metadata, b"folders": "\n".join(places).encode()}
     partial = path.with_name(path.name + ".partial")
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(steps.rows.replace_schema_metadata(metadata), partial, compression="zstd")
@@ -151,10 +153,16 @@ def read_steps(path: Path) -> Steps:
         raise BadRecord(f"{path} has no column {', '.join(missing)}: `stratagem steps` writes such tables.")
     if not len(table):
         raise BadRecord(f"{path} holds no steps.")
-    folders = metadata.get(b"folders", b"").decode().split("\n")
-    steps = Steps(_cast(table, path), tuple(map(Path, filter(None, folders))))
+    folders = filter(None, metadata.get(b"folders", b"").decode().split("\n"))
+    steps = Steps(_cast(table, path), tuple(_found(Path(folder), path) for folder in folders))
     _check_rows(steps, path)
     return steps
+
+
+def _found(folder: Path, path: Path) -> Path:
+    """Where a record lies, seen from its table; tables of before told it from where they were made."""
+    beside = Path(os.path.normpath(path.parent / folder))
+    return beside if beside.exists() or not folder.exists() else folder
 
 
 def _cast(table: pa.Table, path: Path) -> pa.Table:
