@@ -8,7 +8,6 @@ import pyspiel
 import pytest
 
 from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction, UnknownName
-from stratagem.games.catalogue import make_game
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 from stratagem.games.spiel import SPIEL_GAMES, spiel
@@ -379,19 +378,3 @@ def test_only_what_is_public_gives_up_the_position():
 def test_who_is_left_after_a_forfeit_gets_no_more_than_the_game_pays():
     payoffs = spiel("goofspiel(num_cards=3,players=3)").start(Key(0)).play({0: "[P0]Bid: 2", 1: None, 2: None}).payoffs
     assert payoffs == (1.0, -0.5, -0.5)
-
-
-@pytest.mark.parametrize("name", ["leduc", "goofspiel", "liars-dice", "blind-auction", "nim"])
-def test_a_state_key_has_one_menu_and_one_telling(name):
-    """Also for two seats that are told the same rules: whose hand it is belongs to the situation."""
-    game, menus, tellings = make_game(name), {}, {}
-    for number in range(120):
-        state, turn = game.start(Key(number)), 0
-        while not state.over:
-            for view in map(state.view, state.to_act):
-                key = (view.rules, view.state_key)
-                assert menus.setdefault(key, tuple(view.choices)) == tuple(view.choices)
-                assert tellings.setdefault(key, view.situation) == view.situation
-            state.play({s: state.view(s).choices.sample(Key(number).at(turn, s)) for s in state.to_act})
-            turn += 1
-    assert len(menus) > 3

@@ -77,7 +77,6 @@ class SpielGame(Game[SpielFacts]):
         engine, look = self.engine, self.look
         return GameSpec(
             name=look.name or f"spiel:{self.text}",
-            version=look.version,
             family=look.family or look.name or engine.short_name,
             summary=look.summary or f"{engine.long_name}, as OpenSpiel plays it.",
             reference=look.reference or "OpenSpiel (Lanctot et al. 2019, arXiv:1908.09453)",
@@ -130,9 +129,7 @@ class SpielGame(Game[SpielFacts]):
         return facts.menu.choices
 
     def state_key(self, facts: SpielFacts) -> str:
-        """The face's; where seats move together it may not say whose turn and whose hand it is, so the seat does."""
-        key = self.look.state_key(facts)
-        return f"seat {facts.seat}: {key}" if self.engine.simultaneous else key
+        return facts.state_key
 
     def info_key(self, facts: SpielFacts) -> str:
         """The engine's information state as it stands, so that its solvers and ours speak of the same sets.

@@ -41,7 +41,6 @@ class Face(ABC):
     """How people ask for the game."""
     text: str
     """What OpenSpiel calls it, with its parameters."""
-    version: int = 1
     family: str = ""
     summary: str = ""
     reference: str = ""
@@ -60,10 +59,6 @@ class Face(ABC):
     @abstractmethod
     def action(self, word: str) -> str:
         """Our string for what the engine calls `word`; different words get different strings."""
-
-    def state_key(self, facts: SpielFacts) -> str:
-        """What matters for the future: by default what the seat observes, or the board where nothing is hidden."""
-        return facts.state_key
 
     def names(self, node: Node, seat: Seat, ids: Sequence[int]) -> list[str]:
         """The strings of these actions at this position."""

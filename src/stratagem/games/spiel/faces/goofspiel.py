@@ -15,7 +15,6 @@ class Goofspiel(Face):
 
     name: str = "goofspiel"
     text: str = "goofspiel(num_cards=5)"
-    version: int = 2
     summary: str = "Five prizes in random order; both bid a card for each at the same time."
     reference: str = "Ross 1971, Goofspiel: the game of pure strategy"
     symmetric: bool = True

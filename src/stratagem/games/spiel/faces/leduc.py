@@ -19,7 +19,6 @@ class Leduc(Face):
 
     name: str = "leduc"
     text: str = "leduc_poker"
-    version: int = 2
     summary: str = "One hand of Leduc poker: a private card, a public card, two rounds of betting."
     reference: str = "Southey et al. 2005, arXiv:1207.1411"
 
@@ -38,7 +37,7 @@ class Leduc(Face):
         )
 
     def situation(self, facts: SpielFacts) -> str:
-        told = _told(facts)
+        told = dict(re.findall(r"\[(\w+) ?(?:: ?)?([^\]]*)\]", facts.information))
         open_card = f" The open card: {_rank(told['Public'])}." if "Public" in told else ""
         lines = [f"Your card: {_rank(told['Private'])}.{open_card}"]
         rounds = [(number, told[f"Round{number}"].split()) for number in (1, 2)]
@@ -46,19 +45,8 @@ class Leduc(Face):
         mine, theirs = _stakes(facts)
         return "\n".join([*lines, f"Put in so far: you {mine}, the other player {theirs}.", turn(facts)])
 
-    def state_key(self, facts: SpielFacts) -> str:
-        """Ranks and bets: the engine's observation tells suits, which do not matter, and no bets, which do."""
-        told = _told(facts)
-        cards = [_rank(told[name]) for name in ("Private", "Public") if name in told]
-        return f"{''.join(cards)} {told['Round1']} / {told['Round2']}"
-
     def action(self, word: str) -> str:
         return word.lower()
-
-
-def _told(facts: SpielFacts) -> dict[str, str]:
-    """The engine's information state, `[Private: 3][Round1: 1 2]`, by name."""
-    return dict(re.findall(r"\[(\w+) ?(?:: ?)?([^\]]*)\]", facts.information))
 
 
 def _rank(card: str) -> str:
