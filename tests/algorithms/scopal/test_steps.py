@@ -10,16 +10,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from stratagem.algorithms.scopal.decision_table import read_decisions
+from stratagem.algorithms.scopal.samples import Wording, samples_of
+from stratagem.algorithms.scopal.settings import SampleSettings
 from stratagem.algorithms.scopal.steps import read_steps, steps_of, write_steps
+from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import BadRecord
 from stratagem.evaluation.metrics.win_rate import won
 from stratagem.games import Key, make_game
 from stratagem.learning.credit.catalogue import make_credit
+from stratagem.models.load import load
 from stratagem.play.match import Match
 from stratagem.play.scheduler import played
 from stratagem.play.seating import rotated
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.catalogue import make_player
+from stratagem.prompting.catalogue import make_style
 
 RATE = make_credit("step_win_rate")
 
@@ -112,6 +117,20 @@ def illegal(folder, game="nim"):
     episodes[1].decisions[0] = replace(episodes[1].decisions[0], how="illegal", said="pass", action=None)
     write_shard(folder, 0, episodes)
     return folder, row
+
+
+def test_every_attempt_of_a_player_that_does_not_talk_is_put_in_words(tmp_path):
+    """A first attempt that was nonsense and the second, which was played, are two rows of one turn."""
+    episodes = list(read_episodes(recorded(tmp_path / "legal", "nim", episodes=4, shards=1)))
+    first = episodes[0].decisions[0]
+    nonsense = replace(first, action=None, how="illegal", said="pass")
+    episodes[0].decisions[:1] = [nonsense, replace(first, attempt=1)]
+    write_shard(tmp_path / "record", 0, episodes)
+    steps, engine = estimated(tmp_path / "record"), TransformersEngine(load("tiny"))
+    told = samples_of(steps, engine, Wording(make_style("plain"), "direct"), SampleSettings(), np.random.default_rng(0))
+    said = {engine.vocabulary.decode(list(one.tokens[one.taught[0] :])) for one in told.examples}
+    assert any("pass" in text for text in said)
+    assert any(first.action in text for text in said)
 
 
 def test_an_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):

@@ -158,13 +158,13 @@ def _worded(
     rows: Sequence[Mapping[str, Any]], folder: Path, shard: int, engine: Engine, wording: Wording
 ) -> Iterator[tuple[DecisionKey, Example]]:
     """What players did who do not talk, as a model would say it."""
-    wanted: dict[str, dict[tuple[int, int], Mapping[str, Any]]] = {}
+    wanted: dict[str, dict[tuple[int, int], list[Mapping[str, Any]]]] = {}
     for row in rows:
-        wanted.setdefault(row["episode"], {})[row["turn"], row["seat"]] = row
+        wanted.setdefault(row["episode"], {}).setdefault((row["turn"], row["seat"]), []).append(row)
     for episode in read_episodes(folder, [shard], calls=False) if wanted else ():
         for state, decisions in turns(episode) if episode.id in wanted else ():
             for decision in decisions:
-                asked = wanted[episode.id].get((decision.turn, decision.seat))
-                if asked is not None and (decision.state_key, decision.action) == (asked["state_key"], asked["action"]):
-                    messages = wording.style.messages(state.view(decision.seat))
-                    yield _key(asked), demonstrated(engine, messages, wording.of(asked["reply"]))
+                for asked in wanted[episode.id].get((decision.turn, decision.seat), ()):  # one for each attempt
+                    if decision.state_key == asked["state_key"] and asked["action"] in (None, decision.action):
+                        messages = wording.style.messages(state.view(decision.seat))
+                        yield _key(asked), demonstrated(engine, messages, wording.of(asked["reply"]))
