@@ -36,12 +36,8 @@ def over_default(default: Settings, given: Any) -> Any:
     if not isinstance(given, Mapping):
         return given
     own = {name: getattr(default, name) for name in type(default).model_fields}
-    inside = {name: over_default(own[name], value) for name, value in given.items() if _settings_at(own, name)}
-    return {**own, **given, **inside}
-
-
-def _settings_at(own: Mapping[str, Any], name: str) -> bool:
-    return isinstance(own.get(name), Settings)
+    inside = {name: value for name, value in given.items() if isinstance(own.get(name), Settings)}
+    return {**own, **given, **{name: over_default(own[name], value) for name, value in inside.items()}}
 
 
 class FiniteSettings(Settings):
