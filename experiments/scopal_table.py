@@ -19,11 +19,14 @@ from typing import Any
 
 from dots import Dot, picture
 from scopal import ANALYSES, MAIN, REFINED, STAGED
+from scopal_play import by_game, kuhn, played, policies, samples
 
 from stratagem.evaluation.statistics import Estimate, mean
 from stratagem.reports.siblings import band
 
 Run = dict[str, Any]
+CHANCE = "random"
+"""The row that no stage of a run is."""
 _NAME = re.compile(r"(?P<variant>.+)-(?P<seed>\d+)")
 PAPER = {
     "main": "Qwen2-7B, four opponents: base 32.17, SPAG 41.70, won games cloned 43.50, SCO-PAL 50.08",
@@ -45,13 +48,10 @@ def found(folder: Path) -> Iterator[tuple[str, Run]]:
         if said := _NAME.fullmatch(path.parent.name):
             info = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
             known = {key: info[key] for key in ("seed", "commit", "command", "dirty")}
-            yield said["variant"], {**known, "played": played(path.parent), "stages": stages(path)}
-
-
-def played(path: Path) -> dict[str, float] | None:
-    """What the run's first games held; nothing of a run that learnt from others' games."""
-    summary = path / "steps" / "0.json"
-    return json.loads(summary.read_text(encoding="utf-8"))["all"] if summary.is_file() else None
+            figures = stages(path)
+            own = [name for name in figures if name != CHANCE]
+            kept = {**played(path.parent), "kuhn": policies(path.parent, own)}
+            yield said["variant"], {**known, **kept, "stages": figures}
 
 
 def stages(path: Path) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def over_seeds(runs: Sequence[Run], stage: str) -> Estimate:
 
 def last(run: Run) -> str:
     """The last stage of a run, before the chance level."""
-    return [name for name in run["stages"] if name != "random"][-1]
+    return [name for name in run["stages"] if name != CHANCE][-1]
 
 
 def lines(analysis: str, data: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, Sequence[Run], str]]:
@@ -105,12 +105,12 @@ def lines(analysis: str, data: Mapping[str, Sequence[Run]]) -> Iterator[tuple[st
     for variant in ANALYSES[analysis]:
         if variant in data:
             runs = data[variant]
-            every = [name for name in runs[0]["stages"] if name != "random"]
+            every = [name for name in runs[0]["stages"] if name != CHANCE]
             shown = every if variant in STAGED else every[-1:]
             for stage in shown:
                 yield (stage if variant in (*STAGED, *REFINED) else f"{variant}: {stage}"), runs, stage
     if analysis == "main" and MAIN in data:
-        yield "random play", data[MAIN], "random"
+        yield "random play", data[MAIN], CHANCE
 
 
 def table(analysis: str, data: Mapping[str, Sequence[Run]]) -> list[str]:
@@ -135,17 +135,6 @@ def against_all(runs: Sequence[Run], stage: str, opponent: str) -> float:
     return mean([mean(list(run["stages"][stage]["opponents"][opponent].values())).mean for run in runs]).mean
 
 
-def samples(data: Mapping[str, Sequence[Run]]) -> Iterator[str]:
-    """What was played, as the paper's Tables 8 and 10 and its Figures 2, 5 and 9 tell it."""
-    keys = ("samples", "valid", "rows", "unique_actions", "advantageous", "ratio")
-    yield "| | samples | valid | rows | actions | advantageous | ratio |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
-    for name, runs in data.items():
-        if told := runs[0]["played"]:
-            shown = [f"{told[key]:.3f}" if isinstance(told[key], float) else str(told[key]) for key in keys]
-            yield f"| {name} | {' | '.join(shown)} |"
-
-
 def regrets(data: Mapping[str, Sequence[Run]]) -> Iterator[str]:
     """Regret of the main run's stages where play can be solved (Table 6)."""
     runs = data[MAIN]
@@ -160,7 +149,7 @@ def regrets(data: Mapping[str, Sequence[Run]]) -> Iterator[str]:
 def by_seed(runs: Sequence[Run]) -> Iterator[str]:
     """The main run's stages, and what the last has more than the first."""
     for run in runs:
-        each = [won(run["stages"][name]).mean for name in run["stages"] if name != "random"]
+        each = [won(run["stages"][name]).mean for name in run["stages"] if name != CHANCE]
         told = ", ".join(f"{100 * value:.1f}" for value in each)
         yield f"{run['seed']}: {told}; {100 * (each[-1] - each[0]):+.1f}"
 
@@ -198,6 +187,9 @@ def main() -> None:
                 path.write_text(drawn(analysis, data), encoding="utf-8")
     print("\n## samples\n", *samples(data), sep="\n")
     if MAIN in data:
+        first = data[MAIN][0]
+        print("\n## samples by game\n", *by_game(first), sep="\n")
+        print("\n## kuhn against equilibrium\n", *kuhn(first), sep="\n")
         print("\n## regret\n", *regrets(data), sep="\n")
         print("\n## by seed\n", *by_seed(data[MAIN]), sep="\n")
 
