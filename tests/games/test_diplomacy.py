@@ -307,6 +307,32 @@ def test_a_position_that_is_none_is_told(position):
         GAME.load({**data, "position": text}, Key(0))
 
 
+def at_phase(name):
+    data = GAME.start(Key(0)).dump()
+    position = json.dumps({**json.loads(data["position"]), "name": name}, sort_keys=True, separators=(",", ":"))
+    return {"position": position}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"to_act": [1, 2]}, "in S1901M others are to act than"),
+        ({"to_act": [99]}, "no state of diplomacy: round 0, over False, to_act"),
+        ({"to_act": "all"}, "no state of diplomacy: round 0"),
+        ({"over": 1}, "no state of diplomacy: round 0, over 1"),
+        (at_phase("COMPLETED"), "in COMPLETED others are to act than"),
+        (at_phase("W1901A"), "in W1901A others are to act than"),
+        ({"log": 3}, "its log does not tell"),
+        ({"log": [["S1901M"]]}, "its log does not tell"),
+        ({"log": [["S1901M", [["MARS", "A PAR H", []]]]]}, "its log does not tell"),
+        ({"log": [["S1901M", [["FRANCE", "A PAR H", [7]]]]]}, "its log does not tell"),
+    ],
+)
+def test_a_state_that_is_none_is_told(changed, said):
+    with pytest.raises(BadRecord, match=said):
+        GAME.load({**GAME.start(Key(0)).dump(), **changed}, Key(0))
+
+
 def test_an_order_that_the_engine_refuses_is_no_silence():
     with pytest.raises(CannotCompute, match="refused an order"):
         process(engine_at("standard"), {"FRANCE": ["A PAR - MOS"]})

@@ -63,7 +63,9 @@ class PolicyRecipe(AnyRecipe):
     reference: ReferenceSettings = ReferenceSettings()
     """What the policy is held near to."""
     evaluate_every: int = Field(default=10, ge=1)
-    """Iterations between two validations, and between two checkpoints."""
+    """Iterations between two validations, each with a checkpoint."""
+    checkpoint_every: int = Field(default=0, ge=0)
+    """Iterations between two checkpoints where a validation is dear; 0 keeps none but those of validations."""
     validation: int = Field(default=10, ge=1)
     """Episodes against each opponent of a validation; their deals differ from those of training and test."""
     test: int = Field(default=20, ge=1)
@@ -93,6 +95,8 @@ class PolicyRecipe(AnyRecipe):
             raise ValueError(f'with `train = "all"` nothing is left as a reference: set `{self.stage_name}.kl` to 0')
         if self.train == "all" and self.reference.type == "ema":
             raise ValueError('a `reference` of type `ema` is the mean of an adapter: leave `train` at "adapter"')
+        if self.reference.type == "ema" and not self.stage.kl:
+            raise ValueError(f"a `reference` of type `ema` acts by `{self.stage_name}.kl` alone, which is 0: raise it")
         ref = parse_model(self.model)
         if self.warm_steps and (ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start"))):
             raise ValueError("a `model` that was trained before is taught no more: leave `warm_start` out")

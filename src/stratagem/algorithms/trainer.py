@@ -101,12 +101,14 @@ class Trainer(ABC, Generic[R]):
             log.write(self.recipe.warm_steps, self._validated(trained))
         while trained.taken < iterations:
             figures = self._iterate(heroes, trained)
-            if due := trained.taken % self.recipe.evaluate_every == 0 or trained.taken == iterations:
+            if measured := trained.taken % self.recipe.evaluate_every == 0 or trained.taken == iterations:
                 figures |= self._validated(trained)
-            step = self._step(trained)
+            step, every = self._step(trained), self.recipe.checkpoint_every
             log.write(step, figures)
-            if due:
-                self._keep(trained, heroes, step, figures["select"])
+            if measured:
+                self.held.score(step, figures["select"])
+            if measured or (every and trained.taken % every == 0):
+                self._keep(trained, heroes, step)
             self._tell(step, figures)
 
     def _step(self, trained: Trained) -> int:
@@ -119,9 +121,8 @@ class Trainer(ABC, Generic[R]):
         self.watch.restore(state["watch"])
         self.held.restore(state["held"])
 
-    def _keep(self, trained: Trained, heroes: list[Collects], step: int, score: float) -> None:
+    def _keep(self, trained: Trained, heroes: list[Collects], step: int) -> None:
         """A checkpoint, marked if it is the best so far."""
-        self.held.score(step, score)
         state = {
             "trained": trained.state(),
             "heroes": [hero.state() for hero in heroes],

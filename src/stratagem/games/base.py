@@ -193,6 +193,17 @@ class State(ABC, Generic[F]):
             if name not in data:
                 raise BadRecord(f"This is no state of {self.game.spec.name}: {name!r} is missing.")
             setattr(self, name, _tupled(data[name]))
+        if type(self.round) is not int or type(self.over) is not bool or not self._may_act():
+            raise BadRecord(
+                f"This is no state of {self.game.spec.name}: round {self.round!r}, over {self.over!r}, to_act "
+                f"{self.to_act!r}."
+            )
+
+    def _may_act(self) -> bool:
+        """Whether those who are to act are seats, each named once, and none when it is over."""
+        seats = self.to_act if isinstance(self.to_act, tuple) else (None,)
+        known = all(type(seat) is int and 0 <= seat < self.game.spec.seats for seat in seats)
+        return known and len(set(seats)) == len(seats) and bool(seats) != self.over
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Name and text of files in which this game is told elsewhere, such as pictures; by default there are none."""

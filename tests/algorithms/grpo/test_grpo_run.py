@@ -1,6 +1,9 @@
 """A run of GRPO learns, resumes to the bit, and refuses what cannot be."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -11,6 +14,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.store import read_episodes
 from stratagem.players.catalogue import make_player
+from stratagem.runs.checkpoint import checkpoint_folders
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
@@ -32,6 +36,28 @@ FORKED = {
     "test": 2,
     "warm_start": {"teacher": "random", "examples": 40, "epochs": 1, "batch": 16, "optimiser": RATE},
     "grpo": {"iterations": 3, "groups": 2, "forks": 2, "turns": [0, 3], "updates": 2, "optimiser": RATE},
+}
+
+OPENING = {
+    "games": ["diplomacy(until=1901, only=[FRANCE, GERMANY])"],
+    "model": "small",
+    "style": "bare",
+    "opponents": ["hold"],
+    "evaluate_every": 2,
+    "checkpoint_every": 1,
+    "validation": 1,
+    "test": 1,
+    "train": "all",
+    "temperature": 1.0,
+    "grpo": {
+        "iterations": 2,
+        "groups": 1,
+        "forks": 2,
+        "turns": [0, 1],
+        "terms": {"parts": 1.0},
+        "opponents": {"hold": 1.0},
+        "optimiser": RATE,
+    },
 }
 
 
@@ -105,6 +131,54 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
     assert [title.split(" (")[0] for title in table["rows"].values()][:3] == ["Base", "SFT", "GRPO"]
 
 
+def said(run):
+    return {
+        e.id: [(row.seat, row.turn, row.said, row.action) for row in e.decisions] for e in read_episodes(run.record)
+    }
+
+
+DOOMED = """
+import os, signal, sys
+from pathlib import Path
+from test_grpo_run import OPENING, begun
+from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.trainer import GRPOTrainer
+from stratagem.games.diplomacy.state import DiplomacyState
+
+collect, play, phases = GRPO.collect, DiplomacyState.play, []
+
+def begin(self, iteration):
+    phases.append(0)
+    return collect(self, iteration)
+
+def counted(self, *given):
+    if phases:
+        phases[-1] += 1
+    if len(phases) == 2 and phases[-1] > phases[0] // 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return play(self, *given)
+
+GRPO.collect, DiplomacyState.play = begin, counted
+GRPOTrainer(*begun(Path(sys.argv[1]), OPENING)).train()
+"""
+
+
+def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
+    """In the second of two iterations, which is played again: the first has a checkpoint, without a validation."""
+    recipe, whole = begun(tmp_path / "whole", OPENING)
+    GRPOTrainer(recipe, whole).train()
+    command = [sys.executable, "-c", DOOMED, str(tmp_path / "killed")]
+    assert subprocess.run(command, cwd=request.path.parent, timeout=120, check=False).returncode == -signal.SIGKILL
+    killed = RunFolder.open(tmp_path / "killed")
+    assert list(checkpoint_folders(killed)) == [1]
+    GRPOTrainer(recipe, killed).train()
+    assert figures(killed) == figures(whole)
+    assert figures(whole)["select"][0] == [0, 2]
+    assert any(figures(whole)["norm"][1])
+    assert said(killed) == said(whole)
+    assert (killed.path / "models.json").read_bytes() == (whole.path / "models.json").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -131,6 +205,7 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
         ({"grpo": {"warm_up": "dumbbot"}}, "dumbbot"),
         ({"select": "safety"}, "`select` cannot be safety in kuhn"),
         ({"train": "all", "grpo": {"kl": 0.1}}, "set `grpo.kl` to 0"),
+        ({"reference": {"type": "ema"}}, "acts by `grpo.kl` alone, which is 0"),
         ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
     ],
 )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Self
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from stratagem.errors import BadRecord
 from stratagem.games.base import Json, Part, RoundResult, Seat, State, View
@@ -97,9 +97,10 @@ class DiplomacyState(State[DiplomacyFacts]):
             self.round = 1
             self.end()
         else:
-            self.to_act = tuple(
-                seat for seat, power in enumerate(self.game.powers) if self.known.sheet(power) is not None
-            )
+            self.to_act = self._due()
+
+    def _due(self) -> tuple[Seat, ...]:
+        return tuple(seat for seat, power in enumerate(self.game.powers) if self.board.sheet(power) is not None)
 
     def _counted(self, board: Board) -> bool:
         return board.year > self.game.until or (board.year == self.game.until and board.kind == "A")
@@ -160,12 +161,29 @@ class DiplomacyState(State[DiplomacyFacts]):
         self.known = Board(self._at_work())
         if self.known.position != self.position:
             raise BadRecord(f"This is no position on the map {self.game.map}: the engine reads it as another one.")
+        if not self.over and self.to_act != self._due():
+            raise BadRecord(
+                f"This is no state of diplomacy: in {self.board.phase} others are to act than {self.to_act}."
+            )
+        if not _is_log(self.log, self.known.powers):
+            raise BadRecord("This is no state of diplomacy: its log does not tell phase by phase who ordered what.")
 
     def files(self) -> Iterator[tuple[str, str]]:
         return replay_files(self.game.map, self.log)
 
     def resample(self, seat: Seat, chance: Chance) -> Self:
         return self.fork(chance)
+
+
+def _is_log(log: Any, powers: Collection[str]) -> bool:
+    """Whether what was read has the shape of a log."""
+    try:
+        rows = [(power, (line, *codes)) for _, lines in log for power, line, codes in lines]
+        phases, powers_named = [phase for phase, _ in log], {power for power, _ in rows}
+    except (TypeError, ValueError):
+        return False
+    words = [*phases, *(word for _, said in rows for word in said)]
+    return isinstance(log, tuple) and powers_named <= {*powers} and all(type(w) is str for w in words)
 
 
 def _codes(line: str, results: Results) -> tuple[str, ...]:
