@@ -46,7 +46,7 @@ ANALYSES: Mapping[str, Sequence[str]] = {
     "opponents": (MAIN, *(f"against-{name}" for name in OPPONENTS)),
     "scaling": (MAIN, "against-mcts-5", "scale-1", "scale-2"),
     "imitation": (MAIN, *(f"teacher-{name}" for name in TEACHERS), "combined"),
-    "iterations": ("iterations",),
+    "iterations": ("iterations", "twice"),
     "temperature": (MAIN, *(f"temperature-{value}" for value in TEMPERATURES)),
     "balance": (MAIN, "unbalanced"),
     "estimators": (MAIN, *ESTIMATORS),
@@ -77,6 +77,7 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
         MAIN: {},
         "combined": {"model": f"run:{folder}/teacher-mcts-5-{seed}@last"},
         "iterations": {"iterations": "3"},
+        "twice": {"iterations": "2", "samples.most": "10000"},
         "temperature": {"interaction.temperature": rest},
         "unbalanced": {"samples.balance": "false"},
     }[kind]
