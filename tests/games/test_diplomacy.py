@@ -69,9 +69,18 @@ def test_the_opening_is_as_the_engine_lists_it():
 
 @pytest.mark.parametrize("seed", [*range(30), *(pytest.param(n, marks=pytest.mark.long) for n in range(30, 500))])
 def test_what_is_offered_is_taken_and_nothing_else(seed):
-    """The engine keeps a list of its complaints, which `process` turns into an error; here it never comes to that."""
+    """Every phase's sheets are the engine's own lists for that position.
+
+    The engine keeps a list of its complaints, which `process` turns into an error; here it never comes to that.
+    """
 
     def offered(state):
+        engine = engine_at("standard", state.position)
+        listed = engine.get_all_possible_orders()
+        for power in GAME.powers:
+            sheet, places = state.board.sheet(power), engine.get_orderable_locations(power)
+            told = {slot.name: {*slot.options} for slot in sheet.slots} if sheet else {}
+            assert told == {place: {*listed[place]} for place in places if listed[place]}
         for seat in state.to_act:
             sheet = state.view(seat).choices
             others = [other for other in state.to_act if other != seat]
