@@ -18,6 +18,8 @@ from pathlib import Path
 
 from runs import Run, make
 
+from stratagem.models.run_models import read_run_models
+
 RECIPE = Path("recipes/scopal/tiny.toml")
 STARTS = {
     "mixed": Path("recipes/scopal/tiny-start.toml"),
@@ -73,14 +75,22 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
         return {"interaction.teachers": f'{{ "{player(rest)}" = 1 }}', "refine": '["bc"]'}
     if kind == "scale":
         return scaled(folder, seed, ratio=rest == "2")
+    if kind == "combined":
+        return {"model": imitated(folder, seed)}
     return {
         MAIN: {},
-        "combined": {"model": f"run:{folder}/teacher-mcts-5-{seed}@last"},
         "iterations": {"iterations": "3"},
         "twice": {"iterations": "2", "samples.most": "10000"},
         "temperature": {"interaction.temperature": rest},
         "unbalanced": {"samples.balance": "false"},
     }[kind]
+
+
+def imitated(folder: Path, seed: int) -> str:
+    """What has imitated mcts:5, spelt out: its base is the start's, and a run's name reaches nothing but the run."""
+    run = folder / f"teacher-mcts-5-{seed}"
+    base, own = (read_run_models(one).models["last"] for one in (folder / "start", run))
+    return f"dir:{folder}/start/{base.model.removeprefix('dir:')}+adapter:policy={run}/{own.adapter}"
 
 
 def scaled(folder: Path, seed: int, *, ratio: bool) -> dict[str, str]:

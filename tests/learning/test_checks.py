@@ -47,6 +47,8 @@ FAULTS = {
     "idle_adapter": {"gaps": {"adapter": 0.0}},
     "idle_reference": {"report": report(reference_gap=0.0)},
     "still_reference": {"report": report(reference_moved=0.0)},
+    "idle_bonus": {"bonus": True, "report": report(entropy=0.0)},
+    "idle_cut": {"cuts": (0, 40)},
     "collapse": {"report": report(entropy=0.08)},
 }
 FAULTY = [name for name, check in CHECKS.items() if check.level == "fault"]
@@ -128,6 +130,19 @@ def test_a_state_is_json_and_what_was_told_is_not_told_again():
     assert again.findings()["alike"].count == 2
     with pytest.warns(TrainingWarning):
         assert again.look(seen(**FAULTS["collapse"])).keys() == {"collapse"}
+
+
+def test_a_bound_that_cuts_nothing_is_noted_after_some_steps():
+    none, some = {"credits": 40, "credits_cut": 0}, {"credits": 40, "credits_cut": 1}
+    begun, idle, at_work = Watch(), Watch(), Watch()
+    for step in range(6):
+        at_work.look(seen(step=step, counts=none if step else some))
+    for step in range(PATIENCE):
+        begun.look(seen(step=step, counts=none))
+    idle.restore(json.loads(json.dumps(begun.state())))
+    with pytest.warns(TrainingWarning, match="None of 80 advantages so far"):
+        idle.look(seen(step=PATIENCE, counts=none))
+    assert not at_work.findings()
 
 
 @pytest.mark.parametrize("name", ["idle_reference", "still_reference"])

@@ -21,6 +21,8 @@ _MISREAD = 1e-3
 """How far off a text may be read beyond rounding, in nats."""
 _ALIKE = 0.5
 """The share of groups without variance from which it is told."""
+CREDITS, CUT = "credits", "credits_cut"
+"""Under which it is counted how many credits were bounded, and how many were cut."""
 _COLLAPSE = 0.1
 """The share of the first steps' entropy below which a policy has collapsed."""
 PATIENCE = 3
@@ -47,6 +49,10 @@ class Seen:
     """The mean over the first steps; None while those last."""
     since: int = 0
     """After how many steps the learner began anew."""
+    cuts: tuple[int, int] | None = None
+    """Of all credits so far, how many a bound has cut, and how many there were; None where none is bounded."""
+    bonus: bool = False
+    """Whether the loss pays for entropy."""
 
     @property
     def age(self) -> int:
@@ -164,6 +170,20 @@ def still_reference(seen: Seen) -> str:
     return f"After {seen.age} steps the reference that is to follow the policy has stood still: is its decay 1?"
 
 
+def idle_bonus(seen: Seen) -> str:
+    """A bonus for entropy needs a choice: where one token alone is allowed there is none."""
+    if not seen.bonus or seen.report.entropy != 0.0:
+        return ""
+    return "There is a bonus for entropy, and no choice in the whole batch: it does nothing."
+
+
+def idle_cut(seen: Seen) -> str:
+    """A bound on advantages that none of them reaches does nothing."""
+    if seen.age < PATIENCE or seen.cuts is None or seen.cuts[0] or not seen.cuts[1]:
+        return ""
+    return f"None of {seen.cuts[1]} advantages so far was beyond the bound that is to cut them: it does nothing yet."
+
+
 def collapse(seen: Seen) -> str:
     """A policy that has become nearly deterministic plays all rollouts alike and learns no more."""
     first, now = seen.first_entropy, seen.report.entropy
@@ -199,6 +219,8 @@ CHECKS: dict[str, Check] = {
     "idle_adapter": Check(idle_adapter),
     "idle_reference": Check(idle_reference),
     "still_reference": Check(still_reference),
+    "idle_bonus": Check(idle_bonus, "note"),
+    "idle_cut": Check(idle_cut, "note"),
     "collapse": Check(collapse),
 }
 """Checks by name."""

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from stratagem.errors import StratagemError
-from stratagem.learning.checks import CHECKS, PATIENCE, Check, Level, Seen
+from stratagem.learning.checks import CHECKS, CREDITS, CUT, PATIENCE, Check, Level, Seen
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.probes import probed
 from stratagem.learning.strength import Signals
@@ -47,6 +47,7 @@ class Watch:
         self._entropies: list[float] = []
         self._probed = False
         self._since = 0
+        self._cuts: tuple[int, int] | None = None
 
     def begin_anew(self, step: int) -> None:
         """The learner goes back to where it began, having taken so many steps."""
@@ -78,6 +79,7 @@ class Watch:
             signals=self.signals.strengths(),
             gaps=gaps,
             since=self._since,
+            bonus="entropies" in learner.loss.extras,
         )
         return self.look(seen, {name: check for name, check in CHECKS.items() if name not in without})
 
@@ -89,7 +91,7 @@ class Watch:
 
     def look(self, seen: Seen, checks: Mapping[str, Check] = CHECKS) -> dict[str, str]:
         """What every check finds, by name; a strict watch raises instead. What is new is warned of."""
-        seen = replace(seen, first_entropy=self._first_entropy(seen.report.entropy))
+        seen = replace(seen, first_entropy=self._first_entropy(seen.report.entropy), cuts=self._counted(seen))
         found = dict[str, str]()
         for name, check in checks.items():
             told = name in self._found
@@ -112,6 +114,13 @@ class Watch:
             self._entropies.append(entropy)
         return None
 
+    def _counted(self, seen: Seen) -> tuple[int, int] | None:
+        """All steps on a batch are told the same counts."""
+        if CREDITS in seen.counts and not seen.step % seen.steps_a_batch:
+            cut, num = self._cuts or (0, 0)
+            self._cuts = (cut + seen.counts.get(CUT, 0), num + seen.counts[CREDITS])
+        return self._cuts
+
     def findings(self) -> dict[str, Finding]:
         """What was found so far, by the checks' names, in the order in which it was first found."""
         return dict(self._found)
@@ -123,6 +132,7 @@ class Watch:
             "entropies": list(self._entropies),
             "probed": self._probed,
             "since": self._since,
+            "cuts": self._cuts and list(self._cuts),
             "signals": self.signals.state(),
         }
 
@@ -132,4 +142,6 @@ class Watch:
         self._entropies = list(state["entropies"])
         self._probed = state["probed"]
         self._since = state.get("since", 0)
+        cut, num = state.get("cuts") or (None, None)
+        self._cuts = None if cut is None or num is None else (cut, num)
         self.signals.restore(state["signals"])

@@ -21,6 +21,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
+from stratagem.learning.checks import CREDITS, CUT
 from stratagem.learning.credit.base import Credit, Decisions
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.signal import HALF, TERM
@@ -135,7 +136,8 @@ class GRPO:
         credit = self.settings.estimator()(self._columns(pieces))
         examples = self._examples(pieces, credit)
         whole = [*(group.parent for group in groups), *episodes]
-        return Collected(examples, self._figures(pieces), whole, dict(credit.counts), frozenset(credit.centred))
+        counts = {**credit.counts, **self._cuts(credit)}
+        return Collected(examples, self._figures(pieces), whole, counts, frozenset(credit.centred))
 
     def state(self) -> dict[str, Any]:
         """Nothing is carried over."""
@@ -216,6 +218,10 @@ class GRPO:
     def _clipped(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         bound = self.settings.clip_advantage
         return np.clip(values, -bound, bound) if bound else values
+
+    def _cuts(self, credit: Credit) -> dict[str, int]:
+        bound, values = self.settings.clip_advantage, credit.advantage
+        return {CREDITS: len(values), CUT: int((np.abs(values) > bound).sum())} if bound else {}
 
     def _figures(self, pieces: Sequence[Piece]) -> dict[str, float]:
         """Means over the learning seats' ways through an episode."""
