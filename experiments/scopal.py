@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from runs import Run, make
-
 from stratagem.models.run_models import read_run_models
 
 RECIPE = Path("recipes/scopal/tiny.toml")
