@@ -34,6 +34,8 @@ PROVOKED: dict[str, Seen] = {
     "idle_adapter": _seen(gaps={"adapter": 0.0}),
     "idle_reference": _seen(reference_gap=0.0),
     "still_reference": _seen(reference_moved=0.0),
+    "idle_bonus": _seen(entropy=0.0, bonus=True),
+    "idle_cut": _seen(cuts=(0, 1280)),
     "collapse": _seen(entropy=0.004, first_entropy=0.31),
 }
 """By the check's name."""
