@@ -218,7 +218,7 @@ def test_a_figure_that_no_run_has_is_said_after_the_first(files):
 
 
 def test_an_arm_may_change_a_whole_table(files):
-    table = 'reference = { type = "ema", decay = 0.9 }\n"grpo.kl" = 0.1'
+    table = 'reference = { type = "ema", decay = 0.9 }, "grpo.kl" = 0.1'
     text = (files / "s.toml").read_text().replace('"grpo.entropy" = 0.5', table)
     (files / "s.toml").write_text(text)
     sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
