@@ -188,8 +188,10 @@ def main() -> None:
     print("\n## samples\n", *samples(data), sep="\n")
     if MAIN in data:
         first = data[MAIN][0]
-        print("\n## samples by game\n", *by_game(first), sep="\n")
-        print("\n## kuhn against equilibrium\n", *kuhn(first), sep="\n")
+        if first.get("by_game"):  # a record of an earlier day may not tell
+            print("\n## samples by game\n", *by_game(first), sep="\n")
+        if first.get("kuhn"):
+            print("\n## kuhn against equilibrium\n", *kuhn(first), sep="\n")
         print("\n## regret\n", *regrets(data), sep="\n")
         print("\n## by seed\n", *by_seed(data[MAIN]), sep="\n")
 

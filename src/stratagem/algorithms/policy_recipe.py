@@ -109,6 +109,10 @@ class PolicyRecipe(AnyRecipe):
             )
         return self
 
+    def keeps(self, done: int) -> bool:
+        """Whether so many iterations end with a checkpoint, be there a validation or not."""
+        return bool(self.checkpoint_every) and done % self.checkpoint_every == 0
+
     @property
     def warm_steps(self) -> int:
         """How many steps the warm start takes."""

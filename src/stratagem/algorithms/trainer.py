@@ -103,11 +103,11 @@ class Trainer(ABC, Generic[R]):
             figures = self._iterate(heroes, trained)
             if measured := trained.taken % self.recipe.evaluate_every == 0 or trained.taken == iterations:
                 figures |= self._validated(trained)
-            step, every = self._step(trained), self.recipe.checkpoint_every
+            step = self._step(trained)
             log.write(step, figures)
             if measured:
                 self.held.score(step, figures["select"])
-            if measured or (every and trained.taken % every == 0):
+            if measured or self.recipe.keeps(trained.taken):
                 self._keep(trained, heroes, step)
             self._tell(step, figures)
 

@@ -131,7 +131,7 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
     assert [title.split(" (")[0] for title in table["rows"].values()][:3] == ["Base", "SFT", "GRPO"]
 
 
-def said(run):
+def replies(run):
     return {
         e.id: [(row.seat, row.turn, row.said, row.action) for row in e.decisions] for e in read_episodes(run.record)
     }
@@ -175,7 +175,7 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
     assert figures(killed) == figures(whole)
     assert figures(whole)["select"][0] == [0, 2]
     assert any(figures(whole)["norm"][1])
-    assert said(killed) == said(whole)
+    assert replies(killed) == replies(whole)
     assert (killed.path / "models.json").read_bytes() == (whole.path / "models.json").read_bytes()
 
 

@@ -112,8 +112,7 @@ class LeagueTrainer:
             kept = self._ready(standing, number + 1)
             figures |= self._after(standing, number + 1, kept)
             log.write(recipe.warm_steps + number + 1, figures)
-            every = recipe.checkpoint_every
-            if self._due(number + 1, kept) or (every and (number + 1) % every == 0):
+            if self._due(number + 1, kept) or recipe.keeps(number + 1):
                 self._keep(standing, recipe.warm_steps + number + 1)
             self.progress(recipe.warm_steps + number + 1, recipe.steps, figures)
 
