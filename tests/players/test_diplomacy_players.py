@@ -19,6 +19,7 @@ from stratagem.players.diplomacy.appraisal import Appraisal, neighbours_of, size
 from stratagem.players.diplomacy.base import Dice
 from stratagem.players.diplomacy.dumbbot import DumbBot, picked
 from stratagem.players.diplomacy.plain import distances
+from stratagem.players.diplomacy.ported import PortedAppraisal, picked_at_once
 
 GAME = make_game("diplomacy(until=1902, judged=False)")
 
@@ -84,6 +85,59 @@ def test_the_pick_is_as_likely_as_it_should_be():
     values = {"a": 100, "b": 90}
     shares = np.mean([picked(["a", "b"], values, Dice(Key(seed))) == "b" for seed in range(4000)])
     assert shares == pytest.approx(0.5 * (1 - 5 * 0.1), abs=0.025)
+
+
+def worth_to_the_port(engine, power, weights, attack, defence):
+    """What a node is worth to DipNet's DumbBot, place by place from the engine's own map, without any array."""
+    chart, sizes = engine.map, {name: size(len(seat.centers)) for name, seat in engine.powers.items()}
+    units = [(name, unit) for name, seat in engine.powers.items() for unit in seat.units]
+    goes = lambda unit, place: unit[2:5] != place[:3] and chart.abuts(unit[0], unit[2:], "-", place)  # noqa: E731
+    able = lambda name, place: sum(  # noqa: E731
+        any(goes(unit, coast) for coast in chart.find_coasts(place)) for other, unit in units if other == name
+    )
+    level = {}
+    for node in graph_of("standard").nodes:
+        owner = next((name for name, seat in engine.powers.items() if node[2:5] in seat.centers), None)
+        threats = [sizes[name] for name in engine.powers if name != power and able(name, node[2:5])]
+        level[node] = defence * max(threats, default=0) if owner == power else attack * sizes.get(owner, 0)
+    worth = dict.fromkeys(level, 0.0)
+    for weight in weights:
+        worth = {node: worth[node] + weight * level[node] for node in level}
+        level = {
+            node: (
+                max(level[other] for other in level if other[2:5] == node[2:5])
+                + sum(level[other] for other in level if goes(other, node[2:]) or goes(other, node[2:5]))
+            )
+            / 5
+            for node in level
+        }
+    rivals = {n: max(able(name, n[2:5]) for name in engine.powers if name != power) for n in level}
+    return {node: worth[node] + 1000 * (able(power, node[2:5]) - rivals[node]) for node in level}
+
+
+def test_the_port_values_places_as_its_rules_say():
+    engine = engine_at("standard")
+    eyes = PortedAppraisal("standard", GAME.centers, Board(engine), "ITALY")
+    expected = worth_to_the_port(engine, "ITALY", (100, 1000, 30, 10, 6, 5, 4, 3, 2, 1), 700, 300)
+    assert eyes.values() == pytest.approx(expected)
+    assert (eyes.attack("TUN"), eyes.attack("TRI"), eyes.strength["ROM"]) == (0, 37, 2)  # from Venice and Naples
+
+
+def test_the_port_picks_by_one_draw():
+    values = {"a": 100.0, "b": 95.0, "c": -10.0}
+    shares = [picked_at_once(["a", "b"], values, Dice(Key(seed))) == "b" for seed in range(4000)]
+    assert np.mean(shares) == pytest.approx(0.5 - 5 * 0.05, abs=0.025)
+    assert picked_at_once(["b", "c"], values, Fixed(499_999)) == "b"
+
+
+def test_the_port_walks_past_free_centres():
+    """Centres owned after a year of seven of a kind: DumbBot has taken what is free, the port has not."""
+    held = {}
+    for name in ("dumbbot", "dumbbot-ported-dipnet"):
+        match = Match(make_game("diplomacy(until=1901, judged=False)"), [make_player(name, GAME)] * 7)
+        episodes = list(play(rotated(match, 1, Key(2), name="x")))
+        held[name] = 34 * sum(episodes[0].signals["centers"][-1])
+    assert held["dumbbot"] > 28 > held["dumbbot-ported-dipnet"]
 
 
 def test_distances_are_counted_in_moves():

@@ -124,6 +124,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "kuhn/Suspicious": kuhn.Suspicious,
     "kuhn/RandomLegal": uniform.RandomLegal,
     "diplomacy/dumbbot": partial(_commander, "dumbbot"),
+    "diplomacy/dumbbot-ported-dipnet": partial(_commander, "dumbbot-ported-dipnet"),
     "diplomacy/dumbbot-greedy": partial(_commander, "dumbbot-greedy"),
     "diplomacy/hold": partial(_commander, "hold"),
     "diplomacy/territorial": partial(_commander, "territorial"),

@@ -3,7 +3,9 @@
 from stratagem.players.diplomacy.base import Commander
 from stratagem.players.diplomacy.dumbbot import DumbBot, DumbBotGreedy
 from stratagem.players.diplomacy.plain import Coordinated, Defensive, Hold, Territorial
+from stratagem.players.diplomacy.ported import DumbBotPortedDipNet
 
 COMMANDERS: dict[str, type[Commander]] = {
-    made.called: made for made in (DumbBot, DumbBotGreedy, Hold, Territorial, Defensive, Coordinated)
+    made.called: made
+    for made in (DumbBot, DumbBotPortedDipNet, DumbBotGreedy, Hold, Territorial, Defensive, Coordinated)
 }

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,9 @@ def neighbours_of(board: str) -> Neighbours:
 class Appraisal:
     """A board in the eyes of one power."""
 
+    number: ClassVar[type[np.number[Any]]] = np.int64
+    """What values are reckoned in."""
+
     def __init__(self, map_name: str, centers: frozenset[str], board: Board, power: str) -> None:
         self.near = neighbours_of(map_name)
         self.board = board
@@ -120,16 +123,22 @@ class Appraisal:
             return 0
         return max((self._sizes[o] for o, able in self._able.items() if o != self.power and able[place]), default=0)
 
-    def values(self) -> dict[Node, int]:
+    def spread(self, level: Any) -> Any:
+        """What is one step farther off than this."""
+        return self.near.spread(level)
+
+    def values(self) -> dict[Node, float]:
         """What each node is worth now."""
         weights, nodes = self.weights, self.near.graph.nodes
         places = [province(node) for node in nodes]
         known: dict[str, tuple[int, int]] = {p: (self.attack(p), self.defence(p)) for p in set(places)}
-        level: Any = np.array([known[p][0] * weights.attack + known[p][1] * weights.defence for p in places])
+        level: Any = np.array(
+            [known[p][0] * weights.attack + known[p][1] * weights.defence for p in places], self.number
+        )
         worth = np.zeros_like(level)
         for weight in weights.proximity:
             worth += weight * level
-            level = self.near.spread(level)
+            level = self.spread(level)
         for number, p in enumerate(places):
             worth[number] += weights.strength * self.strength[p] - weights.competition * self.competition[p]
             worth[number] += weights.guard * known[p][1]
