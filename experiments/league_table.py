@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from itertools import combinations
 from pathlib import Path
@@ -51,13 +51,25 @@ def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
     return found
 
 
-def kept(old: Mapping[str, Any], ways: Sequence[str]) -> dict[str, dict[int, Curve]]:
+def kept(old: Mapping[str, Any], ways: Sequence[str], name: str = "curves") -> dict[str, dict[int, Curve]]:
     """The curves of a game that the JSON holds already."""
     return {
-        way: {int(seed): Curve(curve["steps"], curve["values"]) for seed, curve in old[way]["curves"].items()}
+        way: {int(seed): Curve(curve["steps"], curve["values"]) for seed, curve in old[way].get(name, {}).items()}
         for way in ways
         if way in old
     }
+
+
+def averages(runs: Path, game: str, way: str) -> dict[int, Curve]:
+    """By seed, how exploitable the average of all the main learner's checkpoints was up to each of them."""
+    found = {}
+    for folder in sorted(runs.glob(f"{game}-{way}-*")):
+        if (folder / "league.json").is_file():
+            line = json.loads((folder / "league.json").read_text())["over_time"]["main"]
+            first = min(read_metrics(RunFolder.open(folder))["main/points"].steps) - 1
+            steps = [one["step"] - first for one in line]
+            found[int(folder.name.rpartition("-")[2])] = Curve(steps, [one["average"] for one in line])
+    return found
 
 
 def effective(folder: Path) -> float:
@@ -164,6 +176,46 @@ def picture(game: str, ways: dict[str, dict[int, Curve]], solved: dict[str, list
     return head + 'font-size="12"><rect width="100%" height="100%" fill="#ffffff"/>' + "".join(body) + "</svg>\n"
 
 
+def of_game(runs: Path, game: str, before: Mapping[str, Any], drawn: Path | None) -> dict[str, Any]:
+    """All that is told of a game; empty where nothing is known of it."""
+    known = WAYS[game]
+    new = {way: curves(runs, game, way) for way in known}
+    was = kept(before, known)
+    ways = {way: found for way in known if (found := dict(sorted({**was.get(way, {}), **new[way]}.items())))}
+    if not ways:
+        return {}
+    at = sorted({step for some in ways.values() for curve in some.values() for step in curve.steps if step})
+    solved = solvers(game, at)
+    told = {
+        way: summed(found) | beside(runs, f"{game}-{way}", new[way], before.get(way, {})) for way, found in ways.items()
+    }
+    for way, found in ways.items():
+        told[way] |= averaged({**kept(before, [way], "averages").get(way, {}), **averages(runs, game, way)})
+        shown = {k: v for k, v in told[way].items() if k not in ("curves", "averages", "made by")}
+        print(f"{game} {way:7} {len(found)} seeds", shown)
+    if drawn:
+        Path(f"{drawn}-{game}.svg").write_text(picture(game, ways, solved, at))
+    return told | {"solvers": {"at": at, **solved}, "differences": differences(ways)}
+
+
+def beside(runs: Path, name: str, seeds: Iterable[int], before: Mapping[str, Any]) -> dict[str, Any]:
+    """By seed, whom the main learner met and what made the run."""
+    met = before.get("effective opponents", {}) | {str(seed): effective(runs / f"{name}-{seed}") for seed in seeds}
+    made = before.get("made by", {}) | {str(seed): made_by(runs / f"{name}-{seed}") for seed in seeds}
+    return {"effective opponents": dict(sorted(met.items())), "made by": dict(sorted(made.items()))}
+
+
+def averaged(means: Mapping[int, Curve]) -> dict[str, Any]:
+    """The curves of the averages, and over seeds where they end."""
+    if not means:
+        return {}
+    end = with_interval([curve.values[-1] for curve in means.values()])
+    return {
+        "averages": {seed: {"steps": curve.steps, "values": curve.values} for seed, curve in sorted(means.items())},
+        "last average": {"mean": end.mean, "low": end.low, "high": end.high},
+    }
+
+
 def main() -> None:
     """Read the runs and write what they say."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -179,28 +231,10 @@ def main() -> None:
     for name, seeds in told["populations"].items():
         for seed, row in seeds.items():
             print(f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}")
-    for game, known in WAYS.items():
-        before = old["games"].get(game, {})
-        new = {way: curves(asked.runs, game, way) for way in known}
-        was = kept(before, known)
-        ways = {way: found for way in known if (found := dict(sorted({**was.get(way, {}), **new[way]}.items())))}
-        if not ways:
-            continue
-        at = sorted({step for some in ways.values() for curve in some.values() for step in curve.steps if step})
-        solved = solvers(game, at)
-        told["games"][game] = {way: summed(found) for way, found in ways.items()} | {"solvers": {"at": at, **solved}}
-        for way in ways:
-            met = {str(seed): effective(asked.runs / f"{game}-{way}-{seed}") for seed in new[way]}
-            met = before.get(way, {}).get("effective opponents", {}) | met
-            told["games"][game][way]["effective opponents"] = dict(sorted(met.items()))
-            made = {str(seed): made_by(asked.runs / f"{game}-{way}-{seed}") for seed in new[way]}
-            told["games"][game][way]["made by"] = before.get(way, {}).get("made by", {}) | made
-        told["games"][game]["differences"] = differences(ways)
-        if asked.picture:
-            Path(f"{asked.picture}-{game}.svg").write_text(picture(game, ways, solved, at))
-        for way, found in ways.items():
-            one = told["games"][game][way]
-            print(f"{game} {way:7} {len(found)} seeds", {k: v for k, v in one.items() if k != "curves"})
+    for game in WAYS:
+        found = of_game(asked.runs, game, old["games"].get(game, {}), asked.picture)
+        if found:
+            told["games"][game] = found
     asked.out.write_text(json.dumps(told, indent=1) + "\n")
 
 

@@ -94,6 +94,16 @@ def test_members_are_told_with_ratings_and_shares(league):
     assert len(cross) == len(rows)
 
 
+def test_the_way_of_a_learner_stands_beside_its_average(league, copied):
+    page, table = Page(report_html(league)), json.loads((league.path / "league.json").read_text())
+    own, average = page.traces_of("population")
+    assert own["x"] == average["x"] == [1, 2]
+    assert average["y"] == [one["average"] for one in table["over_time"]["main"]]
+    said = "a whole game has an exact exploitability of"
+    assert f"{said} {table['nash_exploitability']:.3f}." in page.texts["population"]
+    assert said not in copied(nash_exploitability=None).texts["population"]
+
+
 def test_what_moves_inside_is_warned_of(league):
     page = Page(report_html(league))
     assert "say nothing about progress" in page.texts["inside"]

@@ -17,6 +17,9 @@ from stratagem.games.base import Game, Json, View
 from stratagem.games.twin import Node, Twin
 from stratagem.players.base import Player
 
+Rows = dict[str, list[tuple[int, float]]]
+"""For each information state of OpenSpiel its actions with their probabilities."""
+
 
 @dataclass(frozen=True)
 class Exact:
@@ -61,8 +64,8 @@ def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
     game = game.one_round() or game
-    twin = game.twin()
-    if twin is not None and game.spec.private_information:
+    twin = hidden_twin(game)
+    if twin is not None:
         return _by_twin(twin, player)
     return _by_induction(game, player, budget)
 
@@ -81,10 +84,14 @@ def _by_induction(game: Game[Any], player: Player, budget: int) -> Exact:
 
 
 def _by_twin(twin: Twin, player: Player) -> Exact:
+    check_twin(twin)
+    return of_table(twin, policy_table(twin, player))
+
+
+def of_table(twin: Twin, table: Rows) -> Exact:
+    """The figures of whoever plays by this table, in a zero-sum game of two seats."""
     import pyspiel  # only the exact figures of hidden-information games need the engine here
 
-    check_twin(twin)
-    table = policy_table(twin, player)
     root = twin.spiel.new_initial_state()
     values = pyspiel.expected_returns(root, pyspiel.TabularPolicy(table), -1, True)
     best = [pyspiel.TabularBestResponse(twin.spiel, seat, table).value_from_state(root) for seat in (0, 1)]
@@ -97,6 +104,12 @@ def _by_twin(twin: Twin, player: Player) -> Exact:
     )
 
 
+def hidden_twin(game: Game[Any]) -> Twin | None:
+    """OpenSpiel's game of a round, where something is hidden in it; other games are solved by backward induction."""
+    game = game.one_round() or game
+    return game.twin() if game.spec.private_information else None
+
+
 def check_twin(twin: Twin) -> None:
     """Refuse a game that OpenSpiel's best response is not for."""
     spec = twin.game.spec
@@ -104,10 +117,6 @@ def check_twin(twin: Twin) -> None:
         raise CannotCompute(f"OpenSpiel's best response needs a zero-sum game of two seats, which {spec.name} is not.")
     if not twin.spiel.get_type().provides_information_state_string:
         raise CannotCompute(f"OpenSpiel does not name the information sets of {spec.name}.")
-
-
-Rows = dict[str, list[tuple[int, float]]]
-"""For each information state of OpenSpiel its actions with their probabilities."""
 
 
 def policy_table(twin: Twin, player: Player, budget: int = 2_000_000, asking: int = 100_000) -> Rows:

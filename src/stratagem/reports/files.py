@@ -124,6 +124,14 @@ class Skilled(_Read):
     sigma: float
 
 
+class Open(_Read):
+    """How open a checkpoint is, exactly, and the average of all up to it."""
+
+    step: int
+    own: float | None
+    average: float | None
+
+
 class LeagueTable(_Read):
     """`league.json`: cross-play, and what follows from it."""
 
@@ -137,9 +145,13 @@ class LeagueTable(_Read):
     elo: list[Rated] = []
     skill: list[Skilled] = []
     nash: list[float] = []
+    nash_exploitability: float | None = None
+    """Of whoever draws a member by those shares for a whole game."""
     alpha_rank: list[float] = []
     cycles: list[list[str]] = []
     forgotten: list[list[str]] = []
     exploitability: list[float | None] = []
+    over_time: dict[str, list[Open]] = {}
+    """By main learner."""
     alliance: list[float | None] = []
     """Of each member's copies at one table against an outsider."""

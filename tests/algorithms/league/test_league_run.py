@@ -306,6 +306,13 @@ def test_the_best_may_be_the_least_exploitable(tmp_path):
     assert seen["select"].values == [-value for value in exact]
     best = read_run_models(run.path).models["best"].adapter
     assert best.endswith(f"main-{min(zip(exact[1:], steps[1:], strict=True))[1]:06d}")
+    table = json.loads((run.path / "league.json").read_text())
+    line = table["over_time"]["main"]
+    assert [one["step"] for one in line] == [1, 2]
+    last = [member["name"] for member in table["members"]].index("main-000002")
+    assert line[-1]["own"] == table["exploitability"][last] != line[-1]["average"]
+    assert line[0]["own"] == line[0]["average"]
+    assert 0.0 < table["nash_exploitability"] < max(table["exploitability"])
 
 
 def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from stratagem.algorithms.league.openness import Openness
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
-from stratagem.errors import CannotCompute
 from stratagem.evaluation.bouts import Bout, Table
-from stratagem.evaluation.exact import exact
 from stratagem.evaluation.hostility import Hostility, alliance, hostility
 from stratagem.evaluation.statistics import Estimate, students
 from stratagem.evaluation.tournament import pairs
@@ -26,7 +25,6 @@ from stratagem.league.meta_game import Floats, alpha_rank, cycles, forgotten, na
 from stratagem.league.ratings import Score, elo
 from stratagem.league.skill import Placing, skills
 from stratagem.play.records import Episode
-from stratagem.players.base import Player
 
 TABLE = "league.json"
 _LEAST = 0.01
@@ -48,6 +46,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
     scores = [_score(names, pair, bout) for pair, bout in bouts.items()]
     mains = [name for name, learner in recipe.learners.items() if learner.role == "main"]
     lines = [[m.name for m in shown if m.parent == learner] for learner in mains]  # others begin anew by design
+    nash, open_to = nash_mixture(meta).tolist(), Openness(game, seats, recipe.exact_budget)
     return {
         "game": recipe.games[0],
         "seats": game.spec.seats,
@@ -59,11 +58,13 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "errors": [[None if math.isnan(error) else error for error in row] for row in errors.tolist()],
         "elo": [asdict(rating) for rating in elo(scores)],
         "skill": [asdict(skill) for skill in skills(list(_placings(names, bouts)), table.key)],
-        "nash": nash_mixture(meta).tolist(),
+        "nash": nash,
+        "nash_exploitability": open_to.mixture(shown, nash),
         "alpha_rank": alpha_rank(meta).tolist(),
         "cycles": [list(found) for found in cycles(sure, names)],
         "forgotten": [list(found) for found in forgotten(sure, names, lines)],
-        "exploitability": [_exploitability(game, player, recipe.exact_budget) for player in players],
+        "exploitability": [open_to.of(member) for member in shown],
+        "over_time": {name: open_to.over_time(_kept(population, name)) for name in mains},
         "alliance": _alliances(game, len(names), bouts),
     }
 
@@ -72,10 +73,14 @@ def members(recipe: LeagueRecipe, population: Population) -> list[Member]:
     """All who do not change, of a learner's checkpoints the first, the last and some between."""
     found = [member for member in population.of(learns=False) if not member.parent]
     for learner in recipe.learners:
-        kept = [member for member in population.of(learns=False) if member.parent == learner]
+        kept = _kept(population, learner)
         places = np.linspace(0, len(kept) - 1, recipe.league.shown).round() if kept else np.zeros(0)
         found += [kept[place] for place in sorted({int(place) for place in places})]
     return found
+
+
+def _kept(population: Population, learner: str) -> list[Member]:
+    return [member for member in population.of(learns=False) if member.parent == learner]
 
 
 def _matrix(game: Game[Any], size: int, bouts: dict[tuple[int, int], Bout]) -> tuple[Floats, Floats]:
@@ -162,13 +167,3 @@ def _against_outsider(episode: Episode) -> Hostility:
     order = [episode.seat_of(slot) for slot in range(len(episode.slots))]
     counts = hostility(episode)
     return Hostility(counts.attacks[np.ix_(order, order)], counts.chances[np.ix_(order, order)])
-
-
-def _exploitability(game: Game[Any], player: Player, budget: int) -> float | None:
-    """Exact, where the game is small enough and the player states its probabilities."""
-    if not budget:
-        return None
-    try:
-        return exact(game, player, budget).exploitability
-    except CannotCompute:
-        return None

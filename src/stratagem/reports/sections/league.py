@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stratagem.reports.figure import label, picture
-from stratagem.reports.files import LeagueTable
+from stratagem.reports.files import LeagueTable, Open
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData, finite
@@ -95,10 +95,31 @@ def _population(found: LeagueTable) -> Html:
     return join(
         table(heads, lines),
         *aside,
+        _mixed(found),
         _told(found),
         _outsiders(found),
         folded("Cross-play, pay a round of the row", _cross(found)),
     )
+
+
+def _mixed(found: LeagueTable) -> Html:
+    """How open the Nash mixture is, and main learners as they stood beside their average."""
+    known = found.nash_exploitability
+    said = f"Who draws a member by its Nash share for a whole game has an exact exploitability of {number(known)}."
+    drawn = [_over_time(name, line) for name, line in found.over_time.items() if len(line) > 1]
+    return join(
+        *([] if known is None else [element("p", said, class_="note")]),
+        *([element("div", *drawn, class_="facets")] if drawn else []),
+    )
+
+
+def _over_time(learner: str, line: Sequence[Open]) -> Html:
+    steps = [one.step for one in line]
+    shown = (("as it stood", "rival-1", [one.own for one in line]), ("average", "chosen", [o.average for o in line]))
+    traces = [{"x": steps, "y": ys, "role": role, "name": name, "mode": "lines"} for name, role, ys in shown]
+    says = "The average draws one of all checkpoints up to there for a whole game: a learner that circles an "
+    says += "equilibrium is open at every point of its way and may be closed on average."
+    return picture(f"Exact exploitability of {learner}", traces, {"showlegend": True}, says=says)
 
 
 def _outsiders(found: LeagueTable) -> Html:

@@ -1,0 +1,52 @@
+"""A mixture of players as one table: one of them is drawn for a whole game, and nobody sees which.
+
+Who remembers all that he did can draw decision by decision instead: at an information set each counts by its share
+and by how likely its own moves lead there (Kuhn 1953, Extensive games and the problem of information). So the average
+over training, as fictitious play makes it, and the Nash mixture of a population have an exploitability of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.evaluation.exact import Rows
+from stratagem.games.twin import Twin
+
+Floats = NDArray[np.float64]
+
+
+def mixed(twin: Twin, tables: Sequence[Rows], shares: Sequence[float]) -> Rows:
+    """The table of whoever plays each of these tables with its share."""
+    found = Rows()
+    weights = np.asarray(shares, dtype=np.float64) / sum(shares)
+    pending: list[tuple[Any, Floats]] = [(twin.spiel.new_initial_state(), np.tile(weights, (2, 1)))]
+    while pending:
+        node, reach = pending.pop()
+        if node.is_terminal():
+            continue
+        if node.is_chance_node():
+            pending.extend((node.child(action), reach) for action in node.legal_actions())
+            continue
+        seat, key = node.current_player(), node.information_state_string()
+        rows = np.array([[p for _, p in table[key]] for table in tables])
+        actions = [action for action, _ in tables[0][key]]
+        found.setdefault(key, list(zip(actions, _drawn(reach[seat], weights, rows), strict=True)))
+        pending.extend((node.child(action), _after(reach, seat, rows[:, n])) for n, action in enumerate(actions))
+    return found
+
+
+def _drawn(reach: Floats, weights: Floats, rows: Floats) -> list[float]:
+    """The rows by how likely each leads here; where none does, what is played does not matter."""
+    counted = reach if reach.sum() > 0.0 else weights
+    drawn: list[float] = (counted @ rows / counted.sum()).tolist()
+    return drawn
+
+
+def _after(reach: Floats, seat: int, probabilities: Floats) -> Floats:
+    further = reach.copy()
+    further[seat] *= probabilities
+    return further
