@@ -1,5 +1,8 @@
 """Adapters in the engine: mixed in a batch or one after the other, changed in place, loaded by path."""
 
+import json
+import shutil
+
 import pytest
 import torch
 from numbered import FREE, Steps, asked, said
@@ -197,6 +200,30 @@ def test_folders_of_the_same_name_are_two_adapters(manned, folder, tmp_path):
     names = [engine.load_adapter(str(path)) for path in (folder, tmp_path / "blue")]
     calls = engine.answer([asked(engine, 3, adapter=name, guide=Steps([FREE] * 6)) for name in names])
     assert calls[0].tokens != calls[1].tokens
+
+
+def test_equal_weights_that_count_otherwise_are_two_adapters(folder, tmp_path):
+    strong = tmp_path / "blue"
+    shutil.copytree(folder, strong)
+    config = json.loads((strong / "adapter_config.json").read_text())
+    (strong / "adapter_config.json").write_text(json.dumps({**config, "lora_alpha": 10 * config["lora_alpha"]}))
+    engine = TransformersEngine(load("tiny"))
+    names = [engine.load_adapter(str(path)) for path in (folder, strong)]
+    assert names[0] != names[1]
+    logprobs = [engine.answer([asked(engine, 3, adapter=name)])[0].sampler_logprobs for name in names]
+    assert logprobs[0] != logprobs[1]
+
+
+def test_copies_of_sets_of_adapters_do_not_pile_up(manned):
+    engine = TransformersEngine(manned["tiny"])
+    sets = [("", "one"), ("", "two"), ("", "three"), ("one", "two"), ("one", "three"), ("two", "three"), NAMES]
+    said_first, said_again = (
+        [engine.answer([asked(engine, n, adapter=name) for n, name in enumerate(names)]) for names in sets]
+        for _ in range(2)
+    )
+    assert len(engine.reader.weights._stacks) == 4
+    for first, again in zip(said_first, said_again, strict=True):
+        assert [call.tokens for call in first] == [call.tokens for call in again]
 
 
 def test_an_adapter_of_another_base_is_refused(folder):

@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.models.adapter_files import WEIGHTS
+from stratagem.models.adapter_files import digest
 from stratagem.models.adapters import adapter_names, dropped, load_adapter
 from stratagem.models.load import LanguageModel
 
@@ -90,9 +89,7 @@ class TransformersEngine:
     def load_adapter(self, path: str) -> str:
         """Load an adapter from its folder; its name, which records keep, tells the folder's and the weights'."""
         folder = Path(path).expanduser()
-        weights = folder / WEIGHTS
-        digest = blake2b(weights.read_bytes(), digest_size=4).hexdigest() if weights.is_file() else ""
-        name = f"{_WORD.sub('_', folder.name).strip('_')}-{digest}".strip("-")
+        name = f"{_WORD.sub('_', folder.name).strip('_')}-{digest(folder)}".strip("-")
         if name not in adapter_names(self.lm):
             load_adapter(self.lm, folder, name)
         return name

@@ -75,6 +75,10 @@ def _factors(layer: Any, name: str, rank: int) -> tuple[torch.Tensor, torch.Tens
     return other.new_zeros(rank, layer.in_features), other.new_zeros(layer.out_features, rank)
 
 
+_KEPT = 4
+"""So many sets of adapters keep their copies side by side; those used longest ago are let go."""
+
+
 class Weights:
     """A model's base and adapters, as the rows of a batch need them."""
 
@@ -93,9 +97,10 @@ class Weights:
                 yield
             return
         names = tuple(sorted({*adapters} - {""}))
-        if names not in self._stacks:
-            self._stacks[names] = Stack(self.lm, names)
-        self._stack = self._stacks[names]
+        self._stack = self._stacks.pop(names, None) or Stack(self.lm, names)
+        self._stacks[names] = self._stack
+        if len(self._stacks) > _KEPT:
+            del self._stacks[next(iter(self._stacks))]
         with active(self.lm, None), self._stack.at_work():
             try:
                 yield

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Call
+from stratagem.errors import BadParameter
 
 Target = Mapping[int, float]
 """A distribution over next tokens, without those of probability nothing."""
@@ -42,6 +43,11 @@ class Example:
 
 def of_call(call: Call, **columns: float) -> Example:
     """What a reply teaches: its sampled tokens, each with the same numbers."""
+    if call.sampling.top_k or call.sampling.top_p < 1.0:
+        raise BadParameter(
+            "Replies drawn with top_k or top_p cannot be learnt from: their probabilities are not the policy's. Leave "
+            "both out, and set a temperature."
+        )
     places = [place for span in call.spans if span.kind == "sampled" for place in range(span.start, span.end)]
     start = len(call.prompt.tokens)
     known = {name: (value,) * len(places) for name, value in columns.items()}

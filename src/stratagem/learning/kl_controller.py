@@ -27,7 +27,7 @@ class KLSettings(Settings):
 class KLController:
     """The coefficient of the charge: `beta <- beta (1 + clip(KL / target - 1, -bound, bound) n / horizon)`.
 
-    Reference: Ziegler 2019, section 2.2; trl 0.11's AdaptiveKLController, which ShapeLLM trains with: .2, 6, 10,000.
+    At once it is never more than halved. Reference: Ziegler 2019, section 2.2; trl 0.11's AdaptiveKLController, which ShapeLLM trains with: .2, 6, 10,000.
     When not: one token a decision is hardly ever 6 nats from its reference, so there the coefficient only falls, by
     .2 % every 100 decisions; give a target that can be reached, or none.
     """
@@ -46,7 +46,8 @@ class KLController:
         if target is None or math.isnan(kl):
             return
         error = min(bound, max(-bound, kl / target - 1.0))
-        self.coefficient *= 1.0 + error * decisions / self.settings.horizon
+        # over many horizons at once the factor would be nought or negative: a charge that pays for leaving
+        self.coefficient *= max(0.5, 1.0 + error * decisions / self.settings.horizon)
 
     def state(self) -> dict[str, float]:
         """All that a later update depends on."""

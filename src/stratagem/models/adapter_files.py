@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,15 @@ def read_config(folder: Path) -> Any:
         return LoraConfig(**{key: data[key] for key in _KEPT if key in data}, task_type="CAUSAL_LM")
     except (TypeError, ValueError) as error:
         raise BadModel(f"The adapter {str(folder)!r} has a torn {CONFIG}: {error}.") from error
+
+
+def digest(folder: Path) -> str:
+    """Tells adapters apart: by their weights, and by how far these count; empty where there are none."""
+    if not (folder / WEIGHTS).is_file():
+        return ""
+    data = read_json(folder / CONFIG)
+    scale = json.dumps([data.get(name) for name in ("r", "lora_alpha", "use_rslora")])
+    return blake2b((folder / WEIGHTS).read_bytes() + scale.encode(), digest_size=4).hexdigest()
 
 
 def check_base(folder: Path, name: str, fingerprint: str) -> None:

@@ -1,0 +1,20 @@
+"""What a reply teaches: nothing, where it was drawn from a part of the policy."""
+
+from dataclasses import replace
+
+import pytest
+from numbered import asked
+
+from stratagem.engines.base import Sampling
+from stratagem.engines.open import served
+from stratagem.errors import BadParameter
+from stratagem.learning.example import of_call
+
+
+@pytest.mark.parametrize("sampling", [Sampling(top_k=2), Sampling(top_p=0.9)])
+def test_replies_from_a_part_of_the_policy_are_refused(sampling):
+    engine = served("tiny").engine
+    call = engine.answer([asked(engine, 1)])[0]
+    assert of_call(call).taught
+    with pytest.raises(BadParameter, match="drawn with top_k or top_p"):
+        of_call(replace(call, sampling=sampling))
