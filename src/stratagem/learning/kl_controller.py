@@ -27,7 +27,8 @@ class KLSettings(Settings):
 class KLController:
     """The coefficient of the charge: `beta <- beta (1 + clip(KL / target - 1, -bound, bound) n / horizon)`.
 
-    At once it is never more than halved. Reference: Ziegler 2019, section 2.2; trl 0.11's AdaptiveKLController, which ShapeLLM trains with: .2, 6, 10,000.
+    At once it is never more than halved.
+    Reference: Ziegler 2019, section 2.2; trl 0.11's AdaptiveKLController, which ShapeLLM trains with: .2, 6, 10,000.
     When not: one token a decision is hardly ever 6 nats from its reference, so there the coefficient only falls, by
     .2 % every 100 decisions; give a target that can be reached, or none.
     """
