@@ -9,6 +9,7 @@ from stratagem.algorithms.shaping import trial as trial_module
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.trainer import FINDINGS, OUTCOME, ShapingTrainer
 from stratagem.engines.open import served
+from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.run_models import read_run_models
@@ -178,3 +179,28 @@ def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
     ShapingTrainer(recipe, last).train()
     assert curves(last)["table/pay"][0] == [1]
     assert list(json.loads((last.path / OUTCOME).read_text())["interest"]) == ["table"]
+
+
+def test_a_model_with_an_adapter_is_no_base(tmp_path, whole):
+    """Neither of who learns nor of who stands still on the recipe's own: what it learnt would be left out."""
+    learnt = f"run:{whole.path}@last/naive"
+    table = {"learner": "tabular"}
+    on_it = {"seats": {"naive": {"learner": "naive", "model": learnt}, "table": table}}
+    for changes in (on_it, {"model": learnt, "seats": {"still": {"learner": "frozen"}, "table": table}}):
+        recipe = ShapingRecipe.read({**RECIPE.model_dump(), "start": [], **changes})
+        with pytest.raises(BadParameter, match=r"is a model with an adapter, .*: name such a base, as run:PATH@start"):
+            ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
+
+
+def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
+    """Both name tiny; only the learner begins with the policy that the start teaches."""
+    seats = {"naive": {"learner": "naive"}, "still": {"learner": "frozen", "model": "tiny"}}
+    changes = {"trials": 1, "episodes": 1, "seats": seats, "test": {"games": 1}}
+    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes})
+    run = begun(tmp_path / "run", recipe)
+    ShapingTrainer(recipe, run).train()
+    said = language_player("tiny", mode="single", style="shapellm-state").policy(
+        make_game(recipe.game).start(Key(0)).view(1)
+    )
+    assert curves(run)["still/first/start"][1][0] == pytest.approx(said["C"])
+    assert curves(run)["naive/first/start"][1][0] > 0.6

@@ -110,17 +110,16 @@ class ShapingRecipe(AnyRecipe):
     def bases(self) -> tuple[str, ...]:
         """The models that seats are on, each once."""
         spoken = (seat for seat in self.seats.values() if isinstance(seat, Speaks))
-        return tuple(dict.fromkeys(self.base_of(seat) for seat in spoken if not _elsewhere(seat)))
+        return tuple(dict.fromkeys(self.base_of(seat) for seat in spoken if not self.elsewhere(seat)))
 
     def base_of(self, seat: Speaks) -> str:
         """The model of a seat."""
         return seat.model or self.model
 
+    def elsewhere(self, seat: Speaks) -> bool:
+        """Whether a seat's model is used as it is, and is nothing that this run makes or changes."""
+        return isinstance(seat, Frozen) and bool(seat.model)
+
 
 def _is_tables(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(inner, Mapping) for inner in value.values())
-
-
-def _elsewhere(seat: Speaks) -> bool:
-    """Whether a seat's model is used as it is, and is nothing that this run makes or changes."""
-    return isinstance(seat, Frozen) and bool(seat.model)

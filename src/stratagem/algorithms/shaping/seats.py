@@ -21,7 +21,7 @@ from stratagem.algorithms.shaping.seat_settings import (
     episodes_between,
 )
 from stratagem.algorithms.shaping.tabular_seat import TabularLearner, TabularSeat
-from stratagem.engines.open import served
+from stratagem.engines.open import Served, served
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.key import Key
@@ -56,14 +56,20 @@ def check_speech(recipe: ShapingRecipe, game: Game[Any], bases: Mapping[str, Bas
     """Refuse actions that a model cannot say in its mode, such as labels of two tokens in `single`."""
     for slot, (name, seat) in enumerate(recipe.seats.items()):
         if isinstance(seat, Speaks):
-            base = bases.get(recipe.base_of(seat))
-            engine = base.engine if base else served(seat.model).engine
+            engine = spoken_by(recipe, seat, bases).engine
             state = game.start(Key(0))
             view = state.view(slot if slot in state.to_act else state.to_act[0])
             try:
                 check_mode(seat.mode, speaker(seat, engine, ""), view)
             except BadParameter as error:
                 raise BadParameter(f"The seat {name}, with {engine.name}: {error}") from error
+
+
+def spoken_by(recipe: ShapingRecipe, seat: Speaks, bases: Mapping[str, Base]) -> Served:
+    """Who answers for a seat: a base of the run, or for a frozen one that names a model, that model as it is."""
+    if recipe.elsewhere(seat):
+        return served(seat.model)
+    return Served(bases[recipe.base_of(seat)].engine, "")
 
 
 @dataclass(frozen=True)
@@ -91,8 +97,7 @@ class Seating:
         return self._learning(name, seat, every)
 
     def _frozen(self, name: str, seat: Frozen) -> ModelPlayer:
-        base = self.bases.get(self.recipe.base_of(seat))
-        engine, adapter = (base.engine, "") if base else served(seat.model)
+        engine, adapter = spoken_by(self.recipe, seat, self.bases)
         return ModelPlayer(name=name, speaker=speaker(seat, engine, adapter), mode=seat.mode)
 
     def _learning(self, name: str, seat: Learns, every: int) -> LanguageSeat:
