@@ -22,13 +22,16 @@ def seat(tmp_path):
     return Seating(recipe, trainer.game, trainer._bases).seats()["naive"], trainer.game
 
 
+def games_of(seat, game):
+    match = Match(game, [seat.player, make_player("random", game)])
+    return played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(4))
+
+
 def moved(seat, game, number):
     """How far its weights go when it learns from some episodes."""
     weights = seat.optimiser.weights[:-2]
     before = [weight.detach().clone() for weight in weights]
-    match = Match(game, [seat.player, make_player("random", game)])
-    episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(4))
-    seat.learn([episodes], 0, Key(number))
+    seat.learn([games_of(seat, game)], 0, Key(number))
     pairs = zip(before, weights, strict=True)
     return max(float((old - new.detach()).abs().max()) for old, new in pairs)
 
@@ -55,3 +58,15 @@ def test_a_seat_that_is_restored_goes_on_at_its_pace(seat):
     moved(seat, game, 1)
     assert seat.optimiser.pace == 0.5
     assert torch.isfinite(seat.head.weight).all()
+
+
+def test_what_a_recovered_decision_brought_is_learnt_from_too(seat):
+    """It is no lesson itself, as nothing of it was drawn; the lessons bring all that the seat was paid all the same."""
+    seat, game = seat
+    episodes = games_of(seat, game)
+    own = [row for episode in episodes for row in episode.decisions if row.slot == 0 and row.keep]
+    last = next(row for row in reversed(own) if row.turn == 1)
+    last.how, last.payoff = "recovered", 7.0
+    figures = seat.learn([episodes], 0, Key(0))
+    assert figures["num_examples"] == len(own) - 1
+    assert figures["score"] * figures["num_examples"] == pytest.approx(sum(row.payoff for row in own))

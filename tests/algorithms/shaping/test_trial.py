@@ -5,7 +5,7 @@ import math
 import pytest
 
 from stratagem.algorithms.shaping.figures import answers, paid, policies, situations, visited
-from stratagem.algorithms.shaping.seat import Seat, lessons
+from stratagem.algorithms.shaping.seat import Seat, lessons, taught_by
 from stratagem.algorithms.shaping.trial import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -108,6 +108,19 @@ def test_a_seat_may_be_paid_what_all_are_paid():
     """ShapeLLM, footnote 5."""
     episode = episode_of(Mute({1}), Mute(set(), "D"))
     assert [lesson.reward for lesson in lessons([[episode]], 0, shared=True)] == [4.0, -1.0, 4.0]
+
+
+def test_what_no_lesson_brought_counts_for_the_lesson_before_it():
+    """Or for the first of its environment, where none is before; an environment without lessons counts nothing."""
+    episodes = [episode_of(Mute(set(), "D"), Mute(set())) for _ in range(2)]
+    found = lessons([episodes, episodes], 0)
+    assert [one.reward for one in found] == [4.0] * 12
+
+    def rewards(*teach):
+        return [one.reward for one in taught_by(found, lambda one: (one.episode, one.turn) in teach)]
+
+    assert rewards((0, (0, 1)), (0, (1, 1)), (1, (1, 2))) == [4.0 * 4, 4.0 * 2, 4.0 * 6]
+    assert rewards((0, (0, 2))) == [4.0 * 6]
 
 
 def test_rounds_with_a_null_action_count_in_no_mean():

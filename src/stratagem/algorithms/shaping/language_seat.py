@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from stratagem.algorithms.shaping.bases import Base
-from stratagem.algorithms.shaping.seat import Figures, Lesson, Seat, Stages, lessons
+from stratagem.algorithms.shaping.seat import Figures, Lesson, Seat, Stages, lessons, taught_by
 from stratagem.algorithms.shaping.seat_settings import Learns, Speaks
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Engine, Sampling
@@ -56,8 +56,8 @@ class LanguageSeat(Seat):
 
     def learn(self, stages: Stages, slot: int, key: Key) -> Figures:
         shared = self.settings.reward == "sum"
-        found = [(one, of_call(one.decision.calls[0])) for one in lessons(stages, slot, shared=shared) if _sampled(one)]
-        found = [(one, example) for one, example in found if example.taught]
+        told = taught_by(lessons(stages, slot, shared=shared), _sampled)
+        found = [(one, of_call(one.decision.calls[0])) for one in told]
         if not found:
             return {}
         played = Played(
@@ -121,7 +121,8 @@ def speaker(settings: Speaks, engine: Engine, adapter: str) -> Speaker:
 def _sampled(lesson: Lesson) -> bool:
     """Whether the decision was drawn by the policy; one that had to be recovered was not."""
     calls = lesson.decision.calls
-    return bool(calls) and lesson.decision.how != "recovered" and calls[0].finish != "error"
+    drawn = bool(calls) and lesson.decision.how != "recovered" and calls[0].finish != "error"
+    return drawn and any(span.kind == "sampled" and span.end > span.start for span in calls[0].spans)
 
 
 def _legal(speaker: Speaker, found: Sequence[Lesson]) -> list[Ids]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stratagem.games.key import Key
@@ -61,6 +61,19 @@ def lessons(stages: Stages, slot: int, *, shared: bool = False) -> list[Lesson]:
         for row, reward in _paid(episode, slot, shared=shared)
         if row.keep
     ]
+
+
+def taught_by(found: Sequence[Lesson], teaches: Callable[[Lesson], bool]) -> list[Lesson]:
+    """Those that teach; what others brought counts for the one before them, or for the first where none is before."""
+    teach = [teaches(one) for one in found]
+    at = {one.episode: place for place, one in reversed(list(enumerate(found))) if teach[place]}
+    rewards = [one.reward if teach[place] else 0.0 for place, one in enumerate(found)]
+    for place, one in enumerate(found):
+        if teach[place]:
+            at[one.episode] = place
+        elif one.episode in at:
+            rewards[at[one.episode]] += one.reward
+    return [replace(one, reward=rewards[place]) for place, one in enumerate(found) if teach[place]]
 
 
 def _paid(episode: Episode, slot: int, *, shared: bool) -> list[tuple[Decision, float]]:

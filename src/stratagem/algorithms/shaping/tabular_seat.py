@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.algorithms.shaping.seat import Figures, Lesson, Seat, Stages, lessons
+from stratagem.algorithms.shaping.seat import Figures, Lesson, Seat, Stages, lessons, taught_by
 from stratagem.algorithms.shaping.seat_settings import Tabular
 from stratagem.errors import BadParameter
 from stratagem.games.base import View
@@ -80,7 +80,7 @@ class TabularSeat(Seat):
         super().__init__(self.table, settings.memory, every)
 
     def learn(self, stages: Stages, slot: int, key: Key) -> Figures:
-        found = [one for one in lessons(stages, slot) if one.decision.action is not None]
+        found = taught_by(lessons(stages, slot), lambda one: one.decision.action is not None)
         if not found:
             return {}
         advantages = self._advantages(found)
