@@ -35,6 +35,10 @@ def test_seats_default_to_the_papers_settings():
     assert (shaper.mode, shaper.temperature, shaper.ppo.c_vf) == ("single", 1.0, 1e-3)
 
 
+def test_who_has_a_value_head_may_learn_from_one_environment():
+    assert made(environments=1).environments == 1
+
+
 def test_a_recipe_is_written_and_read_again(tmp_path):
     path = tmp_path / "one.toml"
     path.write_text(settings_toml(made(trials=7)))
@@ -56,6 +60,11 @@ def test_a_recipe_is_written_and_read_again(tmp_path):
         ({"seats": {**TWO, "naive": {"learner": "naive", "optimiser": {"schedule": "linear"}}}}, "a schedule"),
         ({"seats": {**TWO, "naive": {"learner": "tabular", "memory": "all"}}}, "memory"),
         ({"trials": 0}, "trials"),
+        ({"environments": 1, "seats": {**TWO, "one": {"learner": "tabular"}}}, r"`seats.one` .*: take at least 2"),
+        (
+            {"environments": 1, "seats": {**TWO, "naive": {"learner": "naive", "ppo": {"centre": "turn"}}}},
+            r"`seats.naive` learns from how `environments` differ .*centre.*: take at least 2",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(changes, said):

@@ -1,6 +1,7 @@
 """The learner without a model: its gradient is that of the mean return, and it learns what pays."""
 
 import math
+from itertools import product
 
 import pytest
 
@@ -18,6 +19,7 @@ from stratagem.players.catalogue import make_player
 
 GAME = make_game("ipd-shapellm(rounds=20)")
 ONE = make_game("ipd-shapellm(rounds=1)")
+PLAYS = {"C": "ipd/AlwaysCooperate", "D": "ipd/AlwaysDefect"}
 
 
 def first_of(seat, game=GAME):
@@ -53,6 +55,22 @@ def test_a_step_is_the_score_function_estimate_of_the_mean_return():
     after = seat.table.row(ONE.start(Key(0)).view(0))
     assert after["C"] - before["C"] == pytest.approx(2.0 * slope)
     assert after["D"] - before["D"] == pytest.approx(-2.0 * slope)
+
+
+def test_among_n_environments_a_step_is_shorter_by_one_in_n():
+    """Against a defector, cooperation pays 0 and defection 1: by hand, over all that two environments may play."""
+    mean = 0.0
+    for played_by in product("CD", repeat=2):
+        seat = TabularSeat("t", Tabular(first=0.6), 1)
+        pairs = [
+            Match(ONE, [make_player(PLAYS[action], ONE), make_player("ipd/AlwaysDefect", ONE)]) for action in played_by
+        ]
+        episodes = played(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
+        before = seat.table.row(ONE.start(Key(0)).view(0))["C"]
+        seat.learn([episodes], 0, Key(0))
+        moved = seat.table.row(ONE.start(Key(0)).view(0))["C"] - before
+        mean += math.prod(0.6 if action == "C" else 0.4 for action in played_by) * moved
+    assert mean == pytest.approx(0.5 * 0.6 * 0.4 * (0.0 - 1.0)), "half of the gradient"
 
 
 @pytest.mark.parametrize("opponent", ["ipd/AlwaysCooperate", "ipd/AlwaysDefect"])

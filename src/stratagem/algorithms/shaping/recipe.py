@@ -82,6 +82,7 @@ class ShapingRecipe(AnyRecipe):
                 )
             if isinstance(seat, Learns | Tabular):
                 self._check_clock(name, episodes_between(seat.clock, self.episodes))
+                self._check_compared(name, seat)
             if isinstance(seat, Learns):
                 self._check_learner(name, seat)
         return self
@@ -91,6 +92,16 @@ class ShapingRecipe(AnyRecipe):
             raise ValueError(
                 f"`seats.{name}` learns every {between} episodes, which do not divide the {self.episodes} of a trial: "
                 'take a `clock` that does, or "trial"'
+            )
+
+    def _check_compared(self, name: str, seat: Learns | Tabular) -> None:
+        """A return that is compared with the mean over one environment is compared with itself."""
+        centred = isinstance(seat, Tabular) or seat.ppo.centre == "turn"
+        if centred and self.environments == 1:
+            how = 'learner = "tabular"' if isinstance(seat, Tabular) else 'ppo.centre = "turn"'
+            raise ValueError(
+                f"`seats.{name}` learns from how `environments` differ (`{how}`), and one alone teaches it nothing: "
+                "take at least 2"
             )
 
     def _check_learner(self, name: str, seat: Learns) -> None:

@@ -5,7 +5,8 @@ language model in between. It follows the policy gradient of its mean payoff a s
 
     logit(a | told) += rate * mean over decisions of  A (1[a = played] - pi(a | told))
 
-exactly, with A the return from there on minus the mean of it over the environments at the same turn.
+with A the return from there on minus the mean of it over the environments at the same turn. The mean counts the return
+itself, so with n environments a step is (n - 1) / n of one along the gradient, and one environment teaches nothing.
 """
 
 from __future__ import annotations
