@@ -5,6 +5,7 @@ import pytest
 from stratagem.algorithms import kl_sft_trainer
 from stratagem.algorithms.kl_sft import KLSFTRecipe
 from stratagem.algorithms.kl_sft_trainer import KLSFTTrainer
+from stratagem.errors import BadParameter
 from stratagem.learning.learner import Report
 from stratagem.learning.watch import CheckFailed, TrainingWarning
 from stratagem.models.run_models import read_run_models
@@ -34,3 +35,15 @@ def test_a_strict_one_stops_at_a_loss_that_is_no_number(tmp_path, monkeypatch):
         KLSFTTrainer(RECIPE, run, strict=True).train()
     with pytest.warns(TrainingWarning, match="not_finite"):
         KLSFTTrainer(RECIPE, run).train()
+
+
+def test_what_it_leaves_is_held_as_what_it_began_with(tmp_path):
+    recipe = RECIPE.model_copy(update={"model": "tiny+dtype=bf16"})
+    run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
+    KLSFTTrainer(recipe, run, strict=True).train()
+    assert read_run_models(run.path).models["start"].model == "dir:base/model+dtype=bf16"
+
+
+def test_a_model_in_4_bits_is_not_taught():
+    with pytest.raises(BadParameter, match="4 bits cannot change itself"):
+        KLSFTRecipe.read({**RECIPE.model_dump(), "model": "tiny+4bit"})

@@ -38,8 +38,7 @@ class Held:
     @property
     def _options(self) -> str:
         """How the recipe's model is held: what stands behind it, as +dtype=bf16."""
-        ref = parse_model(self.recipe.model)
-        return "+4bit" * ref.four_bit + (f"+dtype={ref.dtype}" if ref.dtype else "")
+        return parse_model(self.recipe.model).options
 
     def score(self, step: int, score: float) -> None:
         """What the policy was worth at a step; of equals the first is the best."""

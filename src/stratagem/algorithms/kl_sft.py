@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import torch
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from stratagem.algorithms.kl_aims import Aim, examples_of
 from stratagem.algorithms.recipe_file import AnyRecipe
@@ -30,6 +30,7 @@ from stratagem.learning.optimiser import Optimiser, OptimiserSettings
 from stratagem.learning.policy import Policy
 from stratagem.models.load import LanguageModel
 from stratagem.models.merging import merged
+from stratagem.models.reference import parse_model
 
 ADAPTER = "start"
 
@@ -60,6 +61,13 @@ class KLSFTRecipe(AnyRecipe):
     """What each seat is to begin with; one model learns them all."""
     kl_sft: KLSFTSettings = KLSFTSettings()
     """How they are learnt."""
+
+    @field_validator("model")
+    @classmethod
+    def _can_change(cls, model: str) -> str:
+        if parse_model(model).four_bit:
+            raise ValueError("a model in 4 bits cannot change itself: leave +4bit out")
+        return model
 
     @property
     def steps(self) -> int:

@@ -8,6 +8,7 @@ from stratagem.algorithms.progress import Progress, nobody
 from stratagem.learning.checks import CHECKS, Seen
 from stratagem.learning.watch import Watch
 from stratagem.models.load import load
+from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, write_run_models
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
@@ -45,6 +46,7 @@ class KLSFTTrainer:
                     log.write(step, figures)
                     self.progress(step, self.recipe.steps, figures)
             new_folder(self.run.path / BASE, writes_model(lm))
-            start, speaks = RunModel(model=f"dir:{BASE}/{MODEL}"), Speaks(mode="single", style="shapellm-state")
+            start = RunModel(model=f"dir:{BASE}/{MODEL}{parse_model(self.recipe.model).options}")
+            speaks = Speaks(mode="single", style="shapellm-state")
             models = {"base": RunModel(model=outside(self.recipe.model)), "start": start, "best": start}
             write_run_models(self.run.path, RunModels(models=models, speaks=speaks))

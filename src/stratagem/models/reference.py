@@ -62,9 +62,14 @@ class ModelRef:
         served = f"@{self.url}" if self.url else ""
         return f"{self.kind}:{self.where}{pinned}{served}" if self.where else self.kind
 
+    @property
+    def options(self) -> str:
+        """How its weights are held, as the text behind its name; so is what is made of it."""
+        return "+4bit" * self.four_bit + (f"+dtype={self.dtype}" if self.dtype else "")
+
     def __str__(self) -> str:
         adapters = "".join(f"+adapter:{adapter.name}={adapter.path}" for adapter in self.adapters)
-        return self.base + adapters + "+4bit" * self.four_bit + (f"+dtype={self.dtype}" if self.dtype else "")
+        return self.base + adapters + self.options
 
 
 def parse_model(text: str) -> ModelRef:

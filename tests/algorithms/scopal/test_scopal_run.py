@@ -119,6 +119,15 @@ def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
             recipe(train="all", **changes)
 
 
+def test_what_a_run_makes_is_held_as_its_model(tmp_path, whole):
+    """A base with the adapter merged into it, and a stage in which all weights learn."""
+    one = {"refine": ["bc"], "games": ["kuhn(hands=1)"], "judge": {"stages": "last"}}
+    on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last+dtype=bf16", **one))
+    assert read_run_models(on_it.path).models["last"].model == "dir:base/model+dtype=bf16"
+    every = trained(tmp_path / "all", recipe(model="tiny+dtype=bf16", train="all", **one))
+    assert read_run_models(every.path).models["last"].model.endswith("/model+dtype=bf16")
+
+
 def test_from_the_second_iteration_on_it_plays_what_it_was(tmp_path):
     made = recipe(iterations=3, refine=["bc"], games=["kuhn(hands=1)"], judge={"stages": "last"})
     run = trained(tmp_path / "run", made)

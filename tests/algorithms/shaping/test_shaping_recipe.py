@@ -59,6 +59,7 @@ def test_a_recipe_is_written_and_read_again(tmp_path):
         ({"seats": {**TWO, "na/ive": {"learner": "naive"}}}, "cannot be called 'na/ive'"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "optimiser": {"schedule": "linear"}}}}, "a schedule"),
         ({"seats": {**TWO, "naive": {"learner": "tabular", "memory": "all"}}}, "memory"),
+        ({"model": "tiny+4bit", "start": [{"policy": "ipd-75"}]}, r"'tiny\+4bit' in 4 bits cannot be taught a `start`"),
         ({"trials": 0}, "trials"),
         ({"environments": 1, "seats": {**TWO, "one": {"learner": "tabular"}}}, r"`seats.one` .*: take at least 2"),
         (

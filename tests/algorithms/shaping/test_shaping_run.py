@@ -204,3 +204,17 @@ def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
     )
     assert curves(run)["still/first/start"][1][0] == pytest.approx(said["C"])
     assert curves(run)["naive/first/start"][1][0] > 0.6
+
+
+def test_a_start_is_held_as_the_model_that_was_taught(tmp_path):
+    seats = {"naive": {"learner": "naive"}, "table": {"learner": "tabular"}}
+    changes = {"model": "tiny+dtype=bf16", "trials": 1, "episodes": 1, "seats": seats, "test": {"games": 1}}
+    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "kl_sft": {"examples": 5, "epochs": 1}})
+    run = begun(tmp_path / "run", recipe)
+    trainer = ShapingTrainer(recipe, run)
+    trainer.train()
+    assert [base.lm.dtype for base in trainer._bases.values()] == ["bf16"]
+    assert {model.model for model in read_run_models(run.path).models.values()} == {
+        "tiny+dtype=bf16",
+        "dir:base/0/model+dtype=bf16",
+    }

@@ -12,9 +12,7 @@ from stratagem.runs.folder import RunFolder
 
 def league_models(recipe: LeagueRecipe, run: RunFolder, population: Population, best: str) -> RunModels:
     """By label; `best` and `last` alone are the first learner's."""
-    ref = parse_model(recipe.model)
-    option = f"+dtype={ref.dtype}" if ref.dtype else ""
-    base, start = base_and_start(run, recipe.model, option)
+    base, start = base_and_start(run, recipe.model, parse_model(recipe.model).options)
     models = {"base": base, "start": start}
     for member in population.of(learns=False):
         if member.parent and member.adapter:

@@ -81,8 +81,7 @@ class LeagueTrainer:
 
     def _base(self) -> str:
         made = self.run.path / BASE / MODEL
-        ref = parse_model(self.recipe.model)
-        return f"dir:{made}" + (f"+dtype={ref.dtype}" if ref.dtype else "") if made.is_dir() else self.recipe.model
+        return f"dir:{made}{parse_model(self.recipe.model).options}" if made.is_dir() else self.recipe.model
 
     def _warm_start(self, start: Checkpoint | None, log: MetricLog) -> None:
         settings = self.recipe.warm_start

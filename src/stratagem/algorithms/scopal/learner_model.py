@@ -24,6 +24,7 @@ from stratagem.learning.policy import Policy
 from stratagem.learning.reference import REFERENCE
 from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
 from stratagem.models.load import LanguageModel, load
+from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, RunModels, Speaks, own_text, write_run_models
 from stratagem.players.language import language_player
 from stratagem.players.model_player import ModelPlayer
@@ -76,7 +77,12 @@ class LearnerModel:
         """What the adapter is on; an adapter that the recipe's model has is merged into it, once."""
         make_own_base(self.run, self.recipe.model)
         made = self.run.path / BASE / MODEL
-        return f"dir:{made}" if made.is_dir() else self.recipe.model
+        return f"dir:{made}{self._options}" if made.is_dir() else self.recipe.model
+
+    @property
+    def _options(self) -> str:
+        """How the recipe's model is held: what stands behind it, as +dtype=bf16."""
+        return parse_model(self.recipe.model).options
 
     # --- at the table
 
@@ -173,12 +179,12 @@ class LearnerModel:
         speaks = Speaks(
             mode=recipe.mode, style=recipe.style, temperature=recipe.interaction.temperature, max_new=recipe.max_new
         )
-        base, start = base_and_start(self.run, recipe.model)
+        base, start = base_and_start(self.run, recipe.model, self._options)
         models = {"base": base, "start": start}
         for step, (folder, method) in self._stages().items():
             where = folder.relative_to(self.run.path)
             model = start.model_copy(update={"adapter": str(where / POLICY)})
-            model = model if self.adapter else RunModel(model=f"dir:{where / MODEL}")
+            model = model if self.adapter else RunModel(model=f"dir:{where / MODEL}{self._options}")
             models |= {str(step): model, f"last/{method}": model, "last": model}
         write_run_models(self.run.path, RunModels(models=models, speaks=speaks))
 

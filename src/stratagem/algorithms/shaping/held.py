@@ -7,6 +7,7 @@ from pathlib import Path
 from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.seat_settings import Learns
+from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, write_run_models
 from stratagem.runs.checkpoint import checkpoint_folders
 from stratagem.runs.folder import RunFolder
@@ -20,9 +21,11 @@ def publish(recipe: ShapingRecipe, run: RunFolder) -> None:
     for name, seat in recipe.seats.items():
         if isinstance(seat, Learns):
             says = Speaks(mode=seat.mode, style=seat.style, temperature=seat.temperature, max_new=seat.max_new)
-            base = RunModel(model=outside(recipe.base_of(seat)), speaks=says)
-            made = Path(BASE) / str(recipe.bases.index(recipe.base_of(seat))) / MODEL
-            start = base.model_copy(update={"model": f"dir:{made}"}) if (run.path / made).is_dir() else base
+            text = recipe.base_of(seat)
+            base = RunModel(model=outside(text), speaks=says)
+            made = Path(BASE) / str(recipe.bases.index(text)) / MODEL
+            taught = base.model_copy(update={"model": f"dir:{made}{parse_model(text).options}"})
+            start = taught if (run.path / made).is_dir() else base
             models |= {f"base/{name}": base, f"start/{name}": start}
             for step, folder in steps.items():
                 adapter = str(folder.relative_to(run.path) / ADAPTERS / name)

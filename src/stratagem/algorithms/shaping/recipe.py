@@ -85,6 +85,8 @@ class ShapingRecipe(AnyRecipe):
                 self._check_compared(name, seat)
             if isinstance(seat, Learns):
                 self._check_learner(name, seat)
+        if self.start and (held := [text for text in self.bases if parse_model(text).four_bit]):
+            raise ValueError(f"{held[0]!r} in 4 bits cannot be taught a `start`: leave `start` out, or +4bit")
         return self
 
     def _check_clock(self, name: str, between: int) -> None:

@@ -29,6 +29,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names
 from stratagem.models.load import load
+from stratagem.models.reference import parse_model
 from stratagem.play.store import write_shard
 from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
 from stratagem.runs.files import new_folder, write_file
@@ -86,7 +87,7 @@ class ShapingTrainer:
 
     def _held(self, text: str) -> str:
         made = self._folder(text) / MODEL
-        return f"dir:{made}" if made.is_dir() else text
+        return f"dir:{made}{parse_model(text).options}" if made.is_dir() else text
 
     def _make_bases(self) -> None:
         """Teach every base what it is to begin with; one appears whole or not at all."""
