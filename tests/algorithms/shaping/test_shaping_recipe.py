@@ -60,6 +60,7 @@ def test_a_recipe_is_written_and_read_again(tmp_path):
         ({"seats": {**TWO, "naive": {"learner": "naive", "optimiser": {"schedule": "linear"}}}}, "a schedule"),
         ({"seats": {**TWO, "naive": {"learner": "tabular", "memory": "all"}}}, "memory"),
         ({"model": "tiny+4bit", "start": [{"policy": "ipd-75"}]}, r"'tiny\+4bit' in 4 bits cannot be taught a `start`"),
+        ({"test": {"rounds": [20, 0]}}, r"test\.rounds\.1 cannot be 0: .* greater than or equal to 1"),
         ({"trials": 0}, "trials"),
         ({"environments": 1, "seats": {**TWO, "one": {"learner": "tabular"}}}, r"`seats.one` .*: take at least 2"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -25,7 +25,7 @@ class FinalGames(FiniteSettings):
 
     games: int = Field(default=100, ge=1)
     """How many games of each length."""
-    rounds: tuple[int, ...] = ()
+    rounds: tuple[Annotated[int, Field(ge=1)], ...] = ()
     """How long they are, for a game that says how many rounds it has; without any they are as long as an episode."""
 
 
