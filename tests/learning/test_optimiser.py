@@ -103,3 +103,17 @@ def test_schedules(schedule, shares):
     settings = OptimiserSettings(schedule=schedule, warm_up=0.2)
     found = [share_at(settings, taken, 10) for taken in (0, 1, 2, 6, 10)]
     assert found == pytest.approx(shares)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"betas": [0.9, 1.0]}, r"betas\.1 cannot be 1\.0: .* less than 1"),
+        ({"betas": [-0.1, 0.9]}, r"betas\.0 cannot be -0\.1: .* greater than or equal to 0"),
+        ({"epsilon": 0.0}, r"epsilon cannot be 0\.0: .* greater than 0"),
+    ],
+)
+def test_what_adam_cannot_take_is_refused_in_a_sentence(settings, said):
+    """Without an epsilon a weight that has no gradient is divided by nothing."""
+    with pytest.raises(BadParameter, match=said):
+        OptimiserSettings.read(settings)

@@ -9,13 +9,16 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import torch
 from pydantic import Field
 
 from stratagem.errors import BadParameter
 from stratagem.settings import FiniteSettings
+
+Kept = Annotated[float, Field(ge=0.0, lt=1.0)]
+"""How much of an average stays at a step."""
 
 
 class OptimiserSettings(FiniteSettings):
@@ -27,9 +30,9 @@ class OptimiserSettings(FiniteSettings):
     """How the rate falls from there to nothing; constant does not."""
     warm_up: float = Field(default=0.0, ge=0.0, le=1.0)
     """The share of all steps over which the rate rises from nothing."""
-    betas: tuple[float, float] = (0.9, 0.999)
+    betas: tuple[Kept, Kept] = (0.9, 0.999)
     """How much of the averages of the gradient and of its square stays at each step."""
-    epsilon: float = 1e-8
+    epsilon: float = Field(default=1e-8, gt=0.0)
     """What is added to the root that a step is divided by."""
     decay: float = Field(default=0.0, ge=0.0)
     """Weight decay, decoupled."""
