@@ -5,6 +5,7 @@ The best checkpoint is chosen by these figures, so they say too much good of it;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,10 @@ class Validation:
     games: Sequence[Game[Any]]
 
     def figures(self, hero: Player) -> dict[str, float]:
-        """Means of every metric by game, and `select`, of which the best checkpoint has most."""
+        """Means of every metric by game, and `select`, of which the best checkpoint has most.
+
+        Where nothing legal was said, and the figure has no meaning for that, there is none less.
+        """
         found: dict[str, float] = {}
         scores = []
         for game in self.games:
@@ -49,6 +53,8 @@ class Validation:
                 raise CannotCompute(f"`select` cannot be exploitability in {game.spec.name}: {row.why_not_exact}")
             return -row.exact.exploitability
         figure = row.metrics.get(self.recipe.select)
+        if figure is None and self.recipe.select in row.metrics and _was_silent(row):
+            return -math.inf  # as where only null actions are left, of which some figures know nothing
         if figure is None:
             raise CannotCompute(f"`select` cannot be {self.recipe.select} in {game.spec.name}: no such figure there.")
         return figure.mean
@@ -66,6 +72,11 @@ def _figures(game: Game[Any], row: Row) -> dict[str, float]:
     if row.validity is not None:
         found[f"{name}/illegal_rate"] = row.validity.shares["illegal"].mean
     return found
+
+
+def _was_silent(row: Row) -> bool:
+    """Whether the player ever said nothing legal."""
+    return any(episode.num_illegal[episode.seat_of(0)] for bout in row.bouts for episode in bout.episodes)
 
 
 def judged(recipe: PolicyRecipe, games: Sequence[Game[Any]], players: Sequence[str]) -> Json:

@@ -1,0 +1,43 @@
+"""What a policy is worth while it trains, whatever has become of it."""
+
+import math
+
+import pytest
+
+from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.validation import Validation
+from stratagem.errors import CannotCompute
+from stratagem.games.catalogue import make_game
+from stratagem.players.base import Move, Traits
+from stratagem.players.catalogue import make_player
+
+
+class Mute:
+    """Says nothing legal, ever."""
+
+    name = "mute"
+    traits = Traits(fallible=True)
+
+    def turn(self, ask):
+        return Move(None, "illegal")
+
+    def policy(self, view):
+        return {}
+
+
+def score(recipe, hero):
+    return Validation(recipe, [make_game(recipe.games[0])]).figures(hero)["select"]
+
+
+@pytest.mark.parametrize("games", [("ipd",), ("ipd(rounds=3)",)])
+def test_a_policy_that_is_silent_is_worth_less_than_any(games):
+    """No round of it tells of collusion, so its safety is not known; the run goes on."""
+    recipe = Recipe.read({"games": games, "select": "safety", "validation": 1})
+    assert score(recipe, Mute()) == -math.inf
+    assert math.isfinite(score(recipe, make_player("random", make_game(games[0]))))
+
+
+def test_a_figure_that_a_game_does_not_have_is_missed_by_its_name():
+    recipe = Recipe.read({"games": ["kuhn(hands=1)"], "validation": 1}).model_copy(update={"select": "length"})
+    with pytest.raises(CannotCompute, match="`select` cannot be length in kuhn"):
+        score(recipe, Mute())
