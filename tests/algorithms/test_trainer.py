@@ -337,6 +337,27 @@ def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"mode": "constrained", "select": "safety"}, "take style=reasoned"),
+        ({"style": "shapellm-state"}, "repeated matrix games, not kuhn"),
+    ],
+)
+def test_prompts_that_cannot_be_are_refused_before_there_is_a_model(tmp_path, changes, said):
+    recipe = Recipe.read({**RECIPE.model_dump(), **changes})
+    with pytest.raises(BadParameter, match=said):
+        SEPOTrainer(recipe, RunFolder(tmp_path))
+
+
+def test_actions_that_the_model_cannot_say_are_refused_before_it_is_taught(tmp_path):
+    recipe = Recipe.read({**RECIPE.model_dump(), "games": ["negotiation-v1"], "mode": "single", "select": "safety"})
+    run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
+    with pytest.raises(BadParameter, match="one token each"):
+        SEPOTrainer(recipe, run).train()
+    assert not figures(run)
+
+
+@pytest.mark.parametrize(
     ("recipe", "model"),
     [("multi-gemma", "tiny-gemma"), pytest.param("kuhn-qwen", "tiny-qwen3.5", marks=pytest.mark.long)],
 )

@@ -28,6 +28,21 @@ POLICY = "policy"
 """The adapter's name."""
 
 
+def hero_of(recipe: PolicyRecipe, engine: TransformersEngine, adapter: str = "", name: str = POLICY) -> ModelPlayer:
+    """Who plays a recipe's games; refused where the model cannot say their actions in its mode."""
+    speaker = Speaker(
+        engine=engine,
+        adapter=adapter,
+        style=make_style(recipe.style),
+        sampling=Sampling(temperature=recipe.temperature),
+        max_new=recipe.max_new,
+    )
+    hero = ModelPlayer(name=name, speaker=speaker, mode=recipe.mode)
+    for text in recipe.games:
+        hero.check(make_game(text))
+    return hero
+
+
 class Trained:
     """A model at its table and at its desk."""
 
@@ -48,7 +63,7 @@ class Trained:
         stage = recipe.stage
         optimiser = Optimiser(self._weights(), stage.optimiser, stage.iterations * stage.updates)
         self.engine = engine or TransformersEngine(self.lm)
-        self.hero = self._hero()
+        self.hero = hero_of(recipe, self.engine, self.adapter or "", name)
         policy = Policy(self.lm, budget=recipe.budget, recompute=recipe.recompute)
         self.learner = Learner(
             policy,
@@ -74,19 +89,6 @@ class Trained:
             self.lm.model.requires_grad_(True)
             return list(self.lm.model.parameters())
         return self.recipe.adapter.add(self.lm, self.name, self.seed)
-
-    def _hero(self) -> ModelPlayer:
-        speaker = Speaker(
-            engine=self.engine,
-            adapter=self.adapter or "",
-            style=make_style(self.recipe.style),
-            sampling=Sampling(temperature=self.recipe.temperature),
-            max_new=self.recipe.max_new,
-        )
-        hero = ModelPlayer(name=self.name, speaker=speaker, mode=self.recipe.mode)
-        for text in self.recipe.games:
-            hero.check(make_game(text))
-        return hero
 
     def learn(self, examples: Sequence[Example]) -> list[Report]:
         """The steps of an iteration; afterwards the new weights play.

@@ -17,6 +17,7 @@ from stratagem.algorithms.held import Held
 from stratagem.algorithms.kept_policies import keep_policies
 from stratagem.algorithms.own_base import BASE, make_own_base
 from stratagem.algorithms.policy_recipe import PolicyRecipe
+from stratagem.algorithms.possible import check_prompts
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trained import Trained
 from stratagem.algorithms.validation import Validation, judged
@@ -53,6 +54,7 @@ class Trainer(ABC, Generic[R]):
         self.watch = Watch(strict=strict)
         self.games = [make_game(text) for text in recipe.games]
         check_teacher(recipe.warm_start, self.games)
+        check_prompts(recipe, self.games)
         self.check()
         self.validation = Validation(recipe, self.games)
         self.held = Held(recipe, run)

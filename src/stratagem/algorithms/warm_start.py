@@ -15,6 +15,7 @@ from stratagem.algorithms.imitation import imitated
 from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.sft import WarmStartSettings, demonstrated, sft
+from stratagem.algorithms.trained import hero_of
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
@@ -60,8 +61,10 @@ class WarmStart:
     def make(self, start: Checkpoint | None, log: MetricLog, tell: Tell) -> None:
         """Learn, and keep the base; a base appears whole or not at all."""
         lm = load(self.recipe.model)
+        engine = TransformersEngine(lm)
+        hero_of(self.recipe, engine)  # which says what it could not play when it has learnt
         optimiser = Optimiser(self._weights(lm), self.settings.optimiser, self.recipe.warm_steps)
-        units = list(self._units(TransformersEngine(lm)))
+        units = list(self._units(engine))
         if start is not None:
             optimiser.restore(start.restore()["optimiser"])
             restore_weights(lm, start.folder)

@@ -17,6 +17,7 @@ from stratagem.games.base import View
 from stratagem.games.choices import Choices
 from stratagem.players.base import Ask, How, Move
 from stratagem.players.speaker import ACTION, Speaker
+from stratagem.prompting.base import Style
 
 _NAMED = 24
 """How many legal actions an elicitation names."""
@@ -121,17 +122,23 @@ MODES: dict[str, Mode] = {
 
 def check_mode(name: str, speaker: Speaker, view: View[Any]) -> None:
     """Refuse a mode that the model, the style or the game does not admit."""
-    mode, engine = MODES[name], speaker.engine
-    if mode.masks and not engine.capabilities.masks:
+    engine = speaker.engine
+    if MODES[name].masks and not engine.capabilities.masks:
         raise BadParameter(f"{engine.name} tells texts only, which the mode {name} cannot use: take mode=free.")
-    if mode.marked and not speaker.style.mark:
-        raise BadParameter(
-            f"The mode {name} goes by the mark before the action, which this style lacks: take style=reasoned or "
-            "style=gtbench-reasoned, or mode=direct."
-        )
+    check_style(name, speaker.style, view)
     prompt = speaker.prompt(view)
     if name == "single":
         speaker.compiler.labels(view.choices, prompt)
+
+
+def check_style(mode: str, style: Style, view: View[Any]) -> None:
+    """Refuse a style that the mode or the game does not admit, as far as can be told without a model."""
+    if MODES[mode].marked and not style.mark:
+        raise BadParameter(
+            f"The mode {mode} goes by the mark before the action, which this style lacks: take style=reasoned or "
+            "style=gtbench-reasoned, or mode=direct."
+        )
+    style.messages(view)
 
 
 def elicitation(choices: Choices) -> str:

@@ -17,6 +17,7 @@ from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
 from stratagem.algorithms.own_base import BASE, make_own_base
+from stratagem.algorithms.possible import check_prompts
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trainer import EVALUATION, FINDINGS
 from stratagem.algorithms.validation import Validation, judged
@@ -61,6 +62,7 @@ class LeagueTrainer:
             make_player(name, self.game)
         check_game(recipe.league, self.game)
         check_teacher(recipe.warm_start, [self.game])
+        check_prompts(recipe, [self.game])
         metrics = (*recipe.suite(self.game).metrics, *(["exploitability"] if recipe.exact_budget else []))
         if recipe.select not in metrics:
             raise CannotCompute(
