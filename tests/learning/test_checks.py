@@ -31,7 +31,9 @@ def seen(**changes):
     signals = {"payoff": strength()} | changes.pop("signals", {})
     gaps = {"adapter": 0.01, "padding": 0.001} | changes.pop("gaps", {})
     sound = {"step": 9, "report": report(), "examples": [example], "steps_a_batch": 2}
-    return Seen(**sound | changes, counts=counts, signals=signals, gaps=gaps)
+    whole = sound | changes
+    whole.setdefault("place", whole["step"] % whole["steps_a_batch"])
+    return Seen(**whole, counts=counts, signals=signals, gaps=gaps)
 
 
 UNMOVED = {"ratio_min": 1.0, "ratio_max": 1.0}

@@ -1,6 +1,8 @@
 """A real learner under watch: silent where all is well, and heard where a part of it does not work."""
 
+import math
 import warnings
+from dataclasses import replace
 
 import pytest
 import torch
@@ -13,7 +15,7 @@ from stratagem.learning.policy import Policy, decoder_of
 from stratagem.learning.probes import probed
 from stratagem.learning.reference import Average
 from stratagem.learning.signal import measured
-from stratagem.learning.watch import TrainingWarning, Watch
+from stratagem.learning.watch import CheckFailed, TrainingWarning, Watch
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.models.load import load
 
@@ -44,7 +46,7 @@ def told(one, examples=(EXAMPLE,), count=5, measure=False, without=()):
         for _ in range(count):
             if measure:
                 watch.signals.add(measured(one, examples))
-            watch.after(one, one.step(examples), without=without)
+            watch.after(one, [one.step(examples)], without=without)
     assert watch.findings().pop("inert_clip").level == "note"
     return watch.findings().keys() - {"inert_clip"}
 
@@ -136,3 +138,16 @@ def test_what_the_sampler_said_is_compared_with_what_the_one_pass_found(lm):
     assert told(learner(lm), [right], count=1) == {"mismatch"}, "the weights have moved"
     again = EXAMPLE.with_columns(sampler_logprobs=one.fixed([EXAMPLE]).logprobs.tolist())
     assert told(one, [again], count=1) == set()
+
+
+def test_every_step_on_a_batch_is_looked_at_in_its_place(lm):
+    """The first of two begins at a ratio of 1, as it must; what is counted of the batch counts once."""
+    one, watch = learner(lm), Watch(strict=True)
+    for _ in range(4):
+        known = one.prepared([EXAMPLE])
+        watch.after(one, [one.update(known), one.update(known)], counts={"credits": 3, "credits_cut": 1})
+    assert watch.findings() == {}
+    assert watch.state()["cuts"] == [4, 12]
+    first = replace(one.update(known), loss=math.nan)
+    with pytest.raises(CheckFailed, match="The loss is nan"):
+        watch.after(one, [first, one.update(known)])

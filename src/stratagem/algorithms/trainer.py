@@ -155,10 +155,10 @@ class Trainer(ABC, Generic[R]):
             trained.skip()
             return {f"checks/{name}": 1.0 for name in found}
         figures = self._signals(collected, trained)
-        updates = self.recipe.stage.updates
-        for report in trained.learn(collected.examples):
-            found = self.watch.after(trained.learner, report, counts=collected.counts, steps_a_batch=updates)
-            figures |= {f"checks/{name}": 1.0 for name in found}
+        reports = trained.learn(collected.examples)
+        found = self.watch.after(trained.learner, reports, counts=collected.counts)
+        figures |= {f"checks/{name}": 1.0 for name in found}
+        for report in reports:
             figures |= {"loss": report.loss, "norm": report.norm, "rate": report.rate}
             figures |= {f"loss/{name}": value for name, value in report.metrics.items()}
         return figures

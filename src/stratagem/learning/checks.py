@@ -41,6 +41,8 @@ class Seen:
     counts: Mapping[str, int] = field(default_factory=dict)
     """What the estimators of credit counted."""
     steps_a_batch: int = 1
+    place: int = 0
+    """How many steps were taken on the batch before."""
     signals: Mapping[str, Strength] = field(default_factory=dict)
     """What each term of the reward has brought so far."""
     gaps: Mapping[str, float] = field(default_factory=dict)
@@ -134,9 +136,9 @@ def inert_clip(seen: Seen) -> str:
 
 def stuck_ratio(seen: Seen) -> str:
     """With several steps a batch the ratio must leave 1 after the first."""
-    if seen.age < PATIENCE or not seen.step % seen.steps_a_batch or _ratio(seen) != (1.0, 1.0):
+    if seen.age < PATIENCE or not seen.place or _ratio(seen) != (1.0, 1.0):
         return ""
-    return f"After {seen.step % seen.steps_a_batch} steps on a batch its ratio is still 1: the weights do not move."
+    return f"After {seen.place} steps on a batch its ratio is still 1: the weights do not move."
 
 
 def _ratio(seen: Seen) -> tuple[float, float] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -57,31 +57,39 @@ class Watch:
     def after(
         self,
         learner: Learner,
-        report: Report,
+        reports: Sequence[Report],
         *,
         counts: Mapping[str, int] | None = None,
-        steps_a_batch: int = 1,
         without: Collection[str] = (),
     ) -> dict[str, str]:
-        """Look at the step that a learner has just taken; the first that had a gradient is probed too.
+        """Look at all steps that a learner has just taken on a batch; the first that had a gradient is probed too.
 
         `without` are the checks of what is meant to be so, as a teacher's low entropy where a policy imitates.
         """
-        gaps: Mapping[str, float] = {}
-        if not self._probed and math.isfinite(report.norm) and report.norm > 0.0:
-            gaps, self._probed = probed(learner, report.examples), True
-        seen = Seen(
-            step=learner.optimiser.taken - 1,
-            report=report,
-            examples=report.examples,
-            counts=counts or {},
-            steps_a_batch=steps_a_batch,
-            signals=self.signals.strengths(),
-            gaps=gaps,
-            since=self._since,
-            bonus="entropies" in learner.loss.extras,
-        )
-        return self.look(seen, {name: check for name, check in CHECKS.items() if name not in without})
+        checks = {name: check for name, check in CHECKS.items() if name not in without}
+        found = dict[str, str]()
+        for place, report in enumerate(reports):
+            seen = Seen(
+                step=learner.optimiser.taken - len(reports) + place,
+                report=report,
+                examples=report.examples,
+                counts=counts or {},
+                steps_a_batch=len(reports),
+                place=place,
+                signals=self.signals.strengths(),
+                gaps=self._gaps(learner, report),
+                since=self._since,
+                bonus="entropies" in learner.loss.extras,
+            )
+            found |= self.look(seen, checks)
+        return found
+
+    def _gaps(self, learner: Learner, report: Report) -> Mapping[str, float]:
+        """What is probed at a step: all of it at the first with a gradient, and then nothing."""
+        if self._probed or not math.isfinite(report.norm) or report.norm <= 0.0:
+            return {}
+        self._probed = True
+        return probed(learner, report.examples)
 
     def idle(self, step: int, *, counts: Mapping[str, int]) -> dict[str, str]:
         """Look at a batch that taught nothing, of which there is nothing to see but what was counted."""
@@ -116,7 +124,7 @@ class Watch:
 
     def _counted(self, seen: Seen) -> tuple[int, int] | None:
         """All steps on a batch are told the same counts."""
-        if CREDITS in seen.counts and not seen.step % seen.steps_a_batch:
+        if CREDITS in seen.counts and not seen.place:
             cut, num = self._cuts or (0, 0)
             self._cuts = (cut + seen.counts.get(CUT, 0), num + seen.counts[CREDITS])
         return self._cuts

@@ -1,5 +1,8 @@
 """How fast a seat learns: its pace is a share of the optimiser's rate, by how often it learnt before."""
 
+import math
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -7,6 +10,9 @@ from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.seats import Seating
 from stratagem.algorithms.shaping.trainer import ShapingTrainer
 from stratagem.games.key import Key
+from stratagem.learning.learner import Report
+from stratagem.learning.schedules import Schedule
+from stratagem.learning.watch import TrainingWarning
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import played
 from stratagem.players.catalogue import make_player
@@ -70,3 +76,20 @@ def test_what_a_recovered_decision_brought_is_learnt_from_too(seat):
     figures = seat.learn([episodes], 0, Key(0))
     assert figures["num_examples"] == len(own) - 1
     assert figures["score"] * figures["num_examples"] == pytest.approx(sum(row.payoff for row in own))
+
+
+def test_the_checks_look_at_every_step_of_a_batch(seat):
+    """Of three steps the second is no number."""
+    seat, game = seat
+    seat.settings = seat.settings.model_copy(update={"pace": Schedule(start=1.0, end=1.0)})
+    sound = Report(loss=0.1, norm=0.5, rate=1e-3, num_examples=1, num_tokens=1, num_read=1)
+    learn = seat.proximal.learn
+
+    def spoilt(found, key):
+        *_, last = learn(found, key)
+        yield from (replace(sound, loss=loss, examples=last.examples) for loss in (0.1, math.nan, 0.1))
+
+    seat.proximal.learn = spoilt
+    with pytest.warns(TrainingWarning, match="The loss is nan"):
+        seat.learn([games_of(seat, game)], 0, Key(0))
+    assert seat.watch.findings()["not_finite"].count == 1

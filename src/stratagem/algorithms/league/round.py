@@ -67,10 +67,10 @@ class Round:
         if not collected.examples:
             trained.skip()
             return {f"checks/{check}": 1.0 for check in watch.idle(trained.taken, counts=collected.counts)}
-        figures, updates = Figures(), self.recipe.league.updates
-        for report in trained.learn(collected.examples):
-            found = watch.after(trained.learner, report, counts=collected.counts, steps_a_batch=updates)
-            figures |= {f"checks/{check}": 1.0 for check in found}
+        reports = trained.learn(collected.examples)
+        found = watch.after(trained.learner, reports, counts=collected.counts)
+        figures = {f"checks/{check}": 1.0 for check in found}
+        for report in reports:
             figures |= {"loss": report.loss, "norm": report.norm}
             figures |= {} if report.entropy is None else {"entropy": report.entropy}
         return figures

@@ -176,7 +176,7 @@ class ScopalTrainer:
         meant = ("collapse",) if method in CLONING else ()
         for number, batch in enumerate(refinement.batches(done), done + 1):
             report = learner.step(batch)
-            found = self.watch.after(learner, report, counts={}, without=meant)
+            found = self.watch.after(learner, [report], without=meant)
             figures = {f"{method}/loss": report.loss, f"{method}/norm": report.norm, f"{method}/rate": report.rate}
             figures |= {f"{method}/{name}": value for name, value in report.metrics.items()}
             figures |= {f"checks/{name}": 1.0 for name in found}

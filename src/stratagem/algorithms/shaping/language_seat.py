@@ -70,7 +70,7 @@ class LanguageSeat(Seat):
         reports = list(self.proximal.learn(played, key))
         self.base.engine.publish(self.name, self.optimiser.taken)
         if self.optimiser.pace and not self.proximal.last.get("undone"):  # standing still is then what was asked for
-            self.watch.after(self.learner, reports[-1], steps_a_batch=len(reports))
+            self.watch.after(self.learner, reports)
         return self._figures(played.examples, reports)
 
     def _examples(self, found: Sequence[tuple[Lesson, Example]]) -> list[Example]:
