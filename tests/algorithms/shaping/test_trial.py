@@ -128,6 +128,22 @@ def test_rounds_with_a_null_action_count_in_no_mean():
     assert figures == {"one/pay": 0.0, "two/pay": 4.0, "one/null": pytest.approx(1 / 3), "two/null": 0.0}
 
 
+class Stammers(Mute):
+    """Says nothing legal in the rounds that are named, until it is asked again."""
+
+    def turn(self, ask):
+        return super().turn(ask) if not ask.attempt else Move(self.action)
+
+
+def test_rounds_in_which_a_second_attempt_was_legal_count():
+    match = Match(GAME, [Stammers({1}), Mute(set(), "D")])
+    match.retries = 1
+    (episode,) = played([Setup(id="one", match=match, slots=(0, 1), key=Key(1))])
+    assert [row.action for row in episode.decisions if row.turn == 1] == [None, "C", "D"]
+    episode.rounds[1] = (3.0, 7.0)
+    assert paid([episode], ["one", "two"]) == {"one/pay": 1.0, "two/pay": 5.0, "one/null": 0.0, "two/null": 0.0}
+
+
 def test_joint_actions_are_shares_of_all_rounds():
     figures = visited(GAME, [episode_of(Mute({1}), Mute(set(), "D"))])
     assert figures == {

@@ -34,8 +34,9 @@ def paid(episodes: Sequence[Episode], names: Sequence[str]) -> Figures:
 
 
 def _whole(episode: Episode) -> list[bool]:
-    """For each round, whether everybody said something legal in it."""
-    silent = {row.round for row in episode.decisions if row.action is None}
+    """For each round, whether everybody said something legal in it, be it when asked again."""
+    played = {(row.turn, row.seat): row for row in episode.decisions}  # of several attempts, the last was played
+    silent = {row.round for row in played.values() if row.action is None}
     return [number not in silent for number in range(len(episode.rounds))]
 
 
