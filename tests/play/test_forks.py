@@ -122,7 +122,7 @@ def test_players_who_throw_alike_dice_do_the_same_while_they_see_the_same(alike)
 
 
 def test_dice_are_for_all_players_or_for_none():
-    setup = next(iter(forks(played("ipd")[0], match("ipd"), 1, Key(1))))
+    setup = next(iter(forks(played("ipd")[0], match("ipd"), 1, Key(1), at=1)))
     with pytest.raises(BadParameter, match="has 2 players and 1 dice: `dice` has one for each player of the match"):
         replace(setup, dice=(Key(1),))
 
@@ -166,8 +166,14 @@ def test_other_players_and_seats_may_go_on():
 
 @pytest.mark.parametrize("turn", [-1, 9, 100])
 def test_turns_that_never_were_are_refused(turn):
-    with pytest.raises(BadParameter, match="can be forked at turns 0 to 8, not at"):
+    with pytest.raises(BadParameter, match="can be forked `at` turns 0 to 7, not at"):
         continued(played("ipd")[0], "ipd", at=turn)
+
+
+@pytest.mark.parametrize("at", [None, 8])
+def test_a_finished_game_is_not_forked_at_its_end(at):
+    with pytest.raises(BadParameter, match="`at` turns 0 to 7, not at 8, where it was over"):
+        continued(played("ipd")[0], "ipd", at=at)
 
 
 def test_totals_alone_cannot_be_played_again():

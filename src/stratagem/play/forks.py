@@ -94,8 +94,12 @@ def forks(
     """
     end = 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
     turn = end if at is None else at
-    if not parent.forked_at <= turn <= end:
-        raise BadParameter(f"Episode {parent.id} can be forked at turns {parent.forked_at} to {end}, not at {turn}.")
+    last = end - 1 if parent.finished else end
+    if not parent.forked_at <= turn <= last:
+        over = ", where it was over" if turn == end else ""
+        raise BadParameter(
+            f"Episode {parent.id} can be forked `at` turns {parent.forked_at} to {last}, not at {turn}{over}."
+        )
     group = name or f"{parent.id}+{turn}"
     state = replay(parent, turn, parents)
     shared, players = key.at("alike"), range(len(match.players))
