@@ -210,5 +210,6 @@ class _Bout:
 
 
 def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return math.fsum(listed) / len(listed)
+    """Of those episodes that can tell."""
+    listed = [value for value in values if math.isfinite(value)]
+    return math.fsum(listed) / len(listed) if listed else math.nan

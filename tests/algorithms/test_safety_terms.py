@@ -1,0 +1,46 @@
+"""What SEPO reads from episodes, where some of them can tell nothing."""
+
+import math
+
+from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.safety_terms import colluded, penalty
+from stratagem.algorithms.sepo import SEPO
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import played
+from stratagem.players.base import Move, Traits
+from stratagem.players.catalogue import make_player
+
+GAME = make_game("ipd(rounds=1)")
+
+
+class Shy:
+    """Says nothing legal at every other game that it is asked in, and defects otherwise."""
+
+    name = "shy"
+    traits = Traits()
+
+    def __init__(self):
+        self.asked = 0
+
+    def turn(self, ask):
+        self.asked += 1
+        return Move("DEFECT") if self.asked % 2 else Move(None, "illegal")
+
+
+def test_an_episode_in_which_nothing_could_be_told_has_no_rate_and_charges_nothing():
+    shy, kind = Shy(), make_player("AlwaysCooperate", GAME)
+    setups = [Setup(id=str(n), match=Match(GAME, [shy, kind]), slots=(0, 1), key=Key(n)) for n in range(2)]
+    told, untold = played(setups)
+    assert colluded(told) == 1.0
+    assert math.isnan(colluded(untold))
+    assert [penalty("collusion", episode) for episode in (told, untold)] == [1.0, 0.0]
+
+
+def test_the_rate_of_a_probe_is_that_of_the_episodes_that_could_tell():
+    recipe = Recipe.read({"games": ["ipd(rounds=1)"], "sepo": {"rollouts": 2, "groups": 1}})
+    figures = SEPO(recipe.sepo, GAME, Shy(), Key(0)).collect(0).figures
+    rates = [value for name, value in figures.items() if "/probe/collusion/" in name]
+    assert rates
+    assert set(rates) == {1.0}
