@@ -4,7 +4,7 @@ import pytest
 from fakes import Engine, Fake, asking, setups
 
 from stratagem.errors import BadParameter
-from stratagem.play.scheduler import play
+from stratagem.play.scheduler import play, played
 from stratagem.players.base import Ask, Move
 
 
@@ -26,6 +26,13 @@ def test_a_turn_of_several_requests_takes_as_many_batches():
     list(play(setups("ipd(rounds=2)", [asking(3), asking(1)], 2), engine))
     assert [len(batch) for batch in engine.batches] == [4, 2, 2, 4, 2, 2]
     assert [request[3] for request in engine.batches[1]] == [1, 1]
+
+
+def test_two_episodes_of_one_name_are_refused():
+    one, other = setups("kuhn(hands=1)", ["random", "random"], 2)
+    assert [episode.id for episode in played([other, one])] == [other.id, one.id]
+    with pytest.raises(BadParameter, match=r"Two episodes are called .*, and one would be lost"):
+        played([one, other, one])
 
 
 def test_tables_advance_together_and_leave_when_they_are_over():

@@ -6,6 +6,7 @@ order, or in which process.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from stratagem.engines.base import Call, Request, answer
@@ -43,8 +44,12 @@ def play(
 
 
 def played(setups: Iterable[Setup], answer: Answer = answer) -> list[Episode]:
-    """Every episode, in the order of the setups."""
+    """Every episode, in the order of the setups; each has an id of its own."""
     asked = list(setups)
+    if twice := [name for name, count in Counter(setup.id for setup in asked).items() if count > 1]:
+        raise BadParameter(
+            f"Two episodes are called {twice[0]!r}, and one would be lost: give each an `id` of its own."
+        )
     found = {episode.id: episode for episode in play(asked, answer)}
     return [found[setup.id] for setup in asked]
 
