@@ -61,6 +61,10 @@ def test_a_recipe_is_written_and_read_again(tmp_path):
         ({"seats": {**TWO, "naive": {"learner": "tabular", "memory": "all"}}}, "memory"),
         ({"model": "tiny+4bit", "start": [{"policy": "ipd-75"}]}, r"'tiny\+4bit' in 4 bits cannot be taught a `start`"),
         ({"test": {"rounds": [20, 0]}}, r"test\.rounds\.1 cannot be 0: .* greater than or equal to 1"),
+        (
+            {"start": [{"policy": "ipd-75"}], "seats": {"one": {"learner": "frozen", "model": "tiny"}}},
+            "A `start` teaches the base .* no seat is on one",
+        ),
         ({"trials": 0}, "trials"),
         ({"environments": 1, "seats": {**TWO, "one": {"learner": "tabular"}}}, r"`seats.one` .*: take at least 2"),
         (

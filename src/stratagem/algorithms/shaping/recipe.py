@@ -85,6 +85,8 @@ class ShapingRecipe(AnyRecipe):
                 self._check_compared(name, seat)
             if isinstance(seat, Learns):
                 self._check_learner(name, seat)
+        if self.start and not self.bases:
+            raise ValueError("a `start` teaches the base of seats that learn, and no seat is on one: leave it out")
         if self.start and (held := [text for text in self.bases if parse_model(text).four_bit]):
             raise ValueError(f"{held[0]!r} in 4 bits cannot be taught a `start`: leave `start` out, or +4bit")
         return self
