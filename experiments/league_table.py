@@ -43,12 +43,18 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 820, 380, 60, 40
 def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
     """By seed, of the runs that are finished; steps are counted from the end of the warm start."""
     found = {}
-    for folder in sorted(runs.glob(f"{game}-{way}-*")):
-        if (folder / "league.json").is_file():
-            metrics = read_metrics(RunFolder.open(folder))
-            curve = next(one for name, one in metrics.items() if name.endswith("/exact/exploitability"))
-            found[int(folder.name.rpartition("-")[2])] = Curve([s - curve.steps[0] for s in curve.steps], curve.values)
+    for seed, folder in finished(runs, f"{game}-{way}"):
+        metrics = read_metrics(RunFolder.open(folder))
+        curve = next(one for name, one in metrics.items() if name.endswith("/exact/exploitability"))
+        found[seed] = Curve([s - curve.steps[0] for s in curve.steps], curve.values)
     return found
+
+
+def finished(runs: Path, name: str) -> list[tuple[int, Path]]:
+    """Seeds and folders of the runs of a name that came to their end."""
+    return sorted(
+        (int(last.parent.name.rpartition("-")[2]), last.parent) for last in runs.glob(f"{name}-[0-9]*/league.json")
+    )
 
 
 def kept(old: Mapping[str, Any], ways: Sequence[str], name: str = "curves") -> dict[str, dict[int, Curve]]:
@@ -63,12 +69,11 @@ def kept(old: Mapping[str, Any], ways: Sequence[str], name: str = "curves") -> d
 def averages(runs: Path, game: str, way: str) -> dict[int, Curve]:
     """By seed, how exploitable the average of all the main learner's checkpoints was up to each of them."""
     found = {}
-    for folder in sorted(runs.glob(f"{game}-{way}-*")):
-        if (folder / "league.json").is_file():
-            line = json.loads((folder / "league.json").read_text())["over_time"]["main"]
+    for seed, folder in finished(runs, f"{game}-{way}"):
+        line = json.loads((folder / "league.json").read_text()).get("over_time", {}).get("main", [])
+        if line:
             first = min(read_metrics(RunFolder.open(folder))["main/points"].steps) - 1
-            steps = [one["step"] - first for one in line]
-            found[int(folder.name.rpartition("-")[2])] = Curve(steps, [one["average"] for one in line])
+            found[seed] = Curve([one["step"] - first for one in line], [one["average"] for one in line])
     return found
 
 
@@ -189,13 +194,15 @@ def of_game(runs: Path, game: str, before: Mapping[str, Any], drawn: Path | None
     told = {
         way: summed(found) | beside(runs, f"{game}-{way}", new[way], before.get(way, {})) for way, found in ways.items()
     }
+    means = {way: {**kept(before, [way], "averages").get(way, {}), **averages(runs, game, way)} for way in ways}
     for way, found in ways.items():
-        told[way] |= averaged({**kept(before, [way], "averages").get(way, {}), **averages(runs, game, way)})
+        told[way] |= averaged(means[way])
         shown = {k: v for k, v in told[way].items() if k not in ("curves", "averages", "made by")}
         print(f"{game} {way:7} {len(found)} seeds", shown)
     if drawn:
         Path(f"{drawn}-{game}.svg").write_text(picture(game, ways, solved, at))
-    return told | {"solvers": {"at": at, **solved}, "differences": differences(ways)}
+    found_apart = {"differences": differences(ways), "differences of averages": differences(means)}
+    return told | {"solvers": {"at": at, **solved}, **found_apart}
 
 
 def beside(runs: Path, name: str, seeds: Iterable[int], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,8 +233,8 @@ def main() -> None:
     old = json.loads(asked.out.read_text()) if asked.out.is_file() else {"games": {}, "populations": {}}
     told: dict[str, Any] = {"made_by": {**provenance(), **source()}, "games": {}, "populations": old["populations"]}
     for name in POPULATIONS:
-        for folder in sorted(path.parent for path in asked.runs.glob(f"{name}-[0-9]*/league.json")):
-            told["populations"].setdefault(name, {})[folder.name.rpartition("-")[2]] = population(folder)
+        for seed, folder in finished(asked.runs, name):
+            told["populations"].setdefault(name, {})[str(seed)] = population(folder)
     for name, seeds in told["populations"].items():
         for seed, row in seeds.items():
             print(f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}")
