@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from stratagem.learning.example import Example
+from stratagem.learning.head import decoder_of
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimiser import Optimiser, OptimiserSettings
-from stratagem.learning.policy import Policy, decoder_of
+from stratagem.learning.policy import Policy
 from stratagem.learning.probes import probed
 from stratagem.learning.reference import Average
 from stratagem.learning.signal import measured

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, worst_actions
-from stratagem.evaluation.exact import check_twin, policy_table
+from stratagem.evaluation.exact import check_twin, hidden_twin, policy_table
 from stratagem.games.base import Game, View
 from stratagem.games.twin import Twin
 from stratagem.players.base import Mix, Player, Scripted, Traits
@@ -31,8 +31,8 @@ class BestResponder(Scripted[Any]):
 
 def check_oracle(game: Game[Any]) -> None:
     """Refuse a game for which no best response can be found, whoever plays it."""
-    twin = (game.one_round() or game).twin()
-    if twin is not None and game.spec.private_information:
+    twin = hidden_twin(game)
+    if twin is not None:
         check_twin(twin)
     elif game.spec.private_information:
         raise CannotCompute(f"There is no oracle that plays {game.spec.name} as a best response: take the pool.")
@@ -44,10 +44,10 @@ def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> Bes
     `CannotCompute` for a game that is neither, and where an induction would walk more than `budget` situations.
     """
     check_oracle(game)
-    game = game.one_round() or game
-    twin = game.twin()
-    if twin is not None and game.spec.private_information:
+    twin = hidden_twin(game)
+    if twin is not None:
         return BestResponder(_by_twin(twin, player))
+    game = game.one_round() or game
     tables = [worst_actions(game, player, seat, budget) for seat in range(game.spec.seats)]
     return BestResponder({key: action for table in tables for key, action in table.items()})
 

@@ -59,15 +59,13 @@ def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     `budget` situations may be walked by backward induction; a situation that a model is asked about counts as many as
     its traits say.
     """
-    if not player.traits.exact:
-        raise CannotCompute(f"{player.name} cannot state its probabilities, so only play can measure it.")
+    check_stated(player)
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
-    game = game.one_round() or game
     twin = hidden_twin(game)
     if twin is not None:
         return _by_twin(twin, player)
-    return _by_induction(game, player, budget)
+    return _by_induction(game.one_round() or game, player, budget)
 
 
 def _by_induction(game: Game[Any], player: Player, budget: int) -> Exact:
@@ -108,6 +106,12 @@ def hidden_twin(game: Game[Any]) -> Twin | None:
     """OpenSpiel's game of a round, where something is hidden in it; other games are solved by backward induction."""
     game = game.one_round() or game
     return game.twin() if game.spec.private_information else None
+
+
+def check_stated(player: Player) -> None:
+    """Refuse a player that cannot say how likely it takes what."""
+    if not player.traits.exact:
+        raise CannotCompute(f"{player.name} cannot state its probabilities, so only play can measure it.")
 
 
 def check_twin(twin: Twin) -> None:

@@ -42,8 +42,18 @@ class Pack:
     """Their numbers in the batch."""
     tokens: tuple[int, ...]
     branches: tuple[Branch, ...]
-    nodes: tuple[tuple[int, ...], ...]
-    """For each example the places in the list of the tokens that are read."""
+    paths: tuple[Path, ...]
+    """Where each example's text runs."""
+
+    def node(self, path: Path, depth: int) -> int:
+        """The place in the list of the token at a depth of a text."""
+        branch = next(self.branches[number] for number, end in path if depth < end)
+        return branch.start + depth - branch.depth
+
+    @property
+    def nodes(self) -> tuple[tuple[int, ...], ...]:
+        """For each example the places in the list of all tokens that are read."""
+        return tuple(tuple(self.node(path, depth) for depth in range(path[-1][1])) for path in self.paths)
 
 
 def packed(examples: Sequence[Example], budget: int, *, share: bool = True) -> list[Pack]:
@@ -82,7 +92,7 @@ def _units(examples: Sequence[Example], texts: Sequence[Ids]) -> Iterator[list[i
 def tree(texts: Sequence[Ids], group: Sequence[int], *, share: bool = True) -> Pack:
     """The tree of the texts of a group."""
     order = sorted(group, key=texts.__getitem__)
-    tokens, branches, nodes = list[int](), list[Branch](), list[tuple[int, ...]]()
+    tokens, branches, paths = list[int](), list[Branch](), list[Path]()
     path, before = Path(), Ids()
     for number in order:
         text = texts[number]
@@ -92,20 +102,14 @@ def tree(texts: Sequence[Ids], group: Sequence[int], *, share: bool = True) -> P
             branches.append(Branch(len(tokens), len(tokens) + len(text) - shared, shared, path))
             tokens.extend(text[shared:])
             path = (*path, (len(branches) - 1, len(text)))
-        nodes.append(tuple(_places(branches, path)))
+        paths.append(path)
         before = text
-    return Pack(tuple(order), tuple(tokens), tuple(branches), tuple(nodes))
+    return Pack(tuple(order), tuple(tokens), tuple(branches), tuple(paths))
 
 
 def _cut(branches: Sequence[Branch], path: Path, shared: int) -> Path:
     """A path down to a depth."""
     return tuple((number, min(end, shared)) for number, end in path if branches[number].depth < shared)
-
-
-def _places(branches: Sequence[Branch], path: Path) -> Iterator[int]:
-    for number, end in path:
-        branch = branches[number]
-        yield from range(branch.start, branch.start + end - branch.depth)
 
 
 def cuttings(pack: Pack, examples: Sequence[Example]) -> Iterator[list[Pack]]:

@@ -14,15 +14,13 @@ import torch
 
 from stratagem.learning.example import Example
 from stratagem.learning.grid import Grid, grid
-from stratagem.learning.logprobs import Head, Said, Wanted, said
-from stratagem.learning.packing import Pack, cuttings, packed
+from stratagem.learning.head import TOLERANCE, decoder_of, head_of, scale_of
+from stratagem.learning.logprobs import Said, Wanted, said
+from stratagem.learning.packing import Pack, Path, cuttings, packed
 from stratagem.learning.recompute import recomputed
 from stratagem.learning.trunk import bush, cost_of, read_bush
 from stratagem.models.attention import Attention, attention_of
 from stratagem.models.load import LanguageModel
-
-_TOLERANCE = {"fp32": 1e-3}
-"""How far two ways to compute the same states may be apart, in units of their spread; more in short formats."""
 
 
 class Policy:
@@ -46,6 +44,7 @@ class Policy:
         self.budget = budget
         self.chunk = chunk
         self.recompute = recompute
+        self.scale = scale_of(lm)
         self.attention = attention_of(lm.model.config)
         self.shares = _agrees(lm, self.attention, _probed_tree) if share is None else share
         self.grows = self.shares and not recompute and _agrees(lm, self.attention, _probed_bush)
@@ -69,13 +68,14 @@ class Policy:
         states = self.hidden(pack)
         questions: dict[tuple[Any, ...], int] = {}
         places = list[int]()
-        for nodes, number in zip(pack.nodes, pack.examples, strict=True):
-            places += [questions.setdefault(question, len(questions)) for question in _asked(examples[number], nodes)]
+        for path, number in zip(pack.paths, pack.examples, strict=True):
+            some = _asked(examples[number], pack, path)
+            places += [questions.setdefault(question, len(questions)) for question in some]
         nodes_, tokens, temperatures, allowed, targets, sets = zip(*questions, strict=True)
         aims = [None if target is None else dict(target) for target in targets]
         wanted = Wanted(tokens, temperatures, allowed, aims, sets)
         asked = states[list(nodes_)]
-        found = said(head_of(self.lm), asked, wanted, self.chunk)
+        found = said(head_of(self.lm, self.scale), asked, wanted, self.chunk)
         if value_head is not None:
             found = found._replace(values=value_head(asked.float())[:, 0])
         index = torch.tensor(places, device=states.device)
@@ -94,31 +94,14 @@ class Policy:
             return _as_tree(decoder, self.attention, pack, rows, self.lm.model)
 
 
-def _asked(example: Example, nodes: Sequence[int]) -> list[tuple[Any, ...]]:
+def _asked(example: Example, pack: Pack, path: Path) -> list[tuple[Any, ...]]:
     """Where in the row, which token, at which temperature, from which set, towards which target, entropy over which."""
-    nothing = (None,) * len(example.taught)
+    nothing, warmth = (None,) * len(example.taught), example.temperature
     columns = (example.allowed or nothing, example.targets or nothing, example.entropy_over or nothing)
     return [
-        (nodes[at - 1], example.tokens[at], example.temperature, some, aim and tuple(sorted(aim.items())), few)
+        (pack.node(path, at - 1), example.tokens[at], warmth, some, aim and tuple(sorted(aim.items())), few)
         for at, some, aim, few in zip(example.taught, *columns, strict=True)
     ]
-
-
-def decoder_of(lm: LanguageModel) -> Any:
-    """The layers of the language model, adapters included, without the head."""
-    base = lm.model.get_base_model() if hasattr(lm.model, "peft_config") else lm.model
-    return base.get_decoder()
-
-
-def head_of(lm: LanguageModel) -> Head:
-    """From hidden states to logits, with the cap that some models put on them."""
-    head = lm.model.get_output_embeddings()
-    cap = getattr(lm.model.config.get_text_config(), "final_logit_softcapping", None)
-    return Head(
-        logits=head if cap is None else lambda hidden: torch.tanh(head(hidden) / cap) * cap,
-        size=int(head.weight.shape[0]),
-        trained=any(weight.requires_grad for weight in head.parameters()),
-    )
 
 
 def _as_tree(decoder: Any, attention: Attention, pack: Pack, rows: Grid, model: Any) -> torch.Tensor:
@@ -178,7 +161,7 @@ def _agrees(lm: LanguageModel, attention: Attention | None, reads: Reads) -> boo
             return False
         apart = packed([examples[number] for number in pack.examples], 1000, share=False)[0]
         plain = _one_by_one(decoder, apart, lm.model.device).float()
-    limit, shared = _TOLERANCE.get(lm.dtype, 0.1) * plain.std().item(), found.float()
+    limit, shared = TOLERANCE.get(lm.dtype, 0.1) * plain.std().item(), found.float()
     nodes = dict(zip(pack.examples, pack.nodes, strict=True))
     return all(
         (shared[list(nodes[pack.examples[number]])] - plain[list(other)]).abs().max().item() <= limit

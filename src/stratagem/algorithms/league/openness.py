@@ -8,7 +8,7 @@ from typing import Any
 
 from stratagem.algorithms.league.seats import Seats
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.exact import Rows, check_twin, exact, hidden_twin, of_table, policy_table
+from stratagem.evaluation.exact import Rows, check_stated, check_twin, exact, hidden_twin, of_table, policy_table
 from stratagem.evaluation.mixture import mixed
 from stratagem.games.base import Game, Json
 from stratagem.league.member import Member
@@ -51,7 +51,9 @@ class Openness:
     def _table(self, member: Member) -> Rows:
         assert self.twin is not None
         if member.name not in self._tables:
-            self._tables[member.name] = policy_table(self.twin, self.seats.player(member))
+            player = self.seats.player(member)
+            check_stated(player)
+            self._tables[member.name] = policy_table(self.twin, player)
             self.seats.trim()
         return self._tables[member.name]
 

@@ -1,0 +1,52 @@
+"""Whatever a model does to what its head says, the learner does too; what it cannot do, it says."""
+
+import pytest
+import torch
+import transformers
+
+from stratagem.learning.example import Example
+from stratagem.learning.packing import packed
+from stratagem.learning.policy import Policy
+from stratagem.models.load import load
+from stratagem.models.reference import BadModel
+
+SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 90}
+CONFIGS = {
+    "plain": lambda: transformers.LlamaConfig(**SIZES),
+    "divided": lambda: transformers.GraniteConfig(**SIZES, num_key_value_heads=2, logits_scaling=8.0),
+    "multiplied": lambda: transformers.CohereConfig(**SIZES, logit_scale=0.0625),
+    "capped": lambda: transformers.Gemma2Config(
+        **SIZES, num_key_value_heads=2, head_dim=16, final_logit_softcapping=0.05
+    ),
+}
+
+
+def drawn(config):
+    """`tiny`'s shell around a model of another kind."""
+    lm = load("tiny")
+    torch.manual_seed(0)
+    config.pad_token_id = config.bos_token_id = config.eos_token_id = 0
+    lm.model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    return lm
+
+
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_what_is_learnt_from_is_what_the_model_says(kind):
+    lm = drawn(CONFIGS[kind]())
+    text = tuple(range(3, 20))
+    example = Example(tokens=text, taught=(9, 12, 16))
+    (pack,) = packed([example], 100)
+    with torch.no_grad():
+        found = Policy(lm).said(pack, [example]).logprobs
+        logits = lm.model(input_ids=torch.tensor([text])).logits[0]
+    expected = torch.log_softmax(logits.float(), -1)
+    assert found.tolist() == pytest.approx([expected[at - 1, text[at]].item() for at in example.taught], abs=1e-5)
+
+
+def test_a_model_that_does_something_else_is_refused():
+    lm = drawn(CONFIGS["plain"]())
+    lm.model.lm_head.register_forward_pre_hook(lambda module, inputs: (inputs[0] + 0.5,))
+    assert Policy(lm).scale == 1.0, "the head itself may do what it wants"
+    lm.model.register_forward_hook(lambda module, inputs, output: setattr(output, "logits", output.logits.flip(-1)))
+    with pytest.raises(BadModel, match=r"cannot work out 'tiny'.*logit_scale.*not trained"):
+        Policy(lm)
