@@ -30,7 +30,7 @@ PROVOKED: dict[str, Seen] = {
     "alike": _seen(counts={"groups": 16, "groups_without_variance": 11, "groups_of_one": 1}),
     "silent_term": _seen(signals={"collusion": _SHARED, "exploit": _NOISE}),
     "inert_clip": _seen(metrics=_ONE),
-    "stuck_ratio": _seen(step=21, steps_a_batch=4, metrics=_ONE),
+    "stuck_ratio": _seen(step=21, steps_a_batch=4, place=1, metrics=_ONE),
     "idle_adapter": _seen(gaps={"adapter": 0.0}),
     "idle_reference": _seen(reference_gap=0.0),
     "still_reference": _seen(reference_moved=0.0),
