@@ -12,13 +12,13 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyspiel
+from league_picture import picture
 from open_spiel.python.algorithms import cfr, exploitability, fictitious_play
 
 from league import POPULATIONS, WAYS
@@ -29,15 +29,6 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
 
 SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
-COLOURS = {
-    "self": "#c2571a",
-    "held": "#1f5fbf",
-    "fixed": "#8a8f98",
-    "league": "#2a8a4a",
-    "pfsp": "#7a3fb0",
-    "near": "#b08a1f",
-}
-WIDTH, HEIGHT, LEFT, BOTTOM = 820, 380, 60, 40
 
 
 def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
@@ -151,34 +142,6 @@ def made_by(folder: Path) -> dict[str, Any]:
     """The commit and the command of a run."""
     info = RunFolder.open(folder).info()
     return {"commit": info.commit, "dirty": info.dirty, "command": info.command}
-
-
-def picture(game: str, ways: dict[str, dict[int, Curve]], solved: dict[str, list[float]], at: Sequence[int]) -> str:
-    """Every seed's curve; the solvers' in grey, dashed."""
-    most = max(value for some in ways.values() for curve in some.values() for value in curve.values)
-    end = max(at)
-
-    def line(steps: Sequence[float], values: Sequence[float], colour: str, dash: str = "") -> str:
-        across, up = (WIDTH - LEFT - 130) / end, (HEIGHT - BOTTOM - 30) / most
-        places = zip(steps, values, strict=True)
-        points = " ".join(f"{LEFT + x * across:.1f},{HEIGHT - BOTTOM - y * up:.1f}" for x, y in places)
-        return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>'
-
-    body = [f'<text x="{LEFT}" y="18" font-weight="bold">{escape(game)}: exact exploitability over training</text>']
-    for tick in range(5):
-        y = HEIGHT - BOTTOM - tick / 4 * (HEIGHT - BOTTOM - 30)
-        body.append(f'<line x1="{LEFT}" x2="{WIDTH - 130}" y1="{y:.1f}" y2="{y:.1f}" stroke="#e3e5e8"/>')
-        body.append(f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{most * tick / 4:.2f}</text>')
-    body.append(f'<text x="{WIDTH - 130}" y="{HEIGHT - 18}" text-anchor="end">iteration {end}</text>')
-    for place, (way, some) in enumerate(ways.items()):
-        body += [line(curve.steps, curve.values, COLOURS[way]) for curve in some.values()]
-        body.append(f'<text x="{WIDTH - 120}" y="{50 + 20 * place}" fill="{COLOURS[way]}">{escape(way)}</text>')
-    for place, (name, values) in enumerate(solved.items()):
-        shown = [min(value, most) for value in values]
-        body.append(line(at, shown, "#57606a", ' stroke-dasharray="5 4"' if place else ' stroke-dasharray="2 3"'))
-        body.append(f'<text x="{WIDTH - 120}" y="{190 + 20 * place}" fill="#57606a">{escape(name)}</text>')
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-    return head + 'font-size="12"><rect width="100%" height="100%" fill="#ffffff"/>' + "".join(body) + "</svg>\n"
 
 
 def of_game(runs: Path, game: str, before: Mapping[str, Any], drawn: Path | None) -> dict[str, Any]:
