@@ -188,6 +188,13 @@ def test_the_action_begins_after_a_space_unless_one_stands_there(written, allowe
     assert cursor.allowed == tuple(allowed.encode())
 
 
+def test_replies_that_end_alike_share_what_was_compiled():
+    compiler, choices = player_of(Ventriloquist([""]), "constrained", "reasoned").speaker.compiler, first_view().choices
+    one, other, apart = (f"{said} So:\nAction: " for said in ("He bets.", "I hold a king, and he passed.", "It is"))
+    assert compiler.walker_after(choices, one, " ") is compiler.walker_after(choices, other, " ")
+    assert compiler.walker_after(choices, apart[:-1], " ") is not compiler.walker_after(choices, apart, " ")
+
+
 # --- direct and single
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from stratagem.decoding.exact import Tree, tree_of
 from stratagem.decoding.guides import Free, Marked
-from stratagem.decoding.spelling import spell
+from stratagem.decoding.spelling import end_of, spell
 from stratagem.decoding.stopping import StopRule
 from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.decoding.walker import Walker
@@ -22,8 +22,6 @@ from stratagem.prompting.past import NOTHING, Past
 
 _TAIL = 12
 """So many tokens of the prompt settle how an action is spelt after it."""
-_BEFORE = 64
-"""So many characters of a text settle it."""
 _KEPT = 1024
 """How many compiled choices are kept."""
 ACTION = 1 << 14
@@ -44,11 +42,11 @@ class Compiler:
 
     def walker(self, choices: Choices, prompt: Prompt) -> Walker:
         """The trie of these choices right after a prompt."""
-        return self._walker(choices, self._text(prompt.tokens[-_TAIL:]), "")
+        return self._walker(choices, end_of(self._text(prompt.tokens[-_TAIL:])), "")
 
     def walker_after(self, choices: Choices, text: str, lead: str) -> Walker:
         """The trie of these choices after a text, to which `lead` is joined unless it ends with a space."""
-        return self._walker(choices, text[-_BEFORE:], "" if text[-1:].isspace() else lead)
+        return self._walker(choices, end_of(text), "" if text[-1:].isspace() else lead)
 
     def labels(self, choices: Choices, prompt: Prompt) -> dict[int, str]:
         """Each action by its only token; refused where one has several, or two have the same."""
