@@ -7,17 +7,20 @@ import pytest
 import torch
 from numbered import FREE, Steps, asked, said
 from plainly import check_reply
+from safetensors.torch import load_file, save_file
 
 from stratagem.engines.base import Node, Prompt, Request, ScoreRequest
 from stratagem.engines.open import served
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.games.key import Key
+from stratagem.models.adapter_files import WEIGHTS
 from stratagem.models.adapters import adapter_parameters, add_adapter, save_adapter
 from stratagem.models.load import load
 from stratagem.models.reference import BUILT_IN
 
 NAMES = ("", "one", "two", "three")
+PEFT = "base_model.model."
 PLAINEST = ["tiny", "tiny-qwen3.5"]
 """One model for each way of reading."""
 TARGETS = {"three": ["gate_proj", "o_proj"]}
@@ -230,6 +233,21 @@ def test_an_adapter_of_another_base_is_refused(folder):
     engine = TransformersEngine(load("tiny-qwen"))
     with pytest.raises(StratagemError, match=r"was trained on tiny \(.*does not fit tiny-qwen"):
         engine.load_adapter(str(folder))
+    assert engine.answer([asked(engine, 1)])[0].finish == "done"
+
+
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_an_adapter_without_numbers_is_refused(folder, tmp_path, number):
+    """In a batch of several it would reach the others' rows, since nothing times no number is none."""
+    broken = tmp_path / "broken"
+    shutil.copytree(folder, broken)
+    weights = load_file(broken / WEIGHTS)
+    last = list(weights)[-1]
+    weights[last][0, 0] = float(number)
+    save_file(weights, broken / WEIGHTS, metadata={"format": "pt"})
+    engine = TransformersEngine(load("tiny"))
+    with pytest.raises(StratagemError, match=f"numbers in {last.removeprefix(PEFT)} that are not finite"):
+        engine.load_adapter(str(broken))
     assert engine.answer([asked(engine, 1)])[0].finish == "done"
 
 

@@ -72,6 +72,13 @@ def check_shapes(folder: Path, name: str, rank: int, linears: Mapping[str, Any])
     return list(factors)
 
 
+def check_numbers(folder: Path) -> None:
+    """Refuse weights with a nan or an infinity: in a batch of several adapters it would reach every row."""
+    for key, value in read_weights(folder).items():
+        if not value.isfinite().all():
+            raise BadModel(f"The adapter {str(folder)!r} holds numbers in {key} that are not finite.")
+
+
 def _shape(layer: Any, factor: str, rank: int) -> list[int]:
     return [rank, layer.in_features] if factor == "A" else [layer.out_features, rank]
 

@@ -15,7 +15,14 @@ from typing import Any
 
 from stratagem.errors import UnknownName
 from stratagem.games.key import Key
-from stratagem.models.adapter_files import check_base, check_shapes, read_config, read_weights, write_adapter
+from stratagem.models.adapter_files import (
+    check_base,
+    check_numbers,
+    check_shapes,
+    read_config,
+    read_weights,
+    write_adapter,
+)
 from stratagem.models.load import LanguageModel
 from stratagem.models.quiet import quietly
 from stratagem.models.reference import BadModel
@@ -88,6 +95,7 @@ def fitting_config(model: LanguageModel, folder: Path) -> Any:
     config = read_config(folder)
     check_base(folder, model.name, model.fingerprint)
     config.target_modules = check_shapes(folder, model.name, config.r, _linears(model))
+    check_numbers(folder)
     return config
 
 
