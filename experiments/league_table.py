@@ -3,7 +3,8 @@
 What the JSON holds already stays, but for runs of the same way and seed, so runs may be made in several sittings.
 Exact exploitability of the main learner over training, by game, way and seed, beside the solvers' curves: the average
 policies of CFR and of fictitious play (OpenSpiel's) after as many iterations. `--picture PREFIX` writes a plot a game.
-Of populations, what a round paid the learners over training, and what their newest checkpoints get from one another.
+Of populations, what a round paid the learners over training, what their newest checkpoints get from one another, and
+what the first of them gets from each frozen opponent.
 """
 
 from __future__ import annotations
@@ -86,7 +87,16 @@ def population(folder: Path) -> dict[str, Any]:
     return {
         "paid": [float(part.mean()) for part in np.array_split(paid, min(5, len(paid)))],
         "newest": float(np.mean(cross)),
+        "first against": against(folder),
     }
+
+
+def against(folder: Path) -> dict[str, float]:
+    """What a round with each frozen opponent pays the first learner's last policy."""
+    told = json.loads((folder / "evaluation.json").read_text())
+    last = next(name for name, title in told["rows"].items() if ", last (" in title)
+    rows = next(one for one in told["evaluation"]["games"][0]["players"] if one["player"] == last)["opponents"]
+    return {row["opponent"].rpartition("/")[2]: row["pay"]["mean"] for row in rows}
 
 
 def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:
@@ -200,7 +210,10 @@ def main() -> None:
             told["populations"].setdefault(name, {})[str(seed)] = population(folder)
     for name, seeds in told["populations"].items():
         for seed, row in seeds.items():
-            print(f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}")
+            print(
+                f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}", end=", "
+            )
+            print({opponent: round(paid, 2) for opponent, paid in row["first against"].items()})
     for game in WAYS:
         found = of_game(asked.runs, game, old["games"].get(game, {}), asked.picture)
         if found:
