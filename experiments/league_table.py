@@ -4,7 +4,7 @@ What the JSON holds already stays, but for runs of the same way and seed, so run
 Exact exploitability of the main learner over training, by game, way and seed, beside the solvers' curves: the average
 policies of CFR and of fictitious play (OpenSpiel's) after as many iterations. `--picture PREFIX` writes a plot a game.
 Of populations, what a round paid the learners over training, what their newest checkpoints get from one another, and
-what the first of them gets from each frozen opponent.
+what the first of them gets from each frozen opponent, after its warm start and at the end.
 """
 
 from __future__ import annotations
@@ -84,19 +84,21 @@ def population(folder: Path) -> dict[str, Any]:
     newest = {member["parent"]: place for place, member in enumerate(last["members"]) if member["parent"]}
     places = list(newest.values())
     cross = [last["pay"][a][b] for a in places for b in places if a != b]
+    evaluated = json.loads((folder / "evaluation.json").read_text())["evaluation"]["games"][0]["players"]
+    by_label = {one["player"].rpartition("@")[2]: one for one in evaluated}
+    first = last["members"][places[0]]
     return {
         "paid": [float(part.mean()) for part in np.array_split(paid, min(5, len(paid)))],
         "newest": float(np.mean(cross)),
-        "first against": against(folder),
+        "start against": _against(by_label["start"]),
+        "last against": _against(by_label[f"{first['step']}/{first['parent']}"]),
+        "made by": made_by(folder),
     }
 
 
-def against(folder: Path) -> dict[str, float]:
-    """What a round with each frozen opponent pays the first learner's last policy."""
-    told = json.loads((folder / "evaluation.json").read_text())
-    last = next(name for name, title in told["rows"].items() if ", last (" in title)
-    rows = next(one for one in told["evaluation"]["games"][0]["players"] if one["player"] == last)["opponents"]
-    return {row["opponent"].rpartition("/")[2]: row["pay"]["mean"] for row in rows}
+def _against(table: Mapping[str, Any]) -> dict[str, float]:
+    """What a round with each frozen opponent pays a policy."""
+    return {row["opponent"].rpartition("/")[2]: row["pay"]["mean"] for row in table["opponents"]}
 
 
 def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:
@@ -210,10 +212,8 @@ def main() -> None:
             told["populations"].setdefault(name, {})[str(seed)] = population(folder)
     for name, seeds in told["populations"].items():
         for seed, row in seeds.items():
-            print(
-                f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}", end=", "
-            )
-            print({opponent: round(paid, 2) for opponent, paid in row["first against"].items()})
+            met = {opponent: round(paid, 2) for opponent, paid in row["last against"].items()}
+            print(f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}, {met}")
     for game in WAYS:
         found = of_game(asked.runs, game, old["games"].get(game, {}), asked.picture)
         if found:

@@ -72,22 +72,22 @@ def check_shapes(folder: Path, name: str, rank: int, linears: Mapping[str, Any])
     return list(factors)
 
 
-def check_numbers(folder: Path) -> None:
-    """Refuse weights with a nan or an infinity: in a batch of several adapters it would reach every row."""
-    for key, value in read_weights(folder).items():
-        if not value.isfinite().all():
-            raise BadModel(f"The adapter {str(folder)!r} holds numbers in {key} that are not finite.")
-
-
 def _shape(layer: Any, factor: str, rank: int) -> list[int]:
     return [rank, layer.in_features] if factor == "A" else [layer.out_features, rank]
 
 
 def read_weights(folder: Path) -> dict[str, Any]:
-    """The adapter's weights by the names they have in the base, as in `model.layers.0.mlp.up_proj.lora_A.weight`."""
+    """The adapter's weights by the names they have in the base, as in `model.layers.0.mlp.up_proj.lora_A.weight`.
+
+    A nan or an infinity is refused: in a batch of several adapters it would reach every row.
+    """
     from safetensors.torch import load_file
 
-    return {key.removeprefix("base_model.model."): value for key, value in load_file(folder / WEIGHTS).items()}
+    weights = {key.removeprefix("base_model.model."): value for key, value in load_file(folder / WEIGHTS).items()}
+    for key, value in weights.items():
+        if not value.isfinite().all():
+            raise BadModel(f"The adapter {str(folder)!r} holds numbers in {key} that are not finite.")
+    return weights
 
 
 def write_adapter(folder: Path, weights: Mapping[str, Any], config: Any, base: Mapping[str, str]) -> None:

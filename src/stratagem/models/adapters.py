@@ -15,14 +15,7 @@ from typing import Any
 
 from stratagem.errors import UnknownName
 from stratagem.games.key import Key
-from stratagem.models.adapter_files import (
-    check_base,
-    check_numbers,
-    check_shapes,
-    read_config,
-    read_weights,
-    write_adapter,
-)
+from stratagem.models.adapter_files import check_base, check_shapes, read_config, read_weights, write_adapter
 from stratagem.models.load import LanguageModel
 from stratagem.models.quiet import quietly
 from stratagem.models.reference import BadModel
@@ -90,12 +83,17 @@ def load_adapter(model: LanguageModel, path: str | Path, name: str, *, trainable
             weight.requires_grad_(trainable)
 
 
+def check_loadable(model: LanguageModel, folder: Path) -> None:
+    """Refuse an adapter that `load_adapter` would."""
+    fitting_config(model, folder)
+    read_weights(folder)
+
+
 def fitting_config(model: LanguageModel, folder: Path) -> Any:
     """The configuration of an adapter in a folder; refused unless it is whole and made for this model."""
     config = read_config(folder)
     check_base(folder, model.name, model.fingerprint)
     config.target_modules = check_shapes(folder, model.name, config.r, _linears(model))
-    check_numbers(folder)
     return config
 
 

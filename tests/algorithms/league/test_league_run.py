@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from stratagem.algorithms.league import trainer
 from stratagem.algorithms.league.recipe import LeagueRecipe
@@ -219,6 +220,12 @@ def spoil_torn(folder):
     path.write_bytes(path.read_bytes()[:100])
 
 
+def spoil_numbers(folder):
+    weights = load_file(folder / "adapter_model.safetensors")
+    next(iter(weights.values()))[0, 0] = float("nan")
+    save_file(weights, folder / "adapter_model.safetensors", metadata={"format": "pt"})
+
+
 def spoil_other_base(folder):
     (folder / "base.json").write_text('{"name": "other", "fingerprint": "0"}')
 
@@ -228,6 +235,7 @@ def spoil_other_base(folder):
     [
         (spoil_nothing_left, "is not there"),
         (spoil_torn, "is torn"),
+        (spoil_numbers, "are not finite"),
         (spoil_other_base, "was trained on other (0)"),
     ],
 )

@@ -18,7 +18,7 @@ from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.results import Results
 from stratagem.learning.watch import Watch
-from stratagem.models.adapters import fitting_config, save_adapter
+from stratagem.models.adapters import check_loadable, save_adapter
 from stratagem.models.load import LanguageModel
 from stratagem.runs.checkpoint import Checkpoint
 from stratagem.runs.files import remove_folder, write_file
@@ -112,7 +112,7 @@ class Standing:
         """Go on from a checkpoint; members that cannot be had any more are set aside."""
         state: Mapping[str, Any] = start.restore()
         self.population = Population.load(
-            start.folder / POPULATION, self.run.path, self.lm.fingerprint, partial(fitting_config, self.lm)
+            start.folder / POPULATION, self.run.path, self.lm.fingerprint, partial(check_loadable, self.lm)
         )
         self.results = Results.of(state["results"])
         self.scores = dict(state["scores"])
