@@ -36,6 +36,7 @@ PROVOKED: dict[str, Seen] = {
     "still_reference": _seen(reference_moved=0.0),
     "idle_bonus": _seen(entropy=0.0, bonus=True),
     "idle_cut": _seen(cuts=(0, 1280)),
+    "uneven_seats": _seen(counts={"seat_least": 1, "seat_most": 5}),
     "collapse": _seen(entropy=0.004, first_entropy=0.31),
 }
 """By the check's name."""

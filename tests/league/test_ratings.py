@@ -8,7 +8,7 @@ import pytest
 
 from stratagem.errors import BadParameter
 from stratagem.league.meta_game import alpha_rank, cycles, forgotten, nash_mixture, skew
-from stratagem.league.ratings import Score, elo
+from stratagem.league.ratings import Score, elo, elo_among
 
 ROCK = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 """Rock, paper, scissors."""
@@ -55,6 +55,18 @@ def test_whoever_won_all_games_is_finite():
     found = by_name([Score("a", "b", 10.0, 10.0), Score("b", "c", 5.0, 10.0)])
     assert 100 < found["a"].elo - found["c"].elo < 1500
     assert elo([]) == []
+
+
+def test_who_is_rated_alone_gets_what_it_gets_among_all():
+    """The others' ratings being those of the whole, one's own games say the same as all games at once."""
+    rng = np.random.default_rng(3)
+    names = [f"m{n}" for n in range(12)]
+    points = {(a, b): float(rng.binomial(200, 0.5)) for a in names for b in names if a < b}
+    found = by_name([Score(a, b, won, 200.0) for (a, b), won in points.items()])
+    own = np.array([points["m0", other] for other in names[1:]])
+    others = np.array([found[other].elo for other in names[1:]])
+    assert elo_among(own, np.full(11, 200.0), others) == pytest.approx(found["m0"].elo, abs=0.1)
+    assert elo_among(np.zeros(11), np.zeros(11), others) == pytest.approx(1500.0), "who has met nobody is in the middle"
 
 
 def test_more_games_make_narrower_intervals():

@@ -51,6 +51,7 @@ FAULTS = {
     "still_reference": {"report": report(reference_moved=0.0)},
     "idle_bonus": {"bonus": True, "report": report(entropy=0.0)},
     "idle_cut": {"cuts": (0, 40)},
+    "uneven_seats": {"counts": {"seat_least": 1, "seat_most": 5}},
     "collapse": {"report": report(entropy=0.08)},
 }
 FAULTY = [name for name, check in CHECKS.items() if check.level == "fault"]
@@ -144,6 +145,21 @@ def test_a_bound_that_cuts_nothing_is_noted_after_some_steps():
     idle.restore(json.loads(json.dumps(begun.state())))
     with pytest.warns(TrainingWarning, match="None of 80 advantages so far"):
         idle.look(seen(step=PATIENCE, counts=none))
+    assert not at_work.findings()
+
+
+def test_bounds_that_clip_no_ratio_are_noted_after_some_steps():
+    """With several steps a batch; what one step has clipped is remembered, also by a run that goes on."""
+    inside, beyond = ({"policy/clipped_low": low, "policy/clipped_high": 0.0} for low in (0.0, 0.1))
+    begun, idle, at_work = Watch(), Watch(), Watch()
+    for step in range(6):
+        at_work.look(seen(step=step, report=report(metrics=inside if step else beyond)))
+    for step in range(PATIENCE):
+        begun.look(seen(step=step, report=report(metrics=inside)))
+    idle.restore(json.loads(json.dumps(begun.state())))
+    with pytest.warns(TrainingWarning, match=f"In {PATIENCE} steps no ratio went beyond"):
+        idle.look(seen(step=PATIENCE, report=report(metrics=inside)))
+    assert not begun.findings()
     assert not at_work.findings()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -41,6 +41,9 @@ class Member:
     def kept(self, name: str, step: int, adapter: str) -> Member:
         """A checkpoint of this learner."""
         return replace(self, name=name, step=step, adapter=adapter, parent=self.name, learns=False)
+
+
+_USUAL = {field.name: field.default for field in fields(Member)}
 
 
 class Population:
@@ -95,9 +98,10 @@ class Population:
         ]
 
     def save(self, path: Path) -> None:
-        """Write the file, which people can read."""
-        data = {"members": [_row(member) for member in self], "aside": self.aside}
-        write_file(path, json.dumps(data, indent=1) + "\n")
+        """Write the file, which people can read: a member a line."""
+        rows = ",\n".join(f"  {json.dumps(_row(member))}" for member in self)
+        aside = json.dumps(self.aside, indent=2)
+        write_file(path, f'{{\n"members": [\n{rows}\n],\n"aside": {aside}\n}}\n')
 
     @classmethod
     def load(cls, path: Path, folder: Path, base: str, check: Check) -> Population:
@@ -123,8 +127,7 @@ class Population:
 
 def _row(member: Member) -> dict[str, Any]:
     """What differs from the defaults."""
-    usual = {field.name: field.default for field in fields(Member)}
-    return {name: value for name, value in asdict(member).items() if value != usual[name]}
+    return {name: value for name, usual in _USUAL.items() if (value := getattr(member, name)) != usual}
 
 
 def _whole(row: Any) -> Member:
@@ -133,7 +136,7 @@ def _whole(row: Any) -> Member:
         member = Member(**row)
     except TypeError as error:
         raise BadRecord(f"It is half-written: {error}.") from error
-    kinds = {field.name: str if field.default is MISSING else type(field.default) for field in fields(Member)}
+    kinds = {name: str if usual is MISSING else type(usual) for name, usual in _USUAL.items()}
     for name, kind in kinds.items():
         if type(value := getattr(member, name)) is not kind:
             raise BadRecord(f"It is half-written: {name} is {value!r}.")

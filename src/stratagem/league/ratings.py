@@ -1,7 +1,8 @@
 """Ratings for people to read: Elo by maximum likelihood from all games at once, with intervals.
 
-No match is made by them. The model is Bradley and Terry's (1952): A beats B with 1 / (1 + 10^((R_B - R_A) / 400)). A
-draw counts as half a win of each. Half a virtual draw of everybody with the mean keeps whoever won all games finite.
+Of all rules of matchmaking `rating_near` alone goes by them. The model is Bradley and Terry's (1952): A beats B with
+1 / (1 + 10^((R_B - R_A) / 400)). A draw counts as half a win of each. Half a virtual draw of everybody with the mean
+keeps whoever won all games finite.
 """
 
 from __future__ import annotations
@@ -58,6 +59,23 @@ def elo(scores: Iterable[Score]) -> list[Rating]:
     wide = _Z * _SCALE * spread
     rows = zip(names, values.tolist(), wide.tolist(), games.sum(axis=1).tolist(), strict=True)
     return sorted((Rating(n, v, v - w, v + w, g) for n, v, w, g in rows), key=lambda rating: -rating.elo)
+
+
+def elo_among(points: Floats, games: Floats, others: Floats) -> float:
+    """The rating that one's own games give by maximum likelihood while those of the others stand still.
+
+    It costs no more than there are others, so who still learns can be rated often.
+    """
+    theirs = np.append((others - MEAN) / _SCALE, 0.0)  # the virtual draw is with one more, the mean
+    points, games = np.append(points, _PRIOR / 2.0), np.append(games, _PRIOR)
+    own = 0.0
+    for _ in range(_STEPS):
+        won = _logistic(own - theirs)
+        step = float((points - games * won).sum() / (games * won * (1.0 - won)).sum())
+        own += min(2.0, max(-2.0, step))
+        if abs(step) < _CLOSE:
+            break
+    return MEAN + float(_SCALE) * own
 
 
 def _tables(scores: Sequence[Score], names: Sequence[str]) -> tuple[Floats, Floats]:

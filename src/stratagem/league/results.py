@@ -75,15 +75,19 @@ class Results:
 
     def rates(self, hero: str, opponents: Sequence[str]) -> Floats:
         """The same against several."""
-        row, columns = self._place[hero], [self._place[name] for name in opponents]
-        games, points = self._games[row, columns], self._points[row, columns]
-        rates: Floats = np.full(len(columns), UNKNOWN)
+        points, games = self.counts(hero, opponents)
+        rates: Floats = np.full(len(games), UNKNOWN)
         np.divide(points, games, out=rates, where=games > 0.0)
         return rates
 
     def games(self, hero: str, opponent: str) -> float:
         """How many games of a pair still count."""
         return float(self._games[self._place[hero], self._place[opponent]])
+
+    def counts(self, hero: str, opponents: Sequence[str]) -> tuple[Floats, Floats]:
+        """The hero's points against several, and its games, that still count."""
+        row, columns = self._place[hero], [self._place[name] for name in opponents]
+        return self._points[row, columns], self._games[row, columns]
 
     def met(self) -> Iterator[tuple[int, int, float, float]]:
         """Every pair that has met, by places: the hero, the opponent, games and points that still count."""

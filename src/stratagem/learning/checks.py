@@ -23,6 +23,10 @@ _ALIKE = 0.5
 """The share of groups without variance from which it is told."""
 CREDITS, CUT = "credits", "credits_cut"
 """Under which it is counted how many credits were bounded, and how many were cut."""
+CLIPPED = ("clipped_low", "clipped_high")
+"""The parts of a loss that say which share of the ratios was beyond a bound."""
+SEAT_LEAST, SEAT_MOST = "seat_least", "seat_most"
+"""Under which it is counted in how many groups of a batch the learner had the seat that came up least, and most."""
 _COLLAPSE = 0.1
 """The share of the first steps' entropy below which a policy has collapsed."""
 PATIENCE = 3
@@ -53,6 +57,8 @@ class Seen:
     """After how many steps the learner began anew."""
     cuts: tuple[int, int] | None = None
     """Of all credits so far, how many a bound has cut, and how many there were; None where none is bounded."""
+    clipped: float | None = None
+    """The greatest share of a batch's ratios so far that was beyond the bounds; None where nothing is bounded."""
     bonus: bool = False
     """Whether the loss pays for entropy."""
 
@@ -128,10 +134,14 @@ def silent_term(seen: Seen) -> str:
 
 
 def inert_clip(seen: Seen) -> str:
-    """With one step a batch the ratio is 1 everywhere, and no clip acts."""
-    if seen.steps_a_batch > 1 or _ratio(seen) is None:
+    """With one step a batch the ratio is 1 everywhere, and no clip acts; nor with several where it stays in bounds."""
+    if _ratio(seen) is None:
         return ""
-    return "With one step a batch the ratio is 1 everywhere, so the clip does nothing."
+    if seen.steps_a_batch == 1:
+        return "With one step a batch the ratio is 1 everywhere, so the clip does nothing."
+    if seen.age < PATIENCE or seen.clipped != 0.0:
+        return ""
+    return f"In {seen.age} steps no ratio went beyond the bounds that are to clip it: they do nothing yet."
 
 
 def stuck_ratio(seen: Seen) -> str:
@@ -186,6 +196,17 @@ def idle_cut(seen: Seen) -> str:
     return f"None of {seen.cuts[1]} advantages so far was beyond the bound that is to cut them: it does nothing yet."
 
 
+def uneven_seats(seen: Seen) -> str:
+    """Where some seats come up more often than others in a batch, it teaches more of those."""
+    least, most = seen.counts.get(SEAT_LEAST, 0), seen.counts.get(SEAT_MOST, 0)
+    if least == most:
+        return ""
+    return (
+        f"The learner had one seat in {most} groups of the batch and another in {least}: let the seat go round, in as "
+        "many groups as there are seats, or a multiple."
+    )
+
+
 def collapse(seen: Seen) -> str:
     """A policy that has become nearly deterministic plays all rollouts alike and learns no more."""
     first, now = seen.first_entropy, seen.report.entropy
@@ -223,6 +244,7 @@ CHECKS: dict[str, Check] = {
     "still_reference": Check(still_reference),
     "idle_bonus": Check(idle_bonus, "note"),
     "idle_cut": Check(idle_cut, "note"),
+    "uneven_seats": Check(uneven_seats, "note"),
     "collapse": Check(collapse),
 }
 """Checks by name."""

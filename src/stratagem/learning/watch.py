@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from stratagem.errors import StratagemError
-from stratagem.learning.checks import CHECKS, CREDITS, CUT, PATIENCE, Check, Level, Seen
+from stratagem.learning.checks import CHECKS, CLIPPED, CREDITS, CUT, PATIENCE, Check, Level, Seen
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.probes import probed
 from stratagem.learning.strength import Signals
@@ -48,6 +48,7 @@ class Watch:
         self._probed = False
         self._since = 0
         self._cuts: tuple[int, int] | None = None
+        self._clipped: float | None = None
 
     def begin_anew(self, step: int) -> None:
         """The learner goes back to where it began, having taken so many steps."""
@@ -99,7 +100,9 @@ class Watch:
 
     def look(self, seen: Seen, checks: Mapping[str, Check] = CHECKS) -> dict[str, str]:
         """What every check finds, by name; a strict watch raises instead. What is new is warned of."""
-        seen = replace(seen, first_entropy=self._first_entropy(seen.report.entropy), cuts=self._counted(seen))
+        self._clipped = _most_clipped(self._clipped, seen.report)
+        first = self._first_entropy(seen.report.entropy)
+        seen = replace(seen, first_entropy=first, cuts=self._counted(seen), clipped=self._clipped)
         found = dict[str, str]()
         for name, check in checks.items():
             told = name in self._found
@@ -141,6 +144,7 @@ class Watch:
             "probed": self._probed,
             "since": self._since,
             "cuts": self._cuts and list(self._cuts),
+            "clipped": self._clipped,
             "signals": self.signals.state(),
         }
 
@@ -152,4 +156,11 @@ class Watch:
         self._since = state.get("since", 0)
         cut, num = state.get("cuts") or (None, None)
         self._cuts = None if cut is None or num is None else (cut, num)
+        self._clipped = state.get("clipped")
         self.signals.restore(state["signals"])
+
+
+def _most_clipped(known: float | None, report: Report) -> float | None:
+    """The most that any step has clipped of the ratios so far, by whatever part of the loss has some."""
+    shares = [value for name, value in report.metrics.items() if name.rpartition("/")[2] in CLIPPED]
+    return max(known or 0.0, *shares) if shares else known

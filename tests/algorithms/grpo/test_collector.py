@@ -53,6 +53,20 @@ def test_the_next_iteration_goes_on_with_the_next_seat():
     assert [group[0].seat_of(0) for group in forks_of(found).values()] == [1, 0, 1]
 
 
+def test_where_a_batch_is_not_stratified_seats_are_drawn_and_how_often_each_came_up_is_counted():
+    settings = {"groups": 10, "forks": 2, "opponents": {"random": 1.0}}
+    even, drawn = (collected("kuhn(hands=1)", stratified=one, **settings) for one in (True, False))
+    for found, wanted in ((even, [0, 1] * 5), (drawn, None)):
+        seats = [group[0].seat_of(0) for group in forks_of(found).values()]
+        often = [seats.count(0), seats.count(1)]
+        assert wanted is None or seats == wanted
+        assert (found.counts["seat_least"], found.counts["seat_most"]) == (min(often), max(often))
+    assert seats != [0, 1] * 5
+    assert set(seats) == {0, 1}
+    itself = collected("kuhn(hands=1)", opponents={"self": 1.0})
+    assert itself.counts["seat_most"] == 0, "all seats learn in every group"
+
+
 def test_against_others_only_the_hero_learns_and_against_itself_all_seats_do():
     for opponents, learning in (({"random": 1.0}, 1), ({"self": 1.0}, 2)):
         found = collected("kuhn(hands=1)", opponents=opponents)

@@ -306,6 +306,28 @@ def test_every_rule_trains(tmp_path, match):
     assert kept == sorted({best, "main-000002"})
 
 
+def test_who_is_matched_by_ratings_goes_on_with_the_same_ratings(tmp_path):
+    """Broken off two iterations after the others were rated last."""
+    league = {**DATA["league"], "iterations": 6, "keep_every": 3}
+    near = {"learners": {"main": {"match": {"rule": "rating_near", "width": 20.0}}}, "league": league}
+    whole = trained(tmp_path / "whole", **near, checkpoint_every=1)
+    recipe, run = begun(tmp_path / "run", **near, checkpoint_every=1)
+
+    def plug(step, steps, seen):
+        if step == 5:
+            raise Broken
+
+    with pytest.raises(Broken):
+        LeagueTrainer(recipe, run, plug).train()
+    rated = latest(run).state()["ratings"]
+    assert set(rated) == {"base", "bettor", "main", "main-000003"}
+    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    ends_the_same(run, whole)
+    effective = figures(whole)["main/effective"][1]
+    assert effective[0] == pytest.approx(2.0), "before anybody is rated all are met alike"
+    assert all(1.0 <= worth < 2.99 for worth in effective[3:]), "of three, the nearest most"
+
+
 def test_the_best_may_be_the_least_exploitable(tmp_path):
     league = {**DATA["league"], "iterations": 2, "keep_every": 1}
     run = trained(tmp_path / "run", select="exploitability", exact_budget=4000, learners={"main": {}}, league=league)

@@ -1,7 +1,7 @@
 """An iteration in one game: situations that others played up to, forks of each, and what they teach.
 
 The source is league-trained no-press Diplomacy: warm-up turns by bots, a fork, the rest of the game, and advantages
-against the group of a fork. The hero's seat goes round, so every group is of one seat and all seats are alike often.
+against the group of a fork. Where a batch is stratified the hero's seat goes round, so all seats are alike often.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.checks import CREDITS, CUT
+from stratagem.learning.checks import CREDITS, CUT, SEAT_LEAST, SEAT_MOST
 from stratagem.learning.credit.base import Credit, Decisions
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.signal import HALF, TERM
@@ -136,7 +136,7 @@ class GRPO:
         credit = self.settings.estimator()(self._columns(pieces))
         examples = self._examples(pieces, credit)
         whole = [*(group.parent for group in groups), *episodes]
-        counts = {**credit.counts, **self._cuts(credit)}
+        counts = {**credit.counts, **self._cuts(credit), **self._seats(groups)}
         return Collected(examples, self._figures(pieces), whole, counts, frozenset(credit.centred))
 
     def state(self) -> dict[str, Any]:
@@ -162,7 +162,8 @@ class GRPO:
     def _group(self, number: int, iteration: int, parent: Episode, key: Key) -> Group:
         """The last situation of a warm-up in which the hero's seat is asked."""
         seats, at = self.game.spec.seats, key.at("group", number)
-        hero = (iteration * self.settings.groups + number) % seats
+        turn = iteration * self.settings.groups + number
+        hero = turn % seats if self.settings.stratified else at.at("seat").integer(seats)
         slots = tuple((seat - hero) % seats for seat in range(seats))
         return Group(parent, last_asked(parent, hero), slots, self.opponents.draw(at.at("opponent")), at)
 
@@ -222,6 +223,12 @@ class GRPO:
     def _cuts(self, credit: Credit) -> dict[str, int]:
         bound, values = self.settings.clip_advantage, credit.advantage
         return {CREDITS: len(values), CUT: int((np.abs(values) > bound).sum())} if bound else {}
+
+    def _seats(self, groups: Sequence[Group]) -> dict[str, int]:
+        """How often seats came up, where not all seats learn in every group anyway."""
+        own = [group.seat for group in groups if not group.lineup.learn]
+        often = [own.count(seat) for seat in range(self.game.spec.seats)]
+        return {SEAT_LEAST: min(often), SEAT_MOST: max(often)}
 
     def _figures(self, pieces: Sequence[Piece]) -> dict[str, float]:
         """Means over the learning seats' ways through an episode."""

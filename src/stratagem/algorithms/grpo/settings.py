@@ -26,7 +26,10 @@ class ForkSettings(FiniteSettings):
     iterations: int = Field(default=30, ge=1)
     """How often it plays and learns."""
     groups: int = Field(default=7, ge=1)
-    """How many situations of each game are forked in an iteration; the hero's seat goes round from one to the next."""
+    """How many situations of each game are forked in an iteration."""
+    stratified: bool = True
+    """Whether the hero's seat goes round from one situation to the next, so that all seats come up alike; else it is
+    drawn for each, as in the source, of whose powers some came off badly."""
     forks: int = Field(default=4, ge=2)
     """How often each is played on."""
     warm_up: str = "random"

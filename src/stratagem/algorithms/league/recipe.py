@@ -51,6 +51,11 @@ class LeagueRecipe(PolicyRecipe):
         """The learner that is measured."""
         return next(iter(self.learners))
 
+    @property
+    def rates(self) -> bool:
+        """Whether anybody is matched by ratings."""
+        return any(one.match.rule == "rating_near" for one in self.learners.values())
+
     def suite(self, game: Game[Any]) -> Suite:
         """The game alone, against the frozen pool."""
         return find_suite(describe(game), self.opponents)

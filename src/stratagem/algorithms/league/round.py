@@ -14,7 +14,7 @@ from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
 from stratagem.games.base import Game
 from stratagem.league.matchmaking import Situation
-from stratagem.league.ratings import MEAN, Score, elo
+from stratagem.league.ratings import MEAN, elo_among
 from stratagem.league.weights import effective_number
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import played
@@ -31,7 +31,7 @@ class Round:
         self.seats = seats
         self.game = game
         self.rules = {name: one.match.make(one.role) for name, one in recipe.learners.items()}
-        self._rated = any(one.match.rule == "rating_near" for one in recipe.learners.values())
+        self._rated = [name for name, one in recipe.learners.items() if one.match.rule == "rating_near"]
 
     def play(self, number: int) -> tuple[Figures, list[Episode]]:
         """One iteration: what was seen, and all episodes."""
@@ -76,17 +76,12 @@ class Round:
         return figures
 
     def _situation(self) -> Situation:
-        standing = self.standing
-        return Situation(standing.population, standing.results, self._ratings() if self._rated else {})
+        return Situation(self.standing.population, self.standing.results, self._ratings() if self._rated else {})
 
     def _ratings(self) -> dict[str, float]:
-        """From the results as they are, for the rule that goes by ratings; who has met nobody is in the middle."""
-        results, population = self.standing.results, self.standing.population
-        names = [member.name for member in population]
-        every = results.names
-        scores = [
-            Score(every[one], every[other], points, games)
-            for one, other, games, points in results.met()
-            if other < one and every[one] in population and every[other] in population
-        ]
-        return dict.fromkeys(names, MEAN) | {rating.name: rating.elo for rating in elo(scores)}
+        """Those who do not change as they were rated last, and who is matched by ratings by its own games since."""
+        results, rated = self.standing.results, self.standing.ratings
+        others = [member.name for member in self.standing.population.of(learns=False)]
+        theirs = {name: rated.get(name, MEAN) for name in others}
+        known = np.array(list(theirs.values()))
+        return theirs | {name: elo_among(*results.counts(name, others), known) for name in self._rated}

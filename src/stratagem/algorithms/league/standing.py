@@ -16,6 +16,7 @@ from stratagem.algorithms.trained import Trained
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
+from stratagem.league.ratings import Score, elo
 from stratagem.league.results import Results
 from stratagem.learning.watch import Watch
 from stratagem.models.adapters import check_loadable, save_adapter
@@ -45,6 +46,8 @@ class Standing:
         """Every learner's weights as they were drawn, to which it goes back when it begins anew."""
         self.scores: dict[str, float] = {}
         """What the first learner's kept checkpoints were worth in validation."""
+        self.ratings: dict[str, float] = {}
+        """As `rate` found them last."""
         for number, name in enumerate(recipe.learners):
             trained = Trained(recipe, lm, name=name, engine=self.engine, seed=recipe.seed * 1000 + number)
             self.learners[name], self.watches[name] = trained, Watch(strict=strict)
@@ -76,6 +79,16 @@ class Standing:
         self.population.replace(replace(now, version=now.version + 1, step=step))
         return kept
 
+    def rate(self) -> None:
+        """Rate all who have met anybody by the results as they are, for the rule that goes by ratings."""
+        every, population = self.results.names, self.population
+        scores = [
+            Score(every[one], every[other], points, games)
+            for one, other, games, points in self.results.met()
+            if other < one and every[one] in population and every[other] in population
+        ]
+        self.ratings = {rating.name: rating.elo for rating in elo(scores)}
+
     def forget_oldest(self, learner: str) -> None:
         """Where only so many checkpoints stay, the oldest leave; their folders stay."""
         most = self.recipe.league.history
@@ -104,6 +117,7 @@ class Standing:
         return {
             "results": self.results.state(),
             "scores": dict(self.scores),
+            "ratings": dict(self.ratings),
             "learners": {name: trained.state() for name, trained in self.learners.items()},
             "watches": {name: watch.state() for name, watch in self.watches.items()},
         }
@@ -116,6 +130,7 @@ class Standing:
         )
         self.results = Results.of(state["results"])
         self.scores = dict(state["scores"])
+        self.ratings = dict(state.get("ratings", {}))
         for name, trained in self.learners.items():
             trained.restore(state["learners"][name], start.folder)
             self.watches[name].restore(state["watches"][name])
@@ -140,7 +155,8 @@ class Standing:
         for one, other, games, points in self.results.met():
             if names[one] in self.population and names[other] in self.population:
                 rates.setdefault(names[one], {})[names[other]] = round(points / games, 3)
-        write_file(folder / RESULTS, json.dumps({"win rates": rates}, indent=1) + "\n")
+        lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(row)}" for name, row in rates.items())
+        write_file(folder / RESULTS, f'{{"win rates": {{\n{lines}\n}}}}\n')
 
     def findings(self) -> dict[str, Any]:
         """What the checks found, by learner."""

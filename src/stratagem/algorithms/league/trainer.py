@@ -135,7 +135,8 @@ class LeagueTrainer:
 
     def _after(self, standing: Standing, done: int, kept: Sequence[str]) -> Figures:
         """Measure the first learner and keep whom it is time to keep; afterwards some begin anew."""
-        figures = self._validated(standing, done) if self._due(done, kept) else {}
+        due = self._due(done, kept)
+        figures = self._validated(standing, done) if due else {}
         for name in kept:
             member = standing.keep(name, done)
             if name == self.recipe.first:
@@ -145,6 +146,8 @@ class LeagueTrainer:
             if not last and begins_anew(learner, standing.key().at("anew", name, done)):
                 standing.renew(name)
                 figures[f"{name}/anew"] = 1.0
+        if due and self.recipe.rates:
+            standing.rate()
         return figures | ({"members": float(len(standing.population))} if kept else {})
 
     def _validated(self, standing: Standing, done: int) -> Figures:
