@@ -1,9 +1,10 @@
 """What a league costs beside playing and learning: its bookkeeping, and many adapters in place of one.
 
-Bookkeeping: drawing opponents and entering results, with so many members, as a share of an iteration of one learner in
-kuhn; rating them all, which only the rule that goes by ratings does; and writing members and results where people look,
-which a checkpoint does. Adapters: the same games against opponents who speak by several adapters and by one, rounds
-taken in turn, the best of each. `python benchmarks/league.py`.
+Bookkeeping: drawing opponents and entering results, with so many members, as a share of an iteration of one learner
+in kuhn; rating the learner in every iteration and all members at a validation, which only the rule that goes by
+ratings does; and writing members and results where people look, which a checkpoint does. Adapters: the same games
+against opponents who speak by several adapters and by one, rounds taken in turn, the best of each. `python
+benchmarks/league.py`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from stratagem.algorithms.collected import joined
 from stratagem.algorithms.grpo.collector import GRPO, Lineup
 from stratagem.algorithms.league.matched import Matched, book
@@ -26,7 +29,7 @@ from stratagem.algorithms.league.standing import Standing
 from stratagem.games import Key, make_game
 from stratagem.league.matchmaking import PFSP, Situation
 from stratagem.league.member import Member
-from stratagem.league.ratings import Score, elo
+from stratagem.league.ratings import MEAN, elo_among
 from stratagem.league.results import Results
 from stratagem.models.load import load
 from stratagem.play.scheduler import played
@@ -114,13 +117,18 @@ def main() -> None:
         one, many = best[1], best[asked.adapters]
         share = bookkeeping(standing, seats, asked.members)
         written = min(timed(standing.publish) for _ in range(ROUNDS))
-        names = [member.name for member in standing.population]
-        scores = [Score(names[0], name, float(number % 5), 4.0) for number, name in enumerate(names[1:])]
-        rated = min(timed(lambda: elo(scores)) for _ in range(ROUNDS))
+        others = [member.name for member in standing.population.of(learns=False)]
+        for number, name in enumerate(others):
+            for game in range(4):
+                standing.results.record("main", name, float((number + game) % 3 == 0))
+        own = standing.results.counts("main", others)
+        alone = min(timed(lambda: elo_among(*own, np.full(len(others), MEAN))) for _ in range(ROUNDS))
+        rated = min(timed(standing.rate) for _ in range(ROUNDS))
     print(f"an iteration of 96 games against 1 adapter       {one:7.3f} s")
     print(f"the same against {asked.adapters:2} adapters                     {many:7.3f} s  {many / one:.2f} times")
     print(f"drawing and entering them with {asked.members} members       {share:7.4f} s  {share / one:.2%} of it")
-    print(f"rating them all, for the rule `near` alone       {rated:7.4f} s  {rated / one:.2%} of it")
+    print(f"rating the learner, for `rating_near` alone      {alone:7.4f} s  {alone / one:.2%} of it")
+    print(f"rating them all for it, at a validation          {rated:7.4f} s  {rated / one:.2%} of it")
     print(f"writing them down, at a checkpoint               {written:7.4f} s  {written / one:.2%} of it")
 
 

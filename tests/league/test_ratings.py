@@ -8,7 +8,7 @@ import pytest
 
 from stratagem.errors import BadParameter
 from stratagem.league.meta_game import alpha_rank, cycles, forgotten, nash_mixture, skew
-from stratagem.league.ratings import Score, elo, elo_among
+from stratagem.league.ratings import Score, elo, elo_among, elo_by_name
 
 ROCK = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 """Rock, paper, scissors."""
@@ -67,6 +67,13 @@ def test_who_is_rated_alone_gets_what_it_gets_among_all():
     others = np.array([found[other].elo for other in names[1:]])
     assert elo_among(own, np.full(11, 200.0), others) == pytest.approx(found["m0"].elo, abs=0.1)
     assert elo_among(np.zeros(11), np.zeros(11), others) == pytest.approx(1500.0), "who has met nobody is in the middle"
+
+
+def test_ratings_without_intervals_are_those_with_them():
+    rng = np.random.default_rng(4)
+    scores = [Score(f"m{a}", f"m{b}", float(rng.binomial(9, 0.7)), 9.0) for a in range(9) for b in range(a)]
+    assert elo_by_name(scores) == {rating.name: rating.elo for rating in elo(scores)}
+    assert elo_by_name([]) == {}
 
 
 def test_more_games_make_narrower_intervals():

@@ -7,7 +7,7 @@ keeps whoever won all games finite.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,16 +49,19 @@ def elo(scores: Iterable[Score]) -> list[Rating]:
 
     Those who are linked by no chain of games are linked by the virtual draws alone, and their intervals are as wide.
     """
-    listed = [score for score in scores if score.games > 0.0 and score.first != score.second]
-    names = sorted({name for score in listed for name in (score.first, score.second)})
+    names, games, points = _tables(scores)
     if not names:
         return []
-    games, points = _tables(listed, names)
-    strength, spread = _fitted(games, points)
-    values = MEAN + _SCALE * (strength - strength.mean())
-    wide = _Z * _SCALE * spread
-    rows = zip(names, values.tolist(), wide.tolist(), games.sum(axis=1).tolist(), strict=True)
+    strength = _fitted(games, points)
+    wide = _Z * _SCALE * _spread(games, strength)
+    rows = zip(names, _points_of(strength), wide.tolist(), games.sum(axis=1).tolist(), strict=True)
     return sorted((Rating(n, v, v - w, v + w, g) for n, v, w, g in rows), key=lambda rating: -rating.elo)
+
+
+def elo_by_name(scores: Iterable[Score]) -> dict[str, float]:
+    """The ratings alone, which of many members are had sooner than their intervals."""
+    names, games, points = _tables(scores)
+    return dict(zip(names, _points_of(_fitted(games, points)), strict=True)) if names else {}
 
 
 def elo_among(points: Floats, games: Floats, others: Floats) -> float:
@@ -78,23 +81,29 @@ def elo_among(points: Floats, games: Floats, others: Floats) -> float:
     return MEAN + float(_SCALE) * own
 
 
-def _tables(scores: Sequence[Score], names: Sequence[str]) -> tuple[Floats, Floats]:
-    """Games and points by pair, one view for each side."""
+def _tables(scores: Iterable[Score]) -> tuple[list[str], Floats, Floats]:
+    """Names in order; games and points by pair, one view for each side."""
+    listed = [score for score in scores if score.games > 0.0 and score.first != score.second]
+    names = sorted({name for score in listed for name in (score.first, score.second)})
     place = {name: number for number, name in enumerate(names)}
     games, points = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
-    for score in scores:
+    for score in listed:
         one, other = place[score.first], place[score.second]
         games[one, other] += score.games
         games[other, one] += score.games
         points[one, other] += score.points
         points[other, one] += score.games - score.points
-    return games, points
+    return names, games, points
 
 
-def _fitted(games: Floats, points: Floats) -> tuple[Floats, Floats]:
-    """Log-strengths by Newton's method, and their standard errors about the mean."""
-    size = len(games)
-    strength = np.zeros(size)
+def _points_of(strength: Floats) -> list[float]:
+    values: list[float] = (MEAN + _SCALE * (strength - strength.mean())).tolist()
+    return values
+
+
+def _fitted(games: Floats, points: Floats) -> Floats:
+    """Log-strengths by Newton's method."""
+    strength = np.zeros(len(games))
     for _ in range(_STEPS):
         won = _logistic(strength[:, None] - strength[None, :])
         own = _logistic(strength)
@@ -103,10 +112,15 @@ def _fitted(games: Floats, points: Floats) -> tuple[Floats, Floats]:
         strength = strength + np.clip(step, -2.0, 2.0)
         if np.abs(step).max() < _CLOSE:
             break
+    return strength
+
+
+def _spread(games: Floats, strength: Floats) -> Floats:
+    """The standard errors of log-strengths about their mean."""
     won, own = _logistic(strength[:, None] - strength[None, :]), _logistic(strength)
     covariance = np.linalg.inv(_information(games, won, own))
-    centring = np.eye(size) - 1.0 / size
-    return strength, np.sqrt(np.diag(centring @ covariance @ centring))
+    spread: Floats = np.sqrt(np.diag(covariance) - 2.0 * covariance.mean(axis=1) + covariance.mean())
+    return spread
 
 
 def _information(games: Floats, won: Floats, own: Floats) -> Floats:

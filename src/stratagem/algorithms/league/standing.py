@@ -16,7 +16,7 @@ from stratagem.algorithms.trained import Trained
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
-from stratagem.league.ratings import Score, elo
+from stratagem.league.ratings import Score, elo_by_name
 from stratagem.league.results import Results
 from stratagem.learning.watch import Watch
 from stratagem.models.adapters import check_loadable, save_adapter
@@ -87,7 +87,7 @@ class Standing:
             for one, other, games, points in self.results.met()
             if other < one and every[one] in population and every[other] in population
         ]
-        self.ratings = {rating.name: rating.elo for rating in elo(scores)}
+        self.ratings = elo_by_name(scores)
 
     def forget_oldest(self, learner: str) -> None:
         """Where only so many checkpoints stay, the oldest leave; their folders stay."""
