@@ -71,14 +71,36 @@ def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
         {**SMALL, "learners": learners, "members": {"prey": "AlwaysBet"}, "league": {**STEPS, "crossplay": 2}}
     )
     run = trained(tmp_path / "run", recipe, LeagueTrainer)
-    page, table = Page(report_html(run)), json.loads((run.path / "league.json").read_text())
+    table_path, page = run.path / "league.json", Page(report_html(run))
+    table = json.loads(table_path.read_text())
+    names = [member["name"] for member in table["members"]]
+    prey, hunter = names.index("prey"), names.index("hunter-000002")
     assert page.sections[:2] == ["pool", "best_response"]
     assert "a lower bound on how far that member can be exploited" in page.texts["best_response"]
-    (wins,) = page.traces_of("best_response")
-    assert wins["x"] == [1, 2]
-    exact = table["exploitability"][[member["name"] for member in table["members"]].index("prey")]
-    assert f"The exact exploitability of prey is {exact:.3f}" in page.texts["best_response"]
+    bound, training = page.traces_of("best_response")
+    assert bound["x"] == [2]
+    assert bound["y"] == [table["pay"][hunter][prey]]
+    assert bound["error_y"]["array"] == [0.0], "an expectation has no error"
+    assert training["x"] == [1, 2]
+    takes, exact = (f"{value:.3f}".replace("-", "\u2212") for value in (bound["y"][0], table["exploitability"][prey]))
+    assert f"hunter-000002 takes {takes} a round from prey. The exact" in page.texts["best_response"]
+    assert f"exploitability of prey is {exact}, in the same unit." in page.texts["best_response"]
+    assert bound["y"][0] <= table["exploitability"][prey] + 1e-9
     assert "exact exploitability of hunter" in page.texts["pool"]
+    drawn = {**table, "errors": [[0.1] * len(names)] * len(names), "zero_sum": False}
+    table_path.write_text(json.dumps(drawn))
+    page, own = Page(report_html(run)), table["pay"][prey][prey]
+    (less, _), said = page.traces_of("best_response"), page.texts["best_response"]
+    assert less["y"] == [pytest.approx(bound["y"][0] - own)]
+    assert less["error_y"]["array"] == [pytest.approx(1.96 * 0.1 * 2**0.5, abs=1e-3)]
+    assert "± 0.141 a round from prey, beyond what that has from itself." in said
+
+
+def test_what_is_taken_from_another_learner_is_no_bound(tmp_path):
+    """That one changes, so nothing is learnt of it."""
+    learners = {"hunter": {"match": {"rule": "fixed", "opponent": "other"}}, "other": {"match": {"rule": "self"}}}
+    recipe = LeagueRecipe.read({**SMALL, "learners": learners, "league": {**STEPS, "crossplay": 2}})
+    assert "best_response" not in Page(report_html(trained(tmp_path / "run", recipe, LeagueTrainer))).sections
 
 
 def test_members_are_told_with_ratings_and_shares(league):
@@ -126,12 +148,17 @@ def test_copies_and_outsiders_stand_where_more_than_two_sit(copied, league):
     assert "collude" not in Page(report_html(league)).texts["population"]
     table = json.loads((league.path / "league.json").read_text())
     alliance = [None, *[0.25] * (len(table["members"]) - 1)]
-    rows = copied(seats=3, alliance=alliance).tables_of("population")[1]
-    assert [row[3] for row in rows[1:]] == ["–", *["0.25"] * (len(alliance) - 1)]
+    size, told = len(alliance), [None, *[0.1] * (len(alliance) - 1)]
+    errors = [[0.3] * size] * size
+    rows = copied(seats=3, alliance=alliance, alliance_errors=told, errors=errors).tables_of("population")[1]
+    assert [row[3] for row in rows[1:]] == ["–", *["0.25 ± 0.10"] * (size - 1)]
     others = [table["pay"][row][1] for row in range(len(alliance)) if row != 1]
-    assert rows[2][1] == f"{sum(others) / len(others):.3f}".replace("-", "\u2212")
-    without = copied(seats=3).tables_of("population")[1]
+    mean, error = f"{sum(others) / len(others):.3f}".replace("-", "\u2212"), 0.3 / len(others) ** 0.5
+    assert rows[2][1] == f"{mean} ± {error:.3f}"
+    assert rows[2][2].endswith("± 0.300")
+    without = copied(seats=3, errors=errors).tables_of("population")[1]
     assert without == [row[:3] for row in rows]
+    assert copied(seats=3, errors=[]).tables_of("population")[1][2][1] == mean, "nothing is known of its error"
 
 
 @pytest.mark.parametrize("changes", [{"pay": 3}, {"members": [{"role": "x"}]}, {"elo": "none"}])

@@ -10,6 +10,7 @@ from stratagem.algorithms.catalogue import read_any
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.evaluation.statistics import with_interval
 from stratagem.provenance import source
+from stratagem.runs.config_file import toml_value
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.sweeps import runner
@@ -77,6 +78,10 @@ def test_a_seed_of_every_arm_comes_before_the_next(tmp_path):
         ({"expect": ["a"]}, "names two arms at least"),
         ({"better": "bigger"}, "better"),
         ({"glory": 1}, "no setting glory"),
+        ({"arms": [], "vary": {"seed": [1, 2]}}, "`seed` is no arm of a sweep"),
+        ({"arms": [{"name": "a", "set": {"seed": 5}}]}, "run with each of `seeds`"),
+        ({"arms": [], "vary": {"temperature": []}}, "`vary` gives temperature no value"),
+        ({"seeds": [0, 1, 0]}, "names a seed twice"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused_in_a_sentence(changes, said):
@@ -84,6 +89,40 @@ def test_a_plan_that_cannot_be_is_refused_in_a_sentence(changes, said):
         plan_of(**changes)
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_sweep_that_expects_nothing_has_no_verdict(tmp_path):
+    measured(tmp_path, a=[1.0, 2.0], b=[0.0, 1.0])
+    assert compared(plan_of(), tmp_path).word == "nothing expected"
+
+
+def test_a_figure_that_finished_runs_have_not_is_refused_when_they_are_compared(tmp_path):
+    measured(tmp_path, a=[1.0])
+    runs = list(planned(plan_of(), tmp_path))
+    runner.check_metric("m/x", runs, tmp_path)
+    with pytest.raises(StratagemError, match="m/y"):
+        runner.check_metric("m/y", runs, tmp_path)
+
+
+def test_settings_that_no_recipe_has_are_refused_before_anything_is_compared(tmp_path):
+    (tmp_path / "r.toml").write_text(RECIPE)
+    plan = plan_of(arms=[{"name": "a", "set": {"grpo.glory": 1}}])
+    with pytest.raises(BadParameter, match="glory"):
+        runner.check_settings(planned(plan, tmp_path), tmp_path)
+
+
+def test_a_file_in_the_place_of_the_folder_and_a_plan_in_its_own_folder(tmp_path):
+    (tmp_path / "r.toml").write_text(RECIPE)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StratagemError, match="file cannot be written: File exists"):
+        Sweep(tmp_path / "none.toml", plan_of(), tmp_path / "file", any_tree=True).run()
+    own = tmp_path / "sweep.toml"
+    data = {**DATA, "arms": [{"name": "a"}], "seeds": [0], "metric": "loss"}
+    own.write_text("\n".join(f"{name} = {toml_value(value)}" for name, value in data.items()))
+    before = own.read_text()
+    Sweep(own, read_plan(own), tmp_path, any_tree=True).run()
+    assert own.read_text() == before
+    assert (tmp_path / "a-0" / "run.json").is_file()
 
 
 def test_a_file_that_is_no_plan_is_refused(tmp_path):

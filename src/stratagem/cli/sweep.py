@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from stratagem.cli.output import errors, number, out, table
-from stratagem.files import write_file
+from stratagem.files import telling, write_file
 
 PAGE, DATA = "sweep.html", "comparison.json"
 
@@ -24,15 +25,18 @@ def sweep(
     from stratagem.sweeps.comparison import compared
     from stratagem.sweeps.page import comparison_page
     from stratagem.sweeps.plan import planned, read_plan
-    from stratagem.sweeps.runner import Sweep, check_settings
+    from stratagem.sweeps.runner import Sweep, check_metric, check_settings
 
     plan, folder = read_plan(file), into or Path("runs") / file.stem
     if not compare:
         told = lambda said: errors.print(said, markup=False, highlight=False)  # noqa: E731
         Sweep(file, plan, folder, any_tree=any_tree).run(told)
-    check_settings(planned(plan, file.parent), folder)
+    runs = list(planned(plan, file.parent))
+    check_settings(runs, folder)
+    check_metric(plan.metric, runs, folder)
     found = compared(plan, folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    with telling(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / DATA, json.dumps(found.data(), indent=1) + "\n")
     write_file(folder / PAGE, comparison_page(file.stem, found))
     made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
@@ -49,4 +53,4 @@ def sweep(
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else number(value)
+    return "–" if value is None or math.isnan(value) else number(value)

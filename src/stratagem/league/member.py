@@ -113,7 +113,10 @@ class Population:
             data = json.loads(path.read_text(encoding="utf-8"))
             rows, population = list(data["members"]), cls(aside=data["aside"])
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise BadRecord(f"The population {path} cannot be read: {error}.") from error
+            raise BadRecord(
+                f"The population {path} cannot be read: {error}. Mend it, or remove {path.parent} to go on from the "
+                "checkpoint before."
+            ) from error
         for place, row in enumerate(rows):
             name = str(row.get("name") or f"number {place}") if isinstance(row, dict) else f"number {place}"
             try:

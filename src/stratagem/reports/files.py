@@ -139,6 +139,8 @@ class LeagueTable(_Read):
     members: list[Shown]
     aside: dict[str, str] = {}
     seats: int = 2
+    zero_sum: bool = True
+    """Whether what one gets another loses, so that who meets itself gets nothing on average."""
     deals: int = 0
     pay: list[list[float]]
     errors: list[list[float | None]] = []
@@ -155,3 +157,4 @@ class LeagueTable(_Read):
     """By main learner."""
     alliance: list[float | None] = []
     """Of each member's copies at one table against an outsider."""
+    alliance_errors: list[float | None] = []

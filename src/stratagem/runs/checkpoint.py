@@ -7,7 +7,7 @@ the manifest says, so a damaged one is passed over for the one before it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,11 +74,13 @@ def save_checkpoint(
     *,
     best: Sequence[int] = (),
     write: Callable[[Path], None] | None = None,
+    loose: Collection[str] = (),
 ) -> Checkpoint:
     """Save all that later steps depend on; what was played and measured so far counts, and what comes after does not.
 
     `state` is a tree of dicts, lists, numbers and tensors, to which torch's random state is added; `write` puts more
-    into the folder, such as weights. `best` are the steps of checkpoints, this one's perhaps among them, to be kept.
+    into the folder, such as weights, of which `loose` are files that people may edit, and that who reads them judges.
+    `best` are the steps of checkpoints, this one's perhaps among them, to be kept.
     """
     played = shards(run.record)
     about = {"version": _VERSION, "step": step, "shards": played, "metrics": count_metrics(run), "best": sorted(best)}
@@ -89,7 +91,7 @@ def save_checkpoint(
         (folder / _STATE).mkdir()
         save_state({"saved": dict(state), "random": random_state()}, folder / _STATE)
         (folder / _ABOUT).write_text(json.dumps(about) + "\n", encoding="utf-8")
-        write_manifest(folder)
+        write_manifest(folder, besides=loose)
 
     before = latest(run, digests=False)
     sync_metrics(run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from pathlib import Path
 
 from stratagem.errors import BadRecord
@@ -11,9 +12,10 @@ from stratagem.errors import BadRecord
 _FILE = "manifest.json"
 
 
-def write_manifest(folder: Path) -> None:
-    """Write the manifest of all files that are there; it comes last."""
-    files = {path.relative_to(folder).as_posix(): [path.stat().st_size, _digest(path)] for path in _files(folder)}
+def write_manifest(folder: Path, besides: Collection[str] = ()) -> None:
+    """Write the manifest of all files that are there but some; it comes last."""
+    there = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
+    files = {name: [path.stat().st_size, _digest(path)] for name, path in there.items() if name not in besides}
     text = json.dumps({"files": files, "own": _own(files)}, indent=2)  # without a last line break, any cut shows
     (folder / _FILE).write_text(text, encoding="utf-8")
 

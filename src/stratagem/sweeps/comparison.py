@@ -14,7 +14,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
 from stratagem.sweeps.plan import Plan
 
-Word = Literal["supported", "contradicted", "undecided", "not run"]
+Word = Literal["supported", "contradicted", "undecided", "not run", "nothing expected"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ class Comparison:
         words: list[Word] = [verdict.word for verdict in self.verdicts]
         if "contradicted" in words:
             return "contradicted"
-        if not words or "not run" in words:
+        if not words:
+            return "nothing expected"
+        if "not run" in words:
             return "not run"
         return "supported" if set(words) == {"supported"} else "undecided"
 

@@ -61,6 +61,12 @@ class Plan(Settings):
             raise ValueError("two arms have one name: give each a name of its own")
         if bad := [name for name in names if not _NAME.fullmatch(name)]:
             raise ValueError(f"{bad[0]!r} cannot name an arm: use letters, digits, - _ and .")
+        if empty := [place for place, some in self.vary.items() if not some]:
+            raise ValueError(f"`vary` gives {empty[0]} no value: list some, or leave it out")
+        if len(set(self.seeds)) < len(self.seeds):
+            raise ValueError("`seeds` names a seed twice: each run is made once")
+        if "seed" in self.vary or any("seed" in arm.set for arm in self.arms):
+            raise ValueError("`seed` is no arm of a sweep: every arm is run with each of `seeds`, so name them there")
         if any(not (arm.recipe or self.recipe) for arm in self.all_arms()):
             raise ValueError("an arm has no recipe: name one in `recipe`, for all or for itself")
         if unknown := [name for name in self.expect if name not in names]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of
 from stratagem.errors import StratagemError, UnknownName
-from stratagem.files import write_file
+from stratagem.files import telling, write_file
 from stratagem.provenance import source
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
@@ -45,25 +44,20 @@ class Sweep:
         for number, run in enumerate(self.runs, 1):
             tell(f"{number} of {len(self.runs)}: {run.name}")
             self._make(run)
-            self._check_metric(run)
+            check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them
 
     def _bind(self) -> None:
         """Hold all runs to one commit, and those that are there already to the plan as it is."""
         now = source()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        with telling(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
         known = _known_source(self.folder)
         if not self.any_tree:
             _check(now, known)
         check_settings(self.runs, self.folder)
         if not known or self.any_tree:
             write_file(self.folder / FILE, json.dumps({**now, "any_tree": self.any_tree}, indent=1) + "\n")
-        shutil.copyfile(self.path, self.folder / PLAN)
-
-    def _check_metric(self, run: Planned) -> None:
-        """Say it after the first run, and not after all of them, where no run will have the figure that decides."""
-        found = read_metrics(RunFolder.open(self.folder / run.name))
-        if self.plan.metric not in found:
-            raise UnknownName("figure of this sweep", self.plan.metric, found)
+        write_file(self.folder / PLAN, self.path.read_text(encoding="utf-8"))
 
     def _make(self, planned_run: Planned) -> None:
         folder = self.folder / planned_run.name
@@ -80,12 +74,22 @@ class Sweep:
 def check_settings(runs: Iterable[Planned], folder: Path) -> None:
     """Refuse to go on with, or to compare, runs that were begun with other settings."""
     for run in runs:
-        own = folder / run.name
-        if (own / "run.json").is_file() and recipe_of(RunFolder.open(own)) != read_any(run.recipe, run.changes):
+        own, recipe = folder / run.name, read_any(run.recipe, run.changes)
+        if (own / "run.json").is_file() and recipe_of(RunFolder.open(own)) != recipe:
             raise StratagemError(
                 f"The run {run.name} was begun with other settings than the plan or its recipe has now: change them "
                 "back, or begin anew in another folder."
             )
+
+
+def check_metric(metric: str, runs: Iterable[Planned], folder: Path) -> None:
+    """Refuse a figure that a finished run has not."""
+    for run in runs:
+        if not (folder / run.name / "run.json").is_file():
+            continue
+        made = RunFolder.open(folder / run.name)
+        if made.status().state == "finished" and metric not in (found := read_metrics(made)):
+            raise UnknownName("figure of this sweep", metric, found)
 
 
 def _known_source(folder: Path) -> dict[str, Any]:

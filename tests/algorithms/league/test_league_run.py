@@ -17,6 +17,7 @@ from stratagem.algorithms.league.trainer import LeagueTrainer
 from stratagem.algorithms.trained import Trained
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
+from stratagem.league.results import Results
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
 from stratagem.players.catalogue import make_player
@@ -194,9 +195,13 @@ def test_killed_within_a_step_it_goes_on_with_the_same_opponents_and_ratings(who
     assert max(figures(run)["main/points"][0]) == 3
     LeagueTrainer(LeagueRecipe.read(DATA), run).train()
     ends_the_same(run, whole)
-    assert [(e.id, e.players) for e in read_episodes(run.record)] == [
-        (e.id, e.players) for e in read_episodes(whole.record)
-    ]
+    assert [said(episode) for episode in read_episodes(run.record)] == [said(e) for e in read_episodes(whole.record)]
+
+
+def said(episode):
+    """Who played, and every reply with its probabilities, to the bit."""
+    calls = [(call.tokens, call.sampler_logprobs) for row in episode.decisions for call in row.calls]
+    return episode.id, episode.players, calls
 
 
 def ends_the_same(run, whole):
@@ -261,6 +266,47 @@ def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path, spoil, 
     assert read_run_models(run.path).models["best"].adapter != best
 
 
+def test_a_row_of_the_population_that_is_half_written_is_named_and_the_league_goes_on(tmp_path):
+    """People may edit the file of a checkpoint: one row is torn, a learner's is gone, and a new bot has come."""
+    recipe, run = begun(tmp_path / "run")
+
+    def plug(step, steps, seen):
+        if step == 4:
+            raise Broken
+
+    with pytest.raises(Broken):
+        LeagueTrainer(recipe, run, plug).train()
+    path = latest(run).folder / "population.json"
+    data = json.loads(path.read_text())
+    rows = {row["name"]: row for row in data["members"]}
+    del rows["main-000002"]["adapter"], rows["searcher"]
+    path.write_text(json.dumps({**data, "members": [*rows.values(), {"name": "x", "role": "bot", "player": "random"}]}))
+    step = latest(run).step
+    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    assert min(curve[0][-1] for name, curve in figures(run).items() if name.endswith("/points")) == 5
+    assert step == 4
+    now = population(run)
+    assert now["aside"] == {"main-000002": "It is half-written: a checkpoint needs `adapter`."}
+    names = [member["name"] for member in now["members"]]
+    assert {"x", "searcher", "searcher-000005"} <= set(names)
+    assert "x" in [member["name"] for member in json.loads((run.path / "league.json").read_text())["members"]]
+
+
+def test_a_population_that_is_no_json_is_told_of_in_a_sentence(tmp_path):
+    recipe, run = begun(tmp_path / "run")
+
+    def plug(step, steps, seen):
+        if step == 4:
+            raise Broken
+
+    with pytest.raises(Broken):
+        LeagueTrainer(recipe, run, plug).train()
+    path = latest(run).folder / "population.json"
+    path.write_text(path.read_text()[:200])
+    with pytest.raises(StratagemError, match=r"cannot be read: .*Mend it, or remove .* the checkpoint before"):
+        LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+
+
 @pytest.mark.parametrize("kept", [1, 4])
 def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(whole, tmp_path, monkeypatch, kept):
     """After a checkpoint was written and before what lies beside it; the fourth is the last."""
@@ -306,6 +352,25 @@ def test_every_rule_trains(tmp_path, match):
     assert kept == sorted({best, "main-000002"})
 
 
+def test_searches_are_members_too(tmp_path):
+    league = {**DATA["league"], "iterations": 1, "groups": 4, "forks": 2}
+    match = {"rule": "pfsp", "weighting": "uniform"}
+    run = trained(
+        tmp_path / "run",
+        games=["tic-tac-toe"],
+        members={"search": "mcts:3"},
+        with_base=False,
+        learners={"main": {"match": match}},
+        league=league,
+    )
+    assert json.loads((run.path / "league/results.json").read_text())["win rates"]["search"].keys() == {
+        "main",
+        "main-000001",
+    }
+    (search, kept) = json.loads((run.path / "league.json").read_text())["members"]
+    assert (search["name"], search["role"], kept["parent"]) == ("search", "bot", "main")
+
+
 def test_who_is_matched_by_ratings_goes_on_with_the_same_ratings(tmp_path):
     """Broken off two iterations after the others were rated last."""
     league = {**DATA["league"], "iterations": 6, "keep_every": 3}
@@ -345,6 +410,25 @@ def test_the_best_may_be_the_least_exploitable(tmp_path):
     assert 0.0 < table["nash_exploitability"] < max(table["exploitability"])
 
 
+def test_a_learner_that_beats_all_is_kept_before_its_time_is_over(tmp_path, monkeypatch):
+    """Who is asked about whom is the role's: the mains for an exploiter, all who do not change for the others."""
+    rates, asked = Results.rates, set()
+
+    def beaten(self, hero, opponents):
+        if sys._getframe(2).f_code.co_name == "is_ready":
+            asked.add((hero, tuple(opponents)))
+            return rates(self, hero, opponents) * 0.0 + (0.8 if hero in ("main", "exploiter") else 0.6)
+        return rates(self, hero, opponents)
+
+    monkeypatch.setattr(Results, "rates", beaten)
+    league = {**DATA["league"], "iterations": 3, "keep_every": 2, "keep_latest": 9}
+    run = trained(tmp_path / "run", league=league, evaluate_every=9)
+    kept = [member["name"] for member in population(run)["members"] if member.get("parent")]
+    early = ["main-000002", "exploiter-000002"]
+    assert sorted(kept) == sorted([*early, *(f"{who}-000003" for who in DATA["learners"])])
+    assert asked == {(who, ("base", "bettor")) for who in ("main", "searcher")} | {("exploiter", ("main",))}
+
+
 def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
     """Nobody here wins seven of ten against everybody, so all are kept when their time is over, and at the end."""
     league = {**DATA["league"], "iterations": 4, "keep_every": 1, "keep_latest": 3}
@@ -366,6 +450,11 @@ def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
         ({"learners": {"main": {"match": {"rule": "fixed"}}}}, "needs `opponent`"),
         ({"learners": {"main": {"match": {"rule": "fixed", "opponent": "z"}}}}, "obody is called 'z'"),
         ({"learners": {"main": {"match": {"weighting": "cubed"}}}}, "weightings are squared, variance, linear"),
+        (
+            {"learners": {"main": {"match": {"opponent": "base"}}}},
+            "rule role does not read `opponent`, which is for fixed",
+        ),
+        ({"learners": {"main": {"match": {"rule": "rating_near", "self_play": 0.5}}}}, "which is for pfsp"),
         ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
         ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
         ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),

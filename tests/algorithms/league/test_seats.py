@@ -6,18 +6,30 @@ import torch
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
+from stratagem.engines.base import answer
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names, adapter_parameters
 from stratagem.models.load import load
 from stratagem.models.reference import BadModel
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import played
 from stratagem.runs.folder import RunFolder
 
 
 def standing_in(path, **changes):
     data = {"games": ["kuhn(hands=1)"], "adapter": {"rank": 2}, "league": {"loaded": 2}, **changes}
     recipe = LeagueRecipe.read(data)
-    return Standing(recipe, RunFolder.create(path / "run", recipe, 0, "a test"), load("tiny"))
+    return Standing(recipe, RunFolder.create(path / "run", recipe, 0, "a test"), load(recipe.model))
+
+
+def kept_in_turn(standing, count):
+    """Members that each differ from the one before."""
+    for step in range(count):
+        for weight in standing.learners["main"].learner.optimiser.weights:
+            weight.data.add_(0.05)
+        standing.engine.publish("main", step)
+        yield standing.keep("main", step)
 
 
 @pytest.fixture
@@ -26,15 +38,11 @@ def standing(tmp_path):
 
 
 def test_who_was_met_last_stays(standing):
-    game, members = make_game("kuhn(hands=1)"), []
+    game = make_game("kuhn(hands=1)")
     view = game.start(Key(0)).view(0)
     seats = Seats.of(standing, game)
     learner = standing.learners["main"].learner
-    for step in range(4):
-        for weight in learner.optimiser.weights:
-            weight.data.add_(0.05)
-        standing.engine.publish("main", step)
-        members.append(standing.keep("main", step))
+    members = list(kept_in_turn(standing, 4))
     said = [seats.player(member).policy(view) for member in members]
     assert len({tuple(mix.values()) for mix in said}) == 4
     assert said[-1] == standing.learners["main"].hero.policy(view)
@@ -45,6 +53,33 @@ def test_who_was_met_last_stays(standing):
     assert [dict(mix) for mix in again] == [dict(mix) for mix in said]
     assert all(weight.requires_grad for weight in learner.optimiser.weights)
     assert sum(weight.requires_grad for weight in standing.lm.model.parameters()) == len(learner.optimiser.weights)
+
+
+def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_says_alone(tmp_path):
+    """The first orders of a whole game of Diplomacy: one batch of seven, and the seven one after the other."""
+    standing = standing_in(
+        tmp_path, games=["diplomacy(judged=False)"], model="small", style="bare", league={"loaded": 7}
+    )
+    game = make_game("diplomacy(judged=False)")
+    seats = Seats.of(standing, game)
+    match = Match(game, [seats.player(member) for member in kept_in_turn(standing, 7)])
+    setup = Setup(id="one", match=match, slots=tuple(range(7)), key=Key(5), turns=1)
+    batches = []
+
+    def together(requests):
+        batches.append({request.adapter for request in requests})
+        return answer(requests)
+
+    (whole,) = played([setup], together)
+    assert [len(adapters) for adapters in batches] == [7]
+    standing.engine.reader.forget("")
+    (alone,) = played([setup], lambda requests: [answer([request])[0] for request in requests])
+    for one, other in zip(whole.decisions, alone.decisions, strict=True):
+        assert one.action == other.action
+        assert len(one.action.split("\n")) >= 3
+        assert one.calls[0].tokens == other.calls[0].tokens
+        assert one.calls[0].sampler_logprobs == pytest.approx(other.calls[0].sampler_logprobs, abs=1e-4)
+    assert len({row.calls[0].policy.adapter for row in whole.decisions}) == 7
 
 
 def test_the_last_adapter_cannot_go(standing):

@@ -10,21 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from stratagem.algorithms.league.alliances import alliances
 from stratagem.algorithms.league.openness import Openness
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
 from stratagem.evaluation.bouts import Bout, Table
-from stratagem.evaluation.hostility import Hostility, alliance, hostility
 from stratagem.evaluation.statistics import Estimate, students
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.base import Game, Json
-from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.meta_game import Floats, alpha_rank, cycles, forgotten, nash_mixture, skew
 from stratagem.league.ratings import Score, elo
 from stratagem.league.skill import Placing, skills
-from stratagem.play.records import Episode
 
 TABLE = "league.json"
 _LEAST = 0.01
@@ -41,6 +39,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         pair: table.bout(game, players[pair[0]], players[pair[1]], ("opponents",)) for pair in pairs(game, len(names))
     }
     pay, errors = _matrix(game, len(names), bouts)
+    low, high = game.spec.bounds
     meta = skew(pay)
     sure = sure_margins(game, len(names), bouts)
     scores = [_score(names, pair, bout) for pair, bout in bouts.items()]
@@ -50,6 +49,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
     return {
         "game": recipe.games[0],
         "seats": game.spec.seats,
+        "zero_sum": game.spec.utility == "zero-sum",
         "members": [{"name": m.name, "role": m.role, "parent": m.parent, "step": m.step} for m in shown],
         "aside": population.aside,
         "games": recipe.league.crossplay,
@@ -60,12 +60,12 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "skill": [asdict(skill) for skill in skills(list(_placings(names, bouts)), table.key)],
         "nash": nash,
         "nash_exploitability": open_to.mixture(shown, nash),
-        "alpha_rank": alpha_rank(meta).tolist(),
+        "alpha_rank": alpha_rank(meta / (high - low)).tolist(),  # its alpha is for pay of that scale
         "cycles": [list(found) for found in cycles(sure, names)],
         "forgotten": [list(found) for found in forgotten(sure, names, lines)],
         "exploitability": [open_to.of(member) for member in shown],
         "over_time": {name: open_to.over_time(_kept(population, name)) for name in mains},
-        "alliance": _alliances(game, len(names), bouts),
+        **alliances(game, len(names), bouts),
     }
 
 
@@ -147,23 +147,3 @@ def _placings(names: Sequence[str], bouts: dict[tuple[int, int], Bout]) -> Itera
             others = [pay for seat, pay in enumerate(episode.payoffs) if seat != hero]
             pays = (episode.payoffs[hero], sum(others) / len(others))
             yield Placing((names[row], names[column]), (round(pays[0], 9), round(pays[1], 9)))
-
-
-def _alliances(game: Game[Any], size: int, bouts: dict[tuple[int, int], Bout]) -> list[float | None]:
-    """For each member the tacit alliance of its copies against an outsider, over all outsiders; in Diplomacy alone."""
-    if not isinstance(game, Diplomacy):
-        return []
-    found: list[float | None] = []
-    for column in range(size):
-        counts = [_against_outsider(e) for row in range(size) if row != column for e in bouts[row, column].episodes]
-        total = Hostility(*(np.sum([getattr(one, part) for one in counts], axis=0) for part in Hostility._fields))
-        index = alliance(total, np.arange(game.spec.seats) > 0)
-        found.append(None if np.isnan(index) else index)
-    return found
-
-
-def _against_outsider(episode: Episode) -> Hostility:
-    """The counts of a game with the outsider first, wherever it sat."""
-    order = [episode.seat_of(slot) for slot in range(len(episode.slots))]
-    counts = hostility(episode)
-    return Hostility(counts.attacks[np.ix_(order, order)], counts.chances[np.ix_(order, order)])

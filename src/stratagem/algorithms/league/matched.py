@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from stratagem.algorithms.grpo.collector import Group, Lineup
 from stratagem.algorithms.league.seats import Seats
@@ -32,18 +33,28 @@ class Matched:
         return Lineup(names, tuple(self.seats.player(self.population[name]) for name in names))
 
 
-def book(results: Results, learner: str, groups: Sequence[Group], episodes: Sequence[Episode]) -> float:
-    """Enter what the forks say of the learner and those it met; its mean points, draws counting half."""
-    forked, total, count = len(episodes) // max(1, len(groups)), 0.0, 0
+class Booked(NamedTuple):
+    """What an iteration brought a learner on average."""
+
+    points: float
+    """Of each it met, a draw counting half."""
+    pay: float
+    """A round, in the game's own unit."""
+
+
+def book(results: Results, learner: str, groups: Sequence[Group], episodes: Sequence[Episode]) -> Booked:
+    """Enter what the forks say of the learner and those it met."""
+    forked, total, count, pay = len(episodes) // max(1, len(groups)), 0.0, 0, 0.0
     for number, episode in enumerate(episodes):
         group = groups[number // forked]
         own = episode.payoffs[group.seat]
+        pay += episode.per_round(group.seat)
         for slot, name in enumerate(group.lineup.names, 1):
             points = _points(own, episode.payoffs[episode.seat_of(slot)])
             total, count = total + points, count + 1
             if name != learner:
                 results.record(learner, name, points)
-    return total / max(1, count)
+    return Booked(total / max(1, count), pay / max(1, len(episodes)))
 
 
 def _points(own: float, other: float) -> float:

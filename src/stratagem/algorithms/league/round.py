@@ -45,7 +45,8 @@ class Round:
         for name, collector in collectors.items():
             figures[f"{name}/effective"] = effective_number(np.array(list(matched[name].odds.values())))
             episodes = [next(over) for _ in setups[name]]
-            figures[f"{name}/points"] = book(self.standing.results, name, groups[name], episodes)
+            booked = book(self.standing.results, name, groups[name], episodes)
+            figures |= {f"{name}/points": booked.points, f"{name}/pay": booked.pay}
             collected = collector.credited(groups[name], episodes)
             figures |= {f"{name}/{what.partition('/')[2]}": value for what, value in collected.figures.items()}
             figures |= {f"{name}/{what}": value for what, value in self._learnt(name, joined([collected])).items()}
@@ -65,8 +66,9 @@ class Round:
         """The steps of one learner, watched."""
         trained, watch = self.standing.learners[name], self.standing.watches[name]
         if not collected.examples:
+            found = watch.idle(trained.taken, counts=collected.counts)
             trained.skip()
-            return {f"checks/{check}": 1.0 for check in watch.idle(trained.taken, counts=collected.counts)}
+            return {f"checks/{check}": 1.0 for check in found}
         reports = trained.learn(collected.examples)
         found = watch.after(trained.learner, reports, counts=collected.counts)
         figures = {f"checks/{check}": 1.0 for check in found}

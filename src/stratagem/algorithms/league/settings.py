@@ -20,6 +20,14 @@ ROLES: dict[str, type[Matchmaker]] = {
 """Whom each role meets, where nothing else is said."""
 
 
+_READ = {
+    "pfsp": ("weighting", "self_play", "reserved", "beaten"),
+    "rating_near": ("width",),
+    "fixed": ("opponent",),
+}
+"""What each rule reads beside its name."""
+
+
 class MatchSettings(FiniteSettings):
     """Whom a learner meets."""
 
@@ -46,6 +54,11 @@ class MatchSettings(FiniteSettings):
             raise ValueError("`self_play` and `reserved` are shares of the same matches: together at most 1")
         if self.rule == "fixed" and not self.opponent:
             raise ValueError("the rule fixed needs `opponent`, the name of a member")
+        usual = type(self).model_fields
+        changed = (name for name, field in usual.items() if getattr(self, name) != field.default)
+        if idle := [name for name in changed if name not in ("rule", *_READ.get(self.rule, ()))]:
+            reads = " and ".join(rule for rule, names in _READ.items() if idle[0] in names)
+            raise ValueError(f"the rule {self.rule} does not read `{idle[0]}`, which is for {reads}: leave it out")
         return self
 
     def make(self, role: str) -> Matchmaker:

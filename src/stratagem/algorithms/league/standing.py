@@ -129,11 +129,22 @@ class Standing:
             start.folder / POPULATION, self.run.path, self.lm.fingerprint, partial(check_loadable, self.lm)
         )
         self.results = Results.of(state["results"])
+        self._complete()
         self.scores = dict(state["scores"])
         self.ratings = dict(state.get("ratings", {}))
         for name, trained in self.learners.items():
             trained.restore(state["learners"][name], start.folder)
             self.watches[name].restore(state["watches"][name])
+
+    def _complete(self) -> None:
+        """People may have edited the file: who learns is said by the recipe, and who is new has met nobody."""
+        for learner in (member for member in self._founders() if member.learns):
+            if learner.name not in self.population:
+                kept = [member for member in self.population if member.parent == learner.name]
+                last = max((member.step for member in kept), default=0)
+                self.population.add(replace(learner, version=len(kept), step=last))
+        for member in self.population:
+            self.results.add(member.name)
 
     def writes(self) -> Callable[[Path], None]:
         """What writes weights and population into the folder of a checkpoint."""

@@ -15,7 +15,7 @@ from stratagem.algorithms.league.models import league_models
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
-from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.league.standing import POPULATION, Standing
 from stratagem.algorithms.own_base import BASE, make_own_base
 from stratagem.algorithms.possible import check_prompts
 from stratagem.algorithms.progress import Progress, nobody
@@ -156,7 +156,8 @@ class LeagueTrainer:
         return self.validation.figures(hero)
 
     def _keep(self, standing: Standing, step: int) -> None:
-        save_checkpoint(self.run, step, standing.state(), write=standing.writes())
+        save_checkpoint(self.run, step, standing.state(), write=standing.writes(), loose=[POPULATION])
+        standing.engine.reader.forget("")  # a run that goes on from here has read nothing yet either
         keep(self.run, last=KEPT)
         self._publish(standing)
 

@@ -13,6 +13,7 @@ from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, folded, missing, table
 
+_Z = 1.959964
 _SHOWN = 20
 """So many cycles, and so many things forgotten, are written out."""
 
@@ -44,26 +45,61 @@ def best_response(data: RunData) -> Section | None:
     """What learners that meet one member alone have come to take from it."""
     matches = {name: one.get("match", {}) for name, one in _learners(data).items() if isinstance(one, dict)}
     fixed = {name: str(match.get("opponent")) for name, match in matches.items() if match.get("rule") == "fixed"}
-    told = {name: target for name, target in fixed.items() if f"{name}/points" in data.curves}
+    told = {name: target for name, target in fixed.items() if target not in matches and f"{name}/pay" in data.curves}
     if not told:
         return None
     return Section(
         name="best_response",
         title="Best responses",
-        shows="A learner that meets one member alone learns to beat it and nothing else. What it takes at the end is a "
-        "lower bound on how far that member can be exploited: another learner may find more.",
+        shows="A learner that meets one member alone learns to take from it and nothing else. What its checkpoints "
+        "take on deals of their own is a lower bound on how far that member can be exploited: another may find more.",
         body=join(*(_response(data, name, target) for name, target in told.items())),
     )
 
 
 def _response(data: RunData, name: str, target: str) -> Html:
-    """The curve of one learner, and what the best response there is takes, where that is known."""
-    curve = _curve(data, f"{name} against {target}", [(f"{name}/points", "share of wins")], "A draw counts half.")
-    members = [member.name for member in data.league.members] if data.league else []
-    exact = _at(data.league.exploitability, members.index(target)) if data.league and target in members else math.nan
-    said = f"The exact exploitability of {target} is {number(exact)}, in the last table\u2019s unit."
-    known = [] if math.isnan(exact) else [element("p", said, class_="note")]
-    return join(element("div", curve, class_="facets"), *known)
+    """What one learner was paid in training, and what its checkpoints take on deals of their own."""
+    says = "A round of its games in training, of which there are few an iteration."
+    training = _curve(data, f"{name} in training, against {target}", [(f"{name}/pay", "pay")], says)
+    found = data.league
+    line = [(m.step, place) for place, m in enumerate(found.members) if m.parent == name] if found else []
+    members = [member.name for member in found.members] if found else []
+    if not found or not line or target not in members:
+        return element("div", training, class_="facets")
+    return _bound(found, training, line, members.index(target))
+
+
+def _bound(found: LeagueTable, training: Html, line: Sequence[tuple[int, int]], target: int) -> Html:
+    """The curve of what checkpoints take beyond what the target has from itself; beside it the exact figure."""
+    takes = [_taken(found, place, target) for _, place in line]
+    reach = {"type": "data", "array": [0.0 if math.isnan(error) else _Z * error for _, error in takes]}
+    trace = {"x": [step for step, _ in line], "y": [gain for gain, _ in takes], "error_y": reach, "role": "chosen"}
+    prey, last = found.members[target].name, found.members[line[-1][1]].name
+    title = f"A lower bound on the exploitability of {prey}"
+    says = "What each checkpoint of the last table takes a round, with 95 % intervals where games were drawn."
+    curve = picture(title, [{**trace, "name": label(last), "mode": "lines+markers"}], says=says)
+    said = f"{last} takes {_measured(*takes[-1])} a round from {prey}"
+    said += "." if found.zero_sum else ", beyond what that has from itself."
+    exact = _at(found.exploitability, target)
+    said += "" if math.isnan(exact) else f" The exact exploitability of {prey} is {number(exact)}, in the same unit."
+    return join(element("div", curve, training, class_="facets"), element("p", said, class_="note"))
+
+
+def _taken(found: LeagueTable, place: int, target: int) -> tuple[float, float]:
+    """What a member gets from the target, less what the target gets from itself where that is something."""
+    own = [(found.pay[place][target], _error(found, place, target))]
+    own += [] if found.zero_sum else [(-found.pay[target][target], _error(found, target, target))]
+    return math.fsum(pay for pay, _ in own), math.hypot(*(error for _, error in own))
+
+
+def _error(found: LeagueTable, row: int, column: int) -> float:
+    """A standard error of the cross-play; none where the figure is an expectation, or was not told."""
+    return _at(found.errors[row], column) if row < len(found.errors) else math.nan
+
+
+def _measured(mean: float, error: float, digits: int = 3) -> str:
+    """A figure with its standard error; bare where it was computed."""
+    return number(mean, digits) if math.isnan(error) or not error else f"{number(mean, digits)} ± {error:.{digits}f}"
 
 
 def population(data: RunData) -> Section:
@@ -73,8 +109,10 @@ def population(data: RunData) -> Section:
         name="population",
         title="The population",
         shows="Everybody against everybody on deals of their own: Elo by maximum likelihood with 95 % intervals, a "
-        "skill updated game by game (openskill), the share in a mixture that nobody beats on average (Nash), and how "
-        "long a crowd of imitators plays each (alpha-rank).",
+        "skill updated game by game (openskill), the share in a mixture that nobody beats on average (Nash; of several "
+        "such mixtures one), and how long a crowd of imitators plays each (alpha-rank). Elo and skill count who was "
+        "paid more in a game, the others go by how much: who wins little often and loses much seldom is rated high, "
+        "and nobody mixes it in.",
         body=_population(found) if found else missing("The last table is made when the run ends."),
     )
 
@@ -98,7 +136,7 @@ def _population(found: LeagueTable) -> Html:
         _mixed(found),
         _told(found),
         _outsiders(found),
-        folded("Cross-play, pay a round of the row", _cross(found)),
+        folded("Cross-play: pay a round of the row, ± a standard error over deals", _cross(found)),
     )
 
 
@@ -130,14 +168,18 @@ def _outsiders(found: LeagueTable) -> Html:
     watched = any(one is not None for one in found.alliance)
     lines = []
     for place, member in enumerate(found.members):
-        left = [found.pay[row][place] for row in size if row != place]
-        alliance = [number(_at(found.alliance, place), 2)] if watched else []
-        lines.append([member.name, number(sum(left) / len(left)), number(found.pay[place][place]), *alliance])
-    says = "Copies of one member and one outsider: what the outsider is paid a round, over all outsiders, beside what "
-    says += "the copies are paid among themselves. "
+        others = [row for row in size if row != place]
+        left = math.fsum(found.pay[row][place] for row in others) / len(others)
+        error = math.hypot(*(_error(found, row, place) for row in others)) / len(others)
+        alone = _measured(found.pay[place][place], _error(found, place, place))
+        index = _measured(_at(found.alliance, place), _at(found.alliance_errors, place), 2)
+        lines.append([member.name, _measured(left, error), alone, *([index] if watched else [])])
+    says = f"Copies of one member and one outsider: what the outsider is paid a round, over {len(size) - 1} outsiders "
+    says += f"and {found.deals} deals each, beside what the copies are paid among themselves, which is what nobody "
+    says += "favours. ± is a standard error over deals. "
     if watched:
         says += "The alliance is by what share less the copies attack each other than they and the outsider do: above "
-        says += "0 they spare each other, unasked."
+        says += "0 they spare each other, unasked; by chance it is 0."
     heads = ["copies of", "outsider\u2019s pay", "copies alone", *(["alliance"] if watched else [])]
     made = table(heads, lines)
     return join(element("h3", "Do copies collude?"), made, element("p", says, class_="legend"))
@@ -150,7 +192,10 @@ def _at(column: Sequence[float | None], place: int) -> float:
 
 def _cross(found: LeagueTable) -> Html:
     names = [member.name for member in found.members]
-    rows = [[name, *(number(value, 2) for value in row)] for name, row in zip(names, found.pay, strict=False)]
+    rows = [
+        [name, *(_measured(value, _error(found, row, column), 2) for column, value in enumerate(found.pay[row]))]
+        for row, name in enumerate(names[: len(found.pay)])
+    ]
     return table(["", *names], rows)
 
 

@@ -1,0 +1,63 @@
+"""Whether copies of a member spare each other at a table with one outsider: the tacit alliance, with its error."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from stratagem.evaluation.bouts import Bout
+from stratagem.evaluation.hostility import Hostility, alliance, hostility
+from stratagem.games.base import Game, Json
+from stratagem.games.diplomacy.game import Diplomacy
+from stratagem.play.records import Episode
+
+
+def alliances(game: Game[Any], size: int, bouts: Mapping[tuple[int, int], Bout]) -> Json:
+    """For each member the index over all outsiders, and its standard error; in Diplomacy alone.
+
+    The error is the jackknife's, with the deals that an outsider played as what is left out one by one.
+    """
+    if not isinstance(game, Diplomacy):
+        return {"alliance": [], "alliance_errors": []}
+    found = [_told(_by_deal(column, size, bouts), game.spec.seats) for column in range(size)]
+    return {"alliance": [index for index, _ in found], "alliance_errors": [error for _, error in found]}
+
+
+def _by_deal(column: int, size: int, bouts: Mapping[tuple[int, int], Bout]) -> list[Hostility]:
+    """The counts of each outsider's deals against copies of one member."""
+    counts = defaultdict[tuple[int, str], list[Hostility]](list)
+    for row in range(size):
+        for episode in bouts[row, column].episodes if row != column else ():
+            counts[row, str(episode.group)].append(_outsider_first(episode))
+    return [_sum(one) for one in counts.values()]
+
+
+def _told(deals: list[Hostility], seats: int) -> tuple[float | None, float | None]:
+    """The index of all deals together, and its error by leaving out each of them; None where there is none."""
+    copies = np.arange(seats) > 0
+    whole = alliance(_sum(deals), copies) if deals else math.nan
+    less = [alliance(_sum(deals[:n] + deals[n + 1 :]), copies) for n in range(len(deals))] if len(deals) > 1 else []
+    error = math.nan
+    if less:
+        error = math.sqrt((len(less) - 1) * float(np.mean((np.array(less) - np.mean(less)) ** 2)))
+    return _finite(whole), _finite(error)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _sum(counts: Iterable[Hostility]) -> Hostility:
+    attacks, chances = zip(*counts, strict=True)
+    return Hostility(np.sum(attacks, axis=0), np.sum(chances, axis=0))
+
+
+def _outsider_first(episode: Episode) -> Hostility:
+    """The counts of a game with the outsider first, wherever it sat."""
+    order = [episode.seat_of(slot) for slot in range(len(episode.slots))]
+    counts = hostility(episode)
+    return Hostility(counts.attacks[np.ix_(order, order)], counts.chances[np.ix_(order, order)])
