@@ -1,6 +1,8 @@
 """The page of a league and of a run of GRPO: their own sections, from whole runs and from broken ones."""
 
 import json
+import re
+from importlib import resources
 
 import pytest
 from reading import Page
@@ -121,9 +123,16 @@ def test_the_way_of_a_learner_stands_beside_its_average(league, copied):
     own, average = page.traces_of("population")
     assert own["x"] == average["x"] == [1, 2]
     assert average["y"] == [one["average"] for one in table["over_time"]["main"]]
+    assert colour_of(own["role"]) != colour_of(average["role"])
     said = "a whole game has an exact exploitability of"
     assert f"{said} {table['nash_exploitability']:.3f}." in page.texts["population"]
     assert said not in copied(nash_exploitability=None).texts["population"]
+
+
+def colour_of(role):
+    """What the page draws a role in."""
+    style = resources.files("stratagem.reports").joinpath("page.css").read_text()
+    return re.search(rf"--{role}: (#\w+);", style)[1]
 
 
 def test_what_moves_inside_is_warned_of(league):

@@ -153,7 +153,7 @@ def _mixed(found: LeagueTable) -> Html:
 
 def _over_time(learner: str, line: Sequence[Open]) -> Html:
     steps = [one.step for one in line]
-    shown = (("as it stood", "rival-1", [one.own for one in line]), ("average", "chosen", [o.average for o in line]))
+    shown = (("as it stood", "rival-2", [one.own for one in line]), ("average", "chosen", [o.average for o in line]))
     traces = [{"x": steps, "y": ys, "role": role, "name": name, "mode": "lines"} for name, role, ys in shown]
     says = "The average draws one of all checkpoints up to there for a whole game: a learner that circles an "
     says += "equilibrium is open at every point of its way and may be closed on average."
