@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from stratagem.algorithms.league.alliances import _told
 from stratagem.algorithms.league.last_table import sure_margins
 from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.hostility import Hostility
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -51,3 +53,22 @@ def test_with_three_seats_each_is_the_one_among_copies_of_the_other_in_games_of_
     players = [make_player(name, game) for name in ("random", "first-legal")]
     margins = sure_margins(game, 2, bouts_of(game, players, 12))
     assert margins[0, 1] == -margins[1, 0] != 0.0
+
+
+def test_an_alliance_has_the_jackknifes_error():
+    """Three deals, an outsider and two copies; with as many chances everywhere the index is 1 - inside / outside."""
+    inside, outside = [1.0, 2.0, 3.0], [4.0, 4.0, 8.0]
+
+    def deal(own, other):
+        attacks = np.array([[0.0, other, other], [other, 0.0, own], [other, own, 0.0]])
+        return Hostility(attacks, 10.0 * (1.0 - np.eye(3)))
+
+    def index(kept):
+        return 1.0 - sum(inside[n] for n in kept) / sum(outside[n] for n in kept)
+
+    found, error = _told([deal(*pair) for pair in zip(inside, outside, strict=True)], 3)
+    less = np.array([index(kept) for kept in ((1, 2), (0, 2), (0, 1))])
+    assert found == pytest.approx(index((0, 1, 2)))
+    assert error == pytest.approx(np.sqrt(2 / 3 * ((less - less.mean()) ** 2).sum()))
+    assert _told([deal(1.0, 4.0)], 3) == (pytest.approx(0.75), None)
+    assert _told([], 3) == (None, None)

@@ -175,8 +175,8 @@ def _outsiders(found: LeagueTable) -> Html:
         index = _measured(_at(found.alliance, place), _at(found.alliance_errors, place), 2)
         lines.append([member.name, _measured(left, error), alone, *([index] if watched else [])])
     says = f"Copies of one member and one outsider: what the outsider is paid a round, over {len(size) - 1} outsiders "
-    says += f"and {found.deals} deals each, beside what the copies are paid among themselves, which is what nobody "
-    says += "favours. ± is a standard error over deals. "
+    says += f"and {found.deals} deals each, beside what copies are paid among themselves: that is what is to be "
+    says += "expected of an outsider who is as good. ± is a standard error over deals. "
     if watched:
         says += "The alliance is by what share less the copies attack each other than they and the outsider do: above "
         says += "0 they spare each other, unasked; by chance it is 0."
