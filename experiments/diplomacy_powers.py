@@ -18,7 +18,7 @@ from typing import Any
 from dots import Dot, picture
 
 from stratagem.evaluation.metrics.standing import standing
-from stratagem.evaluation.statistics import clustered, rate
+from stratagem.evaluation.statistics import Estimate, clustered, rate
 from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.play.forks import steps
@@ -88,6 +88,21 @@ def by_deal(episode: Episode) -> str:
     return episode.group
 
 
+def paired(one: Sequence[Episode], other: Sequence[Episode]) -> Estimate:
+    """What one hero was paid above another, over the deals that both played from every seat."""
+    first, second = (_of_deals(episodes) for episodes in (one, other))
+    shared = sorted(first.keys() & second.keys())
+    return clustered(shared, lambda deal: first[deal] - second[deal], lambda deal: deal)
+
+
+def _of_deals(episodes: Sequence[Episode]) -> dict[str, float]:
+    """The mean pay by the number of the deal, which both records have from the same seed."""
+    paid_by = defaultdict[str, list[float]](list)
+    for episode in episodes:
+        paid_by[by_deal(episode).rpartition("/")[2]].append(paid(episode))
+    return {deal: sum(pays) / len(pays) for deal, pays in paid_by.items()}
+
+
 def lines(table: Table) -> Iterator[str]:
     """The table in Markdown."""
     yield "| | games | sum of squares | centres | first, ties included | eliminated |"
@@ -105,6 +120,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the record of an evaluation")
     parser.add_argument("--player", default="", help="part of the hero's name, where the record has several")
     parser.add_argument("--opponent", default="dumbbot", help="part of the others' name")
+    parser.add_argument(
+        "--less", type=Path, help="another record, whose hero's sum of squares is taken off deal by deal"
+    )
     parser.add_argument("--out", type=Path, help="a file for everything, as JSON")
     parser.add_argument("--picture", type=Path, help="a plot of the sum of squares by power, as SVG")
     asked = parser.parse_args()
@@ -119,6 +137,10 @@ def main() -> None:
     table = {power: told(found[power]) for power in sorted(found)}
     table["all"] = told([episode for some in found.values() for episode in some])
     print(*lines(table), sep="\n")
+    if asked.less:
+        alone = [episode for some in found.values() for episode in some]
+        gap = paired(alone, list(games(asked.less, "", asked.opponent)))
+        print(f"\nless that of {asked.less}, deal by deal: {gap.mean:+.3f} ± {gap.se or 0:.3f} over {gap.n} deals")
     owned = {
         year: clustered(rows, lambda row: row[1], lambda row: by_deal(row[0])).to_json()
         for year, rows in sorted(years.items())

@@ -61,6 +61,19 @@ def begun(path, **changes):
     return recipe, RunFolder.create(path, recipe, recipe.seed, "a test")
 
 
+def broken_off(path, *, at, **changes):
+    """A run that somebody stopped when so many steps were taken."""
+    recipe, run = begun(path, **changes)
+
+    def plug(step, steps, seen):
+        if step == at:
+            raise Broken
+
+    with pytest.raises(Broken):
+        LeagueTrainer(recipe, run, plug).train()
+    return recipe, run
+
+
 def trained(path, **changes):
     recipe, run = begun(path, **changes)
     LeagueTrainer(recipe, run).train()
@@ -154,14 +167,7 @@ def test_the_last_table_tells_of_everybody(whole):
 
 
 def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path):
-    recipe, run = begun(tmp_path / "run")
-
-    def plug(step, steps, seen):
-        if step == 1:
-            raise Broken
-
-    with pytest.raises(Broken):
-        LeagueTrainer(recipe, run, plug).train()
+    recipe, run = broken_off(tmp_path / "run", at=1)
     LeagueTrainer(recipe, RunFolder.open(run.path)).train()
     ends_the_same(run, whole)
 
@@ -246,14 +252,7 @@ def spoil_other_base(folder):
 )
 def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path, spoil, said):
     """The best one, too, and as whom others would have met it."""
-    recipe, run = begun(tmp_path / "run")
-
-    def plug(step, steps, seen):
-        if step == 4:
-            raise Broken
-
-    with pytest.raises(Broken):
-        LeagueTrainer(recipe, run, plug).train()
+    recipe, run = broken_off(tmp_path / "run", at=4)
     best = read_run_models(run.path).models["best"].adapter
     spoil(run.path / best)
     LeagueTrainer(recipe, RunFolder.open(run.path)).train()
@@ -268,14 +267,7 @@ def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path, spoil, 
 
 def test_a_row_of_the_population_that_is_half_written_is_named_and_the_league_goes_on(tmp_path):
     """People may edit the file of a checkpoint: one row is torn, a learner's is gone, and a new bot has come."""
-    recipe, run = begun(tmp_path / "run")
-
-    def plug(step, steps, seen):
-        if step == 4:
-            raise Broken
-
-    with pytest.raises(Broken):
-        LeagueTrainer(recipe, run, plug).train()
+    recipe, run = broken_off(tmp_path / "run", at=4)
     path = latest(run).folder / "population.json"
     data = json.loads(path.read_text())
     rows = {row["name"]: row for row in data["members"]}
@@ -293,14 +285,7 @@ def test_a_row_of_the_population_that_is_half_written_is_named_and_the_league_go
 
 
 def test_a_population_that_is_no_json_is_told_of_in_a_sentence(tmp_path):
-    recipe, run = begun(tmp_path / "run")
-
-    def plug(step, steps, seen):
-        if step == 4:
-            raise Broken
-
-    with pytest.raises(Broken):
-        LeagueTrainer(recipe, run, plug).train()
+    recipe, run = broken_off(tmp_path / "run", at=4)
     path = latest(run).folder / "population.json"
     path.write_text(path.read_text()[:200])
     with pytest.raises(StratagemError, match=r"cannot be read: .*Mend it, or remove .* the checkpoint before"):
@@ -376,14 +361,7 @@ def test_who_is_matched_by_ratings_goes_on_with_the_same_ratings(tmp_path):
     league = {**DATA["league"], "iterations": 6, "keep_every": 3}
     near = {"learners": {"main": {"match": {"rule": "rating_near", "width": 20.0}}}, "league": league}
     whole = trained(tmp_path / "whole", **near, checkpoint_every=1)
-    recipe, run = begun(tmp_path / "run", **near, checkpoint_every=1)
-
-    def plug(step, steps, seen):
-        if step == 5:
-            raise Broken
-
-    with pytest.raises(Broken):
-        LeagueTrainer(recipe, run, plug).train()
+    recipe, run = broken_off(tmp_path / "run", at=5, **near, checkpoint_every=1)
     rated = latest(run).state()["ratings"]
     assert set(rated) == {"base", "bettor", "main", "main-000003"}
     LeagueTrainer(recipe, RunFolder.open(run.path)).train()

@@ -52,9 +52,9 @@ class LeagueRecipe(PolicyRecipe):
         return next(iter(self.learners))
 
     @property
-    def rates(self) -> bool:
-        """Whether anybody is matched by ratings."""
-        return any(one.match.rule == "rating_near" for one in self.learners.values())
+    def rated(self) -> list[str]:
+        """The learners that are matched by ratings."""
+        return [name for name, one in self.learners.items() if one.match.rule == "rating_near"]
 
     def suite(self, game: Game[Any]) -> Suite:
         """The game alone, against the frozen pool."""

@@ -31,7 +31,6 @@ class Round:
         self.seats = seats
         self.game = game
         self.rules = {name: one.match.make(one.role) for name, one in recipe.learners.items()}
-        self._rated = [name for name, one in recipe.learners.items() if one.match.rule == "rating_near"]
 
     def play(self, number: int) -> tuple[Figures, list[Episode]]:
         """One iteration: what was seen, and all episodes."""
@@ -78,7 +77,7 @@ class Round:
         return figures
 
     def _situation(self) -> Situation:
-        return Situation(self.standing.population, self.standing.results, self._ratings() if self._rated else {})
+        return Situation(self.standing.population, self.standing.results, self._ratings() if self.recipe.rated else {})
 
     def _ratings(self) -> dict[str, float]:
         """Those who do not change as they were rated last, and who is matched by ratings by its own games since."""
@@ -86,4 +85,4 @@ class Round:
         others = [member.name for member in self.standing.population.of(learns=False)]
         theirs = {name: rated.get(name, MEAN) for name in others}
         known = np.array(list(theirs.values()))
-        return theirs | {name: elo_among(*results.counts(name, others), known) for name in self._rated}
+        return theirs | {name: elo_among(*results.counts(name, others), known) for name in self.recipe.rated}

@@ -146,7 +146,7 @@ class LeagueTrainer:
             if not last and begins_anew(learner, standing.key().at("anew", name, done)):
                 standing.renew(name)
                 figures[f"{name}/anew"] = 1.0
-        if due and self.recipe.rates:
+        if due and self.recipe.rated:
             standing.rate()
         return figures | ({"members": float(len(standing.population))} if kept else {})
 
