@@ -1,6 +1,7 @@
-"""Runs by name, resumable: what is finished is passed over, what was broken off goes on.
+"""Runs by name, resumable: finished runs are skipped, interrupted runs are resumed.
 
-Two processes may share the work, since each run is locked.
+Two processes may share the work, since each run is locked. A tree with changes that are not committed is refused: a
+figure has to name the commit that made it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from stratagem.provenance import source
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Run:
 
 def make(runs: Iterable[Run], folder: Path) -> None:
     """Run what is not done yet, one after the other, from the project's root."""
+    if (found := source())["dirty"] is not False:
+        sys.exit(f"The program is no clean commit ({found['commit']}): commit first, or run from a clean clone.")
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     for run in runs:
         if not run.done(folder):

@@ -1,65 +1,100 @@
-"""Every run of docs/results/sepo.md, resumable: `python experiments/sepo.py runs/sepo [--only kuhn] [--seeds 5]`.
+"""Every run of docs/results/sepo.md, resumable: `python experiments/sepo.py runs/sepo STUDY [--only kuhn] [--seeds 5]`.
 
-To be called from the project's root. A run that is finished is passed over, one that was broken off goes on. Ablations
-start from the warm start of the main run of the same game and seed, so they differ in nothing else.
+Call it from the project's root, in a clean clone. Finished runs are skipped, interrupted runs are resumed.
+
+`main`     Base, SFT and SEPO in five games, by the recipes as they are.
+`control`  The same without the penalties for exploitability and collusion, from the SFT model of the main run.
+`arms`     Who the penalty is credited to x what a round is worth, in ipd and kuhn, from one SFT model a seed.
+`pool`     Four of these arms in kuhn with many seeds: does the pool's figure see exploitability?
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from runs import Run, make
 
 RECIPES = Path("recipes/sepo")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-WORST = {"ipd": {"games": '["ipd(rounds=4)"]', "sepo.refresh": "1"}}
-"""Where the exact best response is found by induction over all histories, the game is shorter."""
-VARIANTS: dict[str, dict[str, str]] = {
+GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}, "kuhn": {}}
+"""The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
+CREDITS: Mapping[str, Mapping[str, str]] = {
     "none": {"sepo.credit": "none"},
-    "shared": {"sepo.credit": "shared", "sepo.source": "pool"},
     "rollout": {"sepo.credit": "rollout", "sepo.source": "pool"},
     "probe": {"sepo.credit": "probe", "sepo.source": "pool"},
-    "shared-worst": {"sepo.credit": "shared", "sepo.source": "best_response"},
-    "rollout-worst": {"sepo.credit": "rollout", "sepo.source": "best_response"},
-    "worst": {"sepo.credit": "probe", "sepo.source": "best_response"},
-    "episode": {"sepo.normalise": "episode"},
-    "horizon-round": {"sepo.horizon": "round"},
+    "best": {"sepo.credit": "probe", "sepo.source": "best_response"},
 }
-"""What an ablation changes: who answers for a penalty, who the adversary is, how an advantage is taken."""
-ABLATED = ("kuhn", "ipd")
+"""Who the penalty is credited to, and who the adversaries are."""
+REWARDS: Mapping[str, Mapping[str, str]] = {"own": {"sepo.horizon": "round"}, "togo": {"sepo.horizon": "to_go"}}
+"""What a round is worth: its own reward, or the reward from it on."""
+ARMS: Mapping[str, Mapping[str, str]] = {
+    **{f"{c}-{r}": {**CREDITS[c], **REWARDS[r]} for r in REWARDS for c in CREDITS},
+    "rollout-episode": {**CREDITS["rollout"], "sepo.normalise": "episode"},
+}
+"""`rollout-own` is the paper's; `rollout-episode` is its Appendix D; `none-*` are the control arms."""
+POOL_ARMS = ("none-togo", "rollout-togo", "probe-togo", "best-togo")
 
 
-def main_runs(model: str, seeds: int) -> Iterator[Run]:
+def main_runs(folder: Path, seeds: int, model: str = "tiny") -> Iterator[Run]:
     """Base, SFT and SEPO in every game."""
     for seed in range(seeds):
         for game in GAMES:
             yield Run(f"{game}-{model}-{seed}", RECIPES / f"{game}-{model}.toml", {"seed": str(seed)})
 
 
-def ablations(folder: Path, seeds: int) -> Iterator[Run]:
-    """Each variant in two games, measured at every step."""
+def controls(folder: Path, seeds: int) -> Iterator[Run]:
+    """The main runs without probes; the externality penalty, the SFT model and everything else is the same."""
     for seed in range(seeds):
-        for game in ABLATED:
+        for game in GAMES:
             start = {"model": f"run:{folder / f'{game}-tiny-{seed}'}@start", "warm_start.epochs": "0"}
-            for name, changes in VARIANTS.items():
-                settings = {"seed": str(seed), "sepo.signal_every": "1", **start, **WORST.get(game, {}), **changes}
-                yield Run(f"{game}-{name}-{seed}", RECIPES / f"{game}-tiny.toml", settings)
+            changes = {"seed": str(seed), **start, **CREDITS["none"]}
+            yield Run(f"{game}-control-{seed}", RECIPES / f"{game}-tiny.toml", changes)
+
+
+def arms(folder: Path, seeds: int) -> Iterator[Run]:
+    """All arms in ipd and kuhn."""
+    yield from _arms(folder, range(seeds), ("kuhn", "ipd"), tuple(ARMS))
+
+
+def pool(folder: Path, seeds: int) -> Iterator[Run]:
+    """Four arms in kuhn."""
+    yield from _arms(folder, range(seeds), ("kuhn",), POOL_ARMS)
+
+
+def _arms(folder: Path, seeds: range, games: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Run]:
+    """The SFT model of a seed, and the arms that start from it and are measured at every step."""
+    for seed in seeds:
+        for game in games:
+            recipe, own = RECIPES / f"{game}-tiny.toml", {"seed": str(seed), **GAME_CHANGES[game]}
+            sft = f"{game}-sft-{seed}"
+            yield Run(sft, recipe, {**own, "sepo.iterations": "1"})
+            start = {"model": f"run:{folder / sft}@start", "warm_start.epochs": "0"}
+            every = {"sepo.signal_every": "1", "sepo.refresh": "1"}
+            for name in names:
+                yield Run(f"{game}-{name}-{seed}", recipe, {**own, **every, **start, **ARMS[name]})
+
+
+STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {
+    "main": main_runs,
+    "control": controls,
+    "arms": arms,
+    "pool": pool,
+    "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
+}
 
 
 def main() -> None:
     """Run what is not done yet, one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the runs lie")
+    parser.add_argument("study", choices=STUDIES)
     parser.add_argument("--only", default="", help="runs whose names hold this")
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--model", default="tiny", help="tiny or smollm2")
-    parser.add_argument("--ablations", action="store_true", help="the ablations in place of the main runs")
     asked = parser.parse_args()
-    folder = asked.folder
-    runs = ablations(folder, asked.seeds) if asked.ablations else main_runs(asked.model, asked.seeds)
-    make((run for run in runs if asked.only in run.name), folder)
+    runs = STUDIES[asked.study](asked.folder, asked.seeds)
+    make((run for run in runs if asked.only in run.name), asked.folder)
 
 
 if __name__ == "__main__":
