@@ -126,6 +126,23 @@ def redraw_ones_own(self, seat, chance):
     return copy
 
 
+def redraw_nothing(self, seat, chance):
+    return self.fork(chance)
+
+
+def redraw_without_chance(self, seat, chance):
+    copy = self.fork(chance)
+    copy.cards = (self.cards[0], 3) if seat == 0 else (3, self.cards[1])
+    return copy
+
+
+def redraw_low_cards_only(self, seat, chance):
+    copy = self.fork(chance)
+    card = chance.at("card").integer(3)
+    copy.cards = (self.cards[0], card) if seat == 0 else (card, self.cards[1])
+    return copy
+
+
 def view_of_the_table(self, seat):
     view = CardsState.view(self, seat)
     return View(self.game, seat, Peeking(self, *view.facts))
@@ -204,6 +221,9 @@ BROKEN = [
     broken("signals", how="declared and not reported", game={"spec": declares(signals=("bold", "shy"))}),
     broken("symmetry", how="ties go to seat 0", state={"pay": pay_seat_0_for_ties}),
     broken("hidden", how="a redraw of what the seat sees", state={"resample": redraw_ones_own}),
+    broken("hidden", how="a redraw of nothing", state={"resample": redraw_nothing}),
+    broken("hidden", how="a redraw that draws nothing", state={"resample": redraw_without_chance}),
+    broken("hidden", how="a redraw of some cards only", state={"resample": redraw_low_cards_only}),
     broken(
         "hidden",
         how="the other's card in the text",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from stratagem.errors import CannotCompute
 from stratagem.games import make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.conformance import verify
@@ -86,3 +87,27 @@ def test_no_check_passes_for_want_of_cases(name):
 def test_kuhn_by_hand_is_openspiels_in_every_position():
     """Six deals with nine positions each; and 300 random hands, every deal among them."""
     assert twin(Case(make_game("kuhn"), 300, Key(0))) == "300 episodes and all 54 positions"
+
+
+def redraws(text):
+    """Whether a game hides something and can redraw it."""
+    game = make_game(text)
+    try:
+        game.start(Key(0)).resample(0, Key(1))
+    except CannotCompute:
+        return False
+    return game.spec.private_information
+
+
+REDRAWING = [text for text in GAMES if text != "matrix" and redraws(text)]
+
+
+def test_redrawing_games_are_those_with_a_private_deal():
+    assert {"auction", "negotiation-v2", "kuhn", "kuhn-spiel", "leduc", "bargaining"} <= set(REDRAWING)
+
+
+@pytest.mark.parametrize("text", REDRAWING)
+def test_hidden_check_fails_where_nothing_is_redrawn(text, monkeypatch):
+    game = make_game(text)
+    monkeypatch.setattr(type(game.start(Key(0))), "resample", lambda self, seat, chance: self.fork(chance))
+    assert verify(game, episodes=6).failed == ("hidden",)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.games.conformance.redraws import Redraws
 from stratagem.games.conformance.report import Broken, Transcript
-from stratagem.games.conformance.walk import Case, Position, difference, every_episode, shown
+from stratagem.games.conformance.walk import Case, difference, every_episode, shown
 from stratagem.games.key import Key
 
 Seen = dict[tuple[Any, ...], tuple[dict[str, Any], Transcript]]
@@ -17,20 +17,19 @@ class Tally:
 
     def __init__(self) -> None:
         self.met = 0
-        self.redrawn = 0
-        self.refused = False
 
 
 def hidden(case: Case) -> str:
-    """Equal information sets are shown alike, and what is redrawn behind a seat's back changes nothing for it."""
+    """Equal information sets are shown alike, and what a seat does not see is drawn anew behind its back."""
     seen: Seen = {}
-    tally = Tally()
-    done = every_episode(case, lambda case, key: _look_at_an_episode(case, key, seen, tally))
-    redrawn = f"{tally.redrawn} redrawn states" if tally.redrawn else "nothing can be redrawn"
-    return f"{done}, {tally.met} information sets met again, {redrawn}"
+    tally, redraws = Tally(), Redraws(case)
+    done = every_episode(case, lambda case, key: _look_at_an_episode(case, key, seen, tally, redraws))
+    every_episode(case, redraws.look)
+    redraws.compare_starts()
+    return f"{done}, {tally.met} information sets met again, {redraws}"
 
 
-def _look_at_an_episode(case: Case, key: Key, seen: Seen, tally: Tally) -> None:
+def _look_at_an_episode(case: Case, key: Key, seen: Seen, tally: Tally, redraws: Redraws) -> None:
     for here in case.walk(key):
         for seat in range(case.game.spec.seats):
             acting = seat in here.state.to_act
@@ -41,22 +40,4 @@ def _look_at_an_episode(case: Case, key: Key, seen: Seen, tally: Tally) -> None:
             if found := difference(view, earlier):
                 says = f"seat {seat} is shown more than its information set {view['info_key']!r}, {found}"
                 raise Broken(says, here.transcript, transcript)
-    for here in case.closer(key):
-        for seat in range(case.game.spec.seats):
-            _redraw(here, seat, tally)
-
-
-def _redraw(here: Position, seat: int, tally: Tally) -> None:
-    if tally.refused and not tally.redrawn:
-        return
-    try:
-        other = here.state.resample(seat, here.dice.at("redraw", seat))
-    except CannotCompute:
-        tally.refused = True
-        return
-    tally.redrawn += 1
-    acting = seat in here.state.to_act
-    if (other.to_act, other.over, other.round) != (here.state.to_act, here.state.over, here.state.round):
-        raise Broken(f"what is redrawn for seat {seat} stands elsewhere in the game", here.transcript)
-    if found := difference(shown(other.view(seat), acting=acting), shown(here.state.view(seat), acting=acting)):
-        raise Broken(f"seat {seat} can tell a redrawn state from the true one, {found}", here.transcript)
+            redraws.note(here.state, seat)
