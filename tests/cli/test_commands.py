@@ -180,3 +180,26 @@ def test_players_of_one_game_are_asked_for_like_games(run):
     assert set(json.loads(run("players", "ipd", "--json")[1])) == {"ipd"}
     assert "Players of ipd" in run("players", "ipd")[1]
     assert run("players", "--game", "ipd")[0] == 2
+
+
+def test_several_tested_comparisons_are_corrected_together(run, tmp_path):
+    names = ("--player", "NashApprox", "--player", "mcts:5", "--player", "AlwaysBet", "--player", "mcts:20")
+    command = ("eval", "kuhn", *names, "--opponents", "random", "--episodes", 8)
+    printed = run(*command)[1]
+    assert printed.count(", Holm p = ") == 2
+    assert "for the 2 comparisons of this evaluation: each further player less the first" in printed
+    data = json.loads(run(*command, "--json")[1])
+    (game,) = data["games"]
+    told = game["differences_on_played_deals"]
+    assert data["family"]["comparisons"] == ["kuhn: mcts:5", "kuhn: mcts:20"]
+    assert {name for name, found in told.items() if found["holm_p"] is None} == {"kuhn/AlwaysBet", "random"}
+    tested = sorted((told[name]["p_value"], told[name]["holm_p"]) for name in ("mcts:5", "mcts:20"))
+    assert tested[0][1] == pytest.approx(min(1.0, 2 * tested[0][0]))
+    assert tested[1][1] == pytest.approx(max(tested[0][1], tested[1][0]))
+
+
+def test_a_single_comparison_has_nothing_to_be_corrected_for(run):
+    names = ("--player", "mcts:5", "--player", "AlwaysBet")
+    printed = run("eval", "kuhn", *names, "--opponents", "random", "--episodes", 4)[1]
+    assert "p = " in printed
+    assert "Holm" not in printed

@@ -11,12 +11,16 @@ from stratagem.evaluation.statistics import (
     Estimate,
     clustered,
     exactly,
+    holm,
     jackknife,
     mean,
     mean_of,
     paired_difference,
     ratio,
+    sign_flip_p,
+    students_p,
     wilson,
+    with_interval,
 )
 from stratagem.games.key import Key
 
@@ -139,7 +143,74 @@ def test_pairing_sees_what_the_noise_of_the_deals_would_hide():
 def test_equal_players_have_p_one():
     assert paired_difference([1.0] * 10, [1.0] * 10, Key(1)).p_value == 1.0
     few = paired_difference([0.1, 0.2, 0.3], [0.0, 0.0, 0.0], Key(1))
-    assert few.p_value == pytest.approx(0.25, abs=0.02)  # of eight sign patterns two are as large
+    assert few.p_value == 0.25  # of eight sign patterns two are as large
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sign_flip_p_of_few_values_is_exact(seed):
+    values = noise(9, seed, 1.0)
+    theirs = stats.permutation_test((values,), np.sum, permutation_type="samples", n_resamples=np.inf).pvalue
+    assert sign_flip_p(values, Key(seed)) == pytest.approx(theirs)
+    drawn = sign_flip_p(values, Key(seed), 500)  # fewer than the 512 patterns, so they are drawn
+    assert drawn == pytest.approx(theirs, abs=4 * math.sqrt(theirs * (1 - theirs) / 500) + 1 / 501)
+
+
+def test_sign_flip_p_of_five_seeds_cannot_be_below_a_sixteenth():
+    assert sign_flip_p([5.0, 4.0, 3.0, 2.0, 1.0], Key(0)) == 0.0625
+    assert sign_flip_p([1.0] * 16, Key(0), 2**20) == 2 / 2**16
+
+
+def test_students_p_against_scipy_and_its_interval():
+    for count in (2, 5, 30):
+        found = with_interval(noise(count, 7, 1.0))
+        assert students_p(found) == pytest.approx(stats.ttest_1samp(noise(count, 7, 1.0), 0.0).pvalue)
+        assert (students_p(found) < 0.05) == (found.low > 0.0 or found.high < 0.0)
+    assert students_p(mean([1.0])) is None
+    assert students_p(exactly(1.0)) is None
+    assert (students_p(mean([1.0, 1.0])), students_p(mean([0.0, 0.0]))) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("raw", "adjusted"),
+    [  # R's p.adjust(raw, "holm") for the first, and statsmodels 0.15's multipletests(raw, method="holm")
+        ([0.01, 0.02, 0.03, 0.04, 0.05], [0.05, 0.08, 0.09, 0.09, 0.09]),
+        ([0.04, 0.001, 0.03, 0.005], [0.06, 0.004, 0.06, 0.015]),
+        ([0.9, 0.6, 0.01], [1.0, 1.0, 0.03]),
+        ([0.02], [0.02]),
+        ([], []),
+    ],
+)
+def test_holm_against_published_values(raw, adjusted):
+    assert holm(raw) == pytest.approx(adjusted)
+
+
+def test_holm_keeps_order_and_is_never_below_the_raw_p_or_above_one():
+    generator = random.Random(3)
+    for count in range(1, 40):
+        raw = [generator.random() ** 3 for _ in range(count)]
+        adjusted = holm(raw)
+        assert all(p <= own <= 1.0 for p, own in zip(raw, adjusted, strict=True))
+        assert min(adjusted) == min(1.0, count * min(raw))  # the least p is Bonferroni's
+        by_raw = [own for _, own in sorted(zip(raw, adjusted, strict=True))]
+        assert by_raw == sorted(by_raw)
+
+
+def test_holm_does_not_depend_on_the_order_of_the_tests():
+    raw = [0.04, 0.2, 0.001, 0.04, 0.5, 0.03]
+    places = random.Random(1).sample(range(6), 6)
+    assert holm([raw[place] for place in places]) == [holm(raw)[place] for place in places]
+
+
+def test_holm_bounds_the_chance_of_any_false_rejection():
+    generator = random.Random(2)
+    any_rejected = [min(holm([generator.random() for _ in range(15)])) <= 0.05 for _ in range(4000)]
+    assert np.mean(any_rejected) == pytest.approx(1 - (1 - 0.05 / 15) ** 15, abs=0.011)
+
+
+def test_holm_refuses_what_is_no_probability():
+    for wrong in (1.5, -0.1, math.nan):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            holm([0.1, wrong])
 
 
 def test_ties_in_the_last_digit_count_as_ties():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -12,6 +12,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.output import cell, errors, number, out, print_json, progress, table, write_json
 from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_rows, shortened
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
@@ -48,6 +49,7 @@ def evaluate_players(
     if json:
         print_json(data)
         return
+    adjusted = holm_p(results)
     for result in results:
         out.print(_figures(result, chosen.metrics))
         out.print(_plain(result))
@@ -55,8 +57,8 @@ def evaluate_players(
             out.print(_replies(result))
         if by_opponent:
             out.print(_opponents(result))
-        _remarks(result)
-    out.print(_legend(), highlight=False, markup=False)
+        _remarks(result, adjusted)
+    out.print(_legend(len(adjusted)), highlight=False, markup=False)
 
 
 def _short(name: str, result: GameResult) -> Text:
@@ -137,10 +139,11 @@ def _opponents(result: GameResult) -> Group:
     return Group(made)
 
 
-def _remarks(result: GameResult) -> None:
+def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
     for row in result.rows[1:]:
         if row.player != CHANCE:
-            out.print(Text(f"  {_difference(result, row)}"))
+            holm = adjusted.get((result.text, row.player)) if len(adjusted) > 1 else None
+            out.print(Text(f"  {_difference(result, row, holm)}"))
     for reason in dict.fromkeys(f"no exact figure: {row.why_not_exact}" for row in result.rows if row.exact is None):
         out.print(Text(f"  {reason}", style="dim"))
     for warning in result.warnings:
@@ -148,22 +151,29 @@ def _remarks(result: GameResult) -> None:
     out.print()
 
 
-def _difference(result: GameResult, row: Row) -> str:
-    """A player's pay against the first's: exactly where both are exact, else from the deals that both played."""
+def _difference(result: GameResult, row: Row, holm: float | None) -> str:
+    """A player's pay against the first's: exactly where both are exact, else from the deals that both played.
+
+    `holm` is the p adjusted for the other comparisons of the evaluation; None where there is no other.
+    """
     first = result.rows[0]
     what = f"{_short(row.player, result)} less {_short(first.player, result)}"
     pay, base = row.metrics.get("pay"), first.metrics.get("pay")
-    if pay is not None and base is not None and pay.exact and base.exact:
+    if pay is not None and base is not None and both_exact(result, row):
         return f"{what}: pay {number(pay.mean - base.mean)}, exactly"
     found = result.differences[row.player]
     seen = f"{number(found.detectable)} could have been seen"
-    return f"{what} on the same deals: pay {found.estimate}, p = {found.p_value:.4f}; {seen}"
+    p = f"p = {found.p_value:.4f}" + ("" if holm is None else f", Holm p = {holm:.4f}")
+    return f"{what} on the same deals: pay {found.estimate}, {p}; {seen}"
 
 
-def _legend() -> str:
-    return (
+def _legend(comparisons: int) -> str:
+    told = (
         "A bare figure is an exact expectation; ± is a standard error over deals (? from a single deal);\n"
         "a…b is a 95 % interval; – has no meaning or could not be had. Pay, exploit, robust and safety are on the\n"
         "scale on which mutual cooperation is worth 3. `exploit` is the pool's, `worst case` the same figure for\n"
         "the best responder against the player."
     )
+    if comparisons < 2:
+        return told
+    return f"{told}\nHolm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}."

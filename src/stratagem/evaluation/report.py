@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from stratagem.evaluation.bouts import Bout
+from stratagem.evaluation.comparisons import family, holm_p
 from stratagem.evaluation.evaluate import GameResult, Row
 from stratagem.evaluation.expectation import SCALE
 from stratagem.evaluation.metrics import METRICS, Sample
@@ -36,16 +38,18 @@ def unscaled(result: GameResult, row: Row) -> tuple[Estimate | None, Estimate | 
 
 def evaluation_json(results: list[GameResult], suite: str, seed: int, episodes: int) -> Json:
     """The whole evaluation."""
+    adjusted, tested = holm_p(results), family(results)
     return {
         "suite": suite,
         "seed": seed,
         "episodes_asked_per_opponent": episodes,
         "made_by": provenance(),
-        "games": [_game_json(result) for result in results],
+        "family": {"name": tested.name, "comparisons": list(tested.comparisons)},
+        "games": [_game_json(result, adjusted) for result in results],
     }
 
 
-def _game_json(result: GameResult) -> Json:
+def _game_json(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> Json:
     spec = result.game.spec
     return {
         "game": result.text,
@@ -54,7 +58,10 @@ def _game_json(result: GameResult) -> Json:
         "seats": "rotated over paired deals",
         "scale": scale_of(result.game),
         "players": [_row_json(result, row) for row in result.rows],
-        "differences_on_played_deals": {name: d.to_json() for name, d in result.differences.items()},
+        "differences_on_played_deals": {
+            name: {**found.to_json(), "holm_p": adjusted.get((result.text, name))}
+            for name, found in result.differences.items()
+        },
         "warnings": list(result.warnings),
     }
 

@@ -1,9 +1,9 @@
-"""Numbers with their uncertainty: means, Wilson intervals, and the paired difference between two players."""
+"""Numbers with their uncertainty: means, intervals, paired differences, and p-values with Holm's correction."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import TypeVar
@@ -137,6 +137,7 @@ class Difference:
 
     estimate: Estimate
     p_value: float
+    """Two-sided p of the sign-flip test over deals, before any correction."""
     detectable: float
     """The smallest true difference that a test at 5 % would find four times in five with this sample."""
 
@@ -149,22 +150,68 @@ def paired_difference(first: Sequence[float], second: Sequence[float], key: Key,
     """Compare two players on the same deals by flipping the signs of their differences (Fisher's permutation test)."""
     differences = np.subtract(first, second)
     estimate = mean([float(value) for value in differences])
-    as_large = _as_large_by_chance(differences, np.random.default_rng(key.value), rounds)
     power = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
     detectable = math.nan if estimate.se is None else power * estimate.se
-    return Difference(estimate, (as_large + 1) / (rounds + 1), detectable)
+    return Difference(estimate, sign_flip_p(differences, key, rounds), detectable)
 
 
-def _as_large_by_chance(differences: Array, generator: np.random.Generator, rounds: int) -> int:
-    """How often the sum is as large when every sign is a coin's; a bounded number of coins is thrown at a time."""
-    least = abs(float(differences.sum())) - 1e-9 * float(np.abs(differences).sum())
-    at_once = max(1, _MOST_COINS // max(1, len(differences)))
-    found = 0
-    for start in range(0, rounds, at_once):
-        size = (min(at_once, rounds - start), len(differences))
-        signs = generator.integers(0, 2, size=size, dtype=np.int8) * 2.0 - 1.0
-        found += int((np.abs(signs @ differences) >= least).sum())
-    return found
+def sign_flip_p(differences: Sequence[float] | Array, key: Key, rounds: int = 10_000) -> float:
+    """Two-sided p of Fisher's sign-flip test: the share of sign patterns whose sum is at least as large in size.
+
+    Exact where there are no more than `rounds` patterns, so that n differences give no p below `2 / 2^n`. Else
+    `(found + 1) / (rounds + 1)` over as many patterns, drawn by the key (Phipson and Smyth 2010).
+    """
+    values = np.asarray(differences, dtype=float)
+    least = abs(float(values.sum())) - 1e-9 * float(np.abs(values).sum())
+    exact = 2 ** len(values) <= rounds
+    patterns = _every_sign(len(values)) if exact else _drawn_signs(len(values), key, rounds)
+    found = sum(int((np.abs(signs @ values) >= least).sum()) for signs in patterns)
+    return float(found / 2 ** len(values)) if exact else (found + 1) / (rounds + 1)
+
+
+def _every_sign(size: int) -> Iterator[Array]:
+    """All sign patterns, a bounded number of signs at a time."""
+    for start, end in _parts(2**size, size):
+        yield np.where(np.arange(start, end)[:, None] >> np.arange(size) & 1, 1.0, -1.0)
+
+
+def _drawn_signs(size: int, key: Key, rounds: int) -> Iterator[Array]:
+    """Sign patterns of fair coins, a bounded number of coins at a time."""
+    generator = np.random.default_rng(key.value)
+    for start, end in _parts(rounds, size):
+        yield np.where(generator.integers(0, 2, size=(end - start, size), dtype=np.int8), 1.0, -1.0)
+
+
+def _parts(patterns: int, size: int) -> Iterator[tuple[int, int]]:
+    at_once = max(1, _MOST_COINS // max(1, size))
+    for start in range(0, patterns, at_once):
+        yield start, min(start + at_once, patterns)
+
+
+def students_p(estimate: Estimate) -> float | None:
+    """Two-sided p of Student's t-test that the mean is 0; None where it is exact, or rests on one observation."""
+    from scipy.stats import t
+
+    if estimate.exact or estimate.se is None or estimate.n < 2:
+        return None
+    if estimate.se == 0.0:
+        return float(estimate.mean == 0.0)
+    return float(2.0 * t.sf(abs(estimate.mean) / estimate.se, estimate.n - 1))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjusted p-values, in the order given: `max_{j <= i} min(1, (m - j + 1) p_(j))` (Holm 1979).
+
+    Rejecting those at most alpha bounds the chance of any false rejection by alpha, however the tests depend.
+    """
+    if not all(0.0 <= p <= 1.0 for p in p_values):
+        raise ValueError(f"A p-value lies between 0 and 1: {list(p_values)}")
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted, most = [0.0] * len(p_values), 0.0
+    for rank, place in enumerate(order):
+        most = max(most, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = most
+    return adjusted
 
 
 def jackknife(strata: Sequence[Sequence[Sequence[float]]], figure: Callable[[Array], float]) -> Estimate:
