@@ -40,7 +40,7 @@ def model(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("STRATAGEM_API_KEY", KEY)
+    monkeypatch.setenv("STRATAGEM_API_KEY", f"{KEY}@127.0.0.1")
 
 
 def ask(engine, text):
@@ -57,7 +57,7 @@ def test_the_model_answers(model):
 
 
 def test_a_wrong_key_is_refused(model, monkeypatch):
-    monkeypatch.setenv("STRATAGEM_API_KEY", "sk-of-another-server")
+    monkeypatch.setenv("STRATAGEM_API_KEY", "sk-of-another-server@127.0.0.1")
     with pytest.raises(BadServer, match=r"status 401.*the key in STRATAGEM_API_KEY was sent") as caught:
         ask(OpenAIEngine(model), "?")
     assert "sk-of" not in str(caught.value)

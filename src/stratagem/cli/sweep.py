@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from stratagem.cli import options
 from stratagem.cli.output import errors, number, out, table
 from stratagem.files import telling, write_file
 
@@ -20,6 +21,7 @@ def sweep(
     into: Annotated[Path | None, typer.Option("--out", help="Where the runs lie; by default runs/NAME.")] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Run nothing; compare what is there.")] = False,
     any_tree: Annotated[bool, typer.Option("--any-tree", help="Run a program that is no clean commit.")] = False,
+    allow_host: options.AllowHost = None,
 ) -> None:
     """Run every arm of a sweep with every seed, resumable, and say what the runs say of its hypothesis."""
     from stratagem.sweeps.comparison import compared

@@ -12,6 +12,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
+from stratagem.cli import options
 from stratagem.cli.output import errors, number, out, table
 from stratagem.errors import BadParameter
 from stratagem.runs.checkpoint import latest
@@ -29,6 +30,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run where it stopped.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at what a check of the training finds.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and do nothing.")] = False,
+    allow_host: options.AllowHost = None,
 ) -> None:
     """Train by a recipe; a run that was stopped goes on with --resume."""
     from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from stratagem.engines.base import Engine
+from stratagem.engines.remote.hosts import check_allowed
 from stratagem.engines.remote.tally import Tally
 from stratagem.models.reference import BadModel, ModelRef, parse_model
 from stratagem.models.run_models import resolved
@@ -27,7 +28,8 @@ class Served(NamedTuple):
 def served(text: str) -> Served:
     """The engine of a model text, with its adapter loaded; several models on one base share an engine."""
     ref = resolved(parse_model(text))
-    if ref.kind == "api":
+    if ref.url is not None:
+        check_allowed(ref.url)
         return Served(_remote(ref), "")
     if len(ref.adapters) > 1:
         raise BadModel(f"A player has one adapter, and {text!r} names {len(ref.adapters)}: leave one.")

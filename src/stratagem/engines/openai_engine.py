@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
 from stratagem.engines.remote.background import Background
+from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.engines.remote.mistakes import is_mistake, lacks, mended, told
 from stratagem.engines.remote.protocol import Lessons, chat_body, check, lesson
 from stratagem.engines.remote.replies import Reply, read_models, read_reply
 from stratagem.engines.remote.retries import Failure, Patience, pause
-from stratagem.engines.remote.secret import key_from_environment
+from stratagem.engines.remote.secret import key_for
 from stratagem.engines.remote.tally import Prices, Tally, prices_from_environment
 from stratagem.errors import BadParameter, CannotCompute, MissingExtra
 from stratagem.models.reference import ModelRef, parse_model
@@ -54,6 +55,7 @@ class OpenAIEngine:
         ref = parse_model(ref) if isinstance(ref, str) else ref
         if ref.url is None:
             raise BadParameter(f"{ref} is not behind a server: say api:MODEL@URL.")
+        check_encrypted(ref.url)
         if max_concurrent < 1:
             raise BadParameter(
                 f"At least one request is under way at a time: `max_concurrent` cannot be {max_concurrent}."
@@ -66,7 +68,7 @@ class OpenAIEngine:
         self.tally = Tally(prices=prices or prices_from_environment(ref.where))
         self._model, self._url = ref.where, ref.url
         self._patience = patience
-        self._secret = key_from_environment()
+        self._secret = key_for(ref.url)
         self._lessons: Lessons = frozenset()
         self._met = self._spoke = False
         self._absent: Failure | None = None  # why nobody is there, as the first request of a batch found

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from stratagem.errors import StratagemError
 
@@ -114,16 +114,29 @@ def _of_run(text: str, where: str) -> dict[str, Any]:
 def _served(text: str, where: str) -> dict[str, Any]:
     """The model and its server; a key in the address is refused, since addresses are recorded."""
     name, at, url = where.rpartition("@http")
-    parts = urlsplit("http" + url)
-    if not at or not name or parts.scheme not in ("http", "https") or not parts.hostname:
+    parts = _address("http" + url)
+    if not at or not name or parts is None:
         raise BadModel(
             f"{_hidden(text)!r} names no server: say api:MODEL@URL, such as api:NAME@http://localhost:8000/v1."
         )
     if parts.username or parts.password or parts.query:
         raise BadModel(
-            "An address takes no user, key or question: say api:MODEL@URL, and keep the key in OPENAI_API_KEY."
+            "An address takes no user, key or question: say api:MODEL@URL, and STRATAGEM_API_KEY=KEY@HOST in the "
+            "environment."
         )
     return {"where": name, "url": "http" + url}
+
+
+def _address(url: str) -> SplitResult | None:
+    """The parts of an address of a server; None where a part is malformed."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    plain = url.isprintable() and " " not in url and "\\" not in url
+    sound = plain and parts.scheme in ("http", "https") and parts.hostname and port != 0
+    return parts if sound else None
 
 
 def _hidden(text: str) -> str:

@@ -4,6 +4,7 @@ from stratagem.engines.base import Request
 from stratagem.engines.remote.retries import Patience
 from stratagem.games.key import Key
 
+OWNED = "@127.0.0.1"
 KEY = "sk-very-secret-0123456789"
 HASTY = Patience(timeout=5.0, first_wait=0.01)
 CHAT = (("system", "Play."), ("user", "Your card is K."))

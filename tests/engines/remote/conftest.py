@@ -1,7 +1,7 @@
 """A fake server with an engine for it, and an environment that knows no other key or proxy."""
 
 import pytest
-from asking import HASTY, KEY
+from asking import HASTY, KEY, OWNED
 from fake_server import FakeServer
 
 from stratagem.engines.openai_engine import OpenAIEngine
@@ -9,9 +9,18 @@ from stratagem.engines.openai_engine import OpenAIEngine
 
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
-    for name in ("STRATAGEM_API_KEY", "STRATAGEM_PRICE", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+    monkeypatch.setenv("HOME", "/nowhere")
+    for name in (
+        "STRATAGEM_KEYS_FILE",
+        "STRATAGEM_API_KEY",
+        "STRATAGEM_PRICE",
+        "http_proxy",
+        "HTTP_PROXY",
+        "all_proxy",
+        "ALL_PROXY",
+    ):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY + OWNED)
 
 
 @pytest.fixture

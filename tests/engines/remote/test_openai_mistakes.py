@@ -12,6 +12,7 @@ from stratagem.engines.openai_engine import OpenAIEngine
 from stratagem.engines.remote.mistakes import BadServer
 from stratagem.engines.remote.retries import Patience
 from stratagem.errors import BadParameter, CannotCompute, MissingExtra
+from stratagem.models.reference import BadModel
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -22,16 +23,16 @@ def test_a_refused_key_is_an_error_that_names_the_variable_and_not_the_key(serve
         ask(engine)
     assert str(caught.value) == (
         f"The server at {server.url} answered with status {status}: Incorrect API key provided: …: the key in "
-        "OPENAI_API_KEY was sent; set STRATAGEM_API_KEY or OPENAI_API_KEY to one that it accepts."
+        f"OPENAI_API_KEY was sent; say one that it accepts, as in STRATAGEM_API_KEY=KEY@127.0.0.1:{server.port}."
     )
     monkeypatch.delenv("OPENAI_API_KEY")
-    with pytest.raises(BadServer, match="no key was sent; set STRATAGEM_API_KEY or"):
+    with pytest.raises(BadServer, match=r"no key of 127\.0\.0\.1:[0-9]+ is known; say one"):
         ask(OpenAIEngine(f"api:m@{server.url}"))
     assert [headers["authorization"] for headers in server.headers] == [f"Bearer {KEY}", "Bearer none"]
 
 
 def test_a_key_of_our_own_goes_first_and_another_service_s_is_not_sent(serve, monkeypatch):
-    monkeypatch.setenv("STRATAGEM_API_KEY", "sk-mine-98765\n")
+    monkeypatch.setenv("STRATAGEM_API_KEY", "sk-mine-98765@127.0.0.1\n")
     monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-admin-98765")
     server, engine = serve(echo)
     ask(engine)
@@ -41,7 +42,7 @@ def test_a_key_of_our_own_goes_first_and_another_service_s_is_not_sent(serve, mo
 
 @pytest.mark.parametrize("key", ["sk-a\nb-secret", "sk-schlüssel"])
 def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch, key):
-    monkeypatch.setenv("STRATAGEM_API_KEY", key)
+    monkeypatch.setenv("STRATAGEM_API_KEY", f"{key}@127.0.0.1")
     with pytest.raises(BadParameter, match="The key in STRATAGEM_API_KEY has a character") as caught:
         OpenAIEngine("api:m@http://127.0.0.1:1/v1")
     assert "sk-" not in str(caught.value)
@@ -118,8 +119,8 @@ def test_nobody_at_the_address_is_an_error_that_names_it():
 
 
 def test_a_name_that_nobody_has_is_an_error_that_names_it():
-    with pytest.raises(BadServer, match=r"^The server at http://nobody\.invalid/v1 cannot be reached \("):
-        ask(OpenAIEngine("api:m@http://nobody.invalid/v1", patience=HASTY))
+    with pytest.raises(BadServer, match=r"^The server at https://nobody\.invalid/v1 cannot be reached \("):
+        ask(OpenAIEngine("api:m@https://nobody.invalid/v1", patience=HASTY))
 
 
 def test_a_server_that_comes_late_is_used_all_the_same():
@@ -155,8 +156,8 @@ def test_a_reference_that_is_no_server_and_settings_that_make_no_sense_are_refus
         OpenAIEngine("tiny")
     with pytest.raises(BadParameter, match="`max_concurrent` cannot be 0"):
         OpenAIEngine("api:m@http://127.0.0.1:1/v1", max_concurrent=0)
-    with pytest.raises(BadParameter, match="is no address"):
-        ask(OpenAIEngine("api:m@http://127.0.0.1:99999/v1"))
+    with pytest.raises(BadModel, match="names no server"):
+        OpenAIEngine("api:m@http://127.0.0.1:99999/v1")
 
 
 def test_a_missing_package_is_named(monkeypatch):

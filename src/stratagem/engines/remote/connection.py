@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
+from stratagem.engines.remote.hosts import host_of, is_loopback
 from stratagem.engines.remote.replies import quoted, said
 from stratagem.engines.remote.retries import Failure, Patience, asked_pause, passes
 from stratagem.engines.remote.secret import Secret
@@ -25,6 +26,19 @@ _CONNECT = 10.0
 """Seconds in which a server that is there takes a connection."""
 _PLAIN = {"Accept-Encoding": "identity"}
 """A few bytes of a compressed answer could fill the memory."""
+_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "transfer-encoding",
+        "user-agent",
+    }
+)
+"""Headers that a request needs, beside the key."""
 
 
 class Connection:
@@ -112,11 +126,29 @@ async def _bound(response: httpx2.Response) -> None:
     response.headers.pop("content-encoding", None)
 
 
+def _stripped(secret: Secret) -> Callable[[httpx2.Request], Awaitable[None]]:
+    """Send no header but these: the package adds what other variables of the environment say, keys among it."""
+
+    async def strip(request: httpx2.Request) -> None:
+        for name in set(request.headers) - _HEADERS:
+            del request.headers[name]
+        request.headers["authorization"] = f"Bearer {secret.reveal()}"
+
+    return strip
+
+
 def _client(url: str, secret: Secret, seconds: httpx2.Timeout) -> openai.AsyncOpenAI:
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
     try:
         _ = urlsplit(url).port
-        sender = httpx2.AsyncClient(timeout=seconds, limits=limits, headers=_PLAIN, event_hooks={"response": [_bound]})
+        direct = is_loopback(host_of(url))  # what stays on this machine goes by no proxy, which would read the key
+        sender = httpx2.AsyncClient(
+            timeout=seconds,
+            limits=limits,
+            headers=_PLAIN,
+            event_hooks={"request": [_stripped(secret)], "response": [_bound]},
+            trust_env=not direct,
+        )
         return openai.AsyncOpenAI(
             base_url=url, api_key=secret.reveal(), http_client=sender, timeout=seconds, max_retries=0
         )

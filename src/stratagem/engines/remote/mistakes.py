@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from stratagem.engines.remote.hosts import host_of
 from stratagem.engines.remote.retries import Failure
 from stratagem.engines.remote.secret import VARIABLES, Secret
 from stratagem.errors import StratagemError
@@ -33,15 +34,16 @@ def told(url: str, failure: Failure) -> str:
 
 def mended(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> BadServer:
     """The error that says how the mistake is put right."""
-    return BadServer(f"{told(url, failure)}: {_advice(failure, secret, model, models)}.")
+    return BadServer(f"{told(url, failure)}: {_advice(url, failure, secret, model, models)}.")
 
 
-def _advice(failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> str:
+def _advice(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> str:
     if not failure.reached:
         return "check that it runs, and the address in api:MODEL@URL"
     if failure.status in (401, 403):
-        sent = f"the key in {secret.variable} was sent" if secret.variable else "no key was sent"
-        return f"{sent}; set {' or '.join(VARIABLES)} to one that it accepts"
+        host = host_of(url)
+        sent = f"the key in {secret.source} was sent" if secret.source else f"no key of {host} is known"
+        return f"{sent}; say one that it accepts, as in {VARIABLES[0]}=KEY@{host}"
     if failure.status == 402:
         return "it wants to be paid first"
     if lacks(failure, model) and models:

@@ -1,0 +1,98 @@
+"""Hosts of servers: which a name from a file may lead to, and which may be spoken to without encryption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from ipaddress import ip_address
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from stratagem.errors import BadParameter
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class Host(NamedTuple):
+    """A host by name or number, and perhaps one port of it."""
+
+    name: str
+    port: int | None = None
+
+    def covers(self, other: Host) -> bool:
+        """Whether the other is this host, at this port where one is named."""
+        return self.name == other.name and self.port in (None, other.port)
+
+    def __str__(self) -> str:
+        name = f"[{self.name}]" if ":" in self.name else self.name
+        return name if self.port is None else f"{name}:{self.port}"
+
+
+def read_host(text: str) -> Host | None:
+    """The host that `HOST` or `HOST:PORT` names; None where it names none."""
+    try:
+        parts = urlsplit(f"//{text.strip()}")
+        port = parts.port
+    except ValueError:
+        return None
+    plain = parts.netloc == text.strip() and "@" not in text and text.isprintable() and " " not in text.strip()
+    return Host(parts.hostname, port) if parts.hostname and plain else None
+
+
+def host_of(url: str) -> Host:
+    """The host and the port of an address."""
+    parts = urlsplit(url)
+    try:
+        return Host(parts.hostname or "", parts.port or _PORTS.get(parts.scheme))
+    except ValueError as error:
+        raise BadParameter(f"{url!r} is no address ({error}): say http://HOST:PORT/v1.") from None
+
+
+def is_loopback(host: Host) -> bool:
+    """Whether a host is this machine: what is sent there leaves it by no network."""
+    if host.name == "localhost":
+        return True
+    try:
+        return ip_address(host.name).is_loopback
+    except ValueError:
+        return False
+
+
+def check_encrypted(url: str) -> None:
+    """Refuse plain http beyond this machine: everybody on the way reads the prompts and the key."""
+    if urlsplit(url).scheme == "http" and not is_loopback(host_of(url)):
+        raise BadParameter(
+            f"The server at {url} would be spoken to in plain http, which everybody on the way can read: "
+            "say https://, or forward a port of this machine to it and say http://localhost:PORT/v1."
+        )
+
+
+_allowed: list[tuple[Host, ...]] = []
+"""Hosts that may be named, while names come from a file; the innermost file counts."""
+
+
+@contextmanager
+def named_by_file(allowed: Iterable[str]) -> Iterator[None]:
+    """While this lasts, names come from a file, which may have been written by anybody: only these hosts are met."""
+    hosts = tuple(_host(text) for text in allowed)
+    _allowed.append(hosts)
+    try:
+        yield
+    finally:
+        _allowed.pop()
+
+
+def _host(text: str) -> Host:
+    host = read_host(text)
+    if host is None:
+        raise BadParameter(f"{text!r} is no host: say --allow-host HOST or --allow-host HOST:PORT.")
+    return host
+
+
+def check_allowed(url: str) -> None:
+    """Refuse a server that only a file names."""
+    host = host_of(url)
+    if _allowed and not any(one.covers(host) for one in _allowed[-1]):
+        raise BadParameter(
+            f"A recipe names a server at {host}, which is asked only if you say so: add --allow-host {host}."
+        )

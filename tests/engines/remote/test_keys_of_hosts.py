@@ -1,0 +1,170 @@
+"""A key goes to its own host, encrypted or within this machine, and to nobody else."""
+
+import pytest
+from asking import ask, echo
+from fake_server import FakeServer
+
+from stratagem.cli.main import main
+from stratagem.engines.open import engine_of
+from stratagem.engines.openai_engine import OpenAIEngine
+from stratagem.engines.remote.hosts import check_encrypted, named_by_file, read_host
+from stratagem.engines.remote.secret import key_for
+from stratagem.errors import BadParameter
+
+OURS = "https://api.ours.example/v1"
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+
+
+def sent(monkeypatch, value, url, variable="STRATAGEM_API_KEY"):
+    monkeypatch.setenv(variable, value)
+    return key_for(url).reveal()
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        (OURS, "sk-ours-123"),
+        ("https://API.OURS.EXAMPLE:8443/v1", "sk-ours-123"),
+        ("http://localhost:8000/v1", "sk-local-45"),
+        ("http://localhost:8001/v1", "none"),
+        ("https://ours.example/v1", "none"),
+        ("https://api.ours.example.evil/v1", "none"),
+        ("https://evil/api.ours.example/v1", "none"),
+        ("https://evil/v1#@api.ours.example", "none"),
+    ],
+)
+def test_key_goes_to_its_own_host_only(monkeypatch, url, key):
+    both = "sk-ours-123@api.ours.example, sk-local-45@localhost:8000"
+    assert sent(monkeypatch, both, url) == key
+
+
+def test_openai_key_without_a_host_is_openai_s(monkeypatch):
+    assert sent(monkeypatch, "sk-openai-1", "https://api.openai.com/v1", "OPENAI_API_KEY") == "sk-openai-1"
+    assert sent(monkeypatch, "sk-openai-1", OURS, "OPENAI_API_KEY") == "none"
+
+
+@pytest.mark.parametrize("value", ["sk-secret-1", "sk-secret-1@", "@host", "sk-secret-1@ho st", "sk-secret-1@h:port"])
+def test_key_without_a_host_is_refused_unseen(monkeypatch, value):
+    with pytest.raises(BadParameter, match="does not say which host it belongs to: write KEY@HOST") as caught:
+        sent(monkeypatch, value, OURS)
+    assert "sk-secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o777])
+def test_keys_file_that_others_may_read_is_refused(tmp_path, monkeypatch, mode):
+    path = tmp_path / "keys"
+    path.write_text("# ours\nsk-file-9876@api.ours.example\n\nsk-other-55@other.example\n")
+    monkeypatch.setenv("STRATAGEM_KEYS_FILE", str(path))
+    path.chmod(mode)
+    with pytest.raises(BadParameter, match=r"Others may read the keys in .*: say chmod 600 ") as caught:
+        key_for(OURS)
+    assert "sk-file" not in str(caught.value)
+    path.chmod(0o600)
+    assert key_for(OURS).reveal() == "sk-file-9876"
+    assert key_for("https://other.example/v1").reveal() == "sk-other-55"
+    assert key_for("https://third.example/v1").reveal() == "none"
+
+
+def test_keys_file_of_the_home_is_read_where_no_other_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert key_for(OURS).reveal() == "none"
+    path = tmp_path / ".config" / "stratagem" / "keys"
+    path.parent.mkdir(parents=True)
+    path.write_text("sk-home-1234@api.ours.example\n")
+    path.chmod(0o600)
+    assert key_for(OURS).reveal() == "sk-home-1234"
+    monkeypatch.setenv("STRATAGEM_KEYS_FILE", str(tmp_path / "none"))
+    with pytest.raises(BadParameter, match=r"The keys file .* cannot be read: No such file"):
+        key_for(OURS)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://api.ours.example/v1", "http://10.0.0.7:8000/v1", "http://0.0.0.0/v1", "http://localhost.evil/v1"],
+)
+def test_plain_http_beyond_this_machine_is_refused(url):
+    with pytest.raises(BadParameter, match="in plain http, which everybody on the way can read: say https://"):
+        OpenAIEngine(f"api:m@{url}")
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/v1", "http://[::1]:1/v1", "http://LOCALHOST/v1", OURS])
+def test_this_machine_and_encrypted_servers_are_spoken_to(url):
+    check_encrypted(url)
+
+
+def test_only_the_key_of_the_host_and_nothing_else_of_the_environment_is_sent(serve, monkeypatch):
+    elsewhere = FakeServer(echo)
+    with elsewhere:
+        for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{elsewhere.port}")
+        monkeypatch.setenv("STRATAGEM_API_KEY", "sk-mine-98765@127.0.0.1,sk-ours-98765@api.ours.example")
+        for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+            monkeypatch.setenv(name, f"sk-leak-{name}")
+        monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Api-Key: sk-leak-custom\nAuthorization: Bearer sk-leak-other")
+        server, engine = serve(echo)
+        assert ask(engine)[0].text == "Answer 1"
+    assert server.headers[0]["authorization"] == "Bearer sk-mine-98765"
+    assert "sk-leak" not in str(server.headers)
+    assert "sk-ours" not in str(server.headers)
+    assert elsewhere.asked == [], "a proxy would have read the key"
+
+
+def test_server_named_by_a_file_is_asked_only_where_its_host_is_allowed():
+    with FakeServer(echo) as server:
+        name = f"api:m@{server.url}"
+        with named_by_file(()), pytest.raises(BadParameter, match=f"add --allow-host 127.0.0.1:{server.port}"):
+            engine_of(name)
+        with named_by_file(["127.0.0.1:1", "localhost"]), pytest.raises(BadParameter, match="add --allow-host"):
+            engine_of(name)
+        for allowed in ("127.0.0.1", f"127.0.0.1:{server.port}"):
+            with named_by_file([allowed]):
+                engine_of(name)
+        with named_by_file(()), pytest.raises(BadParameter):
+            engine_of(name)  # although it is known from before
+        engine_of(name)
+        assert server.asked == []
+
+
+@pytest.mark.parametrize("text", ["", "a b", "http://x", "me@x", "x/y", "x:port", "[::1"])
+def test_what_is_no_host_is_refused(text):
+    assert read_host(text) is None
+    with pytest.raises(BadParameter, match="is no host: say --allow-host HOST"), named_by_file([text]):
+        pass
+
+
+RECIPE = """
+algorithm = "grpo"
+validation = 1
+test = 1
+
+[grpo]
+iterations = 1
+groups = 1
+forks = 2
+turns = [1, 1]
+warm_up = "lm('api:m@htt\\\\x70://127.0.0.1:{port}/v1')"
+"""
+"""A recipe whose player is on a server, at an address that no search of the file finds."""
+
+
+@pytest.mark.parametrize("allowed", [(), ("--allow-host", "127.0.0.1")])
+def test_recipe_that_names_a_server_is_trained_only_with_allow_host(tmp_path, monkeypatch, capsys, allowed):
+    monkeypatch.setenv("STRATAGEM_API_KEY", "sk-ours-98765@api.ours.example")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-openai-98765")
+    with FakeServer(lambda exchange: exchange.say("BET")) as server:
+        path = tmp_path / "recipe.toml"
+        path.write_text(RECIPE.format(port=server.port))
+        with pytest.raises(SystemExit) as ended:
+            main(["train", str(path), "--out", str(tmp_path / "run"), *allowed])
+        said = " ".join(capsys.readouterr().err.split())
+    assert "sk-" not in f"{server.headers} {said} {(tmp_path / 'run').exists() and list((tmp_path / 'run').iterdir())}"
+    if allowed:
+        assert ended.value.code in (0, None)
+        assert server.asked
+    else:
+        assert (ended.value.code, server.asked) == (2, [])
+        assert f"A recipe names a server at 127.0.0.1:{server.port}, which is asked only if you say so" in said
