@@ -1,0 +1,185 @@
+"""Each estimator of credit raises the better of two actions, though it was taken more seldom and all rewards are high.
+
+The policy is a pair of logits, even at first, and the step is the exact gradient `sum A (1[right] - 1/2)` over the
+decisions. The worse action was taken three times as often, so without the baseline the step would go the wrong way.
+"""
+
+import numpy as np
+import pytest
+
+from stratagem.learning.credit.base import Decisions
+from stratagem.learning.credit.catalogue import CREDITS, make_credit
+
+RIGHT, WRONG = 0, 1
+ONCE = np.array([RIGHT, WRONG, WRONG, WRONG])
+"""What was done in four episodes of one decision."""
+REWARD = np.where(ONCE == RIGHT, 6.0, 5.0)
+NO_GROUP = np.zeros(4, dtype=np.int64)
+TWICE = np.array([[RIGHT, RIGHT], [RIGHT, WRONG], [WRONG, RIGHT], [WRONG, WRONG]])
+"""What was done in four episodes of two decisions, the second of which changes nothing."""
+
+
+def step(actions, advantage):
+    """How far the logit of the right action is moved."""
+    return float((advantage * ((actions == RIGHT) - 0.5)).sum())
+
+
+def once(**columns):
+    return Decisions(episode=np.arange(4), **columns)
+
+
+def paid(**columns):
+    return once(terms={"payoff": REWARD}, **columns)
+
+
+def won(outcome, **columns):
+    return once(state=NO_GROUP, action=ONCE, outcome=np.where(ONCE == RIGHT, outcome, 1.0 - outcome), **columns)
+
+
+def grouped():
+    return paid(group=NO_GROUP, round=NO_GROUP)
+
+
+def weighed():
+    """The sheet of each episode was worth the same, and of its orders one is better."""
+    return once(group=NO_GROUP, weight=REWARD, terms={"payoff": np.full(4, 5.0)})
+
+
+def factored():
+    """The weight counts as a factor of a good sheet; of a second group, worth less, nothing was seen to be better."""
+    return Decisions(
+        episode=np.arange(4), group=NO_GROUP, weight=np.array([3.0, 0.5, 1.0, 1.0]),
+        terms={"payoff": np.array([6.0, 6.0, 2.0, 2.0])},
+    )  # fmt: skip
+
+
+def expected():
+    """A value head knows what is usual."""
+    return paid(value=np.full(4, 5.25))
+
+
+CASES = {
+    "group_mean": grouped,
+    "rloo": grouped,
+    "per_round": grouped,
+    "per_round(normalise=episode)": grouped,
+    "per_round(horizon=round)": grouped,
+    "gae": expected,
+    "whitened": expected,
+    "whitened(within=round)": lambda: paid(value=np.zeros(4), round=NO_GROUP),
+    "scaled": expected,
+    "per_order": weighed,
+    "step_win_rate": lambda: won(1.0),
+    "beta": lambda: won(1.0),
+    "discounted": lambda: won(1.0),
+    "spag": lambda: won(1.0),
+}
+"""By estimator with its options."""
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_credit_raises_the_better_action(text):
+    credit = make_credit(text)(CASES[text]())
+    assert step(ONCE, credit.advantage) > 0.1
+
+
+def test_every_estimator_has_a_direction_case():
+    """A new estimator needs a case above; one whose advantages outlive a batch has a test of its own below."""
+    assert {text.partition("(")[0] for text in CASES} | {"role_baseline"} == set(CREDITS)
+
+
+def test_role_baseline_raises_the_better_action_in_either_role():
+    """Two roles, of which one is always paid more; what is usual for each is known from earlier batches."""
+    credit = make_credit("role_baseline(decay=0.5)")
+    usual = Decisions(
+        episode=np.arange(2), role=np.arange(2), roles=("rich", "poor"), terms={"payoff": np.array([15.25, 5.25])}
+    )
+    state = {}
+    for _ in range(60):
+        state = credit(usual, state).state
+    for role, more in ((0, 10.0), (1, 0.0)):
+        batch = once(role=np.full(4, role), roles=("rich", "poor"), terms={"payoff": REWARD + more})
+        advantage = make_credit("role_baseline(decay=0.999)")(batch, state).advantage
+        assert step(ONCE, advantage) > 0.1
+
+
+def test_times_raises_the_order_that_weighs_more_in_a_good_sheet():
+    credit = make_credit("per_order(how=times)")(factored())
+    assert step(np.array([RIGHT, WRONG]), credit.advantage[:2]) > 0.1
+
+
+def two_rounds(reward):
+    """Four episodes of two rounds; `reward` is from the two actions of each to what its rounds paid."""
+    return Decisions(
+        episode=np.repeat(np.arange(4), 2),
+        group=np.zeros(8, dtype=np.int64),
+        round=np.tile([0, 1], 4),
+        value=np.zeros(8),
+        outcome=np.repeat([1.0, 1.0, 0.0, 0.0], 2),
+        state=np.tile([0, 1], 4),
+        action=TWICE.ravel(),
+        terms={"payoff": np.array([reward(*actions) for actions in TWICE.tolist()]).ravel()},
+    )
+
+
+def late(first, second):
+    """The first action is paid for in the second round."""
+    return 5.0, 6.0 if first == RIGHT else 5.0
+
+
+def early(first, second):
+    """The first action is paid for at once, and the second pays the other way."""
+    return 6.0 if first == RIGHT else 5.0, 5.0 if first == RIGHT else 9.0
+
+
+LOOKS_AHEAD = (
+    "group_mean",
+    "rloo",
+    "per_round",
+    "per_round(normalise=episode)",
+    "gae",
+    "gae(lam=1)",
+    "whitened",
+    "whitened(within=round)",
+    "scaled",
+    "step_win_rate",
+    "beta",
+    "discounted",
+    "spag",
+)
+
+
+@pytest.mark.parametrize("text", LOOKS_AHEAD)
+def test_credit_reaches_the_action_that_was_paid_for_later(text):
+    advantage = make_credit(text)(two_rounds(late)).advantage.reshape(4, 2)
+    assert step(TWICE[:, 0], advantage[:, 0]) > 0.1
+    assert step(TWICE[:, 1], advantage[:, 1]) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_round_of_its_own_is_not_credited_with_what_comes_later():
+    """Under `horizon=round` the better action is the one that is paid at once."""
+    own = make_credit("per_round(horizon=round)")(two_rounds(early)).advantage.reshape(4, 2)
+    to_go = make_credit("per_round")(two_rounds(early)).advantage.reshape(4, 2)
+    assert step(TWICE[:, 0], own[:, 0]) > 0.1
+    assert step(TWICE[:, 0], to_go[:, 0]) < -0.1
+
+
+def test_gae_prefers_the_action_that_leads_to_the_greater_value():
+    """With `lam` 0 nothing but the value head's figure after the step tells the actions apart."""
+    value = np.column_stack([np.full(4, 5.5), np.where(TWICE[:, 0] == RIGHT, 6.0, 5.0)]).ravel()
+    decisions = two_rounds(lambda first, second: (0.0, 6.0 if first == RIGHT else 5.0))
+    decisions = Decisions(episode=decisions.episode, terms=decisions.terms, value=value)
+    advantage = make_credit("gae(lam=0)")(decisions).advantage.reshape(4, 2)
+    assert step(TWICE[:, 0], advantage[:, 0]) == pytest.approx(1.0)
+    assert np.allclose(advantage[:, 1], 0.0)
+
+
+@pytest.mark.parametrize("text", ["group_mean", "rloo", "per_round"])
+def test_a_penalty_with_a_negative_weight_lowers_the_action_that_costs(text):
+    """The right action is paid less and costs nothing; the weight of the penalty decides."""
+    terms = {"payoff": -REWARD, "exploit": np.where(ONCE == RIGHT, 0.0, 1.0)}
+    decisions = once(group=NO_GROUP, round=NO_GROUP, terms=terms)
+    estimator = CREDITS[text]
+    for weight, sign in ((-3.0, 1.0), (-0.3, -1.0), (3.0, -1.0)):
+        credit = estimator(weights={"payoff": 1.0, "exploit": weight})(decisions)
+        assert sign * step(ONCE, credit.advantage) > 0.1

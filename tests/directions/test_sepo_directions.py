@@ -1,0 +1,138 @@
+"""One step of SEPO on a dilemma of one round: each term of its objective moves the policy the way it should.
+
+A penalty is made so dear that it outweighs the payoff. In this game the payoff and the exploitability ask for DEFECT,
+collusion and externality for COOPERATE.
+"""
+
+from itertools import product
+from typing import get_args
+
+import pytest
+from two_actions import DILEMMA, FLAT, OPTIMISER, defects, step
+
+from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.sepo_settings import SEPOSettings
+from stratagem.algorithms.trained import Trained
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.models.load import load
+
+DEAR = 1e4
+ALONE = {"alpha": 0.0, "beta": 0.0, "gamma": 0.0, "kl": 0.0, "optimiser": OPTIMISER}
+UP, DOWN = 1.0, -1.0
+WAYS = list(product(["round", "episode"], ["to_go", "round"]))
+"""How advantages are normalised, and what a round is worth; in one round all come to the same."""
+
+
+def recipe_of(game=DILEMMA, **settings):
+    return Recipe.read({"games": [game], "temperature": 1.0, "sepo": {**ALONE, **settings}})
+
+
+def sepo(game=DILEMMA, key=0, shake=False, **settings):
+    recipe = recipe_of(game, **settings)
+    return step(recipe, lambda hero, made: SEPO(recipe.sepo, made, hero, Key(key)), shake)
+
+
+@pytest.mark.parametrize(("normalise", "horizon"), WAYS)
+def test_payoff_raises_the_action_that_pays(normalise, horizon):
+    assert sepo(credit="none", normalise=normalise, horizon=horizon)[2] > 1e-3
+
+
+@pytest.mark.parametrize("credit", get_args(SEPOSettings.model_fields["credit"].annotation))
+def test_externality_raises_the_action_that_costs_others_less(credit):
+    """Whatever the credit of penalties that show in probes: harm shows in the rollouts themselves."""
+    assert sepo(credit=credit, gamma=DEAR)[2] < -1e-3
+
+
+@pytest.mark.parametrize(("normalise", "horizon"), WAYS)
+@pytest.mark.parametrize("source", get_args(SEPOSettings.model_fields["source"].annotation))
+def test_a_probe_is_taught_to_be_less_exploited(source, normalise, horizon):
+    """Who defects loses nothing to a defector, who cooperates five points."""
+    only = {"credit": "probe", "alpha": DEAR, "source": source, "normalise": normalise, "horizon": horizon}
+    assert sepo(**only)[2] > 1e-3
+
+
+TRUST = "matrix(payoffs=[[(3, 3), (0, 0)], [(0, 0), (1, 1)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
+"""Here it pays to do what the other does."""
+
+
+def test_a_probe_is_taught_against_what_the_pool_pays():
+    """The pool begins with COOPERATE, and adversaries with DEFECT: the dear probe outweighs the pool."""
+    assert sepo(TRUST, credit="none")[2] < -1e-3
+    assert sepo(TRUST, credit="probe", alpha=DEAR)[2] > 1e-3
+
+
+def test_a_probe_is_taught_not_to_collude():
+    """To defect beside an unconditional cooperator is what the game calls collusion."""
+    assert sepo(credit="probe", beta=DEAR)[2] < -1e-3
+
+
+def charges(episodes, kind):
+    """What the i-th episode of every probe charges on average: what it was paid less than 3, or whether it defected."""
+    each = {}
+    for episode in episodes:
+        if f"/{kind}/" in episode.id:
+            seat = episode.seat_of(0)
+            defected = next(row.action for row in episode.decisions if row.seat == seat) == "DEFECT"
+            charge = max(0.0, 3.0 - episode.payoffs[seat]) if kind == "exploit" else float(defected)
+            each.setdefault(int(episode.id.rpartition(".")[2]), []).append(charge)
+    return {number: sum(some) / len(some) for number, some in each.items()}
+
+
+def pull(episodes, kind):
+    """Towards DEFECT if it was the rollouts whose probes were charged less that took it."""
+    charged = charges(episodes, kind)
+    mean = sum(charged.values()) / len(charged)
+    total = 0.0
+    for episode in episodes:
+        if "/train/" in episode.id:
+            action = next(row.action for row in episode.decisions if row.seat == episode.seat_of(0))
+            total += (mean - charged[int(episode.id.rpartition(".")[2])]) * (action == "DEFECT")
+    return total
+
+
+@pytest.fixture(scope="module")
+def hero():
+    return Trained(recipe_of(), load("tiny")).hero
+
+
+def dice(hero, kind, sign, **settings):
+    """The first key under which the charges are tied to an action, DEFECT's or COOPERATE's."""
+    recipe, game = recipe_of(**settings), make_game(DILEMMA)
+    for key in range(60):
+        pulled = pull(SEPO(recipe.sepo, game, hero, Key(key)).collect(0).episodes, kind)
+        if sign * pulled > 1.0:
+            return key
+    raise AssertionError("no dice tie the charges to this action")
+
+
+@pytest.mark.parametrize("sign", [UP, DOWN], ids=["it cooperated", "it defected"])
+@pytest.mark.parametrize(("kind", "weight"), [("exploit", "alpha"), ("collusion", "beta")])
+def test_a_rollout_is_made_rarer_by_the_penalty_that_it_is_charged(hero, kind, weight, sign):
+    """Under dice that by chance tie the dearer probes to rollouts that did so."""
+    settings = {"credit": "rollout", "groups": 1, "rollouts": 6, weight: DEAR}
+    collected, _, moved = sepo(key=dice(hero, kind, sign, **settings), **settings)
+    assert sign * pull(collected.episodes, kind) > 1.0
+    assert sign * moved > 1e-3
+
+
+@pytest.mark.parametrize(("kind", "weight"), [("exploit", "alpha"), ("collusion", "beta")])
+def test_a_shared_penalty_moves_nothing(kind, weight):
+    assert sepo(credit="shared", **{weight: DEAR})[2] == sepo(credit="shared")[2]
+
+
+def test_every_way_to_credit_a_penalty_has_a_direction_case():
+    assert set(get_args(SEPOSettings.model_fields["credit"].annotation)) == {"probe", "rollout", "shared", "none"}
+    assert set(get_args(SEPOSettings.model_fields["source"].annotation)) == {"pool", "best_response"}
+    weights = SEPOSettings(alpha=1.0, beta=1.0, gamma=1.0).weights("ipd")
+    assert set(weights) == {"exploit", "collusion", "externality"}
+
+
+def test_the_charge_leads_back_to_the_reference():
+    """All is paid alike, so nothing else moves a policy that has left its base."""
+    home = defects(Trained(recipe_of(FLAT), load("tiny")).hero, make_game(FLAT))
+    _, before, moved = sepo(FLAT, credit="none", kl=1.0, shake=True)
+    assert abs(home - before) > 1e-3
+    assert (home - before) * moved > 0.0
+    assert sepo(FLAT, credit="none", shake=True)[2] == 0.0

@@ -1,0 +1,46 @@
+"""A repeated game of two actions, and how likely a policy takes each before and after one step."""
+
+import torch
+
+from stratagem.algorithms.collected import joined
+from stratagem.algorithms.trained import Trained
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.models.load import load
+
+DILEMMA = "ipd(rounds=1)"
+"""DEFECT pays more whatever the other does, COOPERATE pays more to both together."""
+FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
+"""All is paid alike, so no advantage is left beside what a setting adds."""
+OPTIMISER = {"rate": 1e-4}
+"""One step of AdamW then goes along the sign of the gradient, far enough to be seen and near enough to be straight."""
+SHAKE = 0.02
+
+
+def defects(player, game):
+    """How likely the second action is at the start."""
+    return dict(player.policy(game.start(Key(0)).view(0)))["DEFECT"]
+
+
+def shaken(trained):
+    """The same policy some way from its reference."""
+    torch.manual_seed(3)
+    with torch.no_grad():
+        for weight in trained.learner.optimiser.weights:
+            weight += SHAKE * torch.randn_like(weight)
+    trained.engine.publish(trained.adapter, 1)
+    return trained
+
+
+def step(recipe, collector, shake=False):
+    """Collect and learn one iteration by the code that a run uses.
+
+    What was collected; how likely DEFECT is before, and how much likelier afterwards.
+    """
+    trained, game = Trained(recipe, load(recipe.model)), make_game(recipe.games[0])
+    if shake:
+        shaken(trained)
+    before = defects(trained.hero, game)
+    collected = collector(trained.hero, game).collect(0)
+    trained.learn(joined([collected]).examples)
+    return collected, before, defects(trained.hero, game) - before
