@@ -1,46 +1,76 @@
 """A game as other programs of Diplomacy read it: the engine's saved-game format, and a picture of every phase.
 
-Time stamps, ids and hashes are left out, so the same game makes the same files.
+The engine's `is_valid_saved_game` accepts the saved game. Time stamps and random ids are left out, so the same game
+makes the same files.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stratagem.games.diplomacy.engine import Engine, engine_at, phase_of, process
+from stratagem.games.diplomacy.engine import Engine, Results, engine_at, phase_of, process
 
 if TYPE_CHECKING:
     from stratagem.games.diplomacy.state import Log
 
 SAVED = "game.json"
-_LEFT_OUT = ("timestamp", "zobrist_hash", "game_id")
+_LEFT_OUT = ("timestamp", "game_id")
 
 
 def replay_files(board: str, log: Log) -> Iterator[tuple[str, str]]:
     """Name and text: every phase with its orders drawn in, the last board, and the saved game."""
-    engine = engine_at(board)
+    engine, written = engine_at(board), list[dict[str, str]]()
     for number, (phase, lines) in enumerate(log, 1):
         orders: dict[str, list[str]] = {}
         for power, line, _ in lines:
             orders.setdefault(power, []).append(line)
+        spelled = _spelled(engine, orders)
         for power, own in orders.items():
             engine.set_orders(power, own, expand=False)
         yield f"{number:03d}-{phase}.svg", _picture(engine)
-        process(engine, orders)
+        results = process(engine, orders)
+        written.append({unit: _written(unit, lines, results) for unit, lines in spelled.items()})
     yield f"{len(log) + 1:03d}-{phase_of(engine)}.svg", _picture(engine)
-    yield SAVED, _saved(engine)
+    yield SAVED, _saved(engine, written)
 
 
 def _picture(engine: Engine) -> str:
     return str(engine.render(incl_orders=True))
 
 
-def _saved(engine: Engine) -> str:
+def _spelled(engine: Engine, orders: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
+    """By unit, an order of the phase as it was given, and as the engine spells it when it reads a file.
+
+    They differ where a fleet supports a fleet to a coast that it cannot reach itself: the engine drops that coast.
+    """
+    given = {_unit(line): line for own in orders.values() for line in own}
+    for power, own in orders.items():
+        engine.set_orders(power, list(own))
+    read = {_unit(line): line for own in engine.get_orders().values() for line in own}
+    engine.clear_orders()
+    return {unit: (given[unit], line) for unit, line in read.items() if unit in given}
+
+
+def _unit(line: str) -> str:
+    return " ".join(line.split()[:2])
+
+
+def _written(unit: str, lines: tuple[str, str], results: Results) -> str:
+    """The order as the file has it: a support that was void for its coast would help without it, so it is a hold."""
+    given, read = lines
+    return f"{unit} H" if read != given and "void" in results.get(unit, ()) else read
+
+
+def _saved(engine: Engine, written: Sequence[Mapping[str, str]]) -> str:
     from diplomacy.utils.export import to_saved_game_format
 
     game: dict[str, Any] = to_saved_game_format(engine)
+    for phase, lines in zip(game["phases"], written, strict=False):  # the last phase was not played
+        phase["orders"] = {
+            power: [lines.get(_unit(line), line) for line in own or ()] for power, own in phase["orders"].items()
+        }
     for phase in game["phases"]:
         phase["state"] = {key: value for key, value in phase["state"].items() if key not in _LEFT_OUT}
         phase["results"] = {unit: [str(code) for code in codes] for unit, codes in phase["results"].items()}
