@@ -81,6 +81,40 @@ def test_more_games_make_narrower_intervals():
     assert (few.high - few.low) > 5 * (many.high - many.low)
 
 
+def dealt(points, copies=1):
+    """Scores of a and b, a deal for each row of points, every game of it `copies` times."""
+    rows = [(str(deal), won) for deal, row in enumerate(points) for won in row * copies]
+    return [Score("a", "b", won, deal=deal) for deal, won in rows]
+
+
+def test_elo_is_the_same_however_often_a_deal_is_played():
+    points = [[1.0, 0.0], [1.0, 1.0], [0.5, 0.0], [1.0, 1.0], [0.0, 0.0]]
+    assert by_name(dealt(points, copies=9)) == by_name(dealt(points))
+    turned = [Score("b", "a", 1.0 - score.points, deal=score.deal) for score in dealt(points)]
+    assert by_name(turned) == by_name(dealt(points))
+
+
+def test_elo_interval_of_deals_is_that_of_as_many_games():
+    """Three deals won twice and three lost twice say as much as three games of six."""
+    found = by_name(dealt([[1.0, 1.0]] * 3 + [[0.0, 0.0]] * 3))["a"]
+    assert found == by_name([Score("a", "b", 3.0, 6.0)])["a"]
+    assert found.games == 6.0
+    games = by_name([Score("a", "b", 6.0, 12.0)])["a"]
+    assert found.high - found.low > 1.3 * (games.high - games.low)
+
+
+def test_elo_intervals_over_deals_cover_where_games_of_a_deal_agree():
+    """All seven games of a deal end alike: the interval by deals covers, the one by games does not."""
+    rng, hits = np.random.default_rng(5), []
+    for _ in range(200):
+        won = [[float(draw)] * 7 for draw in rng.random(30) < 1 / (1 + 10 ** (-100 / 400))]
+        rated = [by_name(scores)["a"] for scores in (dealt(won), [Score("a", "b", float(np.sum(won)), 210.0)])]
+        hits.append([rating.low <= 1550.0 <= rating.high for rating in rated])
+    by_deals, by_games = np.mean(hits, axis=0)
+    assert by_deals > 0.9
+    assert by_games < 0.7
+
+
 def test_rock_paper_and_scissors_are_mixed_evenly():
     assert nash_mixture(ROCK) == pytest.approx(np.full(3, 1 / 3))
     assert alpha_rank(ROCK) == pytest.approx(np.full(3, 1 / 3))

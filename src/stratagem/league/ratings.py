@@ -2,12 +2,13 @@
 
 Of all rules of matchmaking `rating_near` alone goes by them. The model is Bradley and Terry's (1952): A beats B with
 1 / (1 + 10^((R_B - R_A) / 400)). A draw counts as half a win of each. Half a virtual draw of everybody with the mean
-keeps whoever won all games finite.
+keeps whoever won all games finite. Games of one deal are one observation, with the mean of their points: they are not
+independent, and a mean of numbers between 0 and 1 varies at most as much as one game, so no interval is too narrow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,8 @@ class Score:
     second: str
     points: float
     games: float = 1.0
+    deal: str = ""
+    """The deal, of which all scores of the pair are one observation; empty where each game is one of its own."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Rating:
     low: float
     high: float
     games: float
+    """Independent observations: games, those of one deal counted once."""
 
 
 def elo(scores: Iterable[Score]) -> list[Rating]:
@@ -81,9 +85,28 @@ def elo_among(points: Floats, games: Floats, others: Floats) -> float:
     return MEAN + float(_SCALE) * own
 
 
+def by_deal(scores: Iterable[Score]) -> Iterator[Score]:
+    """Yield one score for all that a pair played of a deal, the mean as of a single game; the others as they are."""
+    deals: dict[tuple[str, str, str], list[Score]] = {}
+    for score in scores:
+        if not score.deal:
+            yield score
+        else:
+            one = score if score.first <= score.second else _turned(score)
+            deals.setdefault((one.first, one.second, one.deal), []).append(one)
+    for (first, second, deal), some in deals.items():
+        if games := sum(score.games for score in some):
+            yield Score(first, second, sum(score.points for score in some) / games, 1.0, deal)
+
+
+def _turned(score: Score) -> Score:
+    """The same result from the other side."""
+    return Score(score.second, score.first, score.games - score.points, score.games, score.deal)
+
+
 def _tables(scores: Iterable[Score]) -> tuple[list[str], Floats, Floats]:
     """Names in order; games and points by pair, one view for each side."""
-    listed = [score for score in scores if score.games > 0.0 and score.first != score.second]
+    listed = [score for score in by_deal(scores) if score.games > 0.0 and score.first != score.second]
     names = sorted({name for score in listed for name in (score.first, score.second)})
     place = {name: number for number, name in enumerate(names)}
     games, points = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))

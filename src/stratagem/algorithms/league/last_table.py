@@ -42,7 +42,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
     low, high = game.spec.bounds
     meta = skew(pay)
     sure = sure_margins(game, len(names), bouts)
-    scores = [_score(names, pair, bout) for pair, bout in bouts.items()]
+    scores = [score for pair, bout in bouts.items() for score in game_scores(names, pair, bout)]
     mains = [name for name, learner in recipe.learners.items() if learner.role == "main"]
     lines = [[m.name for m in shown if m.parent == learner] for learner in mains]  # others begin anew by design
     nash, open_to = nash_mixture(meta).tolist(), Openness(game, seats, recipe.exact_budget)
@@ -128,15 +128,14 @@ def _is_sure(margin: Estimate) -> bool:
     return margin.exact or (found.low is not None and found.low > 0.0) or (found.high is not None and found.high < 0.0)
 
 
-def _score(names: Sequence[str], pair: tuple[int, int], bout: Bout) -> Score:
-    """Games and points of a pair; with more than two seats the mean over the others at the table."""
-    points = 0.0
+def game_scores(names: Sequence[str], pair: tuple[int, int], bout: Bout) -> Iterator[Score]:
+    """A pair's points game by game, each with its deal; with more than two seats the mean over the others."""
     for episode in bout.episodes:
         hero = episode.seat_of(0)
         others = [pay for seat, pay in enumerate(episode.payoffs) if seat != hero]
         own = episode.payoffs[hero]
-        points += sum(0.5 if abs(own - pay) < 1e-9 else float(own > pay) for pay in others) / len(others)
-    return Score(names[pair[0]], names[pair[1]], points, float(len(bout.episodes)))
+        points = sum(0.5 if abs(own - pay) < 1e-9 else float(own > pay) for pay in others) / len(others)
+        yield Score(names[pair[0]], names[pair[1]], points, deal=episode.group)
 
 
 def _placings(names: Sequence[str], bouts: dict[tuple[int, int], Bout]) -> Iterator[Placing]:
