@@ -20,8 +20,12 @@ def report(**changes):
     return Report(**sound | seen_ | changes, metrics=metrics)
 
 
-def strength(mean=1.0, error=0.1, varied=20):
-    return Strength(count=20, varied=varied, mean=mean, error=error, noise=4.0)
+def strength(mean=1.0, error=0.1, varied=20, **more):
+    return Strength(count=20, varied=varied, mean=mean, error=error, noise=4.0, **more)
+
+
+AIMLESS = strength(mean=0.1, counter_evidence=25.0)
+VANISHED = strength(mean=0.1, varied=6, still=14)
 
 
 def seen(**changes):
@@ -43,7 +47,7 @@ FAULTS = {
     "mismatch": {"columns": {"old_logprobs": (-1.2, -1.8)}},
     "padding": {"gaps": {"padding": 0.2}},
     "alike": {"counts": {"groups_without_variance": 6}},
-    "silent_term": {"signals": {"exploit": strength(mean=0.1)}},
+    "silent_term": {"signals": {"exploit": AIMLESS}},
     "inert_clip": {"steps_a_batch": 1},
     "stuck_ratio": {"report": report(metrics=UNMOVED)},
     "idle_adapter": {"gaps": {"adapter": 0.0}},
@@ -105,12 +109,14 @@ def test_every_sentence_is_one_line_and_ends():
 
 
 def test_a_silent_term_is_named_by_its_kind():
-    silent = seen(signals={"exploit": strength(mean=0.1), "collusion": strength(0.0, 0.0, varied=0)})
+    terms = {"exploit": AIMLESS, "collusion": strength(0.0, 0.0, varied=0), "externality": VANISHED}
+    silent = seen(signals=terms)
     sentence = CHECKS["silent_term"].look(silent)
     assert "The same for all rollouts of a group: collusion." in sentence
     assert (
         "All noise and no direction: exploit (0.05 +- 0.05 of what it brings is direction, over 20 steps)." in sentence
     )
+    assert "externality (varied in 6 of 20 measurements, not in the last 14)" in sentence
     assert "payoff" not in sentence
 
 

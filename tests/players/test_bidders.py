@@ -1,6 +1,7 @@
 """Bidders: the tier in known situations, worked out by hand from SEPO's rules."""
 
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from transcripts import play, view_of
@@ -38,6 +39,8 @@ def bid(player, value, *past):
         ("Matcher", [1, 1, 2]),
         ("Overbidder", [1, 1, 2]),
         ("FictitiousPlay", [1, 1, 2]),
+        ("LowMedium", [1, 2, 2]),
+        ("MarginPlay", [1, 1, 2]),
     ],
 )
 def test_opening_bids_at_values_one_to_three(name, tiers):
@@ -91,6 +94,47 @@ def test_fictitious_play_replies_to_the_bids_seen():
 def test_fictitious_play_shares_with_every_equal_bid():
     facts = AuctionFacts(0, 1, 3, (PastRound(1, 1, (1, 1), 0.0),))
     assert bidders.FictitiousPlay().policy(view_of(make_game("auction(seats=3)"), facts)) == {"MEDIUM": 1.0}
+
+
+def test_margin_play_replies_to_the_bids_seen_by_the_difference_of_pays():
+    """At value 3 against LOW, a win at MEDIUM has margin 1 and a tie 1/2; against HIGH no win pays at values 1 and 2."""
+    player = bidders.MarginPlay()
+    assert bid(player, 3, (1, 1, 1)) == 2
+    assert bid(player, 3, (1, 1, 2)) == 2
+    assert bid(player, 1, (1, 1, 3)) == 1
+    assert bid(player, 2, (1, 1, 3)) == 1
+
+
+def _margin_per_round(bidder, other):
+    """How much the static bidder earns above the other in expectation, by enumeration of both values."""
+    total = Fraction(0)
+    for value, theirs in product((1, 2, 3), repeat=2):
+        own_bid, their_bid = bid(bidder, value), bid(other, theirs)
+        share = Fraction(1, 2) if own_bid == their_bid else Fraction(own_bid > their_bid)
+        total += share * (value - own_bid) - (1 - share) * (theirs - their_bid)
+    return total / 9
+
+
+def test_aggressive_bid_earns_more_than_nobody():
+    """The reason why the exploit pool has adversaries that SEPO does not list."""
+    others = (bidders.Truthful(), bidders.Conservative(), bidders.CollusiveLow(), bidders.Sniper())
+    assert all(_margin_per_round(bidders.AggressiveBid(), other) <= 0 for other in others)
+
+
+def test_low_medium_takes_most_from_who_always_bids_low():
+    """A sixth of a point a round, the most that any static bids take from it."""
+
+    class Fixed(bidders.Bidder):
+        def __init__(self, tiers):
+            self.tiers = tiers
+
+        def bid(self, facts):
+            return self.tiers[facts.value - 1]
+
+    low = bidders.CollusiveLow()
+    best = max(_margin_per_round(Fixed(tiers), low) for tiers in product((1, 2, 3), repeat=3))
+    assert _margin_per_round(bidders.LowMedium(), low) == best == Fraction(1, 6)
+    assert _margin_per_round(bidders.LowMedium(), bidders.Conservative()) == 0
 
 
 def test_conservative_is_an_equilibrium_of_the_single_round():

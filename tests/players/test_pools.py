@@ -31,15 +31,17 @@ PRINTED = {
     "kuhn": ("NashApprox, TightPassive, LooseAggressive", "NashApprox, AlwaysBet", ""),
 }
 FAMILIES = list(PRINTED)
+OURS = {("auction", "exploit"): ", MarginPlay, LowMedium"}
+"""What stands in a pool after the names that are printed."""
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_pools_are_as_printed(family):
+def test_pools_are_as_printed_and_then_ours(family):
     game = make_game(family)
     found = pools(game)
     assert list(found) == ["train", "exploit", "collusive", "robust"]
-    for pool, names in zip(found.values(), PRINTED[family], strict=False):
-        assert ", ".join(pool.players) == names
+    for (name, pool), names in zip(found.items(), PRINTED[family], strict=False):
+        assert ", ".join(pool.players) == names + OURS.get((family, name), "")
         assert [player.name for player in pool.make(game)] == [f"{family}/{name}" for name in pool.players]
 
 

@@ -33,7 +33,7 @@ STAGES = {
 }
 ROWS = {f"kuhn/{name}": stage for name, stage in STAGES.items()}
 START, CHOSEN, LAST = 50, 58, 70
-TERMS = {"payoff": 0.4, "exploit": 0.0}
+TERMS = {"payoff": 0.6, "exploit": -0.3}
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>\u202eesrever\u0007\u2028 & <b>"
 
 

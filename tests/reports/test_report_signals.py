@@ -13,12 +13,19 @@ from stratagem.reports.sections.signals import so_far
 from stratagem.runs.metrics import MetricLog
 
 SERIES = {
-    "acts": [(0.4 + 0.3 * math.sin(n), 2.0) for n in range(12)],
-    "no direction": [(0.1 * math.sin(2.2 * n), 2.0) for n in range(12)],
+    "acts": [(0.4 + 0.3 * math.sin(n), 2.0) for n in range(30)],
+    "no direction": [(0.1 * math.sin(2.2 * n), 2.0) for n in range(40)],
+    "vanished": [*[(0.1 * math.sin(2.2 * n), 2.0) for n in range(6)], *[(0.0, 0.0)] * 10],
     "constant": [(0.0, 0.0)] * 5,
     "early": [(0.5, 1.0), (-0.4, 1.0)],
 }
-WORDS = {"acts": "brings a gradient", "constant": "constant", "no direction": "no gradient", "early": "Too early"}
+WORDS = {
+    "acts": "brings a gradient",
+    "constant": "is constant in every group",
+    "vanished": "has become constant",
+    "no direction": "no gradient",
+    "early": "Too early",
+}
 
 
 @pytest.mark.parametrize("verdict", SERIES)
@@ -27,7 +34,7 @@ def test_the_verdict_is_the_trainings_own(tmp_path, verdict):
     with MetricLog(run) as log:
         for step, (dot, noise) in enumerate(SERIES[verdict]):
             log.write(step, {"signal/x/dot": dot, "signal/x/noise": noise})
-            signals.add({"x": Signal(dot, noise, constant=verdict == "constant")})
+            signals.add({"x": Signal(dot, noise, constant=noise == 0.0)})
     known = so_far(RunData(run), "x")
     assert known[max(known)] == signals.strengths()["x"]
     assert len(known) == len(SERIES[verdict])

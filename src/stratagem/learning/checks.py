@@ -128,8 +128,14 @@ def silent_term(seen: Seen) -> str:
         for name, s in seen.signals.items()
         if s.verdict == "no direction"
     ]
+    vanished = [
+        f"{name} (varied in {s.varied} of {s.count} measurements, not in the last {s.still})"
+        for name, s in seen.signals.items()
+        if s.verdict == "vanished"
+    ]
     said = [f"The same for all rollouts of a group: {', '.join(constant)}."] if constant else []
     said += [f"All noise and no direction: {', '.join(aimless)}."] if aimless else []
+    said += [f"Constant now, and no direction was seen while it varied: {', '.join(vanished)}."] if vanished else []
     return " ".join([*said, "Such a term of the reward moves the policy nowhere."]) if said else ""
 
 

@@ -1,26 +1,30 @@
-"""Whether a term of the reward teaches: what batch after batch shows of its gradient, held against its noise.
+"""Sequential test of whether a term of the reward has a gradient beyond its noise.
 
-The mean over steps is held against its standard error, and what is too little to tell is not told: with few rollouts
-a step, even a sound term takes some tens of steps to show. A term that has done its work brings no gradient any more,
-so what was found is to be read from the start of a run.
+Each measurement gives r = 2 g1.g2 / (|g1|^2 + |g2|^2) in [-1, 1], the agreement of two halves of the batch. A term that
+has nothing to do with what was said has mean r of at most zero. Two e-processes are kept, products of 1 + stake * r and
+of 1 + stake * (SMALL - r), averaged over a few stakes (Waudby-Smith and Ramdas 2024, "Estimating means of bounded
+random variables by betting"). By Ville's inequality each exceeds 1 / LEVEL with probability of at most LEVEL under its
+null, **at any step**, so a run may be looked at after each measurement.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 ENOUGH = 10
-"""From so many measurements on it is said that a term has no direction."""
+"""Constant measurements in a row after which a term that varied before is said to have vanished."""
 _FEW = 3
-"""From so many on that it is constant, or acts."""
-_SURE = 2.0
-"""How many standard errors make a finding."""
-_LEAST = 0.2
-"""What the ratio of a term must be below, beyond doubt, for the term to be called noise."""
-Verdict = Literal["early", "constant", "no direction", "acts"]
+"""Measurements from which a term is said to be constant."""
+LEVEL = 0.05
+"""Probability of a false "acts", and of a false "no direction", over a whole run."""
+SMALL = 0.2
+"""Mean agreement that a term must be below, by the test, to be called noise."""
+_STAKES = (0.1, 0.3, 0.6, 0.95)
+"""Stakes of the bets; small ones find a weak direction, large ones a strong one soon."""
+Verdict = Literal["early", "constant", "vanished", "no direction", "acts"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,11 @@ class Signal:
     """|g1|^2 + |g2|^2."""
     constant: bool
     """Whether all that the term gave was exactly nothing: it is shared, or cancels within every group."""
+
+    @property
+    def agreement(self) -> float:
+        """2 g1.g2 / (|g1|^2 + |g2|^2): 1 where the halves are equal, -1 where they are opposite."""
+        return max(-1.0, min(1.0, 2.0 * self.dot / self.noise)) if self.noise else 0.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,12 @@ class Strength:
     """The standard error of that mean."""
     noise: float
     """The mean of |g1|^2 + |g2|^2."""
+    still: int = 0
+    """Constant measurements in a row up to now."""
+    evidence: float = 1.0
+    """Greatest e-value so far against "the mean agreement is at most zero"."""
+    counter_evidence: float = 1.0
+    """Greatest e-value so far against "the mean agreement is at least SMALL"."""
 
     @property
     def ratio(self) -> float:
@@ -61,37 +76,58 @@ class Strength:
 
     @property
     def verdict(self) -> Verdict:
-        """What is to be said of the term by now."""
-        if self.count < _FEW:
-            return "early"
-        if not self.varied:
-            return "constant"
-        if self.ratio > _SURE * self.ratio_error:
+        """What is to be said of the term by now; "acts" stays, since a term that has done its work may vanish."""
+        if self.evidence >= 1.0 / LEVEL:
             return "acts"
-        sure = self.varied >= ENOUGH and self.ratio + _SURE * self.ratio_error < _LEAST
-        return "no direction" if sure else "early"
+        if self.counter_evidence >= 1.0 / LEVEL:
+            return "no direction"
+        if not self.varied:
+            return "constant" if self.count >= _FEW else "early"
+        return "vanished" if self.still >= ENOUGH else "early"
+
+
+@dataclass
+class _Bets:
+    """An e-process: the mean wealth of one gambler a stake, each of whom began with 1."""
+
+    logs: list[float] = field(default_factory=lambda: [0.0] * len(_STAKES))
+    most: float = 1.0
+    """The greatest wealth so far."""
+
+    def add(self, gain: float) -> None:
+        """Stake on a gain whose mean is at most zero under the null."""
+        self.logs = [log + math.log1p(stake * gain) for log, stake in zip(self.logs, _STAKES, strict=True)]
+        self.most = max(self.most, math.fsum(math.exp(min(log, 700.0)) for log in self.logs) / len(self.logs))
 
 
 @dataclass
 class _Sums:
     count: int = 0
     varied: int = 0
+    still: int = 0
     dots: float = 0.0
     squares: float = 0.0
     noises: float = 0.0
+    above: _Bets = field(default_factory=_Bets)
+    below: _Bets = field(default_factory=_Bets)
 
     def add(self, signal: Signal) -> None:
         self.count += 1
-        self.varied += not signal.constant
         self.dots += signal.dot
         self.squares += signal.dot**2
         self.noises += signal.noise
+        self.still = self.still + 1 if signal.constant else 0
+        if not signal.constant:
+            self.varied += 1
+            self.above.add(signal.agreement)
+            self.below.add(SMALL - signal.agreement)
 
     def strength(self) -> Strength:
         mean, error = self.dots / self.count, math.inf
         if self.count > 1:
             error = math.sqrt(max(0.0, self.squares / self.count - mean**2) / (self.count - 1))
-        return Strength(self.count, self.varied, mean, error, self.noises / self.count)
+        noise, most = self.noises / self.count, (self.above.most, self.below.most)
+        return Strength(self.count, self.varied, mean, error, noise, self.still, *most)
 
 
 class Signals:
@@ -115,4 +151,9 @@ class Signals:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state."""
-        self._sums = {name: _Sums(**sums) for name, sums in state.items()}
+        self._sums = {name: _restored(sums) for name, sums in state.items()}
+
+
+def _restored(sums: Mapping[str, Any]) -> _Sums:
+    bets = {name: _Bets(**sums[name]) for name in ("above", "below")}
+    return _Sums(**{**sums, **bets})

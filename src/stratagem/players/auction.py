@@ -137,6 +137,34 @@ class FictitiousPlay(Bidder):
         return max((1, 2, 3), key=lambda bid: (facts.value - bid) * sum(_share(bid, row.others) for row in facts.past))
 
 
+class LowMedium(Bidder):
+    """Bids LOW at the lowest value and MEDIUM otherwise: the static bids that take most from who always bids LOW."""
+
+    def bid(self, facts: AuctionFacts) -> int:
+        return min(2, facts.value)
+
+
+class MarginPlay(Bidder):
+    """Bids what has the greatest margin, own pay less the other's, against all bids seen; Conservative first.
+
+    Fictitious play (Brown 1951) in the difference of payoffs. The other's value is hidden, so that it is taken as
+    uniform over the values that its bid does not exceed.
+    """
+
+    traits = Traits(memory=None)
+
+    def bid(self, facts: AuctionFacts) -> int:
+        if not facts.past:
+            return shaded(facts.value)
+        return max((1, 2, 3), key=lambda bid: sum(_margin(facts.value, bid, max(row.others)) for row in facts.past))
+
+
+def _margin(value: int, bid: int, other: int) -> float:
+    """Own expected pay less the other's at these bids."""
+    own, theirs = value - bid, (3 - other) / 2
+    return own if bid > other else -theirs if bid < other else (own - theirs) / 2
+
+
 def _share(bid: int, others: tuple[int, ...]) -> float:
     """The part of the item that a bid gets."""
     return float(bid > max(others)) if bid not in others or bid < max(others) else 1.0 / (1 + others.count(bid))

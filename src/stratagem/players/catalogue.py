@@ -85,6 +85,8 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "auction/Matcher": auction.Matcher,
     "auction/Overbidder": auction.Overbidder,
     "auction/FictitiousPlay": auction.FictitiousPlay,
+    "auction/LowMedium": auction.LowMedium,
+    "auction/MarginPlay": auction.MarginPlay,
     "negotiation-v1/FairSplit": negotiation_v1.FairSplit,
     "negotiation-v1/Fair": negotiation_v1.Fair,
     "negotiation-v1/Balanced": negotiation_v1.Balanced,

@@ -1,7 +1,8 @@
 """Who an agent trains against and is tested against (SEPO): pools of opponents, and demonstrators for the warm start.
 
-Names are those that SEPO prints, short for `family/Name`; the pool `robust`, which it does not list, is ours, and none
-of its players stands in another pool.
+Names are those that SEPO prints, short for `family/Name`. Two things are ours. The pool `robust`, which SEPO does not
+list: none of its players stands in another pool. And MarginPlay and LowMedium in the auction's exploit pool: SEPO's one
+adversary there, AggressiveBid, never earns more than anybody, so that its figure is 0 for every policy.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ POOLS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "auction": {
         "train": ("Truthful", "Conservative", "Shaded", "Adaptive"),
-        "exploit": ("AggressiveBid",),
+        "exploit": ("AggressiveBid", "MarginPlay", "LowMedium"),
         "collusive": ("CollusiveLow",),
         "robust": ("FlatMedium", "Sniper", "Matcher", "Overbidder", "FictitiousPlay"),
     },

@@ -40,6 +40,7 @@ _WORDS: dict[Verdict, str] = {
     "acts": "It brings a gradient: its halves agree beyond their noise.",
     "constant": "It is constant in every group, so it brings no gradient at all.",
     "no direction": "It varies, but brings no gradient beyond its noise.",
+    "vanished": "It has become constant, and showed no direction while it varied.",
     "early": "Too early to say: what was measured can be noise, or not.",
 }
 
