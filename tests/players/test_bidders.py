@@ -97,7 +97,7 @@ def test_fictitious_play_shares_with_every_equal_bid():
 
 
 def test_margin_play_replies_to_the_bids_seen_by_the_difference_of_pays():
-    """At value 3 against LOW, a win at MEDIUM has margin 1 and a tie 1/2; against HIGH no win pays at values 1 and 2."""
+    """At value 3 against LOW, a win at MEDIUM has margin 1, a tie 1/2; against HIGH no win pays at values 1 and 2."""
     player = bidders.MarginPlay()
     assert bid(player, 3, (1, 1, 1)) == 2
     assert bid(player, 3, (1, 1, 2)) == 2
