@@ -2,7 +2,10 @@
 
 `python experiments/scopal_matches.py runs/scopal --out docs/results/sco-pal-matches.json` plays what each method
 made of the base (SCO-PAL's appendix A.11) in its six games, every deal from both seats, and what base and main run make
-of three others (Table 4). A difference is tested by flipping the signs of deals, so p is that of paired games.
+of three others (Table 4). A difference is tested by flipping the signs of deals, so p is that of paired games. All
+pairs are one family and all unseen games another; Holm's p stands beside each p. Without a folder of runs nothing is
+played:
+`python experiments/scopal_matches.py --out docs/results/sco-pal-matches.json` corrects and prints what the file holds.
 """
 
 from __future__ import annotations
@@ -18,13 +21,14 @@ from scopal import MAIN
 
 from stratagem.algorithms.scopal.recipe import SIX
 from stratagem.evaluation.bouts import Bout, Table
+from stratagem.evaluation.family import Family
 from stratagem.evaluation.metrics.win_rate import won
 from stratagem.evaluation.statistics import Difference, mean, paired_difference
 from stratagem.evaluation.suites import SUITES, Line
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance, source
+from stratagem.provenance import provenance
 
 VARIANTS = (MAIN, "winning", "spag", "kto", "joint", "bc-dpo", "bc-grpo")
 """Whose models meet, as far as they are there; of the main run every stage, of the others the last."""
@@ -72,13 +76,32 @@ def unseen(named: Mapping[str, str], table: Table) -> Iterator[dict[str, Any]]:
 
 def told(first: Sequence[float], second: Sequence[float], table: Table) -> dict[str, Any]:
     """A difference over deals, and the first's mean."""
-    found: Difference = paired_difference(first, second, table.key.at("signs"))
+    found: Difference = paired_difference(first, second, table.key.at("signs"), rounds=100_000)
     return {**mean(list(first)).to_json(), "difference": found.estimate.mean, "p": found.p_value}
 
 
-def matrix(pairs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator[str]:
-    """What the row's model wins against the column's, in hundred; a star where p is below 5 %."""
-    cells = {(pair["first"], pair["second"]): (pair["won"]["mean"], pair["won"]["p"]) for pair in pairs}
+def corrected(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with Holm's p beside every p, and the two families by name and size."""
+    pairs = Family("every pair of models", tuple(map(_pair, data["pairs"])))
+    games = Family("the main run less its base, in every unseen game", tuple(row["game"] for row in data["unseen"]))
+    by_pair = pairs.holm({_pair(row): row["won"]["p"] for row in data["pairs"]})
+    by_game = games.holm({row["game"]: row["more"]["p"] for row in data["unseen"]})
+    return {
+        **data,
+        "families": [{"name": family.name, "comparisons": len(family)} for family in (pairs, games)],
+        "pairs": [{**row, "won": {**row["won"], "holm_p": by_pair[_pair(row)]}} for row in data["pairs"]],
+        "unseen": [{**row, "more": {**row["more"], "holm_p": by_game[row["game"]]}} for row in data["unseen"]],
+    }
+
+
+def _pair(row: Mapping[str, Any]) -> str:
+    return f"{row['first']} against {row['second']}"
+
+
+def matrix(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What the row's model wins against the column's, in hundred; a star where Holm's p is below 5 %."""
+    cells = {(pair["first"], pair["second"]): (pair["won"]["mean"], pair["won"]["holm_p"]) for pair in pairs}
+    names = list(dict.fromkeys(name for pair in cells for name in pair))
     cells |= {(column, row): (1.0 - rate, p) for (row, column), (rate, p) in cells.items()}
     yield f"| | {' | '.join(names)} |"
     yield f"| --- |{' --- |' * len(names)}"
@@ -90,33 +113,54 @@ def matrix(pairs: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Iterator
         yield f"| {row} | {' | '.join(shown)} |"
 
 
+def tested(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The pairs whose own p is below 5 %, with Holm's p; and the least Holm p of all others."""
+    order = sorted(pairs, key=lambda pair: pair["won"]["p"])
+    low = [pair for pair in order if pair["won"]["p"] < 0.05]
+    yield from ("| first, second | won by the first | p | Holm p |", "| --- | --- | --- | --- |")
+    for pair in low:
+        won_ = pair["won"]
+        yield (
+            f"| {pair['first']}, {pair['second']} | {100 * won_['mean']:.1f} | {won_['p']:.4f} | {won_['holm_p']:.4f} |"
+        )
+    if rest := order[len(low) :]:
+        least = min(pair["won"]["holm_p"] for pair in rest)
+        yield f"The other {len(rest)} of {len(pairs)}: Holm p at least {least:.3f}."
+
+
+def in_unseen(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The share of games won by each model in every unseen game, and p with Holm's."""
+    for row in rows:
+        rates_ = ", ".join(f"{name} {own['mean']:.3f}" for name, own in row["won"].items())
+        yield f"{row['game']}: {rates_}; p {row['more']['p']:.4f}, Holm p {row['more']['holm_p']:.4f}"
+
+
 def main() -> None:
     """Play, write the JSON and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
+    parser.add_argument("folder", type=Path, nargs="?", help="where the runs lie; without it nothing is played")
     parser.add_argument("--out", type=Path, required=True, help="the JSON file")
     parser.add_argument("--seed", type=int, default=0, help="whose runs")
     parser.add_argument("--episodes", type=int, default=100, help="games of each kind a pair")
     asked = parser.parse_args()
+    if asked.folder is None and not asked.out.is_file():
+        raise SystemExit(f"There is no {asked.out} to read: name the folder of the runs to play.")
+    data = json.loads(asked.out.read_text(encoding="utf-8")) if asked.folder is None else met(asked)
+    data = corrected(data)
+    asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    print(*matrix(data["pairs"]), "", *tested(data["pairs"]), "", *in_unseen(data["unseen"]), sep="\n")
+
+
+def met(asked: argparse.Namespace) -> dict[str, Any]:
+    """Every pair and every unseen game, played."""
     table = Table(asked.episodes, Key(asked.seed).at("matches"), exact_budget=0)
     named = models(asked.folder, asked.seed)
     if not {"Base", "BC + KTO"} <= set(named):
         raise SystemExit(f"{asked.folder}/{MAIN}-{asked.seed} is not finished: run `experiments/scopal.py` first.")
     main_run = {name: player for name, player in named.items() if name in ("Base", "BC + KTO")}
     pairs, others = list(head_to_head(named, table)), list(unseen(main_run, table))
-    data = {
-        "made_by": {**provenance(), **source()},
-        "seed": asked.seed,
-        "episodes": asked.episodes,
-        "pairs": pairs,
-        "unseen": others,
-    }
-    asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    print(*matrix(pairs, list(named)), sep="\n")
-    for row in others:
-        print(
-            row["game"], {name: round(own["mean"], 3) for name, own in row["won"].items()}, f"p {row['more']['p']:.3f}"
-        )
+    about = {"made_by": provenance(), "seed": asked.seed, "episodes": asked.episodes}
+    return {**about, "pairs": pairs, "unseen": others}
 
 
 if __name__ == "__main__":

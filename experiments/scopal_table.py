@@ -4,7 +4,7 @@
 finished run into the JSON, in the place of one of the same variant and seed that is there already, prints the tables in
 Markdown, an analysis each, and draws a picture of each. A figure is the mean over games of the share of games won
 (a tie is half a one), against all opponents of the judge; its interval is that of the games played, and over several
-seeds that of the seeds.
+seeds that of the seeds. Where the folder holds no run, the tables are those of what the JSON holds already.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from dots import Dot, picture
 from scopal import ANALYSES, MAIN, REFINED, STAGED
 from scopal_play import by_game, kuhn, played, policies, samples
 
-from stratagem.evaluation.statistics import Estimate, mean
+from stratagem.evaluation.family import Family
+from stratagem.evaluation.statistics import Estimate, mean, students_p, with_interval
 from stratagem.reports.siblings import band
 
 Run = dict[str, Any]
@@ -146,6 +148,24 @@ def regrets(data: Mapping[str, Sequence[Run]]) -> Iterator[str]:
         yield f"| {stage} | {' | '.join(f'{cell:.4f}' for cell in cells)} |"
 
 
+def stage_tests(runs: Sequence[Run]) -> Iterator[str]:
+    """What each stage has more than each before it, paired by seed: the p of Student's t-test, and Holm's."""
+    names = [name for name in runs[0]["stages"] if name != CHANCE]
+    pairs = {f"{later} less {sooner}": (later, sooner) for sooner, later in combinations(names, 2)}
+    gaps = {
+        name: with_interval([won(run["stages"][later]).mean - won(run["stages"][sooner]).mean for run in runs])
+        for name, (later, sooner) in pairs.items()
+    }
+    raw = {name: students_p(gap) for name, gap in gaps.items()}
+    adjusted = Family("the main run's stages, every pair", tuple(pairs)).holm(raw)
+    yield f"| the main run's stages, {len(pairs)} comparisons | points more | 95 % | p | Holm p |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name, gap in gaps.items():
+        if (p := raw[name]) is not None and gap.low is not None and gap.high is not None:
+            ends = f"[{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]"
+            yield f"| {name} | {100 * gap.mean:+.1f} | {ends} | {p:.4f} | {adjusted[name]:.4f} |"
+
+
 def by_seed(runs: Sequence[Run]) -> Iterator[str]:
     """The main run's stages, and what the last has more than the first."""
     for run in runs:
@@ -194,6 +214,7 @@ def main() -> None:
             print("\n## kuhn against equilibrium\n", *kuhn(first), sep="\n")
         print("\n## regret\n", *regrets(data), sep="\n")
         print("\n## by seed\n", *by_seed(data[MAIN]), sep="\n")
+        print("\n## stages\n", *stage_tests(data[MAIN]), sep="\n")
 
 
 def _of_seeds(runs: Sequence[Run], seeds: Sequence[int]) -> list[Run]:
