@@ -22,6 +22,8 @@ import torch
 import transformers
 from engine_timing import Figure
 
+from stratagem.provenance import source
+
 PARTS = ("prefix", "constrained", "adapters", "tables")
 
 
@@ -68,7 +70,8 @@ def main() -> None:
             if not options.json:
                 print(line(figure), flush=True)
     if options.json:
-        print(json.dumps({"command": command, **machine(), "figures": [f._asdict() for f in found]}, indent=2))
+        about = {"command": command, **source(), **machine()}
+        print(json.dumps({**about, "figures": [f._asdict() for f in found]}, indent=2))
 
 
 def line(figure: Figure) -> str:

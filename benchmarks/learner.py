@@ -25,6 +25,8 @@ import learner_memory
 from engine_timing import Figure, Timing, count
 from learner_sides import Facts, raced
 
+from stratagem.provenance import source
+
 
 class Task(NamedTuple):
     """A step that both sides take."""
@@ -101,7 +103,7 @@ def main() -> None:
             numbers = f"{figure.best:10,.2f} {figure.median:10,.2f} {figure.repeats:3}"
             print(f"{numbers} {figure.unit:9} {figure.asked:12} {figure.name}", flush=True)
         if options.json:
-            everything = {"command": command, **known, "figures": [figure._asdict() for figure in found]}
+            everything = {"command": command, **source(), **known, "figures": [figure._asdict() for figure in found]}
             options.json.write_text(json.dumps(everything, indent=2) + "\n", encoding="utf-8")
 
 

@@ -26,7 +26,7 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import played
 from stratagem.players.base import Ask, Move, Player
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance, source
+from stratagem.provenance import provenance
 
 
 class Begun:
@@ -149,7 +149,7 @@ def main() -> None:
         print(f"{horizon} ahead: " + shares.format(**table[str(horizon)]), flush=True)
     if options.out:
         about = {"game": describe(game), "situations": len(found), "replies": options.replies, "draws": options.draws}
-        data = {**about, "distinct_replies": distinct, "horizons": table, "made_by": {**provenance(), **source()}}
+        data = {**about, "distinct_replies": distinct, "horizons": table, "made_by": provenance()}
         options.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 

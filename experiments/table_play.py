@@ -25,7 +25,7 @@ from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance, source
+from stratagem.provenance import provenance
 
 WAYS = ("cloned", "best")
 
@@ -113,7 +113,7 @@ def main() -> None:
             each = ", ".join(f"{opponent} {rate['mean']:.3f}" for opponent, rate in rows[-1]["won"].items())
             print(f"{name:16} {way:7} {rows[-1]['mean']:.3f} ({each}), known {rows[-1]['known']:.0%}", flush=True)
     if given.out:
-        told = {"rows": rows, "seed": given.seed, "made_by": {**provenance(), **source()}}
+        told = {"rows": rows, "seed": given.seed, "made_by": provenance()}
         given.out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from functools import cache
@@ -17,14 +18,15 @@ _PACKAGES = ("open-spiel", "numpy", "pyarrow", "torch", "transformers", "tokeniz
 
 
 def provenance() -> dict[str, Any]:
-    """The program, its libraries and the machine, as far as they can change a figure or a timing."""
+    """The program's version and commit, its libraries, the machine, and the command as a shell takes it."""
     return {
         "stratagem": __version__,
+        **source(),
         "python": platform.python_version(),
         "packages": {name: found for name in _PACKAGES if (found := _version(name))},
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
-        "command": " ".join([_program(sys.argv[0]), *sys.argv[1:]]),
+        "command": " ".join([_program(sys.argv[0]), *map(shlex.quote, sys.argv[1:])]),
     }
 
 

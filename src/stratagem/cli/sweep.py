@@ -12,6 +12,7 @@ import typer
 from stratagem.cli import options
 from stratagem.cli.output import errors, number, out, table
 from stratagem.files import telling, write_file
+from stratagem.provenance import provenance
 
 PAGE, DATA = "sweep.html", "comparison.json"
 
@@ -39,7 +40,7 @@ def sweep(
     found = compared(plan, folder)
     with telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    write_file(folder / DATA, json.dumps(found.data(), indent=1) + "\n")
+    write_file(folder / DATA, json.dumps({**found.data(), "made_by": provenance()}, indent=1) + "\n")
     write_file(folder / PAGE, comparison_page(file.stem, found))
     made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
     for arm in found.arms:

@@ -30,7 +30,7 @@ def _rows(data: RunData) -> Iterator[list[str]]:
     yield ["begun", info.begun]
     yield [data.status.state, data.status.since or "\u2013"]
     for name, value in info.made_by.items():
-        if name != "command":
+        if name not in ("command", "commit", "dirty"):
             yield [name, _told(value)]
 
 

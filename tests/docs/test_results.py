@@ -1,0 +1,69 @@
+"""The figures behind the results pages: every one names the commit and the command that made it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = sorted((ROOT / "docs/results").glob("*.json"))
+COMMIT = re.compile(r"[0-9a-f]{40}")
+MACHINE = re.compile(r"(?<![\w.])/(?:home|opt|root|tmp|Users|work)/[^\"\s]*")
+
+
+def source_of(node):
+    """Whether an object, or a record of what made it directly inside it, names a commit and a command."""
+    parts = [node, *(own for own in node.values() if isinstance(own, dict))]
+    commit = any(COMMIT.fullmatch(str(part.get("commit"))) for part in parts)
+    return commit and any(isinstance(part.get("command"), str) for part in parts)
+
+
+def figures_without_source(node, where=""):
+    """The places of numbers that stand in nothing that names its commit and its command."""
+    if isinstance(node, dict):
+        if source_of(node):
+            return []
+        return [place for name, own in node.items() for place in figures_without_source(own, f"{where}/{name}")]
+    if isinstance(node, list):
+        return [place for number, own in enumerate(node) for place in figures_without_source(own, f"{where}/{number}")]
+    return [where] if isinstance(node, int | float) and not isinstance(node, bool) else []
+
+
+def commands_without_commit(node, where="", above=False):
+    """The places of commands with no commit beside them or above them."""
+    if isinstance(node, list):
+        return [found for i, own in enumerate(node) for found in commands_without_commit(own, f"{where}/{i}", above)]
+    if not isinstance(node, dict):
+        return []
+    known = above or COMMIT.fullmatch(str(node.get("commit"))) is not None
+    inside = [found for name, own in node.items() for found in commands_without_commit(own, f"{where}/{name}", known)]
+    return inside + ([] if known or "command" not in node else [where])
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
+def test_results_name_the_commit_and_the_command_of_every_figure(path):
+    data = json.loads(path.read_text("utf-8"))
+    assert not figures_without_source(data)
+    assert not commands_without_commit(data)
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
+def test_results_name_no_folder_of_the_machine_they_were_made_on(path):
+    assert not MACHINE.findall(path.read_text("utf-8"))
+
+
+def test_a_figure_without_commit_or_command_is_found():
+    commit, command = "a" * 40, "stratagem eval kuhn"
+    named = {"made_by": {"commit": commit, "command": command}, "games": [{"pay": 1.0}]}
+    assert figures_without_source(named) == []
+    assert figures_without_source({**named, "made_by": {"command": command}}) == ["/games/0/pay"]
+    assert figures_without_source({**named, "made_by": {"commit": "HEAD", "command": command}}) == ["/games/0/pay"]
+    assert figures_without_source({"runs": [{**named}, {"mean": 2}]}) == ["/runs/1/mean"]
+    assert commands_without_commit({"runs": [{"command": command}, named]}) == ["/runs/0"]
+
+
+def test_a_folder_of_a_machine_is_found():
+    assert MACHINE.search('"command": "stratagem eval --out /tmp/x.json"')
+    assert MACHINE.search("dir:/home/someone/model")
+    assert not MACHINE.search("python experiments/work/x.py runs/home/tmp")
