@@ -1,0 +1,71 @@
+"""One iteration of a league: each learner's own adapter moves towards what pays against whom it met."""
+
+import pytest
+from two_actions import DILEMMA, OPTIMISER, defects
+
+from stratagem.algorithms.catalogue import ALGORITHMS
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.round import Round
+from stratagem.algorithms.league.seats import Seats
+from stratagem.algorithms.league.standing import Standing
+from stratagem.games.catalogue import make_game
+from stratagem.models.load import load
+from stratagem.runs.folder import RunFolder
+
+COORDINATION = (
+    "matrix(payoffs=[[(2, 2), (0, 0)], [(0, 0), (2, 2)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
+)
+"""Here it pays to do what the other does."""
+USUAL = {"groups": 4, "forks": 8, "entropy": 0.0, "optimiser": OPTIMISER}
+
+
+@pytest.fixture
+def moved(tmp_path):
+    """How much likelier each learner's DEFECT is after an iteration."""
+
+    def play(game, learners, **league):
+        recipe = LeagueRecipe.read(
+            {
+                "games": [game],
+                "opponents": ["random"],
+                "temperature": 1.0,
+                "members": {"kind": "AlwaysCooperate", "unkind": "AlwaysDefect"},
+                "learners": learners,
+                "league": {**USUAL, **league},
+            }
+        )
+        standing = Standing(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), load("tiny"))
+        made = make_game(game)
+        before = {name: defects(one.hero, made) for name, one in standing.learners.items()}
+        Round(recipe, standing, Seats.of(standing, made), made).play(0)
+        return standing, {name: defects(one.hero, made) - before[name] for name, one in standing.learners.items()}
+
+    return play
+
+
+def fixed(opponent):
+    return {"match": {"rule": "fixed", "opponent": opponent}}
+
+
+def test_each_learner_moves_towards_what_pays_against_its_own_opponent(moved):
+    _, found = moved(COORDINATION, {"one": fixed("kind"), "two": fixed("unkind")})
+    assert found["one"] < -1e-4
+    assert found["two"] > 1e-4
+
+
+@pytest.mark.parametrize("rule", ["self", "pfsp", "role"])
+def test_payoff_raises_the_action_that_pays_under_every_rule(moved, rule):
+    _, found = moved(DILEMMA, {"main": {"match": {"rule": rule}}})
+    assert found["main"] > 1e-4
+
+
+def test_results_are_booked_for_whoever_was_paid_more(moved):
+    """Against a cooperator nobody can do worse than it, and against a defector nobody better."""
+    standing, _ = moved(DILEMMA, {"one": fixed("kind"), "two": fixed("unkind")})
+    assert standing.results.rate("one", "kind") > 0.5 > standing.results.rate("two", "unkind")
+    assert standing.results.rate("kind", "one") < 0.5 < standing.results.rate("unkind", "two")
+
+
+def test_every_algorithm_has_direction_tests():
+    """A new one needs a file here: sepo, grpo, league, scopal and shaping have their own, kl_sft is supervised."""
+    assert set(ALGORITHMS) == {"sepo", "grpo", "league", "scopal", "shaping", "kl_sft"}

@@ -1,0 +1,132 @@
+"""One update of each learning seat of ShapeLLM: it raises what was paid, within an episode or over a whole trial."""
+
+from typing import get_args
+
+import pytest
+import torch
+
+from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shaping.seat_settings import SeatSettings
+from stratagem.algorithms.shaping.seats import Seating
+from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import played
+from stratagem.players.catalogue import make_player
+from stratagem.runs.folder import RunFolder
+
+ONE = "ipd-shapellm(labels=(C, D), rounds=1)"
+FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(C, D), rounds=1, cooperative=True)"
+SPEAKS = {"mode": "direct", "style": "shapellm-state", "memory": "last", "optimiser": {"rate": 1e-4}}
+SEATS = {
+    "naive": {"learner": "naive", **SPEAKS},
+    "shaper": {"learner": "shaper", **SPEAKS},
+    "tabular": {"learner": "tabular"},
+}
+LEARNING = ["naive", "shaper"]
+
+
+@pytest.fixture
+def seated(tmp_path):
+    """A learning seat of these settings in a game, beside nobody who matters."""
+
+    def made(kind, text=ONE, **settings):
+        seats = {"learner": {**SEATS[kind], **settings}, "other": {"learner": "tabular"}}
+        recipe = ShapingRecipe.read({"game": text, "seats": seats, "episodes": 2})
+        trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
+        return Seating(recipe, trainer.game, trainer._bases).seats()["learner"], make_game(text)
+
+    return made
+
+
+def defects(seat, game):
+    """How likely the seat is to play its second action at the start."""
+    player = seat.player
+    view = game.start(Key(0)).view(0)
+    return dict(player.policy(view))["D"]
+
+
+def games(seat, game, opponent, number=12, key=0):
+    match = Match(game, [seat.player, make_player(opponent, game)])
+    return played(Setup(id=f"{key}-{n}", match=match, slots=(0, 1), key=Key(key).at(n)) for n in range(number))
+
+
+def own(episode):
+    return next(row for row in episode.decisions if row.slot == 0)
+
+
+def moved(seat, game, stages):
+    before = defects(seat, game)
+    seat.learn(stages, 0, Key(1))
+    return defects(seat, game) - before
+
+
+def test_every_learning_seat_has_a_direction_case():
+    kinds = {get_args(one.model_fields["learner"].annotation)[0] for one in get_args(get_args(SeatSettings)[0])}
+    assert kinds == {*SEATS, "frozen", "scripted"}
+
+
+@pytest.mark.parametrize("opponent", ["ipd/AlwaysCooperate", "ipd/AlwaysDefect"])
+@pytest.mark.parametrize("kind", SEATS)
+def test_own_payoff_raises_the_action_that_pays(seated, kind, opponent):
+    seat, game = seated(kind)
+    assert moved(seat, game, [games(seat, game, opponent)]) > 1e-4
+
+
+@pytest.mark.parametrize("centre", ["batch", "turn"])
+@pytest.mark.parametrize("kind", LEARNING)
+def test_the_sum_of_payoffs_raises_what_pays_both_together(seated, kind, centre):
+    seat, game = seated(kind, reward="sum", ppo={"centre": centre})
+    assert moved(seat, game, [games(seat, game, "ipd/AlwaysCooperate")]) < -1e-4
+
+
+def trial(seat, game):
+    """Two episodes in four environments: all joint ways to play them, and the second alone is paid, for the first."""
+    pool = games(seat, game, "ipd/AlwaysCooperate", 60)
+    by_action = {a: [e for e in pool if own(e).action == a] for a in "CD"}
+    first = [by_action[action].pop() for action in "CCDD"]
+    second = [by_action[action].pop() for action in "CDCD"]
+    for one, later in zip(first, second, strict=True):
+        own(one).payoff = 0.0
+        own(later).payoff = 5.0 if own(one).action == "C" else 0.0
+    return first, second
+
+
+@pytest.mark.parametrize("centre", ["batch", "turn"])
+def test_a_shaper_is_paid_for_what_comes_of_an_action_in_a_later_episode(seated, centre):
+    seat, game = seated("shaper", ppo={"centre": centre})
+    assert moved(seat, game, trial(seat, game)) < -1e-4
+
+
+def test_a_table_is_paid_for_what_comes_of_an_action_in_a_later_episode(seated):
+    seat, game = seated("tabular", clock="trial")
+    assert moved(seat, game, trial(seat, game)) < -1e-4
+
+
+def test_a_naive_learner_is_not(seated):
+    """It learns from the first episode alone, in which nothing was paid; what moves it is nobody's reward."""
+    seat, game = seated("naive")
+    first, _ = trial(seat, game)
+    assert moved(seat, game, [first]) == 0.0
+
+
+@pytest.mark.parametrize("kind", LEARNING)
+def test_the_charge_leads_back_to_the_reference(seated, kind):
+    seat, game = seated(kind, FLAT, ppo={"kl": {"start": 5.0}, "scale_scores": False})
+    home = defects(seat, game)
+    torch.manual_seed(3)
+    with torch.no_grad():
+        for weight in seat.optimiser.weights[:-2]:
+            weight += 0.05 * torch.randn_like(weight)
+    seat.base.engine.publish("learner", 1)
+    away = defects(seat, game)
+    assert abs(home - away) > 1e-3
+    assert (home - away) * moved(seat, game, [games(seat, game, "ipd/AlwaysCooperate")]) > 0.0
+
+
+@pytest.mark.parametrize("kind", LEARNING)
+def test_the_bonus_for_entropy_evens_the_actions_out(seated, kind):
+    seat, game = seated(kind, FLAT, ppo={"entropy": {"start": 1.0, "end": 1.0}, "kl": {"start": 0.0}})
+    before = defects(seat, game)
+    assert (0.5 - before) * moved(seat, game, [games(seat, game, "ipd/AlwaysCooperate")]) > 0.0

@@ -1,0 +1,53 @@
+"""One step of what is learnt without play: imitation of a teacher, first policies, and the base of a run."""
+
+import pytest
+from two_actions import DILEMMA, OPTIMISER, defects
+
+from stratagem.algorithms.kl_aims import reached
+from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
+from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.trained import hero_of
+from stratagem.algorithms.warm_start import WarmStart
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.catalogue import make_game
+from stratagem.models.load import load
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import MetricLog
+
+ADAPTERS = {"all weights": {}, "an adapter": {"adapter": {"rank": 4}}}
+ONE_STEP = {"epochs": 1, "optimiser": OPTIMISER}
+
+
+@pytest.mark.parametrize("how", ADAPTERS)
+@pytest.mark.parametrize(("teacher", "sign"), [("AlwaysDefect", 1.0), ("AlwaysCooperate", -1.0)])
+def test_a_warm_start_raises_what_its_teacher_plays(tmp_path, teacher, sign, how):
+    warm = {"teacher": teacher, "examples": 4, "batch": 4, **ONE_STEP, **ADAPTERS[how]}
+    recipe = Recipe.read({"games": [DILEMMA], "warm_start": warm})
+    run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
+    game = make_game(DILEMMA)
+    with MetricLog(run) as log:
+        WarmStart(recipe, recipe.warm_start, run, [game]).make(None, log, lambda step, figures: None)
+    models = ("tiny", f"dir:{run.path}/base/model")
+    before, after = (defects(hero_of(recipe, TransformersEngine(load(model))), game) for model in models)
+    assert sign * (after - before) > 1e-4
+
+
+@pytest.mark.parametrize("how", ADAPTERS)
+def test_kl_sft_goes_towards_the_table(how):
+    """In every state: the table of the paper's first opponent likes the first label, that of its third the second."""
+    for policy in ("ipd-75", "ipd-25"):
+        recipe = KLSFTRecipe.read(
+            {"aims": [{"policy": policy}], "kl_sft": {"examples": 5, "batch": 5, **ONE_STEP, **ADAPTERS[how]}}
+        )
+        lm = load("tiny")
+        engine, aim = TransformersEngine(lm), recipe.aims[0]
+        before = reached(engine, aim)
+        list(kl_sft(lm, recipe))
+        after = reached(TransformersEngine(lm), aim)
+        assert distance(aim, after) < distance(aim, before)
+        assert min(new - old for new, old in zip(after.legal, before.legal, strict=True)) > 0.0
+
+
+def distance(aim, reading):
+    """How far the first label's share is from the table's, on average."""
+    return sum(abs(p - q) for p, q in zip(aim.table.first, reading.share, strict=True)) / 5

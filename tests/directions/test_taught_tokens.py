@@ -1,0 +1,72 @@
+"""Which tokens of a reply are in the loss mask: those that were drawn, and neither forced nor prompt tokens."""
+
+from collections import Counter
+
+import pytest
+import torch
+
+from stratagem.algorithms.collected import joined
+from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.opponents import ByShares
+from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.trained import Trained
+from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.learning.example import of_call
+from stratagem.models.load import load
+
+SPELT = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]], labels=(XYLEM, QUARTZ), rounds=1, cooperative=True)"
+"""Its actions are words of several tokens, of which all but the first follow from it."""
+
+
+def a_call():
+    """Two tokens of prompt; a sampled token, two forced ones, a sampled one, and a token taken by arg-max."""
+    return Call(
+        policy=PolicyId("base"),
+        prompt=Prompt((), (1, 2)),
+        text="abcde",
+        tokens=(10, 11, 12, 13, 14),
+        spans=(Span("sampled", 0, 1), Span("forced", 1, 3), Span("sampled", 3, 4), Span("argmax", 4, 5)),
+        sampler_logprobs=(-0.1, 0.0, 0.0, -0.4, 0.0),
+        allowed=((10, 20), None, None, (13, 23), (14,)),
+        sampling=Sampling(temperature=0.7),
+    )
+
+
+def test_of_call_masks_all_but_sampled_tokens():
+    example = of_call(a_call(), advantage=2.0)
+    assert example.tokens == (1, 2, 10, 11, 12, 13, 14)
+    assert [example.tokens[place] for place in example.taught] == [10, 13]
+    assert example.allowed == ((10, 20), (13, 23))
+    assert example.columns == {"sampler_logprobs": (-0.1, -0.4), "advantage": (2.0, 2.0)}
+    assert example.temperature == 0.7
+
+
+def by_sepo(hero, game):
+    return SEPO(Recipe.read({"games": [SPELT], "sepo": {"groups": 1}}).sepo, game, hero, Key(0))
+
+
+def by_grpo(hero, game):
+    settings = GRPORecipe.read({"games": [SPELT], "grpo": {"groups": 2}}).grpo
+    return GRPO(settings, game, hero, Key(0), ByShares(settings.opponents, game, hero))
+
+
+@pytest.mark.parametrize("collector", [by_sepo, by_grpo])
+def test_collected_examples_teach_drawn_tokens_alone(collector):
+    """Every token of the mask had an alternative, and a learner finds the very probability that it was drawn with."""
+    recipe = Recipe.read({"games": [SPELT], "sepo": {"kl": 0.0}})
+    trained, game = Trained(recipe, load("tiny")), make_game(SPELT)
+    collected = collector(trained.hero, game).collect(0)
+    examples = joined([collected]).examples
+    spans = [span for e in collected.episodes for row in e.decisions for call in row.calls for span in call.spans]
+    sizes = Counter()
+    for span in spans:
+        sizes[span.kind] += span.end - span.start
+    assert sizes["forced"] > 0, "the labels are chosen for their forced tokens"
+    assert sum(len(one.taught) for one in examples) == sizes["sampled"]
+    assert all(len(some) > 1 for one in examples for some in one.allowed)
+    drawn = torch.tensor([value for one in examples for value in one.columns["sampler_logprobs"]])
+    assert torch.allclose(trained.learner.fixed(examples).logprobs, drawn, atol=1e-4)
