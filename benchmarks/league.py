@@ -22,7 +22,8 @@ import numpy as np
 
 from stratagem.algorithms.collected import joined
 from stratagem.algorithms.grpo.collector import GRPO, Lineup
-from stratagem.algorithms.league.matched import Matched, book
+from stratagem.algorithms.league.booking import baseline, book
+from stratagem.algorithms.league.matched import Matched
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
@@ -79,14 +80,16 @@ def bookkeeping(standing: Standing, seats: Seats, members: int) -> float:
     settings = standing.recipe.league
     collector = GRPO(settings, game, standing.learners["main"].hero, Key(1), matched)
     groups = collector.groups(0)
-    episodes = played(collector.setups(groups))
+    setups = list(collector.setups(groups))
+    episodes, heads = played(setups), setups[:: settings.forks]
     copy = Results.of(results.state())
 
     def work() -> None:
         again = Matched(PFSP(), learner, situation, seats, game.spec.seats - 1)
         for group in groups:
             again.draw(group.key)
-        book(copy, "main", groups, episodes)
+        worth = [baseline(setup.begin(), settings.match_score) for setup in heads]
+        book(copy, "main", groups, worth, episodes)
 
     return min(timed(work) for _ in range(ROUNDS))
 

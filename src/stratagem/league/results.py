@@ -1,6 +1,6 @@
 """How members of a population fared against each other, as measured; old results count less and less.
 
-With each result of a pair all its earlier counts decay (AlphaStar's 0.99), so a rate follows policies that learn.
+With each result of a pair its earlier counts decay (by 0.99 in AlphaStar), so a rate follows policies that learn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ UNKNOWN = 0.5
 
 
 class Results:
-    """Games and points of every pair, one view for each side; points are 1 for a win and 0.5 for a draw."""
+    """Results and points of every pair, one view for each side; a result's points are the share that was won."""
 
     def __init__(self, names: Iterable[str] = (), decay: float = DECAY) -> None:
         self.decay = decay
@@ -59,7 +59,7 @@ class Results:
             counts[target, target] = 0.0
 
     def record(self, hero: str, opponent: str, points: float) -> None:
-        """One result: 1 if the hero won, 0.5 for a draw, 0 if it lost."""
+        """One result: 1 if the hero won, 0.5 for a draw, 0 if it lost, or the mean over rollouts from one position."""
         if not 0.0 <= points <= 1.0:
             raise ValueError(f"points are from 0 to 1, not {points}")
         one, other = self._place[hero], self._place[opponent]

@@ -13,11 +13,13 @@ from safetensors.torch import load_file, save_file
 
 from stratagem.algorithms.league import trainer
 from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.standing import Standing
 from stratagem.algorithms.league.trainer import LeagueTrainer
 from stratagem.algorithms.trained import Trained
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.league.results import Results
+from stratagem.learning.watch import TrainingWarning
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
 from stratagem.players.catalogue import make_player
@@ -45,6 +47,7 @@ DATA = {
         "forks": 4,
         "keep_every": 2,
         "loaded": 2,
+        "results_decay": 0.9,
         "crossplay": 1,
         "shown": 2,
         "optimiser": {"rate": 1e-3},
@@ -137,6 +140,17 @@ def test_only_the_seat_that_asked_learns(tmp_path, monkeypatch):
     assert not taught <= said[1]
 
 
+def test_a_group_is_one_result_of_each_pair(tmp_path):
+    """Two groups of four rollouts an iteration, all of one learner against one member."""
+    league = {**DATA["league"], "iterations": 2, "keep_every": 2, "results_decay": 1.0}
+    run = trained(
+        tmp_path / "run", learners={"main": {"match": {"rule": "fixed", "opponent": "bettor"}}}, league=league
+    )
+    results = Results.of(latest(run).state()["results"])
+    assert results.games("main", "bettor") == 2 * 2
+    assert results.games("main", "base") == 0.0
+
+
 def test_members_that_do_not_change_say_what_they_said(whole):
     """A kept learner plays as the learner did when it was kept: its adapter is a run's model by name."""
     game = make_game("kuhn(hands=1)")
@@ -172,10 +186,25 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path):
     ends_the_same(run, whole)
 
 
+def test_results_that_were_booked_by_another_score_are_dropped(whole, tmp_path, monkeypatch):
+    """A checkpoint of a program that knew no `match_score`: who had met counts as not met, and training goes on."""
+    with monkeypatch.context() as older:
+        state = Standing.state
+        older.setattr(Standing, "state", lambda self: {k: v for k, v in state(self).items() if k != "match_score"})
+        recipe, run = broken_off(tmp_path / "run", at=4)
+    assert latest(run).state()["results"]["met"]
+    with pytest.warns(TrainingWarning, match=r"not booked by `league.match_score` = gain, so they are dropped"):
+        LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    left, all_of_them = (sum(row[2] for row in latest(one).state()["results"]["met"]) for one in (run, whole))
+    assert 0.0 < left < all_of_them
+    assert figures(run)["main/points"][0] == figures(whole)["main/points"][0]
+
+
 DOOMED = """
 import os, signal, sys
 from pathlib import Path
 from test_league_run import begun
+from stratagem.algorithms.league.standing import Standing
 from stratagem.algorithms.league.trainer import LeagueTrainer
 from stratagem.algorithms.trained import Trained
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from stratagem.algorithms.collected import Collected, joined
 from stratagem.algorithms.grpo.collector import GRPO
-from stratagem.algorithms.league.matched import Matched, book
+from stratagem.algorithms.league.booking import baseline, book
+from stratagem.algorithms.league.matched import Matched
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
@@ -16,6 +18,7 @@ from stratagem.games.base import Game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.ratings import MEAN, elo_among
 from stratagem.league.weights import effective_number
+from stratagem.play.match import Setup
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import played
 
@@ -44,7 +47,8 @@ class Round:
         for name, collector in collectors.items():
             figures[f"{name}/effective"] = effective_number(np.array(list(matched[name].odds.values())))
             episodes = [next(over) for _ in setups[name]]
-            booked = book(self.standing.results, name, groups[name], episodes)
+            worth = self._baselines(setups[name])
+            booked = book(self.standing.results, name, groups[name], worth, episodes)
             figures |= {f"{name}/points": booked.points, f"{name}/pay": booked.pay}
             collected = collector.credited(groups[name], episodes)
             figures |= {f"{name}/{what.partition('/')[2]}": value for what, value in collected.figures.items()}
@@ -60,6 +64,11 @@ class Round:
     def _collector(self, name: str, matched: Matched) -> GRPO:
         hero = self.standing.learners[name].hero
         return GRPO(self.recipe.league, self.game, hero, self.standing.key().at(name), matched, name)
+
+    def _baselines(self, setups: Sequence[Setup]) -> list[tuple[float, ...]]:
+        """The baseline of each group, whose rollouts start from one position."""
+        league = self.recipe.league
+        return [baseline(setup.begin(), league.match_score) for setup in setups[:: league.forks]]
 
     def _learnt(self, name: str, collected: Collected) -> Figures:
         """The steps of one learner, watched."""

@@ -7,7 +7,9 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.grpo.settings import ForkSettings
+from stratagem.algorithms.league.booking import MatchScore
 from stratagem.league.matchmaking import PFSP, Fixed, Matchmaker, RatingNear, SelfPlay
+from stratagem.league.results import DECAY
 from stratagem.league.roles import LeagueExploiter, Main, MainExploiter
 from stratagem.league.weights import WEIGHTINGS
 from stratagem.settings import FiniteSettings
@@ -89,6 +91,12 @@ class LearnerSettings(FiniteSettings):
 class LeagueSettings(ForkSettings):
     """How the league goes on."""
 
+    match_score: MatchScore = "gain"
+    """Score by which two seats of a branched rollout are compared: `gain`, the payoff less the standing at the
+    branching point in games that state one, or `payoff`. A group of rollouts gives one result for each opponent: the
+    mean of its points."""
+    results_decay: float = Field(default=DECAY, gt=0.0, le=1.0)
+    """Factor by which a pair's earlier results count less with each new result; 1 keeps all."""
     keep_every: int = Field(default=10, ge=1)
     """After so many iterations every learner is kept as a member that does not change."""
     keep_latest: int = Field(default=0, ge=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -18,7 +19,7 @@ from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.ratings import Score, elo_by_name
 from stratagem.league.results import Results
-from stratagem.learning.watch import Watch
+from stratagem.learning.watch import TrainingWarning, Watch
 from stratagem.models.adapters import check_loadable, save_adapter
 from stratagem.models.load import LanguageModel
 from stratagem.runs.checkpoint import Checkpoint
@@ -28,6 +29,10 @@ from stratagem.runs.weights import writes_adapters
 
 FOLDER, POPULATION, RESULTS = "league", "population.json", "results.json"
 """Where a run keeps its members, and what is known of them."""
+OTHER_SCORE = (
+    "The results of this checkpoint were not booked by `league.match_score` = {}, so they are dropped: every pair "
+    "counts as not met, and every rating as 1500."
+)
 
 
 class Standing:
@@ -39,7 +44,7 @@ class Standing:
         self.lm = lm
         self.engine = TransformersEngine(lm)
         self.population = Population()
-        self.results = Results()
+        self.results = Results(decay=recipe.league.results_decay)
         self.learners: dict[str, Trained] = {}
         self.watches: dict[str, Watch] = {}
         self._first: dict[str, Sequence[torch.Tensor]] = {}
@@ -116,6 +121,7 @@ class Standing:
         """All that a later iteration depends on, but for weights and population."""
         return {
             "results": self.results.state(),
+            "match_score": self.recipe.league.match_score,
             "scores": dict(self.scores),
             "ratings": dict(self.ratings),
             "learners": {name: trained.state() for name, trained in self.learners.items()},
@@ -128,10 +134,13 @@ class Standing:
         self.population = Population.load(
             start.folder / POPULATION, self.run.path, self.lm.fingerprint, partial(check_loadable, self.lm)
         )
-        self.results = Results.of(state["results"])
+        if state.get("match_score") == self.recipe.league.match_score:
+            self.results = Results.of(state["results"])
+            self.ratings = dict(state["ratings"])
+        else:
+            warnings.warn(OTHER_SCORE.format(self.recipe.league.match_score), TrainingWarning, stacklevel=2)
         self._complete()
         self.scores = dict(state["scores"])
-        self.ratings = dict(state.get("ratings", {}))
         for name, trained in self.learners.items():
             trained.restore(state["learners"][name], start.folder)
             self.watches[name].restore(state["watches"][name])

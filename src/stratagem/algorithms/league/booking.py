@@ -1,0 +1,72 @@
+"""Match results for the matchmaker: one a group of branched rollouts and opponent, by the gain over the position.
+
+All rollouts of a group start from one position, so they are one observation. A seat's score is its payoff less a
+baseline. Without one, whoever stood better at the branching point mostly wins, whatever the players do.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from stratagem.algorithms.grpo.collector import Group
+from stratagem.games.base import State
+from stratagem.league.results import Results
+from stratagem.play.records import Episode
+
+MatchScore = Literal["gain", "payoff"]
+_TIE = 1e-9
+
+
+class Booked(NamedTuple):
+    """Means of one iteration of a learner."""
+
+    points: float
+    """Win rate over all opponents' seats and rollouts, a draw counting half."""
+    pay: float
+    """Payoff a round, in the game's own unit."""
+
+
+def baseline(position: State[Any], score: MatchScore) -> tuple[float, ...]:
+    """Payoff of each seat that does not count: its standing at the branching point; 0 in games without standings."""
+    standing = position.standing() if score == "gain" else None
+    return (0.0,) * position.game.spec.seats if standing is None else standing
+
+
+def book(
+    results: Results,
+    learner: str,
+    groups: Sequence[Group],
+    baselines: Sequence[Sequence[float]],
+    episodes: Sequence[Episode],
+) -> Booked:
+    """Record one result of the learner for each group and each opponent in it; a copy of itself is none."""
+    size = len(episodes) // max(1, len(groups))
+    points = list[float]()
+    for number, (group, worth) in enumerate(zip(groups, baselines, strict=True)):
+        won = group_points(group, worth, episodes[number * size : (number + 1) * size])
+        points += [point for some in won.values() for point in some]
+        for name, some in won.items():
+            if name != learner:
+                results.record(learner, name, _mean(some))
+    return Booked(_mean(points), _mean([e.per_round(groups[n // size].seat) for n, e in enumerate(episodes)]))
+
+
+def group_points(group: Group, worth: Sequence[float], episodes: Sequence[Episode]) -> Mapping[str, list[float]]:
+    """Points of the learner against each opponent of a group, by rollout and seat."""
+    points = defaultdict[str, list[float]](list)
+    for episode in episodes:
+        scores = [payoff - base for payoff, base in zip(episode.payoffs, worth, strict=True)]
+        for slot, name in enumerate(group.lineup.names, 1):
+            points[name].append(_points(scores[group.seat], scores[episode.seat_of(slot)]))
+    return points
+
+
+def _points(own: float, other: float) -> float:
+    """1 for the higher score, 0.5 for a tie, 0 for the lower."""
+    return 0.5 if abs(own - other) <= _TIE else float(own > other)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / max(1, len(values))
