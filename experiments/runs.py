@@ -39,10 +39,15 @@ class Run:
         return (folder / self.name / self.ends_with).is_file()
 
 
-def make(runs: Iterable[Run], folder: Path) -> None:
-    """Run what is not done yet, one after the other, from the project's root."""
+def check_clean() -> None:
+    """Refuse a tree that is no commit."""
     if (found := source())["dirty"] is not False:
         sys.exit(f"The program is no clean commit ({found['commit']}): commit first, or run from a clean clone.")
+
+
+def make(runs: Iterable[Run], folder: Path) -> None:
+    """Run what is not done yet, one after the other, from the project's root."""
+    check_clean()
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
     for run in runs:
         if not run.done(folder):
