@@ -1,6 +1,7 @@
 """The runs of experiments/league.py as one JSON with a picture: `python experiments/league_table.py RUNS OUT.json`.
 
-What the JSON holds already stays, but for runs of the same way and seed, so runs may be made in several sittings.
+What the JSON holds already stays, but for runs of the same way and seed, so runs may be made in several sittings; where
+the folder holds no run, the tables are those of the JSON alone. Prints every pair of ways with p and Holm's p.
 Exact exploitability of the main learner over training, by game, way and seed, beside the solvers' curves: the average
 policies of CFR and of fictitious play (OpenSpiel's) after as many iterations. `--picture PREFIX` writes a plot a game.
 Of populations, what a round paid the learners over training, what their newest checkpoints get from one another, and
@@ -13,23 +14,25 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyspiel
 from league_picture import picture
+from league_tests import FIGURES, differences, figures, markdown
 from open_spiel.python.algorithms import cfr, exploitability, fictitious_play
 
 from league import POPULATIONS, WAYS
 from stratagem.evaluation.statistics import with_interval
 from stratagem.games.catalogue import make_game
-from stratagem.provenance import provenance, source
+from stratagem.provenance import provenance
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
 
 SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
+DIGITS = {"kuhn": 3, "leduc": 2}
+"""Of the differences that are printed."""
 
 
 def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
@@ -123,31 +126,13 @@ def _solved(game: Any, solver: Any, step: Callable[[], object], at: Sequence[int
 def summed(found: dict[int, Curve]) -> dict[str, Any]:
     """The curves, and over seeds the last value, the mean over the second half, and the most of it."""
     half = [curve.values[len(curve.values) // 2 :] for curve in found.values()]
-    end, means = (with_interval([_figures(curve)[place] for curve in found.values()]) for place in (0, 1))
+    end, means = (with_interval([figures(curve)[name] for curve in found.values()]) for name in FIGURES)
     return {
         "curves": {seed: {"steps": curve.steps, "values": curve.values} for seed, curve in found.items()},
         "last": {"mean": end.mean, "low": end.low, "high": end.high},
         "second half": {"mean": means.mean, "low": means.low, "high": means.high},
         "most in the second half": max(max(values) for values in half),
     }
-
-
-def differences(ways: Mapping[str, Mapping[int, Curve]]) -> dict[str, dict[str, Any]]:
-    """By how much a way ends, and is in its second half, above another, seed by seed with 95 % intervals."""
-    found = {}
-    for other, one in combinations(ways, 2):
-        seeds = sorted(ways[one].keys() & ways[other].keys())
-        gaps = [[_figures(ways[one][s])[k] - _figures(ways[other][s])[k] for s in seeds] for k in (0, 1)]
-        told = [with_interval(gap) for gap in gaps]
-        rows = [{"mean": gap.mean, "low": gap.low, "high": gap.high} for gap in told]
-        found[f"{one} less {other}"] = {"seeds": seeds, "last": rows[0], "second half": rows[1]}
-    return found
-
-
-def _figures(curve: Curve) -> tuple[float, float]:
-    """The last value, and the mean over the second half."""
-    half = curve.values[len(curve.values) // 2 :]
-    return curve.values[-1], math.fsum(half) / len(half)
 
 
 def made_by(folder: Path) -> dict[str, Any]:
@@ -176,8 +161,10 @@ def of_game(runs: Path, game: str, before: Mapping[str, Any], drawn: Path | None
         print(f"{game} {way:7} {len(found)} seeds", shown)
     if drawn:
         Path(f"{drawn}-{game}.svg").write_text(picture(game, ways, solved, at))
-    found_apart = {"differences": differences(ways), "differences of averages": differences(means)}
-    return told | {"solvers": {"at": at, **solved}, **found_apart}
+    of_last, of_average = (differences(some, known) for some in (ways, means))
+    print("", *markdown(game, of_last, of_average, DIGITS[game]), "", sep="\n")
+    apart = {"differences": of_last, "differences of averages": of_average}
+    return told | {"solvers": {"at": at, **solved}, **apart}
 
 
 def beside(runs: Path, name: str, seeds: Iterable[int], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,7 +193,7 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="where plots go, as PREFIX-GAME.svg")
     asked = parser.parse_args()
     old = json.loads(asked.out.read_text()) if asked.out.is_file() else {"games": {}, "populations": {}}
-    told: dict[str, Any] = {"made_by": {**provenance(), **source()}, "games": {}, "populations": old["populations"]}
+    told: dict[str, Any] = {"made_by": provenance(), "games": {}, "populations": old["populations"]}
     for name in POPULATIONS:
         for seed, folder in finished(asked.runs, name):
             told["populations"].setdefault(name, {})[str(seed)] = population(folder)
