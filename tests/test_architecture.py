@@ -10,6 +10,7 @@ import pytest
 SRC = Path(__file__).parent.parent / "src" / "stratagem"
 LAYERS = (
     "errors",
+    "visible",
     "registry",
     "options",
     "settings",
@@ -36,6 +37,7 @@ LAYERS = (
 MODULES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
 OUTSIDE = {
     "errors": set(),
+    "visible": set(),
     "registry": set(),
     "options": set(),
     "provenance": set(),

@@ -16,7 +16,8 @@ from stratagem.play.seating import rotated
 from stratagem.play.store import read_episodes, record
 from stratagem.players.base import Ask, Player
 from stratagem.players.catalogue import PATTERNS, make_player, patterns, player_names
-from stratagem.players.human import Human, Quit, Terminal, at_keyboard, spelt_out
+from stratagem.players.human import Human, Quit, Terminal, at_keyboard
+from stratagem.visible import visible
 
 UNITS = Sheet([Slot("A PAR", ("A PAR H", "A PAR - BUR", "A PAR - BUR VIA")), Slot("F BRE", ("F BRE H", "F BRE - MAO"))])
 BUILDS = Sheet([Slot(home, (f"A {home} B", f"F {home} B", "WAIVE")) for home in ("BRE", "PAR", "MAR", "LON")], fill=2)
@@ -264,8 +265,8 @@ def test_a_question_is_on_the_screen_before_the_answer_is_awaited():
         ("línea 日本 🂡\nnext", "línea 日本 🂡\nnext"),
     ],
 )
-def test_what_could_command_a_terminal_is_spelt_out(said, shown):
-    assert spelt_out(said) == shown
+def test_what_could_command_a_terminal_is_visible(said, shown):
+    assert visible(said) == shown
     human, screen = at(["1"])
     asked(human, Told(Flat((f"one {said}".replace("\n", " "), "two")), said))
     assert f"\n{shown}\n" in screen.getvalue()

@@ -10,7 +10,8 @@ from rich.console import Group
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import cell, errors, number, out, print_json, progress, table, write_json
+from stratagem.cli.console import errors, out
+from stratagem.cli.output import cell, number, print_json, progress, table, write_json
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_rows, shortened

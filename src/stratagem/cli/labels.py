@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import number, out, print_json, progress, table, write_json
+from stratagem.cli.console import out
+from stratagem.cli.output import number, print_json, progress, table, write_json
 from stratagem.engines.open import served
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.evaluation.label_picture import picture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from io import StringIO
+from typing import Annotated, Any
 
 import typer
 
@@ -25,12 +26,15 @@ from stratagem.cli import (
     train,
     verify,
 )
-from stratagem.cli.output import errors, print_tallies
+from stratagem.cli.console import errors, tell_on_errors
+from stratagem.cli.output import print_tallies
 from stratagem.errors import StratagemError
 from stratagem.players.human import Quit
 
 SEVERAL = ("--players", "--opponents")
 """Options that may be followed by several values, as in `--players random mcts:100`."""
+_WRONG: Any = typer.BadParameter.__mro__[2]
+"""The parser's own class of mistakes in the words of a command, which typer keeps at different places."""
 
 app = typer.Typer(
     help="Play strategic games, train language models in them, and measure what they really learnt.",
@@ -87,8 +91,16 @@ def spread(arguments: Sequence[str]) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its status."""
+    if arguments is None:
+        tell_on_errors()
     try:
-        app(spread(sys.argv[1:] if arguments is None else arguments))
+        status = app(spread(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except _WRONG as error:
+        said = StringIO()
+        error.show(said)
+        errors.print(said.getvalue().rstrip(), highlight=False)
+        sys.exit(error.exit_code)
     except StratagemError as error:
         errors.print(str(error), style="red", highlight=False, markup=False)
         sys.exit(2)

@@ -10,7 +10,8 @@ import typer
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import cell, out, print_json, progress, table
+from stratagem.cli.console import out
+from stratagem.cli.output import cell, print_json, progress, table
 from stratagem.cli.transcript import episode_json, tell
 from stratagem.errors import BadParameter
 from stratagem.evaluation.statistics import Estimate, ratio

@@ -1,4 +1,4 @@
-"""What every command prints with: consoles, a progress bar, JSON, and cells for estimates."""
+"""What every command prints with: a progress bar, JSON, tables, and cells for estimates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -16,14 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from stratagem.cli.console import errors, out
 from stratagem.engines.open import tallies
 from stratagem.errors import StratagemError
 from stratagem.evaluation.statistics import Estimate
+from stratagem.visible import json_text
 
 _ENDLESS = 1000
-out = Console(width=max(100, get_terminal_size().columns), soft_wrap=True)
-"""A table of figures may be wider still: a narrow terminal wraps its lines, and nothing is cut."""
-errors = Console(stderr=True, soft_wrap=True)
 
 
 @contextmanager
@@ -53,7 +51,7 @@ def print_tallies() -> None:
 
 def print_json(data: Any) -> None:
     """JSON for machines; what is not a number is null."""
-    out.print(json.dumps(finite(data), indent=2, ensure_ascii=False), soft_wrap=True, highlight=False, markup=False)
+    out.print(json_text(finite(data)), soft_wrap=True, highlight=False)
 
 
 def write_json(data: Any, path: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from stratagem.cli.output import out, print_json, table
+from stratagem.cli.console import out
+from stratagem.cli.output import print_json, table
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import make_game

@@ -10,7 +10,8 @@ import typer
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import out, print_json
+from stratagem.cli.console import out
+from stratagem.cli.output import print_json
 from stratagem.games.base import State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stratagem.cli.output import out
+from stratagem.cli.console import out
 from stratagem.runs.folder import RunFolder
 
 

@@ -9,7 +9,8 @@ import typer
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import number, out, print_json, table
+from stratagem.cli.console import out
+from stratagem.cli.output import number, print_json, table
 from stratagem.cli.transcript import episode_json, tell
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.play.forks import replay

@@ -13,7 +13,8 @@ from stratagem.algorithms.scopal.decision_table import read_decisions
 from stratagem.algorithms.scopal.steps import steps_of, write_steps
 from stratagem.algorithms.scopal.summary import summed_up
 from stratagem.cli import options
-from stratagem.cli.output import number, out, print_json, table
+from stratagem.cli.console import out
+from stratagem.cli.output import number, print_json, table
 from stratagem.errors import StratagemError
 from stratagem.learning.credit.catalogue import make_credit
 

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from stratagem.cli import options
-from stratagem.cli.output import errors, number, out, table
+from stratagem.cli.console import errors, out
+from stratagem.cli.output import number, table
 from stratagem.files import telling, write_file
 from stratagem.provenance import provenance
 

@@ -8,7 +8,8 @@ import typer
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import cell, errors, out, print_json, progress, table, write_json
+from stratagem.cli.console import errors, out
+from stratagem.cli.output import cell, print_json, progress, table, write_json
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.report import tournament_json

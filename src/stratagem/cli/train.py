@@ -13,7 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from stratagem.cli import options
-from stratagem.cli.output import errors, number, out, table
+from stratagem.cli.console import errors, out
+from stratagem.cli.output import number, table
 from stratagem.errors import BadParameter
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.config_file import settings_toml

@@ -8,7 +8,8 @@ from itertools import groupby
 
 from rich.text import Text
 
-from stratagem.cli.output import number, out
+from stratagem.cli.console import out
+from stratagem.cli.output import number
 from stratagem.games.base import Json
 from stratagem.play.records import Decision, Episode
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from stratagem.cli import options
-from stratagem.cli.output import out, print_json
+from stratagem.cli.console import out
+from stratagem.cli.output import print_json
 from stratagem.games.catalogue import make_game
 from stratagem.games.conformance import verify
 from stratagem.games.key import Key

@@ -15,6 +15,7 @@ from stratagem.games.base import View
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.wrappers import Delayed, Noisy
+from stratagem.visible import visible
 
 _SHOWN, _LISTED = 24, 1000
 """How many choices are shown at first, and how many where all are asked for."""
@@ -65,13 +66,8 @@ class Terminal:
     def _write(self, text: str) -> None:
         stream = self._writes or sys.stdout
         encoding = getattr(stream, "encoding", None) or "utf-8"
-        stream.write(spelt_out(text).encode(encoding, "backslashreplace").decode(encoding))
+        stream.write(visible(text).encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
-
-
-def spelt_out(text: str) -> str:
-    """The same text with every character that is not seen, line ends aside, in the spelling of a Python string."""
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
 def in_columns(cells: Sequence[str]) -> str:

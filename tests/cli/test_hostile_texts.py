@@ -1,0 +1,207 @@
+"""Hostile names, replies and files at every command: the terminal gets nothing to obey."""
+
+import json
+import re
+import sys
+import warnings
+from pathlib import Path
+from unicodedata import category
+
+import pytest
+
+from stratagem.cli.console import errors
+from stratagem.cli.main import app
+from stratagem.cli.output import progress
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.play.store import write_shard
+from stratagem.players.base import Move, Traits
+from stratagem.players.catalogue import make_player
+from stratagem.visible import is_unseen, json_text, visible
+
+SRC = Path(__file__).parents[2] / "src" / "stratagem"
+CLIPBOARD = "\x1b]52;c;ZXZpbA==\x07"
+"""OSC 52 writes the clipboard."""
+HOSTILE = f"evil{CLIPBOARD}\x1b[2J\x9b31m\u202egnp.exe\u2066\u200b\u061c\x7f\r\x08[link=http://evil]x[/link][/]"
+
+
+class Evil:
+    """A player with a hostile name who says hostile things."""
+
+    name = HOSTILE
+    traits = Traits()
+
+    def turn(self, ask):
+        return Move(None, "free", said=HOSTILE)
+
+
+@pytest.fixture
+def record(tmp_path):
+    """A record of games of somebody who is hostile in all that he names and says."""
+    game = make_game("kuhn(hands=1)")
+    setups = list(rotated(Match(game, [Evil(), make_player("random", game)]), 2, Key(0), name=HOSTILE))
+    episodes = list(play(setups))
+    for episode in episodes:
+        episode.game += HOSTILE
+        episode.decisions[0].state_key = HOSTILE
+    write_shard(tmp_path / "record", 0, episodes)
+    return tmp_path / "record"
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    """A run whose files are hostile."""
+    folder = tmp_path / "runs" / "evil\x1b]0;title\x07\u202e"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps({"seed": 0, "command": HOSTILE}))
+    (folder / "status.json").write_text(json.dumps({"state": HOSTILE, "sentence": HOSTILE}))
+    (folder / "config.toml").write_text(f"x = {json.dumps(HOSTILE)}\n")
+    (folder / "models.json").write_text(json.dumps({"version": 1, "models": {"best": {"model": HOSTILE}}}))
+    (folder / "metrics.jsonl").write_text(json.dumps({"step": 1, HOSTILE: 1.0}) + "\n")
+    return folder
+
+
+CASES = {
+    "games": [("games", HOSTILE), ("games", f"ipd(rounds='{HOSTILE}')")],
+    "players": [("players", HOSTILE)],
+    "play": [
+        ("play", "kuhn", "--players", HOSTILE),
+        ("play", "kuhn", "--players", f"lm({HOSTILE})", "random"),
+        ("play", "kuhn", "--players", "random", "--record", "{tmp}/record/" + HOSTILE),
+        ("play", "kuhn", "--players", "run:{run}", "random"),
+    ],
+    "eval": [
+        ("eval", HOSTILE, "--player", "random"),
+        ("eval", "kuhn", "--player", f"api:{HOSTILE}@http://127.0.0.1:1/v1"),
+        ("eval", "kuhn", "--player", "random", "--metric", HOSTILE),
+    ],
+    "tournament": [("tournament", "kuhn", "--players", HOSTILE, "random")],
+    "verify-game": [("verify-game", HOSTILE)],
+    "prompt": [("prompt", "kuhn", "--model", HOSTILE), ("prompt", "kuhn", "--style", HOSTILE)],
+    "data": [("data", HOSTILE, "--out", "{tmp}/data"), ("data", "sepo", "--out", "{tmp}/data", "--set", HOSTILE)],
+    "steps": [
+        ("steps", "{record}", "--out", "{tmp}/steps.parquet", "--player", HOSTILE),
+        ("steps", "{record}", "--out", "{tmp}/\x1b]0;x\x07.parquet"),
+    ],
+    "train": [
+        ("train", "{run}/config.toml", "--dry-run"),
+        ("train", "{run}", "--resume"),
+        ("train", "{tmp}/" + HOSTILE),
+        ("train", "{run}/config.toml", "--set", f"{HOSTILE}=1"),
+    ],
+    "runs": [("runs", "{tmp}/runs")],
+    "sweep": [("sweep", "{run}/config.toml"), ("sweep", "{tmp}/" + HOSTILE)],
+    "report": [("report", "{run}"), ("report", HOSTILE)],
+    "labels": [("labels", HOSTILE), ("labels", "tiny", "--game", HOSTILE)],
+    "show": [
+        ("show", "{record}"),
+        ("show", "{record}", "--json"),
+        ("show", "{record}", "--episode", "1"),
+        ("show", "{record}", "--episode", HOSTILE),
+        ("show", HOSTILE),
+    ],
+}
+
+
+def unseen(text):
+    return sorted({c for c in text if is_unseen(c)})
+
+
+def test_nothing_is_printed_past_the_two_consoles():
+    """`ruff` forbids `print`; this forbids other consoles and streams."""
+    past = re.compile(r"\bConsole\(|sys\.(stdout|stderr)\.|typer\.(echo|secho)|click\.echo|os\.write\(")
+    found = {
+        f"{path.relative_to(SRC)}: {line.strip()}"
+        for path in SRC.rglob("*.py")
+        for line in path.read_text("utf-8").splitlines()
+        if past.search(line)
+    }
+    assert found == {
+        "games/playthrough.py: sys.stdout.write(said)",
+        'cli/main.py: typer.echo(f"stratagem {__version__}")',
+    }
+
+
+def test_every_command_has_a_hostile_case():
+    assert set(CASES) == {command.name for command in app.registered_commands}
+
+
+@pytest.mark.parametrize("words", [words for cases in CASES.values() for words in cases], ids=lambda words: words[0])
+def test_command_prints_nothing_that_a_terminal_obeys(words, tmp_path, capsys, record, run_folder):
+    from stratagem.cli.main import main
+
+    places = {"{tmp}": tmp_path, "{run}": run_folder, "{record}": record}
+    filled = []
+    for word in words:
+        for place, path in places.items():
+            word = word.replace(place, str(path))
+        filled.append(word)
+    with pytest.raises(SystemExit) as ended:
+        main(filled)
+    printed = capsys.readouterr()
+    said = printed.out + printed.err
+    assert said.strip() or ended.value.code == 0
+    assert unseen(said) == []
+    assert "evil" in said or "\\x1b" in said or ended.value.code == 0
+    assert "Traceback" not in said
+
+
+def test_hostile_record_is_listed_as_it_is_but_spelt(record, capsys):
+    from stratagem.cli.main import main
+
+    with pytest.raises(SystemExit):
+        main(["show", str(record), "--episode", "1"])
+    assert "evil\\x1b]52;c;ZXZpbA==" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["show", str(record), "--json"])
+    shown = json.loads(capsys.readouterr().out)
+    assert shown[0]["id"].startswith(HOSTILE), "JSON has the text itself, escaped"
+
+
+def test_progress_on_a_terminal_and_warnings_are_spelt(capsys, monkeypatch):
+
+    from stratagem.cli.console import tell_on_errors
+
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert errors.is_terminal
+    with progress(2, quiet=False) as step:
+        step(f"{CLIPBOARD}\u202e")
+        step(f"{CLIPBOARD}\u202e")
+    tell_on_errors()
+    warnings.showwarning(f"take {CLIPBOARD}", UserWarning, "/home/me/file.py", 7)
+    warnings.showwarning("old", DeprecationWarning, "/home/me/file.py", 7)
+    said = capsys.readouterr().err
+    assert "\\x1b]52" in said
+    assert "\x1b]" not in said
+    assert "\u202e" not in said
+    assert "file.py" not in said
+    assert "old" not in said
+
+
+def test_usage_mistakes_are_spelt(capsys):
+    from stratagem.cli.main import main
+
+    for words in (["games", f"--{CLIPBOARD}"], [HOSTILE], ["games", "a", HOSTILE], ["play", "--seed", HOSTILE]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+        printed = capsys.readouterr()
+        assert unseen(printed.out + printed.err) == []
+        assert "Usage: " in printed.err
+
+
+def test_visible_spells_every_character_that_is_not_seen_and_no_other():
+    every = [chr(point) for point in range(0x30000)]
+    for character in every:
+        shown = visible(character)
+        hidden = category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} and character != "\n"
+        assert (shown != character) == hidden
+        assert visible(shown) == shown
+    text = "".join(c for c in every if category(c) != "Cs")
+    assert json.loads(json_text([text])) == [text]
+    assert unseen(json_text([text])) == []
