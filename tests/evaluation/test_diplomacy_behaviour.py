@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stratagem.evaluation.bouts import Bout
-from stratagem.evaluation.hostility import Hostility, _attacked, alliance, hostility
+from stratagem.evaluation.hostility import Hostility, alliance, attacked, hostility
 from stratagem.evaluation.kingmaking import decisive, kingmakers
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.orders import is_effective, of_sheet, ordered
@@ -177,7 +177,7 @@ def test_who_drives_a_winner_into_its_last_centre_made_a_king_and_nobody_else():
 
 def test_who_helps_a_power_into_its_own_place_attacks_nobody():
     held = {"KIE": GERMANY, "MUN": GERMANY, "BUR": FRANCE}
-    assert list(_attacked(["A BUR S A MUN - KIE", "A BUR - MUN", "A BUR S A RUH - MUN"], held)) == [GERMANY, GERMANY]
+    assert list(attacked(["A BUR S A MUN - KIE", "A BUR - MUN", "A BUR S A RUH - MUN"], held)) == [GERMANY, GERMANY]
 
 
 def test_without_a_solo_nobody_made_a_king():

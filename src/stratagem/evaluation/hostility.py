@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stratagem.evaluation.recorded_phases import game_of, movements
 from stratagem.games.base import Seat
-from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.games.diplomacy.graph import graph_of, province
+from stratagem.games.diplomacy.position import Position
 from stratagem.games.diplomacy.results import read_order
-from stratagem.play.forks import steps
 from stratagem.play.records import Episode
 
 
@@ -33,41 +33,36 @@ class Hostility(NamedTuple):
         return float(self.attacks[pairs].sum()) / chances if chances else float("nan")
 
 
-def hostility(episode: Episode, parents: Mapping[str, Episode] | None = None) -> Hostility:
-    """The counts of one game, which is played again from its record."""
-    seats = len(episode.slots)
+def hostility(episode: Episode) -> Hostility:
+    """The counts of one game, from its record."""
+    game, seats = game_of(episode), len(episode.slots)
     attacks, chances = np.zeros((seats, seats)), np.zeros((seats, seats))
-    for state, rows in steps(episode, parents):
-        game = state.game
-        assert isinstance(game, Diplomacy)
-        board: Board = state.board  # type: ignore[attr-defined]
-        if board.over or board.kind != "M":
-            continue
-        held = _held(board, game)
+    for position, rows in movements(episode):
+        held = held_by(position, game)
         for row in rows:
-            for other in _could_attack(board, game, row.seat, held):
+            for other in could_attack(position, game, row.seat, held):
                 chances[row.seat, other] += 1
-            for other in _attacked(row.action.split("\n") if row.action else (), held):
+            for other in attacked(row.action.split("\n") if row.action else (), held):
                 if other != row.seat:
                     attacks[row.seat, other] += 1
     return Hostility(attacks, chances)
 
 
-def _held(board: Board, game: Diplomacy) -> dict[str, Seat]:
+def held_by(position: Position, game: Diplomacy) -> dict[str, Seat]:
     """By province the seat that has a unit there, or owns its centre where there is none."""
     seats = {power: seat for seat, power in enumerate(game.powers)}
-    held = {place: seats[power] for place, power in board.owners.items() if power in seats}
-    return held | {place: seats[power] for place, (power, _) in board.occupants.items() if power in seats}
+    held = {place: seats[power] for place, power in position.owners.items() if power in seats}
+    return held | {place: seats[power] for place, (power, _) in position.occupants.items() if power in seats}
 
 
-def _could_attack(board: Board, game: Diplomacy, seat: Seat, held: Mapping[str, Seat]) -> Iterator[Seat]:
+def could_attack(position: Position, game: Diplomacy, seat: Seat, held: Mapping[str, Seat]) -> Iterator[Seat]:
     """Once for each unit and each other power that it could attack."""
     reach = graph_of(game.map).reach
-    for unit in board.units(game.powers[seat]):
+    for unit in position.units(game.powers[seat]):
         yield from {held[place] for place in reach[unit] if place in held and place != province(unit)} - {seat}
 
 
-def _attacked(lines: Iterable[str], held: Mapping[str, Seat]) -> Iterator[Seat]:
+def attacked(lines: Iterable[str], held: Mapping[str, Seat]) -> Iterator[Seat]:
     """Whom each line attacks, or helps somebody else to attack: who helps a power into its own place attacks nobody."""
     for order in map(read_order, lines):
         helps = order.verb == "S" and order.to_move

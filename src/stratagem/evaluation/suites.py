@@ -14,7 +14,10 @@ from stratagem.players.pools import POOLS
 
 SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")
 CONTEST_METRICS = ("win rate", "pay", "regret", "illegal", "length")
-STANDING_METRICS = ("pay", "first", "sole first", "solo", "centres", "eliminated", "effective", "peace", "illegal")
+STANDING_METRICS = (
+    *("pay", "first", "sole first", "solo", "centres", "eliminated"),
+    *("expansion", "effective", "peace", "backstab", "illegal"),
+)
 
 
 @dataclass(frozen=True)

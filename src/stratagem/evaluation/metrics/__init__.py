@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from stratagem.evaluation.metrics.backstab import Backstab
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.metrics.collusion import Collusion
+from stratagem.evaluation.metrics.expansion import Expansion
 from stratagem.evaluation.metrics.exploit import Exploit
 from stratagem.evaluation.metrics.externality import Externality
 from stratagem.evaluation.metrics.illegal import IllegalRate
@@ -38,6 +40,8 @@ _ALL: tuple[type[Metric], ...] = (
     Solo,
     Centres,
     Eliminated,
+    Expansion,
+    Backstab,
     Effective,
     Supported,
     Coordinated,

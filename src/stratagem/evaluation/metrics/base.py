@@ -30,10 +30,20 @@ class Metric(ABC):
     name: ClassVar[str]
     better: ClassVar[Literal["higher", "lower", "neither"]]
     digits: ClassVar[int] = 3
+    unit: ClassVar[str] = ""
+    """What it is counted in; empty for a pure number."""
+    null_case: ClassVar[str] = ""
+    """Whose figure `null` gives; empty where there is none."""
+    by_seat: ClassVar[bool] = False
+    """Whether the table by seat prints it."""
 
     @abstractmethod
     def measure(self, sample: Sample) -> Estimate | None:
         """The figure, or None where it has no meaning for this game or these opponents."""
+
+    def null(self, sample: Sample) -> float | None:
+        """The figure under the null hypothesis, from the same games; None where the metric has no such level."""
+        return None
 
 
 def known(estimates: Sequence[Estimate | None]) -> list[Estimate]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import fmean
+
+from stratagem.evaluation.bouts import pay_of
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.play.records import Episode
 
 
 class Payoff(Metric):
@@ -11,12 +15,26 @@ class Payoff(Metric):
 
     name = "pay"
     better = "higher"
+    unit = "the game's, or points on the common scale"
+    null_case = "an equal of the opponents, where payoffs have a fixed sum: that sum over the seats"
+    by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:
         return mean_pay(sample, scaled=True)
+
+    def null(self, sample: Sample) -> float | None:
+        if sample.game.spec.utility not in ("zero-sum", "constant-sum"):
+            return None
+        bouts = [bout.episodes for bout in sample.pool("train", "opponents")]
+        return fmean(fmean(map(_share, episodes)) for episodes in bouts) if bouts else None
 
 
 def mean_pay(sample: Sample, *, scaled: bool) -> Estimate | None:
     """The metric, on the common scale or in the game's own unit."""
     pays = [bout.pay(scaled=scaled) for bout in sample.pool("train", "opponents")]
     return mean_of(pays) if pays else None
+
+
+def _share(episode: Episode) -> float:
+    """A seat's payoff a round, the mean over all seats."""
+    return fmean(pay_of(episode, seat) for seat in range(len(episode.slots)))

@@ -21,6 +21,7 @@ class Peace(Metric):
 
     name = "peace"
     better = "neither"
+    null_case = "equals: 0"
 
     def measure(self, sample: Sample) -> Estimate | None:
         if not isinstance(sample.game, Diplomacy):
@@ -39,6 +40,9 @@ class Peace(Metric):
         if not whole[1:].all():
             return None
         return jackknife([list(rows.values())], lambda t: 1.0 - (t[0, 0] / t[0, 1]) / (t[0, 2] / t[0, 3]))
+
+    def null(self, sample: Sample) -> float | None:
+        return 0.0 if isinstance(sample.game, Diplomacy) else None
 
 
 class Kingmaking(Metric):

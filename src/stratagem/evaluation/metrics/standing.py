@@ -1,16 +1,22 @@
 """How a power stands when a game of Diplomacy ends: the scoring set of the literature, beside the sum of squares.
 
-The sum of squares is what the game pays. Chance levels are those of a match between equals, seats rotated; the shares
-of first places depend on how often equals tie, so for these DumbBot among DumbBots, cut after 1905, is the level.
+The sum of squares is what the game pays. The null of each figure is its mean over all seats of the same games, so that
+of a hero that cannot be told from the others; in the sum of squares that is exactly 1 over the seats.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
+from statistics import fmean
+from typing import ClassVar
 
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate, rate, ratio
+from stratagem.games.base import Seat
 from stratagem.play.records import Episode
+
+ANY_SEAT = "a seat drawn at random at the same tables"
+"""Whose figure the null of a standing is."""
 
 
 def ends(sample: Sample) -> list[Episode]:
@@ -18,59 +24,90 @@ def ends(sample: Sample) -> list[Episode]:
     return [episode for bout in sample.bouts for episode in bout.episodes if episode.signals.get("centers")]
 
 
-def standing(episode: Episode, signal: str = "centers") -> tuple[float, list[float]]:
-    """The hero's figure and those of the others."""
+def standing(episode: Episode, signal: str = "centers", seat: Seat | None = None) -> tuple[float, list[float]]:
+    """A seat's figure and those of the others; the hero's by default."""
     values = [value or 0.0 for value in episode.signals[signal][-1]]
-    own = values.pop(episode.seat_of(0))
+    own = values.pop(episode.seat_of(0) if seat is None else seat)
     return own, values
 
 
-class First(Metric):
-    """Games that ended with as many centres as anybody had, ties included (18 % for DumbBot among its equals)."""
+class _Ended(Metric):
+    """A share of games, by how a seat stood beside the others when they ended."""
+
+    unit = "share of games"
+    null_case = ANY_SEAT
+    by_seat = True
+    signal: ClassVar[str] = "centers"
+
+    @abstractmethod
+    def holds(self, own: float, others: list[float]) -> bool:
+        """Whether a game counts for a seat."""
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        episodes = ends(sample)
+        if not episodes:
+            return None
+        return rate(episodes, lambda e: self._of(e, e.seat_of(0)), lambda _: 1.0, lambda e: e.group)
+
+    def null(self, sample: Sample) -> float | None:
+        episodes = ends(sample)
+        return fmean(self._of(e, seat) for e in episodes for seat in range(len(e.slots))) if episodes else None
+
+    def _of(self, episode: Episode, seat: Seat) -> float:
+        return float(self.holds(*standing(episode, self.signal, seat)))
+
+
+class First(_Ended):
+    """Games that ended with as many centres as anybody had, ties included."""
 
     name = "first"
     better = "higher"
 
-    def measure(self, sample: Sample) -> Estimate | None:
-        return _rate(sample, lambda own, others: own >= max(others) - 1e-9)
+    def holds(self, own: float, others: list[float]) -> bool:
+        return own >= max(others) - 1e-9
 
 
-class SoleFirst(Metric):
-    """Games that ended with more centres than anybody else (8 % for DumbBot among its equals)."""
+class SoleFirst(_Ended):
+    """Games that ended with more centres than anybody else."""
 
     name = "sole first"
     better = "higher"
 
-    def measure(self, sample: Sample) -> Estimate | None:
-        return _rate(sample, lambda own, others: own > max(others) + 1e-9)
+    def holds(self, own: float, others: list[float]) -> bool:
+        return own > max(others) + 1e-9
 
 
-class Solo(Metric):
+class Solo(_Ended):
     """Games that were won alone, with 18 centres on the standard map."""
 
     name = "solo"
     better = "higher"
+    signal = "solo"
 
-    def measure(self, sample: Sample) -> Estimate | None:
-        return _rate(sample, lambda own, _: own > 0.0, "solo")
+    def holds(self, own: float, others: list[float]) -> bool:
+        return own > 0.0
 
 
-class Eliminated(Metric):
+class Eliminated(_Ended):
     """Games in which nothing was left, neither centres nor units."""
 
     name = "eliminated"
     better = "lower"
+    signal = "alive"
 
-    def measure(self, sample: Sample) -> Estimate | None:
-        return _rate(sample, lambda own, _: own == 0.0, "alive")
+    def holds(self, own: float, others: list[float]) -> bool:
+        return own == 0.0
 
 
 class Centres(Metric):
-    """Centres at the end, the mean over games (4.65 for DumbBot among its equals; a seventh of all owned)."""
+    """Supply centres at the end, the mean over games."""
 
     name = "centres"
     better = "higher"
     digits = 2
+    unit = "centres"
+    null_case = ANY_SEAT
+    by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:
         episodes, count = ends(sample), len(getattr(sample.game, "centers", ()))
@@ -78,9 +115,7 @@ class Centres(Metric):
             return None
         return ratio(episodes, lambda e: standing(e)[0] * count, lambda _: 1.0, lambda e: e.group)
 
-
-def _rate(sample: Sample, held: Callable[[float, list[float]], bool], signal: str = "centers") -> Estimate | None:
-    episodes = ends(sample)
-    if not episodes:
-        return None
-    return rate(episodes, lambda e: float(held(*standing(e, signal))), lambda _: 1.0, lambda e: e.group)
+    def null(self, sample: Sample) -> float | None:
+        episodes, count = ends(sample), len(getattr(sample.game, "centers", ()))
+        owned = (value or 0.0 for episode in episodes for value in episode.signals["centers"][-1])
+        return fmean(owned) * count if episodes else None

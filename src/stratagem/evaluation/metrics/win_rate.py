@@ -10,17 +10,23 @@ from stratagem.play.records import Episode
 class WinRate(Metric):
     """Episodes won plus half of those tied, with Wilson's interval for the number of episodes that the deals are worth.
 
-    Chance in a mirror match is one over the seats.
+    Where more than two seats tie, each has its share.
     """
 
     name = "win rate"
     better = "higher"
+    unit = "share of episodes"
+    null_case = "an equal of the opponents: 1 over the seats"
+    by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:
         episodes = [episode for bout in sample.bouts for episode in bout.episodes]
         if not episodes or sample.game.spec.seats == 1:
             return None
         return rate(episodes, won, lambda _: 1.0, lambda episode: episode.group)
+
+    def null(self, sample: Sample) -> float | None:
+        return 1.0 / sample.game.spec.seats if sample.game.spec.seats > 1 else None
 
 
 def won(episode: Episode) -> float:

@@ -1,0 +1,54 @@
+"""How fast a power of Diplomacy grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.metrics.standing import ANY_SEAT, ends
+from stratagem.evaluation.recorded_phases import phases
+from stratagem.evaluation.statistics import Estimate, ratio
+from stratagem.games.diplomacy.game import Diplomacy
+from stratagem.play.records import Episode
+
+
+class Expansion(Metric):
+    """Change in supply centres a year: (c_T - c_0) / Y, the mean over games.
+
+    c_0 and c_T are the centres that the hero owned when the game began and when it ended, Y is the number of Fall
+    counts between.
+    """
+
+    name = "expansion"
+    better = "higher"
+    digits = 2
+    unit = "centres a year"
+    null_case = ANY_SEAT
+    by_seat = True
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        rows = _changes(sample)
+        if not rows:
+            return None
+        return ratio(rows, lambda row: row[1][row[0].seat_of(0)], lambda _: 1.0, lambda row: row[0].group)
+
+    def null(self, sample: Sample) -> float | None:
+        rows = _changes(sample)
+        return fmean(change for _, changes in rows for change in changes) if rows else None
+
+
+def _changes(sample: Sample) -> list[tuple[Episode, Sequence[float]]]:
+    if not isinstance(sample.game, Diplomacy):
+        return []
+    return [(episode, yearly_change(episode, sample.game)) for episode in ends(sample) if episode.decisions]
+
+
+def yearly_change(episode: Episode, game: Diplomacy) -> Sequence[float]:
+    """Each seat's change in centres a year over a whole game, from its record."""
+    positions = [position for position, _ in phases(episode)]
+    first, last = positions[0], positions[-1]
+    years = last.year - first.year + (first.kind != "A")
+    owned = [(value or 0.0) * len(game.centers) for value in episode.signals["centers"][-1]]
+    began = [len(first.centers(power)) for power in game.powers]
+    return [(after - before) / max(1, years) for after, before in zip(owned, began, strict=True)]
