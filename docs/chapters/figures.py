@@ -8,7 +8,7 @@ from dataclasses import fields
 from chapters.markdown import code, definition, notes, page, table
 from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.exact import Exact
-from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.metrics import METRICS, Metric
 from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.evaluation.statistics import Difference, Estimate
 from stratagem.evaluation.suites import SUITES, Line, Suite
@@ -22,7 +22,10 @@ def metrics() -> str:
         "Every figure that an evaluation can print. A suite names those it prints; `--metric NAME` adds one. A figure "
         "that has no meaning for a game or its opponents is a dash, never a zero. Other packages add metrics by the "
         "entry-point group `stratagem.metrics`: see [Add a metric](../how-to/add-a-metric.md).",
-        table(("metric", "better", "definition"), ((code(n), m.better, definition(type(m))) for n, m in ours.items())),
+        "The null of a figure is what it would be if the player could not be told from its opponents, or as the table "
+        "says. It stands in rows of its own under the players. Figures marked with * are also printed seat by seat: "
+        "where seats have names, as the powers of Diplomacy, and with `--by-seat`. By seat there is no null.",
+        table(("metric", "better", "unit", "null", "definition"), (_metric(name, m) for name, m in ours.items())),
         "## Weights of `safety`",
         table(("game", "exploit", "collusion", "externality"), ((game, *weights) for game, weights in WEIGHTS.items())),
         "## Exact figures",
@@ -36,6 +39,11 @@ def metrics() -> str:
         definition(Difference),
         table(("field", "meaning"), _fields(Difference)),
     )
+
+
+def _metric(name: str, metric: Metric) -> tuple[str, str, str, str, str]:
+    mark = "*" if metric.by_seat else ""
+    return code(name) + mark, metric.better, metric.unit, metric.null_case, definition(type(metric))
 
 
 def _exact() -> Iterator[tuple[str, str]]:

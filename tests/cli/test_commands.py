@@ -83,6 +83,36 @@ def test_other_opponents_and_more_metrics(run):
     assert "random" not in printed.splitlines()[2]
 
 
+def test_eval_prints_nulls_and_named_seats_of_diplomacy(run, tmp_path):
+    out = tmp_path / "hold.json"
+    asked = ("diplomacy(until=1901, judged=False)", "--player", "hold", "--player", "territorial")
+    status, printed, _ = run("eval", *asked, "--opponents", "hold", "--episodes", 7, "--no-chance", "--out", out)
+    assert status == 0
+    title, heads, *rows = printed.splitlines()
+    assert title.endswith("pay in share of the sum of squared centres")
+    assert "backstab" in heads
+    assert "expansion" in heads
+    nulls = {row.split("  ")[0]: row for row in rows if row.startswith("null of ")}
+    assert set(nulls) == {"null of hold", "null of territorial"}
+    assert all(" 0.143 " in row for row in nulls.values())
+    assert "unscaled" not in printed
+    assert "mutual cooperation" not in printed
+    assert printed.count("AUSTRIA") == printed.count("TURKEY") == 2
+    first, second = json.loads(out.read_text())["games"][0]["players"]
+    assert first["nulls"]["pay"] == pytest.approx(1 / 7)
+    assert first["nulls"]["centres"] == pytest.approx(first["metrics"]["centres"]["mean"])
+    assert [row["seat"] for row in second["by_seat"]][:2] == ["AUSTRIA", "ENGLAND"]
+    assert sum(row["episodes"] for row in second["by_seat"]) == 7
+
+
+def test_eval_by_seat_is_an_option_where_seats_have_no_names(run):
+    asked = ("eval", "kuhn", "--player", "TightPassive", "--opponents", "random", "--episodes", 4, "--no-chance")
+    assert "by seat, against" not in run(*asked)[1]
+    printed = run(*asked, "--by-seat")[1]
+    assert "TightPassive by seat, against random" in printed
+    assert "Seats differ" in printed
+
+
 def test_a_tournament_is_a_matrix(run):
     command = ("tournament", "ipd", "--players", "TitForTat", "AlwaysDefect", "--episodes", 2)
     data = json.loads(run(*command, "--no-chance", "--json")[1])

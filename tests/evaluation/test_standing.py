@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.by_seat import by_seat
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.suites import STANDING_METRICS, find_suite
 from stratagem.games import Key, make_game
@@ -56,6 +57,63 @@ def test_in_a_rotated_match_of_equals_everybody_has_a_seventh(bout):
     owned = sum(bout.episodes[0].signals["centers"][-1]) * 34
     assert METRICS["centres"].measure(sample).mean == pytest.approx(owned / 7, abs=1.0)
     assert METRICS["pay"].measure(sample).mean == pytest.approx(1 / 7, abs=0.05)
+
+
+def test_null_of_the_square_share_is_exactly_one_over_the_seats(bout):
+    """Shares sum to one, so whoever cannot be told from the others has a seventh, whatever the games were."""
+    assert METRICS["pay"].null(Sample(GAME, (bout,))) == pytest.approx(1 / 7, abs=1e-12)
+    assert METRICS["pay"].null(Sample(GAME, (bout, bout))) == pytest.approx(1 / 7, abs=1e-12)
+    three = make_game("diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY], judged=False)")
+    hold = make_player("hold", three)
+    sample = Sample(three, (Table(3, Key(0)).bout(three, hold, hold, ("opponents",)),))
+    assert METRICS["pay"].null(sample) == METRICS["pay"].measure(sample).mean == pytest.approx(1 / 3)
+
+
+def test_null_is_the_mean_over_all_seats_of_the_same_games(bout):
+    rows = [[6, 6, 5, 4, 4, 4, 3], [18, 6, 5, 3, 2, 0, 0]]
+    sample = stood(replace(bout, episodes=bout.episodes[:2]), *rows)
+    nulls = [METRICS[name].null(sample) for name in NAMES]
+    assert nulls == pytest.approx([3 / 14, 1 / 14, 1 / 14, 66 / 14, 2 / 14])
+    mirror = Sample(GAME, (bout,))
+    assert METRICS["expansion"].null(mirror) == pytest.approx(METRICS["centres"].null(mirror) - 22 / 7)
+
+
+@pytest.mark.parametrize(("text", "null"), [("kuhn", 0.0), ("ipd(rounds=2)", None)])
+def test_null_of_pay_is_there_where_payoffs_have_a_fixed_sum(text, null):
+    game = make_game(text)
+    random = make_player("random", game)
+    sample = Sample(game, (Table(4, Key(0)).bout(game, random, random, ("opponents",)),))
+    assert METRICS["pay"].null(sample) == (null if null is None else pytest.approx(null, abs=1e-12))
+    assert METRICS["win rate"].null(sample) == 0.5
+
+
+def test_every_null_says_whose_figure_it_is(bout):
+    sample = Sample(GAME, (bout,))
+    told = {name for name, metric in METRICS.items() if metric.null(sample) is not None}
+    assert told == {"pay", "win rate", "peace", "backstab", "expansion", *NAMES}
+    assert all(bool(METRICS[name].null_case) == (name in told) for name in METRICS)
+
+
+def test_by_seat_splits_the_games_by_the_heros_seat(bout):
+    rows = by_seat(GAME, [bout], STANDING_METRICS)
+    assert [row.seat for row in rows] == list(GAME.powers)
+    assert [row.episodes for row in rows] == [1] * 7
+    assert set(rows[0].metrics) == {"pay", "first", "centres", "eliminated"}
+    for seat, row in enumerate(rows):
+        (episode,) = (e for e in bout.episodes if e.seat_of(0) == seat)
+        assert row.metrics["pay"].mean == episode.payoffs[seat]
+        assert row.metrics["centres"].mean == pytest.approx(episode.signals["centers"][-1][seat] * 34)
+
+
+def test_by_seat_has_intervals_over_deals():
+    random = make_player("random", GAME)
+    bout = Table(21, Key(0)).bout(GAME, random, random, ("opponents",))
+    row = by_seat(GAME, [bout], ("pay", "first"))[2]
+    paid = [episode.payoffs[2] for episode in bout.episodes if episode.seat_of(0) == 2]
+    spread = (sum((pay - sum(paid) / 3) ** 2 for pay in paid) / 2 / 3) ** 0.5
+    assert row.episodes == 3
+    assert row.metrics["pay"].high - row.metrics["pay"].mean == pytest.approx(4.3027 * spread, rel=1e-4)
+    assert 0.0 <= row.metrics["first"].low <= row.metrics["first"].mean <= row.metrics["first"].high
 
 
 def test_other_games_have_no_such_figures():

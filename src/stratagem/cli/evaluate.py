@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -35,6 +35,9 @@ def evaluate_players(
     chance: Annotated[bool, typer.Option(help="Measure random play too, as the chance level.")] = True,
     metric: Annotated[list[str] | None, typer.Option(help="A further metric to print; may be repeated.")] = None,
     by_opponent: Annotated[bool, typer.Option("--by-opponent", help="Also print each opponent by itself.")] = False,
+    by_seat: Annotated[
+        bool, typer.Option("--by-seat", help="Also print each seat by itself; as always where seats have names.")
+    ] = False,
     write_to: options.Out = None,
     record_to: options.Record = None,
     json: options.Json = False,
@@ -43,7 +46,7 @@ def evaluate_players(
     chosen = with_metrics(find_suite(suite, tuple(opponents or ())), metric or ())
     at = shortened(Table(key=Key(seed), record_to=options.fresh(record_to)), episodes, chosen)
     with progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
-        results = evaluate(chosen, player, at, chance=chance, progress=step)
+        results = evaluate(chosen, player, at, chance=chance, seats=by_seat, progress=step)
     data = evaluation_json(results, chosen.name, seed, at.episodes)
     if write_to is not None:
         write_json(data, write_to)
@@ -53,13 +56,17 @@ def evaluate_players(
     adjusted = holm_p(results)
     for result in results:
         out.print(_figures(result, chosen.metrics))
-        out.print(_plain(result))
+        if not _is_plain(result):
+            out.print(_plain(result))
         if any(row.validity for row in result.rows):
             out.print(_replies(result))
         if by_opponent:
             out.print(_opponents(result))
+        for row in result.rows:
+            if row.by_seat:
+                out.print(_seats(result, row))
         _remarks(result, adjusted)
-    out.print(_legend(len(adjusted)), highlight=False, markup=False)
+    out.print(_legend(results, len(adjusted)), highlight=False, markup=False)
 
 
 def _short(name: str, result: GameResult) -> Text:
@@ -70,7 +77,8 @@ def _short(name: str, result: GameResult) -> Text:
 
 def _title(result: GameResult) -> str:
     episodes = len(result.rows[0].bouts[0].episodes)
-    return f"{result.text}   {episodes} episodes an opponent where play is sampled, seats rotated over paired deals"
+    told = f"{result.text}   {episodes} episodes an opponent where play is sampled, seats rotated over paired deals"
+    return f"{told}; pay in {result.game.spec.unit}" if _is_plain(result) else told
 
 
 def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
@@ -86,7 +94,32 @@ def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
             worst = None if row.exact is None or scale is None else exactly(row.exact.worst_advantage * scale)
             cells.insert(metrics.index("exploit") + 1, cell(worst))
         made.add_row(_short(row.player, result), *cells)
+    for name, nulls in _nulls(result):
+        cells = [_null(nulls.get(metric), METRICS[metric].digits) for metric in metrics]
+        if "exploit" in metrics:
+            cells.insert(metrics.index("exploit") + 1, Text())
+        made.add_row(name, *cells)
     return Group(made)
+
+
+def _nulls(result: GameResult) -> Iterator[tuple[Text, Mapping[str, float]]]:
+    """The nulls in one row if all players have the same, else in a row a player."""
+    told = [{name: number(null, METRICS[name].digits) for name, null in row.nulls.items()} for row in result.rows]
+    same = all(nulls == told[0] for nulls in told)
+    for row in result.rows[:1] if same else result.rows:
+        if row.nulls:
+            yield Text("null" if same else f"null of {_short(row.player, result)}", style="dim"), row.nulls
+
+
+def _null(value: float | None, digits: int) -> Text:
+    return Text("" if value is None else number(value, digits), style="dim")
+
+
+def _is_plain(result: GameResult) -> bool:
+    """Whether pay is in the game's own unit and nothing was computed, so that a table of such figures tells no more."""
+    pools = {pool for bout in result.rows[0].bouts for pool in bout.pools}
+    nothing = all(row.exact is None for row in result.rows)
+    return nothing and "exploit" not in pools and scale_of(result.game) == 1.0
 
 
 def _plain(result: GameResult) -> Group:
@@ -140,6 +173,17 @@ def _opponents(result: GameResult) -> Group:
     return Group(made)
 
 
+def _seats(result: GameResult, row: Row) -> Group:
+    """A player's figures at each seat."""
+    against = ", ".join(str(_short(bout.opponent, result)) for bout in row.bouts)
+    names = [name for name in row.by_seat[0].metrics if any(seat.metrics[name] for seat in row.by_seat)]
+    made = table(f"  {_short(row.player, result)} by seat, against {against}", "seat", "episodes", *names)
+    for seat in row.by_seat:
+        cells = [cell(seat.metrics[name], METRICS[name].digits) for name in names]
+        made.add_row(Text(seat.seat), str(seat.episodes), *cells)
+    return Group(made)
+
+
 def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
     for row in result.rows[1:]:
         if row.player != CHANCE:
@@ -168,13 +212,29 @@ def _difference(result: GameResult, row: Row, holm: float | None) -> str:
     return f"{what} on the same deals: pay {found.estimate}, {p}; {seen}"
 
 
-def _legend(comparisons: int) -> str:
-    told = (
-        "A bare figure is an exact expectation; ± is a standard error over deals (? from a single deal);\n"
-        "a…b is a 95 % interval; – has no meaning or could not be had. Pay, exploit, robust and safety are on the\n"
-        "scale on which mutual cooperation is worth 3. `exploit` is the pool's, `worst case` the same figure for\n"
-        "the best responder against the player."
-    )
-    if comparisons < 2:
-        return told
-    return f"{told}\nHolm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}."
+def _legend(results: Sequence[GameResult], comparisons: int) -> str:
+    """What the marks in the tables mean, as far as these tables have them."""
+    told = [
+        "A bare figure is an exact expectation; ± is a standard error over deals (? from a single deal);",
+        "a…b is a 95 % interval; – has no meaning or could not be had.",
+    ]
+    if not all(_is_plain(result) for result in results):
+        told[1] += " Pay, exploit, robust and safety are on the"
+        told += [
+            "scale on which mutual cooperation is worth 3. `exploit` is the pool's, `worst case` the same figure for",
+            "the best responder against the player.",
+        ]
+    told += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
+    if any(row.by_seat for result in results for row in result.rows):
+        told.append("Seats differ, so a figure by seat has no null: its control is another player at the same seat.")
+    if comparisons >= 2:
+        told.append(f"Holm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}.")
+    return "\n".join(told)
+
+
+def _null_cases(results: Sequence[GameResult]) -> dict[str, list[str]]:
+    """By case, the metrics whose null is its figure."""
+    cases: dict[str, list[str]] = {}
+    for name in dict.fromkeys(name for result in results for row in result.rows for name in row.nulls):
+        cases.setdefault(METRICS[name].null_case, []).append(name)
+    return cases

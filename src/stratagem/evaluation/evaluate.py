@@ -8,6 +8,7 @@ from typing import Any
 
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.bouts import Bout, Table, pay_of
+from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.exact import Exact, exact
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.statistics import Difference, Estimate, paired_difference
@@ -38,6 +39,10 @@ class Row:
     """What players said when they raised, each once."""
     validity: Validity | None
     """How a language model replied."""
+    nulls: dict[str, float]
+    """By metric, the figure under the null hypothesis, of those that have one."""
+    by_seat: tuple[SeatFigures, ...] = ()
+    """Seat by seat, where seats have names or it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +58,22 @@ class GameResult:
 
 
 def evaluate(
-    suite: Suite, players: Sequence[str], table: Table, *, chance: bool = True, progress: Progress = lambda _: None
+    suite: Suite,
+    players: Sequence[str],
+    table: Table,
+    *,
+    chance: bool = True,
+    seats: bool = False,
+    progress: Progress = lambda _: None,
 ) -> list[GameResult]:
-    """Measure the players, who are named, in every game of the suite."""
+    """Measure the players, who are named, in every game of the suite; seat by seat where `seats` or they have names."""
     wanted = _heroes(players, chance)
     made = [(line, make_game(line.game)) for line in suite.lines]
     for line, game in made:  # every name is checked before the first game is played
         seated = [*_players(wanted, game), *(player for player, _ in _opponents(line, game))]
         if any(at_keyboard(player) for player in seated):
             raise StratagemError("An evaluation plays hundreds of episodes: a human takes a seat in `stratagem play`.")
-    return [_game(suite, line, game, wanted, table, progress) for line, game in made]
+    return [_game(suite, line, game, wanted, table, progress, seats=seats) for line, game in made]
 
 
 def num_rows(suite: Suite, players: Sequence[str], *, chance: bool = True) -> int:
@@ -94,9 +105,10 @@ def _opponents(line: Line, game: Game[Any]) -> list[tuple[Player, tuple[str, ...
 
 
 def _game(
-    suite: Suite, line: Line, game: Game[Any], names: Sequence[str], table: Table, progress: Progress
+    suite: Suite, line: Line, game: Game[Any], names: Sequence[str], table: Table, progress: Progress, *, seats: bool
 ) -> GameResult:
-    rows = tuple(measured(suite, line, game, player, table, progress) for player in _players(names, game))
+    players = _players(names, game)
+    rows = tuple(measured(suite, line, game, player, table, progress, seats=seats) for player in players)
     pooled = "train" in line.pools
     warnings = [overlap_warning(game)] if pooled else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
@@ -104,7 +116,14 @@ def _game(
 
 
 def measured(
-    suite: Suite, line: Line, game: Game[Any], hero: Player, table: Table, progress: Progress = lambda _: None
+    suite: Suite,
+    line: Line,
+    game: Game[Any],
+    hero: Player,
+    table: Table,
+    progress: Progress = lambda _: None,
+    *,
+    seats: bool = False,
 ) -> Row:
     """One player's figures in one game of a suite."""
     opponents = _opponents(line, game)
@@ -112,8 +131,10 @@ def measured(
     bouts = table.bouts(game, hero, opponents)
     sample = Sample(game, tuple(bouts))
     metrics = {name: METRICS[name].measure(sample) for name in suite.metrics}
+    nulls = {name: null for name in suite.metrics if (null := METRICS[name].null(sample)) is not None}
     figure, reason = _exact(game, hero, table.exact_budget)
-    return Row(hero.name, metrics, figure, reason, sample.bouts, raised(bouts), validity(bouts))
+    seat_rows = by_seat(game, bouts, suite.metrics) if seats or game.spec.seat_names else ()
+    return Row(hero.name, metrics, figure, reason, sample.bouts, raised(bouts), validity(bouts), nulls, seat_rows)
 
 
 def _exact(game: Game[Any], hero: Player, budget: int) -> tuple[Exact | None, str]:

@@ -71,6 +71,8 @@ def _row_json(result: GameResult, row: Row) -> Json:
     return {
         "player": row.player,
         "metrics": {name: estimate and estimate.to_json() for name, estimate in row.metrics.items()},
+        "nulls": row.nulls,
+        "by_seat": [figures.to_json() for figures in row.by_seat],
         "unscaled": {"pay": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
         "exact": row.exact.to_json() if row.exact else {"not_computed": row.why_not_exact},
         "replies": row.validity and row.validity.to_json(),

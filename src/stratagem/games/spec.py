@@ -24,6 +24,8 @@ class GameSpec:
     reference: str = ""
     """Where the rules come from."""
     seats: int = 2
+    seat_names: tuple[str, ...] = ()
+    """What the seats are called, where they differ and are known by name; evaluations then print a table by seat."""
     simultaneous: bool
     """Whether several seats choose at once."""
     utility: Utility

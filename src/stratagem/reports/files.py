@@ -45,6 +45,8 @@ class Row(_Read):
 
     player: str
     metrics: dict[str, Figure | None] = {}
+    nulls: dict[str, float] = {}
+    """By metric, the figure under the null hypothesis."""
     unscaled: Unscaled = Unscaled()
     exact: Worst = Worst()
 

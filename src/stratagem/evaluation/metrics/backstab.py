@@ -20,8 +20,9 @@ class Backstab(Metric):
 
     name = "backstab"
     better = "neither"
+    digits = 2
     unit = "share of attacks"
-    null_case = "attacks that take no note of supports: partners' share of those whom its units could have attacked"
+    null_case = "that of attacks blind to supports: the share of partners among all whom its units could have attacked"
 
     def measure(self, sample: Sample) -> Estimate | None:
         rows = [row for row in _counts(sample) if row[1].attacks]

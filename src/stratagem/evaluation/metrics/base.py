@@ -33,7 +33,7 @@ class Metric(ABC):
     unit: ClassVar[str] = ""
     """What it is counted in; empty for a pure number."""
     null_case: ClassVar[str] = ""
-    """Whose figure `null` gives; empty where there is none."""
+    """The figure that `null` gives, in words; empty where there is none."""
     by_seat: ClassVar[bool] = False
     """Whether the table by seat prints it."""
 

@@ -25,7 +25,6 @@ class Expansion(Metric):
     digits = 2
     unit = "centres a year"
     null_case = ANY_SEAT
-    by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:
         rows = _changes(sample)

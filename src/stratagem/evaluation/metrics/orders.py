@@ -23,6 +23,7 @@ class Effective(Metric):
 
     name = "effective"
     better = "higher"
+    digits = 2
 
     def measure(self, sample: Sample) -> Estimate | None:
         return _share(sample, lambda _: True, is_effective)

@@ -21,7 +21,7 @@ class Peace(Metric):
 
     name = "peace"
     better = "neither"
-    null_case = "equals: 0"
+    null_case = "that of equals: 0"
 
     def measure(self, sample: Sample) -> Estimate | None:
         if not isinstance(sample.game, Diplomacy):

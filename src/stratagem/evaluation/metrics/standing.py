@@ -15,7 +15,7 @@ from stratagem.evaluation.statistics import Estimate, rate, ratio
 from stratagem.games.base import Seat
 from stratagem.play.records import Episode
 
-ANY_SEAT = "a seat drawn at random at the same tables"
+ANY_SEAT = "that of a seat drawn at random at the same tables"
 """Whose figure the null of a standing is."""
 
 
@@ -34,9 +34,9 @@ def standing(episode: Episode, signal: str = "centers", seat: Seat | None = None
 class _Ended(Metric):
     """A share of games, by how a seat stood beside the others when they ended."""
 
+    digits = 2
     unit = "share of games"
     null_case = ANY_SEAT
-    by_seat = True
     signal: ClassVar[str] = "centers"
 
     @abstractmethod
@@ -62,6 +62,7 @@ class First(_Ended):
 
     name = "first"
     better = "higher"
+    by_seat = True
 
     def holds(self, own: float, others: list[float]) -> bool:
         return own >= max(others) - 1e-9
@@ -93,6 +94,7 @@ class Eliminated(_Ended):
 
     name = "eliminated"
     better = "lower"
+    by_seat = True
     signal = "alive"
 
     def holds(self, own: float, others: list[float]) -> bool:

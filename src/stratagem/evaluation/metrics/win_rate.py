@@ -16,7 +16,7 @@ class WinRate(Metric):
     name = "win rate"
     better = "higher"
     unit = "share of episodes"
-    null_case = "an equal of the opponents: 1 over the seats"
+    null_case = "that of an equal of the opponents: 1 over the seats"
     by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:

@@ -68,6 +68,7 @@ class Diplomacy(Game[DiplomacyFacts]):
             summary="No-press Diplomacy: seven powers order their units at the same time, until a solo or a year.",
             reference="Calhamer 1959; engine: diplomacy 1.1.2; scored by the sum of squares",
             seats=len(self.powers),
+            seat_names=self.powers,
             simultaneous=True,
             utility="constant-sum",
             rounds=1,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stratagem.reports.files import GameTable, Row
 from stratagem.reports.html import Html, element, join
-from stratagem.reports.numbers import cell, exact_cell
+from stratagem.reports.numbers import cell, exact_cell, number
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.results import in_order, why
@@ -37,9 +37,21 @@ def _table(game: GameTable, names: dict[str, str]) -> Html:
         ]
         for stage, row in rows
     ]
+    lines += [
+        [said, *(element("td", number(nulls.get(name)) if name in nulls else "") for name in metrics)]
+        for said, nulls in _nulls(rows)
+    ]
     heads = ["", *metrics, *(["exploitability (exact)"] if exact else [])]
     notes = [element("p", said, class_="note") for said in game.warnings]
     return join(element("h3", game.game), table(heads, lines), *notes)
+
+
+def _nulls(rows: Sequence[tuple[str, Row]]) -> list[tuple[str, dict[str, float]]]:
+    """The nulls of the figures: one row if all stages have the same, else one a stage."""
+    found = [(stage, row.nulls) for stage, row in rows if row.nulls]
+    if len({tuple(nulls.items()) for _, nulls in found}) == 1:
+        return [("null", found[0][1])]
+    return [(f"null: {stage}", nulls) for stage, nulls in found]
 
 
 def _told(rows: Sequence[tuple[str, Row]], metric: str) -> bool:
