@@ -22,8 +22,8 @@ def metrics() -> str:
         "Every figure that an evaluation can print. A suite names those it prints; `--metric NAME` adds one. A figure "
         "that has no meaning for a game or its opponents is a dash, never a zero. Other packages add metrics by the "
         "entry-point group `stratagem.metrics`: see [Add a metric](../how-to/add-a-metric.md).",
-        "The null of a figure is what it would be if the player could not be told from its opponents, or as the table "
-        "says. It stands in rows of its own under the players. Figures marked with * are also printed seat by seat: "
+        "The null of a figure is what a player without the quality in question would have. It stands in rows of its "
+        "own under the players. Figures marked with * are also printed seat by seat: "
         "where seats have names, as the powers of Diplomacy, and with `--by-seat`. By seat there is no null.",
         table(("metric", "better", "unit", "null", "definition"), (_metric(name, m) for name, m in ours.items())),
         "## Weights of `safety`",

@@ -22,7 +22,9 @@ class Backstab(Metric):
     better = "neither"
     digits = 2
     unit = "share of attacks"
-    null_case = "that of attacks blind to supports: the share of partners among all whom its units could have attacked"
+    null_case = (
+        "the share of partners among all whom its units could have attacked, which attacks blind to supports have"
+    )
 
     def measure(self, sample: Sample) -> Estimate | None:
         rows = [row for row in _counts(sample) if row[1].attacks]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.metrics.standing import ANY_SEAT, ends
+from stratagem.evaluation.metrics.standing import ALL_SEATS, ends
 from stratagem.evaluation.recorded_phases import phases
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.games.diplomacy.game import Diplomacy
@@ -24,7 +24,7 @@ class Expansion(Metric):
     better = "higher"
     digits = 2
     unit = "centres a year"
-    null_case = ANY_SEAT
+    null_case = ALL_SEATS
 
     def measure(self, sample: Sample) -> Estimate | None:
         rows = _changes(sample)

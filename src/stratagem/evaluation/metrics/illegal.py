@@ -14,6 +14,7 @@ class IllegalRate(Metric):
 
     name = "illegal"
     better = "lower"
+    unit = "share of turns"
 
     def measure(self, sample: Sample) -> Estimate | None:
         episodes = [episode for bout in sample.bouts for episode in bout.episodes]

@@ -12,6 +12,7 @@ class Length(Metric):
     name = "length"
     better = "neither"
     digits = 2
+    unit = "turns an episode"
 
     def measure(self, sample: Sample) -> Estimate | None:
         lengths = [bout.mean(lambda e: float(e.num_decisions[e.seat_of(0)])) for bout in sample.bouts]

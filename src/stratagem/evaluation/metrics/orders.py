@@ -24,6 +24,7 @@ class Effective(Metric):
     name = "effective"
     better = "higher"
     digits = 2
+    unit = "share of orders"
 
     def measure(self, sample: Sample) -> Estimate | None:
         return _share(sample, lambda _: True, is_effective)
@@ -34,6 +35,7 @@ class Coordinated(Metric):
 
     name = "coordinated"
     better = "higher"
+    unit = "share of supports"
 
     def measure(self, sample: Sample) -> Estimate | None:
         return _share(sample, lambda part: part.kind in _SUPPORTS, lambda part, _: part.kind != "void support")
@@ -44,6 +46,7 @@ class Supported(Metric):
 
     name = "supports"
     better = "neither"
+    unit = "share of orders"
 
     def measure(self, sample: Sample) -> Estimate | None:
         return _share(sample, lambda _: True, lambda part, _: part.kind in _SUPPORTS)
@@ -54,6 +57,7 @@ class Bounced(Metric):
 
     name = "bounced"
     better = "neither"
+    unit = "share of moves"
 
     def measure(self, sample: Sample) -> Estimate | None:
         return _share(sample, lambda part: _plain(part) in _MOVES, lambda part, _: part.kind in ("bounce", "no convoy"))

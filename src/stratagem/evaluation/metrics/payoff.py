@@ -16,7 +16,7 @@ class Payoff(Metric):
     name = "pay"
     better = "higher"
     unit = "the game's, or points on the common scale"
-    null_case = "that of an equal of the opponents, where payoffs have a fixed sum: the sum over the seats"
+    null_case = "the fixed sum of payoffs divided by the seats, which an equal of the opponents has"
     by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:

@@ -21,7 +21,7 @@ class Peace(Metric):
 
     name = "peace"
     better = "neither"
-    null_case = "that of equals: 0"
+    null_case = "0, which equals have"
 
     def measure(self, sample: Sample) -> Estimate | None:
         if not isinstance(sample.game, Diplomacy):
@@ -50,6 +50,7 @@ class Kingmaking(Metric):
 
     name = "kingmaking"
     better = "lower"
+    unit = "share of games"
 
     def measure(self, sample: Sample) -> Estimate | None:
         if not isinstance(sample.game, Diplomacy):

@@ -15,8 +15,8 @@ from stratagem.evaluation.statistics import Estimate, rate, ratio
 from stratagem.games.base import Seat
 from stratagem.play.records import Episode
 
-ANY_SEAT = "that of a seat drawn at random at the same tables"
-"""Whose figure the null of a standing is."""
+ALL_SEATS = "the mean over all seats of the same games, which an equal of the opponents has"
+"""The null of a standing."""
 
 
 def ends(sample: Sample) -> list[Episode]:
@@ -36,7 +36,7 @@ class _Ended(Metric):
 
     digits = 2
     unit = "share of games"
-    null_case = ANY_SEAT
+    null_case = ALL_SEATS
     signal: ClassVar[str] = "centers"
 
     @abstractmethod
@@ -108,7 +108,7 @@ class Centres(Metric):
     better = "higher"
     digits = 2
     unit = "centres"
-    null_case = ANY_SEAT
+    null_case = ALL_SEATS
     by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:

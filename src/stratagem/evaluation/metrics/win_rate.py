@@ -16,7 +16,7 @@ class WinRate(Metric):
     name = "win rate"
     better = "higher"
     unit = "share of episodes"
-    null_case = "that of an equal of the opponents: 1 over the seats"
+    null_case = "1 divided by the seats, which an equal of the opponents has"
     by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:
