@@ -189,4 +189,6 @@ def test_a_run_of_grpo_has_a_table_of_every_stage(tmp_path):
     (rows,) = page.tables_of("scores")
     assert rows[1][0] == "Base"
     assert any(row[0].startswith("GRPO") for row in rows)
+    (null,) = (row for row in rows if row[0] == "null")
+    assert null[rows[0].index("win rate")] == "0.500"
     assert rows[0][-1] == "exploitability (exact)"
