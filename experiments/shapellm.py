@@ -1,15 +1,20 @@
 """Runs of ShapeLLM's experiments, resumable: `python experiments/shapellm.py RUNS tiny --only baseline,shaper`.
 
 Every recipe of a folder of recipes/shapellm is run with every seed, as RUNS/FOLDER-RECIPE-SEED, so that the report of
-one takes its seeds together; `--only` takes those recipes whose names end so. `table` in the place of a folder is the
-paper's main table with `tiny`: 65 runs, of which the baselines that end in one of several equilibria have ten seeds. To
-be called from the project's root. A run that is finished is passed over, one that was broken off goes on.
+one takes its seeds together; `--only` takes those recipes whose names end so. Call it from the project's root. Finished
+runs are skipped, interrupted runs are resumed. In the place of a folder there are three studies:
+
+`table`           The paper's main table with `tiny`: five seeds, and ten where a baseline has several equilibria.
+`clock-tabular`   Two exact tables: who updates once a trial x how the first seat begins, in all games.
+`clock-tiny`      The same with `tiny`; the first seat is told the same in all arms.
+`loss-tiny`       The prisoner's dilemma with `tiny` over 300 trials, at the full rates, a third and a sixth of them.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 from runs import Run, make
@@ -21,13 +26,80 @@ TABLE = {f"{game}-{pair}": 5 for game in ("ipd", "imp", "icg", "c-ipd", "ish") f
 TABLE |= {f"{game}-baseline": 10 for game in ("icg", "c-ipd", "ish")}
 """How many seeds of which recipe are in the paper's Tables 1 and 3."""
 
+GAMES = {"ipd": "ipd-shapellm", "icg": "icg", "imp": "imp", "c-ipd": "c-ipd", "ish": "ish"}
+EVEN = {"ipd": 0.85, "c-ipd": 0.85, "icg": 0.5, "imp": 0.5, "ish": 0.5}
+"""How the second seat begins, and the first one where both begin alike: probability of the first action."""
+TABLE_RATES = {"slow": (0.3, 5.0), "fast": (1.0, 30.0)}
+"""A table that updates once a trial, and one that updates every episode."""
+TINY_RATES = {"naive": 3e-3, "shaper": 6e-4}
+CLOCKS, STARTS = ("trial", "episode"), ("reciprocal", "even")
 
-def jobs(folder: str, only: tuple[str, ...], seeds: int) -> Iterator[Run]:
-    """What is to be run, a seed of all before the next one of any."""
-    if folder == "table":
-        wanted = {RECIPES / "tiny" / f"{name}.toml": count for name, count in TABLE.items()}
-    else:
-        wanted = dict.fromkeys(sorted((RECIPES / folder).glob("*.toml")), seeds)
+
+def clock_tabular(seeds: int) -> Iterator[Run]:
+    """Two tables: clock of the first seat x start of the first seat x rates x game."""
+    for seed, game, rates, clock, start in product(range(seeds), GAMES, TABLE_RATES, CLOCKS, STARTS):
+        slow, quick = TABLE_RATES[rates]
+        first = EVEN[game] if start == "even" else [EVEN[game], 0.9, 0.2, 0.9, 0.2]
+        changes = {
+            "seed": str(seed),
+            "game": GAMES[game],
+            "seats.shaper.clock": "trial" if clock == "trial" else "1",
+            "seats.shaper.rate": str(slow if clock == "trial" else quick),
+            "seats.shaper.first": str(first),
+            "seats.naive.rate": str(quick),
+            "seats.naive.first": str(EVEN[game]),
+        }
+        name = f"tabular-{game}-{rates}-{clock}-{start}-{seed}"
+        yield Run(name, RECIPES / "tabular" / "ipd.toml", changes, ends_with="outcome.json")
+
+
+def clock_tiny(seeds: int) -> Iterator[Run]:
+    """`tiny`: clock of the first seat x start of the first seat x game; the first seat is told the trial's counts."""
+    for seed, game, clock, start in product(range(seeds), GAMES, CLOCKS, STARTS):
+        pair, told = ("shaper", {}) if clock == "trial" else ("baseline", TELLS_COUNTS)
+        changes = {"seed": str(seed), **told, "start": _starts(game, start)}
+        recipe = RECIPES / "tiny" / f"{game}-{pair}.toml"
+        yield Run(f"tiny-{game}-{clock}-{start}-{seed}", recipe, changes, ends_with="outcome.json")
+
+
+TELLS_COUNTS = {"seats.one.memory": "trial", "seats.one.style": "shapellm-occurrence"}
+"""A naive learner that is told what a shaper is told."""
+
+
+def _starts(game: str, start: str) -> str:
+    """First policies as TOML: the second seat's, and that of whoever is told of counts."""
+    even = f"{game}-cooperative" if game in ("ipd", "c-ipd") else f"{game}-even"
+    seats = (0,) if game in ("ipd", "icg", "ish") else (0, 1)
+    told = [f'{{ policy = "{even}", seat = {seat} }}' for seat in seats]
+    counts = even if start == "even" else f"{game}-reciprocal"
+    told += [f'{{ policy = "{counts}", seat = 0, styles = ["shapellm-occurrence"] }}']
+    return f"[{', '.join(told)}]"
+
+
+def loss_tiny(seeds: int) -> Iterator[Run]:
+    """A shaper of `tiny` in the prisoner's dilemma over 300 trials, by learning rate of both seats."""
+    for seed, share in product(range(seeds), (6, 3, 1)):
+        rates = {f"seats.{kind}.optimiser.rate": f"{rate / share:.6g}" for kind, rate in TINY_RATES.items()}
+        changes = {"seed": str(seed), "trials": "300", **rates, "seats.shaper.pace.steps": str(40 * share)}
+        recipe = RECIPES / "tiny" / "ipd-shaper.toml"
+        yield Run(f"tiny-ipd-long-{share}-{seed}", recipe, changes, ends_with="outcome.json")
+
+
+def table(seeds: int) -> Iterator[Run]:
+    """The paper's main table; it has seeds of its own."""
+    return _recipes({RECIPES / "tiny" / f"{name}.toml": count for name, count in TABLE.items()})
+
+
+STUDIES: Mapping[str, Callable[[int], Iterator[Run]]] = {
+    "table": table,
+    "clock-tabular": clock_tabular,
+    "clock-tiny": clock_tiny,
+    "loss-tiny": loss_tiny,
+}
+
+
+def _recipes(wanted: Mapping[Path, int], only: tuple[str, ...] = ("",)) -> Iterator[Run]:
+    """Recipes by their number of seeds, a seed of all before the next one of any."""
     for seed in range(max(wanted.values())):
         for recipe, count in wanted.items():
             if seed < count and recipe.stem.endswith(only):
@@ -39,11 +111,15 @@ def main() -> None:
     """Run what is not done yet, one after the other, seed by seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, help="where the runs lie")
-    parser.add_argument("folder", choices=["table", *FOLDERS], help="whose recipes")
-    parser.add_argument("--only", default="", help="recipes whose names end so, several with commas between them")
+    parser.add_argument("folder", choices=[*STUDIES, *FOLDERS], help="whose recipes, or which study")
+    parser.add_argument("--only", default="", help="names that end so, several with commas; in a study, that hold this")
     parser.add_argument("--seeds", type=int, default=5)
     asked = parser.parse_args()
-    make(jobs(asked.folder, tuple(asked.only.split(",")), asked.seeds), asked.runs)
+    if asked.folder in STUDIES:
+        make((run for run in STUDIES[asked.folder](asked.seeds) if asked.only in run.name), asked.runs)
+    else:
+        wanted = dict.fromkeys(sorted((RECIPES / asked.folder).glob("*.toml")), asked.seeds)
+        make(_recipes(wanted, tuple(asked.only.split(","))), asked.runs)
 
 
 if __name__ == "__main__":

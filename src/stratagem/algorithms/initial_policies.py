@@ -47,6 +47,7 @@ INITIAL_POLICIES: MappingProxyType[str, InitialPolicy] = MappingProxyType(
         "imp-even": InitialPolicy("imp", ("H", "T"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
         "imp-reciprocal": InitialPolicy("imp", ("H", "T"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
         "icg-even": InitialPolicy("icg", ("S", "G"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+        "icg-reciprocal": InitialPolicy("icg", ("S", "G"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
         "ish-even": InitialPolicy("ish", ("S", "H"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
         "ish-reciprocal": InitialPolicy("ish", ("S", "H"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
     }
