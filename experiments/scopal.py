@@ -1,8 +1,8 @@
 """Runs of SCO-PAL's experiments with `tiny`, resumable: `python experiments/scopal.py runs/scopal main --seeds 3`.
 
-To be called from the project's root. RUNS/start is the warm start that all begin with: what random play and
-search played, good or bad; with `--start search` the better half of search's play, or with `--start rules` what won in
-random play. A run is RUNS/VARIANT-SEED; the
+Call it from the project's root. RUNS/start is the SFT model that all begin with, which learnt what random play and
+search played, good or bad; with `--start search` the better half of search's play, with `--start rules` what won in
+random play, with `--start small` a model of 3.7 million weights learns from play of mixed strength. A run is RUNS/VARIANT-SEED; the
 runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement alone learns from the
 games of the main run, so that comes first.
 `every` stands for all analyses. `experiments/scopal_table.py` makes the tables and pictures.
@@ -17,13 +17,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from runs import Run, make
+from stratagem.algorithms.scopal.learner_model import STAGES
 from stratagem.models.run_models import read_run_models
 
 RECIPE = Path("recipes/scopal/tiny.toml")
+GRPO = Path("recipes/scopal/tiny-grpo.toml")
 STARTS = {
     "mixed": Path("recipes/scopal/tiny-start.toml"),
     "search": Path("recipes/scopal/tiny-search.toml"),
     "rules": Path("recipes/scopal/tiny-rules.toml"),
+    "small": Path("recipes/scopal/small-start.toml"),
 }
 MAIN = "self"
 STAGED = (MAIN, "iterations")
@@ -40,6 +43,12 @@ REFINED = {
     "spag": '["spag"]',
 }
 ESTIMATORS = ("discounted", "beta")
+FEW, MANY = 90, 474
+"""Optimizer steps that GRPO and KTO take over 12,000 draws of recorded games: GRPO drops replies without a sibling."""
+EQUAL = {f"{method}-{steps}": (method, steps) for steps in (FEW, MANY) for method in ("kto", "dpo", "grpo")}
+"""Cloning and then a method for so many steps of 32 samples each."""
+FRESH = "fresh"
+"""GRPO on fresh rollouts after cloning, for about as many optimizer steps; `fresh-judged` is it under the judge."""
 
 ANALYSES: Mapping[str, Sequence[str]] = {
     "main": (MAIN, "winning", "spag"),
@@ -51,6 +60,8 @@ ANALYSES: Mapping[str, Sequence[str]] = {
     "temperature": (MAIN, *(f"temperature-{value}" for value in TEMPERATURES)),
     "balance": (MAIN, "unbalanced"),
     "estimators": (MAIN, *ESTIMATORS),
+    "untrained": (MAIN, "untrained"),
+    "equal": (MAIN, *EQUAL, FRESH, f"{FRESH}-judged"),
 }
 """The variants of each analysis, the main run among them."""
 
@@ -64,6 +75,15 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
     """What a variant changes in the main run's recipe."""
     kind, _, rest = variant.partition("-")
     main = folder / f"{MAIN}-{seed}"
+    if variant in EQUAL:
+        method, steps = EQUAL[variant]
+        refine = {"refine": f'["bc", "{method}"]', "reward.table": f"{main}/steps/0.parquet"}
+        return {**refine, f"{method}.max_steps": str(steps)}
+    if variant == FRESH:
+        return {"model": cloned(folder, seed)}
+    if variant in ("untrained", f"{FRESH}-judged"):
+        model = untrained(folder) if variant == "untrained" else f"run:{folder}/{FRESH}-{seed}@last"
+        return {"refine": "[]", "reward.table": f"{main}/steps/0.parquet", "model": model}
     if variant in REFINED:
         return {"refine": REFINED[variant], "reward.table": f"{main}/steps/0.parquet"}
     if variant in ESTIMATORS:
@@ -83,6 +103,18 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
         "temperature": {"interaction.temperature": rest},
         "unbalanced": {"samples.balance": "false"},
     }[kind]
+
+
+def untrained(folder: Path) -> str:
+    """The weights before the start learnt from anybody."""
+    recipe = tomllib.loads((folder / "start" / "config.toml").read_text(encoding="utf-8"))
+    return str(recipe["model"])
+
+
+def cloned(folder: Path, seed: int) -> str:
+    """The main run's policy after cloning."""
+    (step,) = (path.name.partition("-")[0] for path in (folder / f"{MAIN}-{seed}" / STAGES).glob("*-bc"))
+    return f"run:{folder}/{MAIN}-{seed}@{int(step)}"
 
 
 def imitated(folder: Path, seed: int) -> str:
@@ -119,9 +151,9 @@ def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int], start_reci
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
         for variant in variants:
-            judged = {} if variant in STAGED else {"judge.stages": "last"}
+            judged = {} if variant in (*STAGED, FRESH) else {"judge.stages": "last"}
             changed = {"seed": str(seed), **start, **changes(variant, folder, seed), **judged}
-            yield Run(f"{variant}-{seed}", RECIPE, changed)
+            yield Run(f"{variant}-{seed}", GRPO if variant == FRESH else RECIPE, changed)
 
 
 def main() -> None:

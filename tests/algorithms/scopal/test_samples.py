@@ -112,6 +112,18 @@ def test_no_batch_of_kto_is_of_one_sample(batch, sizes):
     assert {len(one) for one in alone.batches()} == {1}
 
 
+def test_max_steps_stand_in_place_of_epochs_and_go_on_from_any_step():
+    def batches(done=0, **settings):
+        refinement = Refinement("bc", samples([1] * 11), StageSettings(batch=4, **settings), Key(0))
+        return refinement.steps, [[one.tokens for one in batch] for batch in refinement.batches(done)]
+
+    steps, whole = batches(epochs=3)
+    assert (steps, len(whole)) == (6, 6)
+    for most in (1, 5, 6):
+        assert batches(max_steps=most) == (most, whole[:most])
+        assert batches(1, max_steps=most)[1] == whole[1:most]
+
+
 @pytest.mark.parametrize("method", ["bc", "grpo", "spag"])
 def test_a_row_that_was_said_thrice_teaches_as_three_rows_do(method):
     """In one batch of all: the gradient at the logits of every reply."""

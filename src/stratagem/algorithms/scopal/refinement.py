@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count, islice
 
 import numpy as np
 
@@ -25,20 +26,21 @@ class Refinement:
     @property
     def steps(self) -> int:
         """How many steps it takes."""
-        return self.settings.epochs * self._an_epoch()
+        return self.settings.max_steps or self.settings.epochs * self._an_epoch()
 
     def _an_epoch(self) -> int:
         return self.settings.steps_an_epoch(len(self.units), self.lesson.least)
 
     def batches(self, done: int = 0) -> Iterator[Batch]:
         """Every step's batch from a step on."""
-        number = 0
-        for epoch in range(self.settings.epochs):
-            order = _rng(self.key.at("epoch", epoch)).permutation(len(self.units))
-            for places in np.array_split(order, self._an_epoch()):
-                if number >= done:
-                    yield self.lesson.batch([int(unit) for unit in self.units[places]], self.weights[places])
-                number += 1
+        every = (places for epoch in count() for places in self._epoch(epoch))
+        for places in islice(every, done, self.steps):
+            yield self.lesson.batch([int(unit) for unit in self.units[places]], self.weights[places])
+
+    def _epoch(self, epoch: int) -> list[Ints]:
+        """All units once, in batches."""
+        order = _rng(self.key.at("epoch", epoch)).permutation(len(self.units))
+        return np.array_split(order, self._an_epoch())
 
 
 def split(weight: Floats, heaviest: float) -> tuple[Ints, Floats]:

@@ -59,6 +59,8 @@ class StageSettings(FiniteSettings):
 
     epochs: int = Field(default=5, ge=1)
     """How often every sample is learnt from."""
+    max_steps: int = Field(default=0, ge=0)
+    """Optimizer steps of the stage, in place of `epochs`; 0 leaves it to `epochs`."""
     batch: int = Field(default=16, ge=1)
     """How many samples make a step; pairs count as one."""
     optimiser: OptimiserSettings = OptimiserSettings(rate=1e-6)
