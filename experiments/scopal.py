@@ -2,9 +2,9 @@
 
 Call it from the project's root. RUNS/start is the SFT model that all begin with, which learnt what random play and
 search played, good or bad; with `--start search` the better half of search's play, with `--start rules` what won in
-random play, with `--start small` a model of 3.7 million weights learns from play of mixed strength. A run is RUNS/VARIANT-SEED; the
-runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement alone learns from the
-games of the main run, so that comes first.
+random play, with `--start small` a model of 3.7 million weights learns from play of mixed strength. A run is
+RUNS/VARIANT-SEED; the runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement
+alone learns from the games of the main run, so that comes first.
 `every` stands for all analyses. `experiments/scopal_table.py` makes the tables and pictures.
 """
 
