@@ -92,7 +92,7 @@ def test_thinking_in_one_piece_is_the_same():
     ("choices", "text", "stopped"),
     [
         (WORDS, "I will COOPERATE. Then", "I will COOPERATE."),
-        (WORDS, "Not COOPERATED but DEFECT!", "Not COOPERATED but DEFECT!"),
+        (WORDS, "We COOPERATED, now DEFECT!", "We COOPERATED, now DEFECT!"),
         (DEMANDS, "I demand 10 of it", "I demand 10 "),
         (DEMANDS, "I demand 1 of it", "I demand 1 o"),
         (SMALL["vectors"], "My demand is [1, 2], and", "My demand is [1, 2],"),

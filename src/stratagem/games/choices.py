@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
+from stratagem.games.doubt import is_doubtful
 from stratagem.games.key import Chance
 from stratagem.games.reading import by_plain, find_literals, last_line, plain, unwrapped
 
@@ -98,7 +99,7 @@ class Flat(Choices):
         return self.actions[chance.integer(len(self.actions))]
 
     def parse(self, text: str) -> Reply:
-        """The action that stands on the last non-empty line: the whole line, or the only one that it names."""
+        """The action on the last non-empty line: the whole line, or the only one that it names and does not doubt."""
         line = last_line(text)
         if not line:
             return Reply(None, "silent")
@@ -108,9 +109,11 @@ class Flat(Choices):
         if whole is not None:
             return Reply(whole)
         found = find_literals(line, self.actions)
-        if len(found) == 1:
-            return Reply(found.pop())
-        return Reply(None, "ambiguous" if found else "illegal")
+        if not found:
+            return Reply(None, "illegal")
+        several = len({one.literal for one in found}) > 1
+        doubtful = several or is_doubtful(line, [(one.start, one.end) for one in found])
+        return Reply(None, "ambiguous") if doubtful else Reply(found[0].literal)
 
     @cached_property
     def _by_plain(self) -> dict[str, str]:

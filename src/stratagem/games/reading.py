@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 _WRAPPERS = "*_`'\"“”‘’.!?:;,<>()[]{}#- \t"
 _LONGEST_LINE = 4096
@@ -34,33 +35,53 @@ def by_plain(literals: Iterable[str]) -> dict[str, str]:
 
 
 def unwrapped(line: str) -> str:
-    """The line without quotation marks, emphasis and closing punctuation around it; a number keeps its sign."""
+    """The line without quotation marks, emphasis and closing punctuation around it; a number keeps its sign.
+
+    A line that begins with the sign for not, or ends as a question, is left as it is.
+    """
     bare = line.strip(_WRAPPERS)
     start = line.find(bare)
-    return bare if not bare or _stands_alone(line, start, start + len(bare)) else line
+    if not bare:
+        return bare
+    denied = "!" in line[:start] or "?" in line[start + len(bare) :]
+    return bare if not denied and _stands_alone(line, start, start + len(bare)) else line
 
 
-def find_literals(line: str, literals: Iterable[str]) -> set[str]:
-    """Which of the literals stand in the line as whole words; one inside a longer one that also stands is left out.
+class Found(NamedTuple):
+    """A literal in a line."""
+
+    start: int
+    end: int
+    literal: str
+
+
+def find_literals(line: str, literals: Iterable[str]) -> list[Found]:
+    """Where literals stand in the line as whole words; one inside a longer one that also stands is left out.
 
     A literal of one or two characters must match in case too: the word "a" is not the action "A".
     """
     folded = line.casefold()
     same_length = len(folded) == len(line)
-    spans: list[tuple[int, int, str]] = []
+    found: list[Found] = []
     for literal in literals:
         exact = len(literal) <= 2 or not same_length
         haystack, needle = (line, literal) if exact else (folded, literal.casefold())
         start = haystack.find(needle)
         while start >= 0:
             if _stands_alone(haystack, start, start + len(needle)):
-                spans.append((start, start + len(needle), literal))
+                found.append(Found(start, start + len(needle), literal))
             start = haystack.find(needle, start + 1)
-    return {text for start, end, text in spans if not any(_inside(start, end, other) for other in spans)}
+    return list(_outermost(found))
 
 
-def _inside(start: int, end: int, other: tuple[int, int, str]) -> bool:
-    return other[0] <= start and end <= other[1] and other[1] - other[0] > end - start
+def _outermost(found: list[Found]) -> Iterator[Found]:
+    """Those that are inside no longer one, in the order of the line."""
+    reach, longest = -1, Found(-1, -1, "")
+    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+        if one.end > reach or one[:2] == longest[:2]:
+            yield one
+        if one.end > reach:
+            reach, longest = one.end, one
 
 
 def _stands_alone(line: str, start: int, end: int) -> bool:
