@@ -159,6 +159,24 @@ def test_orders_are_paired_by_seed(tmp_path, a, b, better, word):
     assert word in comparison_page("s", found)
 
 
+def test_orders_of_one_sweep_are_corrected_together(tmp_path):
+    measured(tmp_path, a=[2.8, 2.8, 3.0], b=[1.8, 1.5, 1.2], c=[1.0, 1.4, 0.0])
+    alone = compared(plan_of(expect=["a", "b"]), tmp_path).verdicts[0]
+    assert alone.p == alone.holm_p == pytest.approx(0.0279, abs=1e-4)  # of 1, 1.3, 1.8: t = 5.857, df = 2
+    assert alone.word == "supported"
+    arms = [{"name": name} for name in "abc"]
+    found = compared(plan_of(arms=arms, expect=["a", "b", "c"]), tmp_path)
+    first, second = found.verdicts
+    assert (first.p, first.holm_p) == (alone.p, pytest.approx(2 * alone.p))
+    assert first.word == found.word == "undecided"
+    assert second.holm_p == second.p > first.holm_p
+    assert f"p = {first.p:.4f}, Holm p = {first.holm_p:.4f}." in first.sentence()
+    assert found.data()["family"]["comparisons"] == ["a before b", "b before c"]
+    half = compared(plan_of(arms=[*arms, {"name": "d"}], expect=["a", "b", "d"]), tmp_path).verdicts
+    assert half[0].holm_p == pytest.approx(2 * alone.p)  # an order that was not run counts
+    assert (half[1].p, half[1].holm_p, half[1].word) == (None, None, "not run")
+
+
 def test_a_run_that_is_not_over_does_not_count_and_is_named(tmp_path):
     measured(tmp_path, a=[1.0, 2.0, 3.0])
     measured(tmp_path, over=False, b=[0.0, 1.1, 2.0])

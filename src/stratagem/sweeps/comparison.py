@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from stratagem.errors import StratagemError
-from stratagem.evaluation.statistics import Estimate, with_interval
+from stratagem.evaluation.family import Family
+from stratagem.evaluation.statistics import Estimate, students_p, with_interval
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
 from stratagem.sweeps.plan import Plan
 
+FAMILY = "every order that the sweep expects"
+LEVEL = 0.05
 Word = Literal["supported", "contradicted", "undecided", "not run", "nothing expected"]
 
 
@@ -50,6 +54,10 @@ class Verdict:
     worse: str
     difference: Estimate
     word: Word
+    p: float | None = None
+    """Of Student's t-test over seeds; None where fewer than two seeds have both."""
+    holm_p: float | None = None
+    """The same, corrected for all orders that the sweep expects (Holm 1979)."""
 
     def sentence(self) -> str:
         """The verdict in words."""
@@ -58,7 +66,8 @@ class Verdict:
         said = f"{self.difference.mean:+.4g}"
         if self.difference.low is not None:
             said += f" [{self.difference.low:+.4g}, {self.difference.high:+.4g}]"
-        return f"{self.better} before {self.worse}: {self.word}, by {said} over {self.difference.n} of the seeds."
+        told = "" if self.p is None or self.holm_p is None else f", p = {self.p:.4f}, Holm p = {self.holm_p:.4f}"
+        return f"{self.better} before {self.worse}: {self.word}, by {said} over {self.difference.n} of the seeds{told}."
 
 
 @dataclass(frozen=True)
@@ -96,6 +105,7 @@ class Comparison:
             "verdict": self.word,
             "commits": self.sources,
             "arms": [_arm(arm) for arm in self.arms],
+            "family": {"name": FAMILY, "comparisons": list(_orders(self.plan))},
             "orders": [_finite(asdict(verdict)) for verdict in self.verdicts],
         }
 
@@ -103,9 +113,20 @@ class Comparison:
 def compared(plan: Plan, folder: Path) -> Comparison:
     """The runs in a folder as they are now."""
     arms = {arm.name: _figures(plan, folder, arm.name) for arm in plan.all_arms()}
-    pairs = zip(plan.expect, plan.expect[1:], strict=False)
     sign = 1.0 if plan.better == "higher" else -1.0
-    return Comparison(plan, tuple(arms.values()), tuple(_verdict(arms[a], arms[b], sign) for a, b in pairs))
+    found = {name: _difference(arms[a], arms[b], sign) for name, (a, b) in _orders(plan).items()}
+    p = {name: students_p(difference) for name, difference in found.items()}
+    adjusted = Family(FAMILY, tuple(found)).holm(p)
+    verdicts = []
+    for name, (better, worse) in _orders(plan).items():
+        word = _word(arms[better], arms[worse], found[name], adjusted.get(name))
+        verdicts.append(Verdict(better, worse, found[name], word, p[name], adjusted.get(name)))
+    return Comparison(plan, tuple(arms.values()), tuple(verdicts))
+
+
+def _orders(plan: Plan) -> dict[str, tuple[str, str]]:
+    """Every expected order by name: the better arm and the next worse one."""
+    return {f"{a} before {b}": (a, b) for a, b in pairwise(plan.expect)}
 
 
 def _arm(arm: ArmFigures) -> dict[str, Any]:
@@ -137,18 +158,19 @@ def _at(plan: Plan, curve: Curve) -> float:
     return curve.values[-1] if plan.at == "last" else math.fsum(curve.values) / len(curve.values)
 
 
-def _verdict(better: ArmFigures, worse: ArmFigures, sign: float) -> Verdict:
+def _difference(better: ArmFigures, worse: ArmFigures, sign: float) -> Estimate:
     """Paired by seed: what seeds have in common, such as their deals, is no noise of the difference."""
     seeds = sorted(better.by_seed.keys() & worse.by_seed.keys())
-    difference = with_interval([sign * (better.by_seed[seed] - worse.by_seed[seed]) for seed in seeds])
-    word: Word = "undecided"
-    if not seeds:
-        word = "not run"
-    elif better.diverged or worse.diverged:
-        word = "undecided"
-    elif difference.low is not None and difference.high is not None:
-        word = "supported" if difference.low > 0.0 else "contradicted" if difference.high < 0.0 else "undecided"
-    return Verdict(better.name, worse.name, difference, word)
+    return with_interval([sign * (better.by_seed[seed] - worse.by_seed[seed]) for seed in seeds])
+
+
+def _word(better: ArmFigures, worse: ArmFigures, difference: Estimate, holm_p: float | None) -> Word:
+    """What the seeds say of one expected order, at 5 % over all orders."""
+    if not difference.n:
+        return "not run"
+    if better.diverged or worse.diverged or holm_p is None or holm_p >= LEVEL:
+        return "undecided"
+    return "supported" if difference.mean > 0.0 else "contradicted"
 
 
 def _finite(data: Mapping[str, Any]) -> dict[str, Any]:
