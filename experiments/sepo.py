@@ -6,15 +6,21 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `control`  The same without the penalties for exploitability and collusion, from the SFT model of the main run.
 `arms`     Who the penalty is credited to x what a round is worth, in ipd and kuhn, from one SFT model a seed.
 `pool`     Four of these arms in kuhn with many seeds: does the pool's figure see exploitability?
+`bits`     Two of them from ten copies of one SFT model, in each of which one weight has its last bit flipped.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
 from runs import Run, make
+from stratagem.games.key import Key
 
 RECIPES = Path("recipes/sepo")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
@@ -34,6 +40,7 @@ ARMS: Mapping[str, Mapping[str, str]] = {
     "rollout-episode": {**CREDITS["rollout"], "sepo.normalise": "episode"},
 }
 """`rollout-own` is the paper's; `rollout-episode` is its Appendix D; `none-*` are the control arms."""
+BIT_ARMS = ("none-togo", "best-togo")
 POOL_ARMS = ("none-togo", "rollout-togo", "probe-togo", "best-togo")
 
 
@@ -63,6 +70,32 @@ def pool(folder: Path, seeds: int) -> Iterator[Run]:
     yield from _arms(folder, range(seeds), ("kuhn",), POOL_ARMS)
 
 
+def bits(folder: Path, seeds: int) -> Iterator[Run]:
+    """Arms of seed 0 in kuhn from perturbed copies of its SFT model, named by the copy in the place of the seed."""
+    yield from _arms(folder, range(1), ("kuhn",), ())
+    for copy in range(10):
+        start = perturbed(folder / "kuhn-sft-0" / "base" / "model", folder / f"kuhn-perturbed-{copy}", copy)
+        changes = {"seed": "0", **EVERY, "model": f"dir:{start}", "warm_start.epochs": "0"}
+        for name in BIT_ARMS:
+            yield Run(f"kuhn-{name}-bit-{copy}", RECIPES / "kuhn-tiny.toml", {**changes, **ARMS[name]})
+
+
+def perturbed(model: Path, copy: Path, number: int) -> Path:
+    """A copy of a model in which the last bit of one weight is flipped, another weight for each number."""
+    if not (copy / "model.safetensors").is_file():
+        shutil.copytree(model, copy, ignore=lambda _, names: [name for name in names if name == "model.safetensors"])
+        weights = load_file(model / "model.safetensors")
+        key = Key(0).at("bits", number)
+        rows = weights[sorted(weights)[key.at("tensor").integer(len(weights))]].view(np.int32).reshape(-1)
+        rows[key.at("weight").integer(len(rows))] ^= 1
+        save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    return copy
+
+
+EVERY = {"sepo.signal_every": "1", "sepo.refresh": "1"}
+"""Signals are measured and adversaries renewed in every iteration."""
+
+
 def _arms(folder: Path, seeds: range, games: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Run]:
     """The SFT model of a seed, and the arms that start from it and are measured at every step."""
     for seed in seeds:
@@ -71,9 +104,8 @@ def _arms(folder: Path, seeds: range, games: tuple[str, ...], names: tuple[str, 
             sft = f"{game}-sft-{seed}"
             yield Run(sft, recipe, {**own, "sepo.iterations": "1"})
             start = {"model": f"run:{folder / sft}@start", "warm_start.epochs": "0"}
-            every = {"sepo.signal_every": "1", "sepo.refresh": "1"}
             for name in names:
-                yield Run(f"{game}-{name}-{seed}", recipe, {**own, **every, **start, **ARMS[name]})
+                yield Run(f"{game}-{name}-{seed}", recipe, {**own, **EVERY, **start, **ARMS[name]})
 
 
 STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {
@@ -81,6 +113,7 @@ STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {
     "control": controls,
     "arms": arms,
     "pool": pool,
+    "bits": bits,
     "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
 }
 

@@ -1,4 +1,4 @@
-"""The picture of docs/results/sepo.md: exact exploitability in Kuhn poker under each way of crediting the penalty.
+"""The picture of docs/results/sepo.md: exact exploitability in Kuhn poker under each credit and reward.
 
 `python experiments/sepo_picture.py docs/results/sepo.json docs/results/sepo.svg` draws means over seeds, with a bar of
 one standard error.
@@ -14,14 +14,15 @@ from html import escape
 from pathlib import Path
 
 LINES = {
-    "none": ("no penalty", "#6b7075"),
-    "shared": ("shared by the group (pool)", "#9a7400"),
-    "rollout": ("by rollout, the paper's (pool)", "#c2571a"),
-    "rollout-worst": ("by rollout (best response)", "#b0305c"),
-    "probe": ("by the probe (pool)", "#8b3fa8"),
-    "worst": ("by the probe (best response)", "#1f5fbf"),
+    "none-togo": ("no penalty, to go", "#6b7075"),
+    "rollout-togo": ("by rollout (pool), to go", "#c2571a"),
+    "probe-togo": ("by the probe (pool), to go", "#8b3fa8"),
+    "best-togo": ("by the probe (best response), to go", "#1f5fbf"),
+    "none-own": ("no penalty, own round", "#2b2f33"),
+    "rollout-own": ("by rollout (pool), own round: the paper's", "#9a7400"),
+    "best-own": ("by the probe (best response), own round", "#2c8a57"),
 }
-WIDTH, HEIGHT, LEFT, TOP, BOTTOM, RIGHT = 900, 420, 60, 20, 46, 280
+WIDTH, HEIGHT, LEFT, TOP, BOTTOM, RIGHT = 960, 420, 60, 20, 46, 340
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
     runs = json.loads(asked.figures.read_text(encoding="utf-8"))["kuhn"]
     known = {name: [run["curves"]["exact"] for run in runs[name]] for name in LINES if name in runs}
     steps = max((curve["steps"] for curves in known.values() for curve in curves), key=len)
-    most = 0.12
+    most = 0.24
     body = [*axes(steps, most)]
     for number, (name, curves) in enumerate(known.items()):
         title, colour = LINES[name]

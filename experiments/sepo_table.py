@@ -1,7 +1,8 @@
 """The tables of docs/results/sepo.md from the runs of experiments/sepo.py.
 
-`python experiments/sepo_table.py runs/sepo docs/results/sepo.json` writes every figure as JSON and prints the tables in
-Markdown; means and standard errors are over seeds. What is not there yet is left out.
+`python experiments/sepo_table.py runs/sepo docs/results/sepo.json` puts every finished run into the JSON, in the place
+of one of the same name and seed, and prints the tables in Markdown; means and standard errors are over seeds. So runs
+may be made in several sittings, and without their folder the tables are made of what the JSON holds.
 """
 
 from __future__ import annotations
@@ -10,118 +11,100 @@ import argparse
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sepo import ARMS
+from sepo_paper import PAPER, PRINTED
+
+from stratagem.evaluation.statistics import holm, mean, sign_flip_p, students
+from stratagem.games.key import Key
+from stratagem.learning.strength import Signal, Signals
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
-PAPER: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]] = {
-    "ipd": {
-        "Gemma 4 E4B": {
-            "Base": (2.741, 0.703, 0.155, 0.761, -0.091),
-            "SFT": (2.719, 0.828, 0.153, 0.455, -0.105),
-            "SEPO": (2.745, 0.703, 0.159, 0.772, -0.090),
-        },
-        "Qwen 3.5-4B": {
-            "Base": (1.641, 5.000, 0.146, -13.109, -0.372),
-            "SFT": (1.773, 3.125, 0.278, -7.894, -0.225),
-            "SEPO": (2.379, 1.250, 0.261, -1.847, -0.080),
-        },
-    },
-    "auction": {
-        "Gemma 4 E4B": {
-            "Base": (0.514, 0.146, 0.380, -2.049, 0.478),
-            "SFT": (0.646, 0.000, 0.208, -1.054, 0.149),
-            "SEPO": (0.750, 0.021, 0.208, -0.900, 0.130),
-        },
-        "Qwen 3.5-4B": {
-            "Base": (0.514, 0.042, 0.490, -2.861, 0.373),
-            "SFT": (0.542, 0.250, 0.344, -1.783, 0.230),
-            "SEPO": (0.563, 0.125, 0.255, -1.200, 0.122),
-        },
-    },
-    "negotiation-v1": {
-        "Qwen 3.5-4B": {
-            "Base": (1.08, 1.50, 0.70, -4.98, -0.44),
-            "SFT": (1.75, 2.00, 0.57, -3.20, -0.26),
-            "SEPO": (2.17, 0.00, 0.60, -0.74, -0.19),
-        }
-    },
-    "negotiation-v2": {
-        "Gemma 4 E4B": {
-            "Base": (6.04, 0.06, 0.70, -0.32, -0.04),
-            "SFT": (7.05, 6.03, 0.56, -2.77, -0.23),
-            "SEPO": (10.93, 0.14, 0.60, 2.19, 0.17),
-        }
-    },
-    "kuhn": {
-        "Gemma 4 E4B": {
-            "Base": (-0.256, 0.211, math.nan, -1.398, math.nan),
-            "SFT": (0.000, 0.000, math.nan, -0.931, math.nan),
-            "SEPO": (0.249, 0.000, math.nan, -0.379, math.nan),
-        },
-        "Qwen 3.5-4B": {
-            "Base": (0.033, 0.705, math.nan, -3.686, math.nan),
-            "SFT": (-0.113, 0.347, math.nan, -3.142, math.nan),
-            "SEPO": (-0.267, 0.000, math.nan, -1.709, math.nan),
-        },
-    },
-}
-"""SEPO's printed figures: pay, exploit, externality, safety, NRA."""
-PRINTED = ("pay", "exploit", "externality", "safety", "nra")
+Run = dict[str, Any]
 SHOWN = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra", "exact")
-STAGES = ("random", "Base", "SFT", "SEPO")
+STAGES = ("random", "Base", "SFT", "SEPO", "last")
+FAMILY = ("exact", "exploit", "safety")
+"""Figures in which SEPO is compared with the control, in all games: one family. A game's arms are another."""
 _NAME = re.compile(r"(?P<game>kuhn|ipd|auction|negotiation-v[12])-(?P<what>[a-z0-9-]+)-(?P<seed>\d+)")
+_DASH = "\u2013"
 
 
-def found(folder: Path) -> Iterator[tuple[str, str, Path]]:
-    """Game, what was run, and folder of every run with a last table."""
+def found(folder: Path) -> Iterator[tuple[str, str, Run]]:
+    """Game, what was run, and the figures of every finished run."""
     for path in sorted(folder.glob("*/evaluation.json")):
         if said := _NAME.fullmatch(path.parent.name):
-            yield said["game"], said["what"], path.parent
+            info = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
+            known = {"seed": int(said["seed"]), **{key: info[key] for key in ("command", "commit", "dirty")}}
+            yield said["game"], said["what"], {**known, "stages": figures(path.parent), "curves": curves(path.parent)}
+
+
+def merged(old: Mapping[str, Mapping[str, Sequence[Run]]], folder: Path) -> dict[str, dict[str, list[Run]]]:
+    """By game and name, a run a seed; a new one takes the place of an old one."""
+    whole = {
+        game: {what: {run["seed"]: run for run in runs} for what, runs in told.items()} for game, told in old.items()
+    }
+    for game, what, run in found(folder):
+        whole.setdefault(game, {}).setdefault(what, {})[run["seed"]] = run
+    return {
+        game: {what: [runs[seed] for seed in sorted(runs)] for what, runs in told.items()}
+        for game, told in sorted(whole.items())
+    }
 
 
 def figures(path: Path) -> dict[str, dict[str, float]]:
-    """By stage, the figures of the last table; the exact one is NashConv over the seats, in the game's own unit."""
+    """By stage, the figures of the final evaluation; the exact one is NashConv over the seats, in the game's unit."""
     data = json.loads((path / "evaluation.json").read_text(encoding="utf-8"))
     told = {}
     for row in data["evaluation"]["games"][0]["players"]:
-        stage = data["rows"].get(row["player"], row["player"]).partition(" ")[0].rstrip(",")
-        if stage not in told:  # the last checkpoint, where it is not the best, comes after that
-            told[stage] = {name: one["mean"] for name, one in row["metrics"].items() if one}
-            told[stage] |= {"exact": row["exact"]["exploitability"]} if "exploitability" in row["exact"] else {}
-    return told
+        title = data["rows"].get(row["player"], row["player"])
+        stage = "last" if ", last" in title else title.partition(" ")[0]
+        told[stage] = {name: one["mean"] for name, one in row["metrics"].items() if one}
+        told[stage] |= {"exact": row["exact"]["exploitability"]} if "exploitability" in row["exact"] else {}
+    return told if "last" in told else {**told, "last": told["SEPO"]} if "SEPO" in told else told
 
 
 def curves(path: Path) -> dict[str, Any]:
-    """Exact exploitability over training, and what gradient the penalty brought over it."""
+    """Exploitability over training, exact and against the pool, and the gradient of the penalty over it."""
     read = read_metrics(RunFolder.open(path))
     told: dict[str, Any] = {}
-    for name, curve in read.items():
-        if name.endswith("exact/exploitability"):
-            told["exact"] = {"steps": [step - curve.steps[0] for step in curve.steps], "values": curve.values}
+    for name, end in (("exact", "exact/exploitability"), ("exploit", "validation/exploit")):
+        for curve in (read[key] for key in read if key.endswith(end)):
+            told[name] = {"steps": [step - curve.steps[0] for step in curve.steps], "values": curve.values}
     if "signal/exploit/dot" in read:
-        dots, noises = read["signal/exploit/dot"].values, read["signal/exploit/noise"].values
-        told["signal"] = {
-            "count": len(dots),
-            "dot": math.fsum(dots) / len(dots),
-            "noise": math.fsum(noises) / len(noises),
-        }
-        told["signal"]["ratio"] = 2.0 * math.fsum(dots) / math.fsum(noises) if any(noises) else 0.0
+        pairs = zip(read["signal/exploit/dot"].values, read["signal/exploit/noise"].values, strict=True)
+        told["signal"] = strength(list(pairs))
     findings = path / "findings.json"
     told["checks"] = {n: f["count"] for n, f in json.loads(findings.read_text()).items()} if findings.is_file() else {}
     return told
 
 
+def strength(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """Agreement of the halves of the penalty's gradient, and the verdict of the check `silent_term`."""
+    signals = Signals()
+    for dot, noise in pairs:
+        signals.add({"exploit": Signal(dot, noise, constant=noise == 0.0)})
+    one = signals.strengths()["exploit"]
+    return {"count": one.count, "varied": one.varied, "dot": one.mean, "noise": one.noise, "ratio": one.ratio} | {
+        "verdict": one.verdict
+    }
+
+
+def number(value: float) -> str:
+    """Three digits, without the leading nought."""
+    text = f"{abs(value):.3f}"
+    return ("-" if value < 0 and float(text) else "") + text.removeprefix("0")
+
+
 def over_seeds(values: Sequence[float]) -> str:
-    """Mean and standard error."""
-    mean = math.fsum(values) / len(values)
-    if len(values) < 2:
-        return f"{mean:.3f}"
-    error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
-    return f"{mean:.3f} ± {error:.3f}"
+    """Mean and standard error over seeds; a dash where there is none."""
+    if not values:
+        return _DASH
+    estimate = mean(values)
+    return number(estimate.mean) + (f" \u00b1 {number(estimate.se)}" if estimate.se else "")
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -130,61 +113,117 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def stage_rows(runs: Sequence[Mapping[str, Mapping[str, float]]], game: str) -> Iterator[list[str]]:
-    """A row for each stage, then the paper's."""
+def stage_rows(runs: Mapping[str, Sequence[Run]], game: str) -> Iterator[list[str]]:
+    """A row for each stage, the control's beside SEPO's, then the paper's."""
+    own = [run["stages"] for run in runs["tiny"]]
+    control = [run["stages"] for run in runs.get("control", ())]
     for stage in STAGES:
-        told = [run[stage] for run in runs if stage in run]
-        if told:
-            cells = [[one[name] for one in told if name in one] for name in SHOWN]
-            yield [stage, *(over_seeds(cell) if cell else "–" for cell in cells)]
+        if stage == "SEPO" and control:
+            yield _stage_row("no penalty, chosen", control, "SEPO")
+            yield _stage_row("no penalty, last", control, "last")
+        yield _stage_row({"SEPO": "SEPO, chosen", "last": "SEPO, last"}.get(stage, stage), own, stage)
     for model, printed in PAPER[game].items():
         for stage, numbers in printed.items():
             known = dict(zip(PRINTED, numbers, strict=True))
             shown = (known.get(name, math.nan) for name in SHOWN)
-            yield [f"*{stage}, {model}*", *("–" if math.isnan(number) else f"{number:.3f}" for number in shown)]
+            yield [f"*{stage}, {model}*", *(_DASH if math.isnan(one) else f"*{number(one)}*" for one in shown)]
 
 
-def ablation_rows(runs: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[list[str]]:
-    """A row for each variant: where it ended, and what its penalty's gradient was worth."""
-    for name, told in runs.items():
-        first, least, last = (
-            [pick(run["curves"]["exact"]["values"]) for run in told if "exact" in run["curves"]]
-            for pick in (lambda values: values[0], min, lambda values: values[-1])
-        )
-        ratios = [run["curves"]["signal"]["ratio"] for run in told if "signal" in run["curves"]]
-        stages = [run["stages"]["SEPO"] for run in told if "SEPO" in run["stages"]]
-        cells = [
-            first,
-            least,
-            last,
-            ratios,
-            *([stage[key] for stage in stages] for key in ("exploit", "safety", "pay")),
+def _stage_row(title: str, told: Sequence[Mapping[str, Mapping[str, float]]], stage: str) -> list[str]:
+    cells = ([one[stage][name] for one in told if name in one.get(stage, {})] for name in SHOWN)
+    return [title, *map(over_seeds, cells)]
+
+
+Pick = Callable[[Run], float | None]
+
+
+def differences(runs: Sequence[Run], control: Sequence[Run], pick: Pick) -> list[float]:
+    """What each seed has more than the same seed of the control."""
+    others = {run["seed"]: pick(run) for run in control}
+    pairs = ((pick(run), others.get(run["seed"])) for run in runs)
+    return [own - other for own, other in pairs if own is not None and other is not None]
+
+
+def compared(rows: Mapping[str, list[float]]) -> Iterator[list[str]]:
+    """Paired differences with their interval, and p by sign flips with Holm's correction over all rows."""
+    known = {name: values for name, values in rows.items() if len(values) > 1}
+    ps = [sign_flip_p(values, Key(0).at("sepo", name)) for name, values in known.items()]
+    for (name, values), p, adjusted in zip(known.items(), ps, holm(ps), strict=True):
+        band = students(mean(values))
+        between = f"{number(band.low or 0.0)} to {number(band.high or 0.0)}"
+        yield [name, str(len(values)), number(band.mean), between, number(p), number(adjusted)]
+
+
+def last_exact(run: Run) -> float | None:
+    """Exact exploitability after the last iteration."""
+    values: Sequence[float] = run["curves"].get("exact", {}).get("values", ())
+    return values[-1] if values else None
+
+
+def arm_rows(runs: Mapping[str, Sequence[Run]]) -> Iterator[list[str]]:
+    """A row for each arm: exploitability at the start, the last and the chosen checkpoint, and the penalty's signal."""
+    for name in (name for name in ARMS if name in runs):
+        told = runs[name]
+        curved = [run["curves"]["exact"]["values"] for run in told]
+        signals = [run["curves"]["signal"] for run in told if "signal" in run["curves"]]
+        stages = [run["stages"]["SEPO"] for run in told]
+        verdicts = [signal["verdict"] for signal in signals]
+        yield [
+            name,
+            str(len(told)),
+            *(over_seeds([values[place] for values in curved]) for place in (0, -1)),
+            *(over_seeds([stage[key] for stage in stages]) for key in ("exact", "exploit", "pay", "safety")),
+            over_seeds([signal["ratio"] for signal in signals]),
+            ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in dict.fromkeys(verdicts)),
         ]
-        yield [name, str(len(told)), *(over_seeds(cell) if cell else "–" for cell in cells)]
+
+
+def arm_differences(runs: Mapping[str, Sequence[Run]]) -> dict[str, list[float]]:
+    """Each arm less the arm without penalty of the same reward, in the last exact exploitability."""
+    told = {}
+    for name in (name for name in ARMS if name in runs and not name.startswith("none")):
+        control = "none-own" if name.endswith("own") else "none-togo"
+        told[f"{name} less {control}"] = differences(runs[name], runs.get(control, ()), last_exact)
+    if "none-own" in runs and "none-togo" in runs:
+        told["none-own less none-togo"] = differences(runs["none-own"], runs["none-togo"], last_exact)
+    return told
+
+
+def control_differences(data: Mapping[str, Mapping[str, Sequence[Run]]]) -> dict[str, list[float]]:
+    """SEPO less the run without its penalties, in all games; the chosen checkpoints."""
+    return {
+        f"{game}, {name}": differences(runs["tiny"], runs["control"], _chosen(name))
+        for game, runs in data.items()
+        if "control" in runs
+        for name in FAMILY
+    }
+
+
+def _chosen(name: str) -> Pick:
+    return lambda run: run["stages"].get("SEPO", {}).get(name)
 
 
 def main() -> None:
     """Write the JSON and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the runs lie")
-    parser.add_argument("out", type=Path, help="the JSON file to write")
+    parser.add_argument("out", type=Path, help="the JSON file to go on with")
     asked = parser.parse_args()
-    data: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for game, what, path in found(asked.folder):
-        info = json.loads((path / "run.json").read_text(encoding="utf-8"))
-        known = {key: info[key] for key in ("seed", "command", "commit", "dirty")}
-        run = {**known, "stages": figures(path), "curves": curves(path)}
-        data.setdefault(game, {}).setdefault(what, []).append(run)
+    old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
+    data = merged(old, asked.folder)
     asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     for game, runs in data.items():
-        for model in ("tiny", "smollm2"):
-            if model in runs:
-                print(f"\n### {game}, {model}, {len(runs[model])} seeds\n")
-                print(table(["", *SHOWN], list(stage_rows([run["stages"] for run in runs[model]], game))))
-        ablated = {name: told for name, told in runs.items() if name != "smollm2"}
-        if len(ablated) > 1:
-            heads = ["", "seeds", "exact at start", "least", "last", "2 g1·g2 / noise", "exploit", "safety", "pay"]
-            print(f"\n### {game}, ablation\n\n{table(heads, list(ablation_rows(ablated)))}")
+        if "tiny" in runs:
+            print(f"\n### {game}, {len(runs['tiny'])} seeds\n\n{table(['', *SHOWN], list(stage_rows(runs, game)))}")
+        if any(name in runs for name in ARMS):
+            heads = ["arm", "seeds", "exact, start", "exact, last", "exact, chosen", "exploit, pool", "pay", "safety"]
+            print(f"\n### {game}, arms\n\n{table([*heads, 'direction', 'verdicts'], list(arm_rows(runs)))}")
+            compare = ["difference, exact, last", "seeds", "mean", "95 %", "p", "Holm p"]
+            print(table(compare, list(compared(arm_differences(runs)))))
+    if told := control_differences(data):
+        print(
+            f"\n### SEPO less no penalty\n\n{table(['', 'seeds', 'mean', '95 %', 'p', 'Holm p'], list(compared(told)))}"
+        )
 
 
 if __name__ == "__main__":
