@@ -1,0 +1,52 @@
+"""The demo beside other seeds: `python experiments/demo.py runs/demo docs/results/sepo.json`.
+
+Figures of a trained model differ from one kind of processor to another, since sums are rounded in another order, and
+training amplifies the difference. So one run's figures are to be read within the spread over seeds, which this prints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from sepo_table import figures, number, over_seeds
+
+ROWS = {
+    "NashConv/2 before SEPO": ("SFT", "exact"),
+    "NashConv/2, chosen checkpoint": ("SEPO", "exact"),
+    "NashConv/2, last checkpoint": ("last", "exact"),
+    "pay, chosen checkpoint": ("SEPO", "pay"),
+    "pool exploit, chosen checkpoint": ("SEPO", "exploit"),
+}
+"""Stage and figure of each row; pay and exploit are on the scale of the recipes, on which an ante is worth 3."""
+Stages = Mapping[str, Mapping[str, float]]
+
+
+def compared(own: Stages, others: Sequence[Stages]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Each figure of this run, the mean and the range of the others, and whether it lies in that range."""
+    for title, (stage, name) in ROWS.items():
+        values = [one[stage][name] for one in others]
+        mine, least, most = own[stage][name], min(values), max(values)
+        inside = "inside" if least <= mine <= most else "outside"
+        yield title, number(mine), over_seeds(values), f"{number(least)} to {number(most)}", inside
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="the demo's run")
+    parser.add_argument("results", type=Path, help="the JSON with the other seeds")
+    asked = parser.parse_args()
+    runs = json.loads(asked.results.read_text(encoding="utf-8"))["kuhn"]["tiny"]
+    rows = list(compared(figures(asked.run), [run["stages"] for run in runs]))
+    heads = ("figure", "this run", f"{len(runs)} seeds", "least to most", "this run is")
+    widths = [max(len(row[place]) for row in (heads, *rows)) for place in range(len(heads))]
+    for row in (heads, *rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print("\nThe seeds were run on another machine. One run may well lie outside the range of a few.")
+
+
+if __name__ == "__main__":
+    main()
