@@ -37,7 +37,7 @@ def main() -> None:
     row = rows[0]
     dots = [dot(seat["seat"].capitalize(), seat["metrics"]["pay"]) for seat in row["by_seat"]]
     dots.append(dot("all", row["metrics"]["pay"], marked=True))
-    title = f"sum of squares by power; null {row['nulls']['pay']:.3f}"
+    title = f"sum of squares by power; the null over all powers is {row['nulls']['pay']:.3f}"
     asked.picture.write_text(picture(dots, title, 0.0, 0.4), encoding="utf-8")
 
 
