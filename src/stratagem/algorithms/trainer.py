@@ -22,6 +22,7 @@ from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trained import Trained
 from stratagem.algorithms.validation import Validation, judged
 from stratagem.algorithms.warm_start import WarmStart, check_teacher
+from stratagem.engines.renewal import renew
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -139,11 +140,13 @@ class Trainer(ABC, Generic[R]):
         write_file(self.run.path / FINDINGS, json.dumps(found, indent=1) + "\n")
 
     def _validated(self, trained: Trained) -> dict[str, float]:
+        renew()
         keep_policies(self.run.path, self.games, self._step(trained), trained.hero)
         return self.validation.figures(trained.hero)
 
     def _iterate(self, heroes: list[Collects], trained: Trained) -> dict[str, float]:
         """Collect, keep the record, learn."""
+        renew()
         collected = joined([hero.collect(trained.taken) for hero in heroes])
         write_shard(self.run.record, trained.taken, collected.episodes)
         return collected.figures | self._learnt(collected, trained)
@@ -182,6 +185,7 @@ class Trainer(ABC, Generic[R]):
         path = self.run.path / EVALUATION
         if path.is_file():
             return
+        renew()
         rows = self.held.rows()
         table: Json = {"rows": rows, "evaluation": judged(self.recipe, self.games, list(rows))}
         write_file(path, json.dumps(table, indent=1) + "\n")

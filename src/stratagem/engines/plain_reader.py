@@ -86,6 +86,9 @@ class PlainReader:
     def forget(self, adapter: str) -> None:
         self.weights.forget()
 
+    def renew(self) -> None:
+        """Nothing is kept from batch to batch."""
+
     def settle(self) -> None:
         self._cache = None
         self._read = {}

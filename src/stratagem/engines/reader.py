@@ -63,6 +63,10 @@ class Reader(Protocol):
         """Weights have changed: nothing that was computed under them holds; after the base's, nothing at all."""
         ...
 
+    def renew(self) -> None:
+        """Forget all that earlier batches left, the room that they needed included."""
+        ...
+
     def settle(self) -> None:
         """The batch is over."""
         ...
@@ -186,6 +190,10 @@ class SharingReader:
             self.prefixes.drop(adapter)
         else:
             self.prefixes.clear()
+
+    def renew(self) -> None:
+        self.prefixes.clear()
+        self._rows.renew()
 
     def settle(self) -> None:
         self._read.clear()

@@ -128,6 +128,10 @@ class Rows:
         self.cache = Cache(layers=[_Layer(self.store, number) for number in range(layers)])
         self.lengths: list[int] = []
 
+    def renew(self) -> None:
+        """Let the store go: where numbers lie in memory depends on its room, and how sums are rounded may on that."""
+        self.store.data, self.store.room = None, (0, 0)
+
     def begin(self, lengths: Sequence[int], room: int) -> None:
         """Rows of these lengths, whose contents are then pasted; `room` columns will be needed."""
         self.lengths = list(lengths)

@@ -20,6 +20,7 @@ from stratagem.decoding.vocabulary import Ids, TokenizersVocabulary, Transformer
 from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
 from stratagem.engines.choose_reader import reader_for
 from stratagem.engines.reader import Reader
+from stratagem.engines.renewal import register
 from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
@@ -54,6 +55,7 @@ class TransformersEngine:
         self._ends = lm.stop_ids
         self._versions: dict[str, int] = {}
         self._tokens = lru_cache(maxsize=4096)(self._tokens_of)
+        register(self)
 
     @property
     def name(self) -> str:
@@ -85,6 +87,10 @@ class TransformersEngine:
         """The weights of an adapter (empty: of the base) have changed."""
         self._versions[adapter] = version
         self.reader.forget(adapter)
+
+    def renew(self) -> None:
+        """Forget what earlier batches left, so that what follows is computed as by a new engine."""
+        self.reader.renew()
 
     def load_adapter(self, path: str) -> str:
         """Load an adapter from its folder; its name, which records keep, tells the folder's and the weights'."""

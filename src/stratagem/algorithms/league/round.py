@@ -14,6 +14,7 @@ from stratagem.algorithms.league.matched import Matched
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
+from stratagem.engines.renewal import renew
 from stratagem.games.base import Game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.ratings import MEAN, elo_among
@@ -37,6 +38,7 @@ class Round:
 
     def play(self, number: int) -> tuple[Figures, list[Episode]]:
         """One iteration: what was seen, and all episodes."""
+        renew()
         situation = self._situation()
         matched = {name: self._matched(name, situation) for name in self.rules}
         collectors = {name: self._collector(name, opponents) for name, opponents in matched.items()}

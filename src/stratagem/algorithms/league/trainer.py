@@ -22,6 +22,7 @@ from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trainer import EVALUATION, FINDINGS
 from stratagem.algorithms.validation import Validation, judged
 from stratagem.algorithms.warm_start import WarmStart, check_teacher
+from stratagem.engines.renewal import renew
 from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.league.matchmaking import Situation
@@ -151,13 +152,13 @@ class LeagueTrainer:
         return figures | ({"members": float(len(standing.population))} if kept else {})
 
     def _validated(self, standing: Standing, done: int) -> Figures:
+        renew()
         hero = standing.learners[self.recipe.first].hero
         keep_policies(self.run.path, self.validation.games, self.recipe.warm_steps + done, hero)
         return self.validation.figures(hero)
 
     def _keep(self, standing: Standing, step: int) -> None:
         save_checkpoint(self.run, step, standing.state(), write=standing.writes(), loose=[POPULATION])
-        standing.engine.reader.forget("")  # a run that goes on from here has read nothing yet either
         keep(self.run, last=KEPT)
         self._publish(standing)
 
@@ -170,12 +171,13 @@ class LeagueTrainer:
     def _judge(self, standing: Standing) -> None:
         """The last tables: the first learner against the frozen pool, and everybody against everybody."""
         if not (self.run.path / EVALUATION).is_file():
+            renew()
             rows = self._rows(standing)
             told = {"rows": rows, "evaluation": judged(self.recipe, [self.game], list(rows))}
             write_file(self.run.path / EVALUATION, json.dumps(told, indent=1) + "\n")
         if not (self.run.path / TABLE).is_file():
             seats = Seats.of(standing, self.game)
-            standing.engine.reader.forget("")  # what is kept depends on where the run was broken off, in the last digit
+            renew()
             table = last_table(self.recipe, self.game, standing.population, seats)
             write_file(self.run.path / TABLE, json.dumps(table, indent=1) + "\n")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
+from stratagem.engines.renewal import renew
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate
 from stratagem.evaluation.report import evaluation_json
@@ -22,6 +23,7 @@ def judged(recipe: ScopalRecipe, games: Sequence[Game[Any]], rows: Mapping[str, 
     """The last table: players by their names, beside random play; one that is there already stays."""
     if path.is_file():
         return
+    renew()
     whole = recipe.judge.stages == "all"
     shown = dict(rows) if whole else dict([list(rows.items())[-1]])
     lines = tuple(Line(describe(game), {"opponents": recipe.judge.opponents}) for game in games)

@@ -27,6 +27,7 @@ from stratagem.algorithms.scopal.samples import Samples, Wording, samples_of
 from stratagem.algorithms.scopal.settings import SELF
 from stratagem.algorithms.scopal.steps import Steps, read_steps, steps_of, write_steps
 from stratagem.algorithms.scopal.summary import summed_up
+from stratagem.engines.renewal import renew
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.credit.base import Decisions
@@ -200,6 +201,7 @@ class ScopalTrainer:
     # --- what is kept
 
     def _keep_policies(self) -> None:
+        renew()
         keep_policies(self.run.path, self.games, self.step, self.model.player())
 
     def _took(self, figures: dict[str, float], log: MetricLog, **told: float) -> None:

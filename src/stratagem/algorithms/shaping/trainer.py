@@ -25,6 +25,7 @@ from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.seat import Seat
 from stratagem.algorithms.shaping.seats import Seating, check_seats, check_speech
 from stratagem.algorithms.shaping.trial import Trial, Trials
+from stratagem.engines.renewal import renew
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names
@@ -109,6 +110,7 @@ class ShapingTrainer:
         recipe = self.recipe
         trials = Trials(self.game, seats, recipe.environments, recipe.episodes, self.key)
         if not done:
+            renew()
             log.write(0, policies(self.game, seats))
             publish(recipe, self.run)
         for number in range(done, recipe.trials):
@@ -162,6 +164,7 @@ class ShapingTrainer:
     def _judge(self, seats: dict[str, Seat]) -> None:
         path = self.run.path / OUTCOME
         if not path.is_file():
+            renew()
             rows = tested(self.game, seats, self.recipe.test, self.key.at("test"))
             interest = interests(self.game, seats, self.recipe.test.games, self.key.at("interest"))
             told = {"seats": list(seats), "rows": rows, "interest": interest}

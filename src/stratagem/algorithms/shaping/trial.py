@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.algorithms.shaping.seat import Seat
+from stratagem.engines.renewal import renew
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -48,6 +49,7 @@ class Trials:
 
     def run(self, number: int) -> Trial:
         """Play a trial, and let everybody learn in it; the same number and learners play the same trial."""
+        renew()
         key = self.key.at("trial", number)
         match = Match(self.game, [seat.player for seat in self.seats.values()])
         stages: list[list[Episode]] = []

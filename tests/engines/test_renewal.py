@@ -1,0 +1,66 @@
+"""A unit of work comes out the same to the bit, whatever was computed before it."""
+
+import gc
+import random
+
+import pytest
+from numbered import asked, said
+
+from stratagem.engines import renewal
+from stratagem.engines.base import Node, Prompt, ScoreRequest
+from stratagem.engines.renewal import renew
+from stratagem.engines.transformers_engine import TransformersEngine
+
+BOTH_READERS = pytest.mark.parametrize("lm", ["tiny", "tiny-qwen3.5"], indirect=True)
+
+
+def shard(engine, number):
+    """A unit of work: three batches that share beginnings, and scores."""
+    batches = [[asked(engine, number * 7 + n) for n in range(size)] for size in (5, 9, 3)]
+    calls = [call for batch in batches for call in engine.answer(batch)]
+    nodes = tuple(Node(call.tokens[:1], (5, 6), False) for call in calls[:4])
+    scores = engine.score([ScoreRequest(prompt=Prompt((), calls[0].prompt.tokens), nodes=nodes)])
+    return [(said(call), call.sampler_logprobs) for call in calls], scores
+
+
+@BOTH_READERS
+@pytest.mark.parametrize("seed", range(3))
+def test_units_of_work_are_the_same_to_the_bit_in_any_order(engine, seed):
+    alone = {number: shard(TransformersEngine(engine.lm), number) for number in range(5)}
+    order = [*range(5), *range(5)]
+    random.Random(seed).shuffle(order)
+    for number in order:
+        renew()
+        assert shard(engine, number) == alone[number]
+
+
+def test_a_renewed_engine_reads_as_much_as_a_new_one(small):
+    shard(small, 1)
+    before = small.reader.num_tokens
+    shard(small, 1)
+    known = small.reader.num_tokens - before
+    renew()
+    before = small.reader.num_tokens
+    shard(small, 1)
+    new = TransformersEngine(small.lm)
+    shard(new, 1)
+    assert small.reader.num_tokens - before == new.reader.num_tokens > known
+
+
+def test_renewal_lets_the_room_go(small):
+    shard(small, 1)
+    assert small.reader.prefixes.size > 0
+    assert small.reader._rows.store.room > (0, 0)
+    renew()
+    assert small.reader.prefixes.size == 0
+    assert (small.reader._rows.store.room, small.reader._rows.store.data) == ((0, 0), None)
+
+
+def test_an_engine_is_reached_only_while_it_lives(tiny):
+    gc.collect()
+    before = len(renewal._engines)
+    engine = TransformersEngine(tiny)
+    assert len(renewal._engines) == before + 1
+    del engine
+    gc.collect()
+    assert len(renewal._engines) == before
