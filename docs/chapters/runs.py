@@ -19,6 +19,7 @@ from stratagem.runs.weights import ADAPTERS, MODEL
 STEP = "checkpoints/step-NUMBER"
 FILES = {
     "config.toml": ("at the start", "Every setting of the recipe, defaults included."),
+    "newest.json": ("every validation", "The step of the newest checkpoint that was saved, by which it is missed."),
     "run.json": ("at the start", "What it was begun with: see [below](#runjson)."),
     "status.json": ("as it changes", "How it stands: running, finished, or failed and why."),
     "lock": ("at the start", "Empty. Whoever is at work on the run holds a lock on it."),
@@ -33,7 +34,10 @@ FILES = {
     f"{STEP}/{MODEL}": ("every validation", "In its place where all weights are trained: the whole model."),
     f"{STEP}/{ADAPTERS}/reference": ("every validation", "The moving reference, where there is one."),
     f"{STEP}/state": ("every validation", "The optimiser, the random state, and what the algorithm carries."),
-    f"{STEP}/checkpoint.json": ("every validation", "Its step, which shards and metrics count, which step is best."),
+    f"{STEP}/checkpoint.json": (
+        "every validation",
+        "Its step, which step is best, the recipe's digest, and which shards and metrics count, with digests.",
+    ),
     f"{STEP}/manifest.json": ("every validation", "The size and the digest of each of its files."),
     f"{POLICIES}/GAME-NUMBER.json": (
         "every validation",

@@ -95,7 +95,7 @@ def test_all_that_a_checkpoint_counts_on_is_on_the_disk_before_it_has_its_name(r
     monkeypatch.setattr(os, "fsync", lambda file: (synced.add(os.fstat(file).st_ino), fsync(file)))
     step_of(run, 2)
     assert late == [set()]
-    assert synced == {run.checkpoints.stat().st_ino}  # where the name is
+    assert run.checkpoints.stat().st_ino in synced  # where the name is
 
 
 FILES = ["checkpoint.json", "manifest.json", "state/state.json", "state/state.safetensors"]
@@ -209,7 +209,7 @@ def test_a_checkpoint_of_another_version_says_so(run, monkeypatch):
     monkeypatch.setattr("stratagem.runs.checkpoint._VERSION", 99)
     step_of(run, 1)
     monkeypatch.undo()
-    with pytest.raises(BadRecord, match="step-000001 has version 99, and this program reads version 1"):
+    with pytest.raises(BadRecord, match="step-000001 has version 99, and this program reads versions 1 and 2"):
         resume(run)
 
 

@@ -8,7 +8,7 @@ import pytest
 from stratagem.errors import BadParameter, BadRecord
 from stratagem.runs.events import event_files, read_events
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE, Curve, MetricLog, count_metrics, cut_metrics, read_metrics
+from stratagem.runs.metrics import FILE, Curve, MetricLog, counted_metrics, cut_metrics, read_metrics
 from stratagem.settings import Settings
 
 
@@ -99,7 +99,7 @@ def test_a_cut_leaves_what_counts(number, left, run):
         file.write(b'{"step": 4, "lo')
     cut_metrics(run, number)
     assert (run.path / FILE).read_bytes() == b"".join(lines[:left])
-    assert count_metrics(run) == left
+    assert counted_metrics(run).lines == left
     events = [event for path in event_files(run.path).values() for event in read_events(path) if event.values]
     assert [event.step for event in events] == [step for step, _ in ROWS[:left]]
     log(run, (9, {"loss": 3.0}))

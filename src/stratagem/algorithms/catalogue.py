@@ -21,6 +21,7 @@ from stratagem.algorithms.sepo_trainer import SEPOTrainer
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.trainer import ShapingTrainer
 from stratagem.errors import UnknownName
+from stratagem.runs.binding import check_recipe
 from stratagem.runs.folder import RunFolder
 
 
@@ -68,7 +69,8 @@ def read_any(path: Path, changes: Mapping[str, str] | None = None) -> AnyRecipe:
 
 
 def recipe_of(run: RunFolder) -> AnyRecipe:
-    """What a run was begun with."""
+    """What a run was begun with; refused where its configuration is another by now."""
+    check_recipe(run)
     return read_any(run.path / "config.toml")
 
 

@@ -37,7 +37,7 @@ class KLSFTTrainer:
         with self.run.at_work():
             if (self.run.path / BASE).is_dir():
                 return
-            resume(self.run)
+            resume(self.run, self.recipe)
             lm = load(self.recipe.model)
             with MetricLog(self.run) as log:
                 for step, report in enumerate(kl_sft(lm, self.recipe), 1):

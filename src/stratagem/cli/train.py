@@ -20,6 +20,7 @@ from stratagem.runs.checkpoint import latest
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder, find_runs
 from stratagem.runs.metrics import read_metrics
+from stratagem.runs.resume import resume_by_force
 
 RUNS = Path("runs")
 
@@ -30,16 +31,23 @@ def train(
     into: Annotated[Path | None, typer.Option("--out", help="The run's folder; by default runs/NAME-SEED.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run where it stopped.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at what a check of the training finds.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --resume: take the run's recipe as it is now, or begin it again.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and do nothing.")] = False,
     allow_host: options.AllowHost = None,
 ) -> None:
     """Train by a recipe; a run that was stopped goes on with --resume."""
     from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of
 
+    if force and not resume:
+        raise BadParameter("--force goes on with a run that was begun: add --resume.")
     if resume:
         if changes:
             raise BadParameter("A run goes on with the settings that it began with: leave --set out.")
         run = RunFolder.open(recipe)
+        if force:
+            resume_by_force(run)
         made = recipe_of(run)
     else:
         made = read_any(recipe, dict(map(_change, changes or ())))

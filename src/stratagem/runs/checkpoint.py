@@ -14,17 +14,19 @@ from pathlib import Path
 from typing import Any, Self
 
 from stratagem.errors import BadRecord
+from stratagem.manifest import Entry, check_manifest, write_manifest
 from stratagem.play.store import shards
-from stratagem.runs.files import new_folder, numbered, remove_folder
+from stratagem.runs.binding import bound_digest
+from stratagem.runs.files import new_folder, numbered, remove_folder, write_file
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.manifest import check_manifest, write_manifest
-from stratagem.runs.metrics import count_metrics, sync_metrics
+from stratagem.runs.metrics import CountedMetrics, counted_metrics, sync_metrics
 from stratagem.runs.random_state import random_state, restore_random
-from stratagem.runs.shard_files import sync_shards
+from stratagem.runs.shard_files import counted_files, sync_shards
 from stratagem.runs.state_files import load_state, save_state
 
-_PREFIX, _ABOUT, _STATE = "step-", "checkpoint.json", "state"
-_VERSION = 1
+_PREFIX, _ABOUT, _STATE, NEWEST = "step-", "checkpoint.json", "state", "newest.json"
+_VERSION = 2
+"""The first version, which is read too, had no digests of what lies around a checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,12 @@ class Checkpoint:
     """How many lines of metrics count."""
     best: tuple[int, ...]
     """The steps whose checkpoints were the best so far, by whatever the run goes by."""
+    files: Mapping[str, Entry]
+    """The size and the digest of each file of those shards."""
+    counted: CountedMetrics | None
+    """The metrics that count; None in checkpoints of the first version."""
+    recipe: str
+    """The digest of the recipe that the run was bound to."""
 
     @classmethod
     def open(cls, folder: Path, *, digests: bool = True) -> Self:
@@ -46,10 +54,20 @@ class Checkpoint:
         check_manifest(folder, digests=digests)
         try:
             about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
-            if about["version"] != _VERSION:
-                raise BadRecord(f"{folder} has version {about['version']}, and this program reads version {_VERSION}.")
-            return cls(folder, about["step"], tuple(about["shards"]), about["metrics"], tuple(about["best"]))
-        except (ValueError, TypeError, KeyError) as error:
+            if about["version"] not in (1, _VERSION):
+                known = f"versions 1 and {_VERSION}"
+                raise BadRecord(f"{folder} has version {about['version']}, and this program reads {known}.")
+            return cls(
+                folder=folder,
+                step=about["step"],
+                shards=tuple(about["shards"]),
+                metrics=about["metrics"],
+                best=tuple(about["best"]),
+                files={name: (size, digest) for name, (size, digest) in about.get("files", {}).items()},
+                counted=CountedMetrics(about["metrics"], *about["counted"]) if "counted" in about else None,
+                recipe=about.get("recipe", ""),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise BadRecord(f"{folder} is not whole: its {_ABOUT} cannot be read.") from error
 
     def state(self) -> dict[str, Any]:
@@ -82,8 +100,8 @@ def save_checkpoint(
     into the folder, such as weights, of which `loose` are files that people may edit, and that who reads them judges.
     `best` are the steps of checkpoints, this one's perhaps among them, to be kept.
     """
-    played = shards(run.record)
-    about = {"version": _VERSION, "step": step, "shards": played, "metrics": count_metrics(run), "best": sorted(best)}
+    before = latest(run, digests=False)
+    about = _about(run, step, sorted(best), before.files if before else {})
 
     def fill(folder: Path) -> None:
         if write is not None:
@@ -93,11 +111,43 @@ def save_checkpoint(
         (folder / _ABOUT).write_text(json.dumps(about) + "\n", encoding="utf-8")
         write_manifest(folder, besides=loose)
 
-    before = latest(run, digests=False)
     sync_metrics(run)
     sync_shards(run.record, before.shards if before else ())
     new_folder(run.checkpoints / f"{_PREFIX}{step:06d}", fill)
+    say_newest(run, step)
     return Checkpoint.open(run.checkpoints / f"{_PREFIX}{step:06d}", digests=False)
+
+
+def _about(run: RunFolder, step: int, best: list[int], before: Mapping[str, Entry]) -> dict[str, Any]:
+    """What a checkpoint says of itself and of what lies around it."""
+    played, (lines, size, digest) = shards(run.record), counted_metrics(run)
+    return {
+        "version": _VERSION,
+        "step": step,
+        "shards": played,
+        "files": counted_files(run.record, set(played), before),
+        "metrics": lines,
+        "counted": [size, digest],
+        "best": best,
+        "recipe": bound_digest(run),
+    }
+
+
+def say_newest(run: RunFolder, step: int) -> None:
+    """Note beside the checkpoints that one of this step was saved, so that it is missed if it goes."""
+    write_file(run.path / NEWEST, json.dumps({"step": step}) + "\n")
+
+
+def newest_step(run: RunFolder) -> int | None:
+    """The step of the newest checkpoint that was saved, be it there or not; None where none was."""
+    try:
+        step = json.loads((run.path / NEWEST).read_text(encoding="utf-8"))["step"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        told = f"{run.path / NEWEST} is not as it was written: remove it if the checkpoints are there."
+        raise BadRecord(told) from error
+    return int(step)
 
 
 def checkpoint_folders(run: RunFolder) -> dict[int, Path]:

@@ -6,6 +6,7 @@ read back as they are, because they say None where the default is something else
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
@@ -32,10 +33,26 @@ def settings_toml(settings: Settings) -> str:
 
 def read_settings(cls: type[S], path: Path) -> S:
     """The settings in a TOML file."""
+    return cls.read(read_toml(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file says."""
     try:
-        return cls.read(tomllib.loads(path.read_text(encoding="utf-8")))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadRecord(f"{path} cannot be read as TOML: {error}.") from error
+
+
+def recipe_digest(data: Mapping[str, Any]) -> str:
+    """The digest of a configuration."""
+    text = json.dumps(data, sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+
+
+def settings_digest(settings: Settings) -> str:
+    """The digest of what a run's `config.toml` says if it is begun with these settings."""
+    return recipe_digest(tomllib.loads(settings_toml(settings)))
 
 
 def _document(settings: Settings) -> str:

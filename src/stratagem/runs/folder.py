@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.provenance import provenance, source
-from stratagem.runs.config_file import read_settings, settings_toml
+from stratagem.runs.config_file import read_settings, read_toml, settings_digest, settings_toml
 from stratagem.runs.files import new_folder, write_file
 from stratagem.runs.lock import is_locked, locked
 from stratagem.settings import Settings
@@ -20,6 +20,21 @@ from stratagem.settings import Settings
 _CONFIG, _INFO, _STATUS, _LOCK = "config.toml", "run.json", "status.json", "lock"
 _LONGEST = 500
 S = TypeVar("S", bound=Settings)
+
+
+class Forced(Settings):
+    """A time at which a run went on with another recipe than it was bound to, or began again, because of `--force`."""
+
+    at: str
+    """When, in UTC."""
+    step: int | None
+    """From which step; None where it began again."""
+    recipe: str
+    """The digest of the recipe from then on."""
+    was: str
+    """The digest of the recipe before."""
+    commit: str | None
+    """The program's commit then."""
 
 
 class RunInfo(Settings):
@@ -37,6 +52,10 @@ class RunInfo(Settings):
     """Whether the program differed from that."""
     made_by: dict[str, Any]
     """The versions of the program and of its libraries, and the machine."""
+    recipe: str = ""
+    """The digest of what config.toml says; empty for runs from before there was one."""
+    forced: tuple[Forced, ...] = ()
+    """When it went on by --force, and with what recipe: `at`, `step`, `recipe`, `was`, `commit`."""
 
 
 class Status(Settings):
@@ -62,9 +81,9 @@ class RunFolder:
             raise StratagemError(
                 f"There is something at {path} already: resume it, or name a folder that is not there."
             )
-        text = settings_toml(config)
+        text, digest = settings_toml(config), settings_digest(config)
         made_by = {**provenance(), "command": command}
-        info = RunInfo(seed=seed, command=command, begun=_now(), made_by=made_by, **source())
+        info = RunInfo(seed=seed, command=command, begun=_now(), made_by=made_by, recipe=digest, **source())
 
         def fill(folder: Path) -> None:
             write_file(folder / _CONFIG, text)
@@ -103,6 +122,14 @@ class RunFolder:
     def config(self, cls: type[S]) -> S:
         """Its settings."""
         return read_settings(cls, self.path / _CONFIG)
+
+    def config_data(self) -> dict[str, Any]:
+        """The same as its file says them."""
+        return read_toml(self.path / _CONFIG)
+
+    def say_info(self, info: RunInfo) -> None:
+        """Write what it was begun with, after a change by force."""
+        write_file(self.path / _INFO, _json(info))
 
     def info(self) -> RunInfo:
         """What it was begun with."""

@@ -11,13 +11,14 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from stratagem.errors import BadParameter, BadRecord
 from stratagem.runs.events import EventFile, cut_events, event_files
-from stratagem.runs.files import sync, telling
+from stratagem.runs.files import sync, telling, write_file
 from stratagem.runs.folder import RunFolder
 
 FILE = "metrics.jsonl"
@@ -29,6 +30,14 @@ class Curve(NamedTuple):
 
     steps: list[int]
     values: list[float]
+
+
+class CountedMetrics(NamedTuple):
+    """The metrics that a checkpoint counts: how many lines, how many bytes, and their digest."""
+
+    lines: int
+    size: int
+    digest: str
 
 
 class MetricLog:
@@ -72,13 +81,14 @@ def read_metrics(run: RunFolder) -> dict[str, Curve]:
         for name in (name for name in row if name != "step"):
             curve = curves.setdefault(name, Curve([], []))
             curve.steps.append(row["step"])
-            curve.values.append(math.nan if row[name] is None else row[name])
+            curve.values.append(_value(row[name]))
     return curves
 
 
-def count_metrics(run: RunFolder) -> int:
-    """How many lines were written."""
-    return _read(run.path / FILE).count(b"\n")
+def counted_metrics(run: RunFolder) -> CountedMetrics:
+    """All that was written."""
+    data = _read(run.path / FILE)
+    return CountedMetrics(data.count(b"\n"), len(data), blake2b(data, digest_size=16).hexdigest())
 
 
 def cut_metrics(run: RunFolder, lines: int) -> None:
@@ -91,9 +101,46 @@ def cut_metrics(run: RunFolder, lines: int) -> None:
         sync_metrics(run)
 
 
+def damage(run: RunFolder, counted: CountedMetrics) -> str:
+    """What is wrong with the metrics that a checkpoint counts; empty where they are as it counted them."""
+    data = _read(run.path / FILE)[: counted.size]
+    if (whole := sum(_row(line) is not None for line in _lines(data))) < counted.lines:
+        return f"has {whole} whole lines of the {counted.lines}"
+    return "has other lines than those" if blake2b(data, digest_size=16).hexdigest() != counted.digest else ""
+
+
+def mend_metrics(run: RunFolder, counted: CountedMetrics) -> None:
+    """Put a line without figures in the place of each counted one that cannot be read, and write the events anew.
+
+    So every other line stays, and later checkpoints count as they did. To be called when the files as they were have
+    been set aside.
+    """
+    mended, step = list[bytes](), 0
+    for line in _lines(_read(run.path / FILE)[: counted.size]):
+        row = _row(line)
+        step = step if row is None else row["step"]
+        mended.append(_line(step, {}) if row is None else line)
+    mended += [_line(step, {})] * (counted.lines - len(mended))
+    write_file(run.path / FILE, b"".join(mended[: counted.lines]).decode())
+    _rewrite_events(run)
+
+
+def _rewrite_events(run: RunFolder) -> None:
+    for path in event_files(run.path).values():
+        path.unlink()
+    events = EventFile(run.path)
+    for _, row in _rows(_read(run.path / FILE)):
+        events.write(row["step"], {name: _value(row[name]) for name in row if name != "step"})
+    events.close()
+
+
 def sync_metrics(run: RunFolder) -> None:
     """Wait until all metrics are on the disk."""
     sync(*(path for path in [run.path / FILE, *event_files(run.path).values()] if path.is_file()))
+
+
+def _value(written: float | None) -> float:
+    return math.nan if written is None else float(written)
 
 
 def _line(step: int, values: Mapping[str, float]) -> bytes:
@@ -122,12 +169,25 @@ def _last_step(path: Path) -> int:
 def _rows(data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
     """The lines that are whole, each with where it ends, up to the first that is not."""
     end = 0
-    for line in data.splitlines(keepends=True):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            return
-        if not line.endswith(b"\n") or not isinstance(row, dict) or type(row.get("step")) is not int:
+    for line in _lines(data):
+        if (row := _row(line)) is None:
             return
         end += len(line)
         yield end, row
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """Lines with their ends; a damaged one may hold what is a line break elsewhere."""
+    return re.findall(rb"[^\n]*\n|[^\n]+", data)
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    """What a line says; None where it is not whole."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    if not line.endswith(b"\n") or not isinstance(row, dict) or type(row.get("step")) is not int:
+        return None
+    numbers = all(type(value) in (int, float, type(None)) for value in row.values())
+    return row if numbers else None

@@ -1,49 +1,108 @@
 """Going on from the newest whole checkpoint: whatever came after it is made not to have happened.
 
-Shards and damaged checkpoints are set aside, not removed; metrics are cut back. All of it can be broken off and begun
-again, so a run may be killed while it resumes, too.
+What the checkpoint counts on is held against what it says of it: the recipe, the shards, the metrics. Shards and
+damaged checkpoints are set aside, not removed; metrics are cut back. All of it can be broken off and begun again, so a
+run may be killed while it resumes, too.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
+import warnings
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from stratagem.errors import BadRecord, StratagemError
 from stratagem.provenance import provenance, source
-from stratagem.runs.checkpoint import Checkpoint, checkpoint_folders, latest
+from stratagem.runs.binding import ResumeWarning, changes, check_recipe, force, known_digests
+from stratagem.runs.checkpoint import NEWEST, Checkpoint, checkpoint_folders, latest, newest_step, say_newest
+from stratagem.runs.events import event_files
 from stratagem.runs.files import move, numbered, remove_leftovers, write_file
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import cut_metrics
-from stratagem.runs.shard_files import shard_files
+from stratagem.runs.metrics import FILE, cut_metrics, damage, mend_metrics
+from stratagem.runs.shard_files import check_counted, shard_files
+from stratagem.settings import Settings
 
 NOTE = "resume.json"
 
 
-def resume(run: RunFolder) -> Checkpoint | None:
+def resume(run: RunFolder, recipe: Settings | None = None) -> Checkpoint | None:
     """The checkpoint to go on from, in a folder that holds nothing later; None where the run must begin.
 
-    To be called by who is at work on the run.
+    To be called by who is at work on the run, with the recipe to train by.
     """
+    check_recipe(run, recipe)
     remove_leftovers(run.path)
-    folders = checkpoint_folders(run)
-    start = latest(run)
-    if folders and start is None:
-        Checkpoint.open(folders[max(folders)])  # which says what is wrong with it
+    start = _start(run)
+    told = [] if start is None else [*changes(run), *_gone(run, start)]
     step = -1 if start is None else start.step
-    later = [folder for number, folder in folders.items() if number > step]
+    later = [folder for number, folder in checkpoint_folders(run).items() if number > step]
     later += shard_files(run.record, start.shards if start else ())
     if start or later:
-        _set_aside(run, later, step)
+        told += _set_aside(run, later, start)
     cut_metrics(run, start.metrics if start else 0)
+    if start is not None:
+        say_newest(run, start.step)
+    for sentence in told:
+        warnings.warn(sentence, ResumeWarning, stacklevel=2)
     return start
 
 
-def _set_aside(run: RunFolder, paths: list[Path], step: int) -> None:
-    """Move what counts no more into a new folder, with a note of what the run goes on with, and from where."""
+def resume_by_force(run: RunFolder) -> None:
+    """Bind a run to the recipe that it has now, and let it begin again where all of its checkpoints are gone."""
+    if run.status().state == "running":
+        raise StratagemError(f"Another process is at work on the run {run.path}: wait until it has ended, or stop it.")
+    there = latest(run, digests=False)
+    force(run, None if there is None else there.step)
+    if not checkpoint_folders(run):
+        (run.path / NEWEST).unlink(missing_ok=True)
+
+
+def _start(run: RunFolder) -> Checkpoint | None:
+    """The newest whole checkpoint, if all that it counts on is there."""
+    folders, start, saved = checkpoint_folders(run), latest(run), newest_step(run)
+    if start is None:
+        if folders:
+            Checkpoint.open(folders[max(folders)])  # which says what is wrong with it
+        if saved is not None:
+            raise BadRecord(
+                f"The checkpoints of {run.path} are gone, and it had come to step {saved}: put them back, begin anew "
+                "in another folder, or add --force to begin again in this one."
+            )
+        return None
+    if start.recipe and start.recipe not in known_digests(run):
+        raise BadRecord(f"{start.folder} is of a run with another recipe than {run.path}: put the run's own back.")
+    check_counted(run.record, start.shards, start.files, start.folder.name)
+    return start
+
+
+def _gone(run: RunFolder, start: Checkpoint) -> list[str]:
+    """Whether a later checkpoint was saved and is not there any more."""
+    saved = newest_step(run)
+    if saved is None or saved <= start.step or saved in checkpoint_folders(run):
+        return []
+    return [f"The checkpoint of step {saved} of {run.path} is gone: it goes on from step {start.step}."]
+
+
+def _set_aside(run: RunFolder, paths: Sequence[Path], start: Checkpoint | None) -> list[str]:
+    """Move what counts no more into a new folder, with a note of what the run goes on with, and from where.
+
+    Metrics that are not as the checkpoint counted them are copied there before they are mended; a sentence names them.
+    """
     aside = run.set_aside / f"{max(numbered(run.set_aside.glob('*'), ''), default=0) + 1:03d}"
     aside.mkdir(parents=True)
+    step = -1 if start is None else start.step
     note = {"step": step, "at": datetime.now(UTC).isoformat(timespec="seconds"), **source(), "made_by": provenance()}
     write_file(aside / NOTE, json.dumps(note, indent=2) + "\n")
     for path in paths:
         move(path, aside / path.relative_to(run.path))
+    if start is None or start.counted is None or not (wrong := damage(run, start.counted)):
+        return []
+    for path in [run.path / FILE, *event_files(run.path).values()]:
+        if path.is_file():
+            shutil.copy2(path, aside / path.name)
+    mend_metrics(run, start.counted)
+    kept = f"as it was it lies in {aside}, and what can be read of it stays"
+    return [f"{run.path / FILE} {wrong} that {start.folder.name} counts: {kept}."]

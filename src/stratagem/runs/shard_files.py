@@ -1,15 +1,19 @@
-"""The record's shards as files: what a checkpoint waits for, and what a resume sets aside."""
+"""The record's shards as files: what a checkpoint waits for and counts on, and what a resume sets aside."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container, Mapping
 from pathlib import Path
 
+from stratagem.errors import BadRecord
+from stratagem.manifest import Entry, entry_of
 from stratagem.play.schemas import SCHEMAS
 from stratagem.runs.files import sync
 
 _TABLES = ("episodes", *(name for name in SCHEMAS if name != "episodes"))
 """A shard counts while its episodes are there, so these are the first to go."""
+Counted = dict[str, Entry]
+"""The size and the digest of each file of the record that counts, by its path from there."""
 
 
 def shard_files(record: Path, known: Container[int]) -> list[Path]:
@@ -24,3 +28,23 @@ def sync_shards(record: Path, known: Container[int]) -> None:
     sync(*paths, *{path.parent for path in paths})
     if paths:
         sync(record, record.parent)
+
+
+def counted_files(record: Path, numbers: Collection[int], before: Mapping[str, Entry]) -> Counted:
+    """Sizes and digests of the shards of these numbers; of those that counted before, what was found then."""
+    found = [path for path in shard_files(record, ()) if int(path.stem) in numbers]
+    names = {path.relative_to(record).as_posix(): path for path in found}
+    return {name: before.get(name) or entry_of(path) for name, path in names.items()}
+
+
+def check_counted(record: Path, numbers: Collection[int], counted: Mapping[str, Entry], by: str) -> None:
+    """Refuse a record in which a shard that counts is missing or changed."""
+    wanted = {f"episodes/{number:06d}.parquet": None for number in numbers} | dict(counted)
+    for name, entry in wanted.items():
+        path = record / name
+        if not path.is_file():
+            raise BadRecord(f"{path} is missing, and {by} counts on it: put it back, or begin anew in another folder.")
+        if entry is not None and entry_of(path) != entry:
+            raise BadRecord(
+                f"{path} is not as it was when {by} counted it: put it back, or begin anew in another folder."
+            )

@@ -74,7 +74,7 @@ class LeagueTrainer:
     def train(self) -> None:
         """Begin, or go on from the newest checkpoint."""
         with self.run.at_work():
-            start = resume(self.run)
+            start = resume(self.run, self.recipe)
             keep(self.run, last=KEPT)
             with MetricLog(self.run) as log:
                 self._warm_start(start, log)

@@ -105,7 +105,7 @@ class ScopalTrainer:
     def train(self) -> None:
         """Begin, or go on from the newest checkpoint."""
         with self.run.at_work():
-            start = resume(self.run)
+            start = resume(self.run, self.recipe)
             keep(self.run, last=2)
             self.model = LearnerModel(self.recipe, self.run)
             if start is not None:

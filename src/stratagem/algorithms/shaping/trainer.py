@@ -73,7 +73,7 @@ class ShapingTrainer:
     def train(self) -> None:
         """Begin, or go on from the newest checkpoint."""
         with self.run.at_work():
-            start = resume(self.run)
+            start = resume(self.run, self.recipe)
             keep(self.run, last=KEPT)
             self._make_bases()
             seats = Seating(self.recipe, self.game, self._bases, strict=self.strict).seats()
