@@ -370,3 +370,27 @@ def test_a_kill_at_any_moment_leaves_whole_shards_with_their_calls(tmp_path, req
         assert own == list(islice(play(talks(f"run{kill}")), len(own)))
         assert len(calls_in(own)) >= len(own) > 0
         before = after
+
+
+def flip(path, dice):
+    """Turn one bit of a file over; what it held before."""
+    data = path.read_bytes()
+    place, bit = dice.randrange(len(data)), dice.randrange(8)
+    path.write_bytes(data[:place] + bytes([data[place] ^ 1 << bit]) + data[place + 1 :])
+    return data
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_bit_that_is_turned_over_is_read_as_other_data(tmp_path, seed):
+    write_shard(tmp_path, 1, talked())
+    expected, dice = list(read_episodes(tmp_path)), random.Random(seed)
+    refused = 0
+    for _ in range(50):
+        path = dice.choice(sorted(tmp_path.rglob("*.parquet")))
+        data = flip(path, dice)
+        try:
+            assert list(read_episodes(tmp_path)) == expected
+        except BadRecord:
+            refused += 1
+        path.write_bytes(data)
+    assert refused > 20

@@ -7,6 +7,7 @@ import warnings
 import pytest
 from toy_run import Toy, end_of, toy_run
 
+from stratagem.cli.main import main
 from stratagem.errors import BadRecord
 from stratagem.runs.binding import ResumeWarning
 from stratagem.runs.checkpoint import latest
@@ -134,3 +135,18 @@ def test_the_newest_checkpoint_is_missed(copy):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert resume(copy).step == 6
+
+
+def test_one_damaged_run_does_not_break_the_list(copy, finished, tmp_path, capsys):
+    for name, file in (("a", "run.json"), ("b", "status.json"), ("c", FILE), ("d", "config.toml")):
+        shutil.copytree(finished.path, tmp_path / name)
+        (tmp_path / name / file).write_bytes(b"\x00\x00\n" * 3)
+    with pytest.raises(SystemExit) as left:
+        main(["runs", str(tmp_path)])
+    assert not left.value.code
+    told = capsys.readouterr()
+    rows = {line.split()[0]: line for line in told.out.splitlines() if line.split()}
+    assert "damaged" in rows["b"]
+    assert "damaged" in rows["c"]
+    assert "finished" in rows["copy"]
+    assert "status.json cannot be read as JSON" in " ".join(told.err.split())

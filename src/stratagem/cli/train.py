@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
 from stratagem.cli.output import number, table
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder, find_runs
@@ -116,11 +116,21 @@ def _best(run: RunFolder) -> int | None:
 def runs(folder: Annotated[Path, typer.Argument(help="Where the runs lie.")] = RUNS) -> None:
     """List the runs in a folder: how each stands, and its newest figures."""
     made = table(f"Runs in {folder}", "run", "state", "since", "step", "best", "exploitability", numbers=False)
+    damaged = list[str]()
     for run in find_runs(folder):
-        status, curves = run.status(), read_metrics(run)
-        step = max((steps[-1] for steps, _ in curves.values()), default=0)
-        exact = [curve.values[-1] for name, curve in curves.items() if name.endswith("exact/exploitability")]
-        best = _best(run)
-        figures = ", ".join(map(number, exact))
-        made.add_row(Text(run.name), status.state, status.since, str(step), "" if best is None else str(best), figures)
+        try:
+            made.add_row(Text(run.name), *_standing(run))
+        except StratagemError as error:
+            made.add_row(Text(run.name), "damaged")
+            damaged.append(str(error))
     out.print(made)
+    for sentence in damaged:
+        errors.print(sentence, highlight=False, markup=False)
+
+
+def _standing(run: RunFolder) -> Iterator[str]:
+    """How a run stands, since when, at which step, its best step, and its newest exact figures."""
+    status, curves, best = run.status(), read_metrics(run), _best(run)
+    exact = [curve.values[-1] for name, curve in curves.items() if name.endswith("exact/exploitability")]
+    yield from (status.state, status.since, str(max((steps[-1] for steps, _ in curves.values()), default=0)))
+    yield from ("" if best is None else str(best), ", ".join(map(number, exact)))

@@ -1,8 +1,8 @@
 """Episodes, decisions, calls and prompts on disk: Parquet, so that pandas, DuckDB and `datasets` open them too.
 
 A shard, one a step, is a file of each table, written to a temporary name and renamed; the episodes come last, so a
-shard counts once its episodes are there, and a kill at any moment never leaves half a one. Calls and prompts may be
-empty: scripted players have none.
+shard counts once its episodes are there, and a kill at any moment never leaves half a one. Every page has a checksum,
+which is looked at when it is read. Calls and prompts may be empty: scripted players have none.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def _write(folder: Path, number: int, table: pa.Table) -> None:
     partial = final.with_suffix(".partial")
     with _writing(final):
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, partial, compression="zstd")
+        # statistics are no part of what a checksum covers, and nobody here reads them
+        pq.write_table(table, partial, compression="zstd", write_page_checksum=True, write_statistics=False)
         partial.replace(final)
 
 
@@ -180,8 +181,9 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
     try:
         schema = pq.read_schema(path)
         _check(path, name, schema)
-        table = pq.read_table(path, columns=None if columns is None else list(columns))
-    except (OSError, pa.ArrowException) as error:
+        wanted = None if columns is None else list(columns)
+        table = pq.read_table(path, columns=wanted, page_checksum_verification=True)
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
     if columns is None and name == "episodes" and "pasts" not in schema.names:
         table = table.append_column(EPISODES.field("pasts"), pa.array([[]] * len(table), EPISODES.field("pasts").type))
