@@ -30,6 +30,7 @@ FILES = {
         "What was played, one shard an iteration, as [Records](records.md) has it.",
     ),
     f"{BASE}/{MODEL}": ("after the warm start", "The base that the warm start made, whole, in transformers' format."),
+    f"{BASE}/manifest.json": ("after the warm start", "The size and the digest of each of its files."),
     f"{STEP}/{ADAPTERS}/policy": ("every validation", "The trained adapter, as peft keeps it."),
     f"{STEP}/{MODEL}": ("every validation", "In its place where all weights are trained: the whole model."),
     f"{STEP}/{ADAPTERS}/reference": ("every validation", "The moving reference, where there is one."),

@@ -6,6 +6,7 @@ What is being written has a name that begins with `.partial-`, which nobody read
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ from pathlib import Path
 from stratagem.errors import StratagemError
 
 PARTIAL = ".partial-"
+_NUMBER = re.compile(r"\(os error ([0-9]+)\)")
+"""How such an error tells what the disk refused."""
 
 
 def write_file(path: Path, text: str) -> None:
@@ -37,8 +40,12 @@ def sync(*paths: Path) -> None:
 
 @contextmanager
 def telling(path: Path) -> Iterator[None]:
-    """Turn what the disk refuses into one sentence."""
+    """Turn what the disk refuses into one sentence; libraries in Rust raise errors of their own, with its number."""
     try:
         yield
     except OSError as error:
         raise StratagemError(f"{path} cannot be written: {error.strerror or error}.") from error
+    except Exception as error:
+        if not (found := _NUMBER.search(str(error))):
+            raise
+        raise StratagemError(f"{path} cannot be written: {os.strerror(int(found[1]))}.") from error

@@ -14,7 +14,7 @@ from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.runs.resume import resume
-from stratagem.runs.weights import MODEL, writes_model
+from stratagem.runs.weights import MODEL, sealed, writes_model
 
 LOOKED_FOR = {name: CHECKS[name] for name in ("not_finite", "no_gradient")}
 """What can go wrong here; the other checks are for policies that are sampled."""
@@ -45,7 +45,7 @@ class KLSFTTrainer:
                     figures = {"kl_sft/loss": report.loss, "kl_sft/norm": report.norm, "kl_sft/rate": report.rate}
                     log.write(step, figures)
                     self.progress(step, self.recipe.steps, figures)
-            new_folder(self.run.path / BASE, writes_model(lm))
+            new_folder(self.run.path / BASE, sealed(writes_model(lm)))
             start = RunModel(model=f"dir:{BASE}/{MODEL}{parse_model(self.recipe.model).options}")
             speaks = Speaks(mode="single", style="shapellm-state")
             models = {"base": RunModel(model=outside(self.recipe.model)), "start": start, "best": start}

@@ -9,7 +9,7 @@ from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, outside, resolved
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import MODEL, writes_model
+from stratagem.runs.weights import MODEL, sealed, writes_model
 
 BASE = "base"
 """Where a run keeps the base that it made."""
@@ -22,7 +22,7 @@ def make_own_base(run: RunFolder, model: str) -> None:
         return
     lm = load(model)
     merged(lm, adapter_names(lm)[0])
-    new_folder(made, writes_model(lm))
+    new_folder(made, sealed(writes_model(lm)))
 
 
 def base_and_start(run: RunFolder, model: str, options: str = "") -> tuple[RunModel, RunModel]:

@@ -32,7 +32,7 @@ from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
-from stratagem.runs.weights import restore_weights, writes_adapters, writes_model
+from stratagem.runs.weights import restore_weights, sealed, writes_adapters, writes_model
 
 ADAPTER = "warm"
 Tell = Callable[[int, dict[str, float]], None]
@@ -78,7 +78,7 @@ class WarmStart:
         if self.settings.adapter is not None:
             merged(lm, ADAPTER)
         lm.model.requires_grad_(False)
-        new_folder(self.run.path / BASE, writes_model(lm))
+        new_folder(self.run.path / BASE, sealed(writes_model(lm)))
 
     def _weights(self, lm: LanguageModel) -> Sequence[Any]:
         """What learns."""

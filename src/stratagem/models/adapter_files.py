@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.cache import make_folder
+from stratagem.manifest import check_within
 from stratagem.models.folder import check_weights, read_json, read_shapes
 from stratagem.models.reference import BadModel
 
 WEIGHTS, CONFIG, BASE = "adapter_model.safetensors", "adapter_config.json", "base.json"
 _FACTOR = re.compile(r"(?:base_model\.model\.)?(.+)\.lora_([AB])\.weight")
+_FORMATS = ("float32", "bfloat16", "float16", "float64")
 _KEPT = ("r", "lora_alpha", "lora_dropout", "use_rslora")
 _REFUSED = ("modules_to_save", "use_dora", "lora_bias", "rank_pattern", "alpha_pattern", "trainable_token_indices")
 """Variants that change more than two factors of one rank a layer."""
@@ -30,6 +32,7 @@ def read_config(folder: Path) -> Any:
     if not folder.is_dir():
         raise BadModel(f"There is no folder {str(folder)!r}: an adapter is a folder with {CONFIG} and {WEIGHTS}.")
     check_weights(folder, WEIGHTS)
+    check_within(folder)
     data = read_json(folder / CONFIG)
     if data.get("peft_type") != "LORA" or any(data.get(name) for name in _REFUSED):
         raise BadModel(f"The adapter {str(folder)!r} is not plain LoRA: save it with peft_type LORA and nothing more.")
@@ -79,12 +82,16 @@ def _shape(layer: Any, factor: str, rank: int) -> list[int]:
 def read_weights(folder: Path) -> dict[str, Any]:
     """The adapter's weights by the names they have in the base, as in `model.layers.0.mlp.up_proj.lora_A.weight`.
 
-    A nan or an infinity is refused: in a batch of several adapters it would reach every row.
+    A nan or an infinity is refused: in a batch of several adapters it would reach every row. So are whole numbers,
+    which would be taken as they are and not as what a quantised adapter means by them.
     """
     from safetensors.torch import load_file
 
     weights = {key.removeprefix("base_model.model."): value for key, value in load_file(folder / WEIGHTS).items()}
     for key, value in weights.items():
+        if str(value.dtype).removeprefix("torch.") not in _FORMATS:
+            formats = ", ".join(_FORMATS)
+            raise BadModel(f"The adapter {str(folder)!r} holds {key} as {value.dtype}: save it as one of {formats}.")
         if not value.isfinite().all():
             raise BadModel(f"The adapter {str(folder)!r} holds numbers in {key} that are not finite.")
     return weights

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import MissingExtra
+from stratagem.manifest import check_within
 from stratagem.models.folder import check_folder, folder_fingerprint, hub_folder, read_json
 from stratagem.models.gguf_file import gguf_folder
 from stratagem.models.quiet import quietly
@@ -144,7 +145,10 @@ def _folder(ref: ModelRef) -> Path:
     if ref.kind == "hf":
         return hub_folder(ref)
     path = Path(ref.where).expanduser()
-    return gguf_folder(path) if ref.kind == "gguf" else check_folder(path)
+    if ref.kind == "gguf":
+        return gguf_folder(path)
+    check_within(check_folder(path))
+    return path
 
 
 def _device() -> str:
@@ -180,7 +184,15 @@ def _model(ref: ModelRef, folder: Path, device: str, dtype: str) -> Any:
         raise BadModel(f"The model {ref.base} cannot be loaded: {_first_line(error)}") from error
     if missing := sorted(info["missing_keys"]):
         raise BadModel(f"The model {ref.base} lacks {len(missing)} of its weights, among them {missing[0]}.")
+    _check_finite(ref, model)
     return (model if ref.four_bit else model.to(device)).eval().requires_grad_(False)
+
+
+def _check_finite(ref: ModelRef, model: Any) -> None:
+    """Refuse weights that no training leaves: one nan reaches every figure."""
+    for name, weight in model.named_parameters():
+        if weight.is_floating_point() and not weight.isfinite().all():
+            raise BadModel(f"The model {ref.base} holds numbers in {name} that are not finite.")
 
 
 def _class(folder: Path) -> Any:

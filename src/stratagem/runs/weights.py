@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stratagem.errors import BadRecord
+from stratagem.manifest import write_manifest
 from stratagem.models.adapter_files import read_weights
 from stratagem.models.adapters import adapter_names, adapter_parameters, check_adapter, save_adapter
 from stratagem.models.load import LanguageModel
@@ -58,6 +59,16 @@ def together(*writes: Callable[[Path], None]) -> Callable[[Path], None]:
             one(folder)
 
     return write
+
+
+def sealed(write: Callable[[Path], None]) -> Callable[[Path], None]:
+    """What writes these, and then a manifest that they are held against when they are loaded."""
+
+    def write_all(folder: Path) -> None:
+        write(folder)
+        write_manifest(folder)
+
+    return write_all
 
 
 def restore_weights(model: LanguageModel, folder: Path, names: Sequence[str] | None = None) -> None:

@@ -32,7 +32,7 @@ from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import ADAPTERS, MODEL, restore_weights, writes_adapters, writes_model
+from stratagem.runs.weights import ADAPTERS, MODEL, restore_weights, sealed, writes_adapters, writes_model
 
 POLICY = "policy"
 """The adapter that is trained."""
@@ -145,7 +145,7 @@ class LearnerModel:
         self._publish(self.adapter)
         folder = self.run.path / STAGES / f"{step:06d}-{method}"
         if not folder.is_dir():
-            new_folder(folder, self._writes_policy())
+            new_folder(folder, sealed(self._writes_policy()))
 
     def _writes_policy(self) -> Callable[[Path], None]:
         if self.adapter is None:

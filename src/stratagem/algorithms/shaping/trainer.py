@@ -41,6 +41,7 @@ from stratagem.runs.weights import (
     MODEL,
     restore_heads,
     restore_weights,
+    sealed,
     together,
     writes_adapters,
     writes_heads,
@@ -103,7 +104,7 @@ class ShapingTrainer:
             for report in kl_sft(lm, taught):
                 self.progress(0, recipe.trials, {f"start-{number}/loss": report.loss})
             self._folder(text).parent.mkdir(exist_ok=True)
-            new_folder(self._folder(text), writes_model(lm))
+            new_folder(self._folder(text), sealed(writes_model(lm)))
             self._bases[text] = Base.of(self._held(text), recipe.budget)
 
     def _trials(self, seats: dict[str, Seat], done: int, log: MetricLog) -> None:
