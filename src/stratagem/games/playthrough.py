@@ -65,7 +65,8 @@ def _episode(game: Game[Any], key: Key) -> Iterator[str]:
 
 def _declared(game: Game[Any]) -> Iterator[str]:
     yield f"# {game.spec.name}"
-    yield from (f"{field.name}: {getattr(game.spec, field.name)}" for field in fields(game.spec))
+    told = {field.name: getattr(game.spec, field.name) for field in fields(game.spec)}
+    yield from (f"{name}: {value}" for name, value in told.items() if name != "seat_names" or value)
     for seat in range(game.spec.seats):
         yield f"\nrules for seat {seat}:"
         yield from _indented(game.start(Key(0)).view(seat).rules.split("\n"))
