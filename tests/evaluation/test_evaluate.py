@@ -9,6 +9,7 @@ from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.evaluation import evaluate as module
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate, num_rows, shortened
+from stratagem.evaluation.kept import Kept
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.suites import SUITES, find_suite
 from stratagem.games.catalogue import game_names, make_game
@@ -166,7 +167,7 @@ def test_the_pool_figure_is_exact_where_it_can_be_and_sampled_elsewhere():
 
 
 def test_what_is_played_is_recorded(tmp_path):
-    found = evaluate(find_suite("kuhn"), ["NashApprox"], replace(SHORT, record_to=tmp_path))[0]
+    found = evaluate(find_suite("kuhn"), ["NashApprox"], replace(SHORT, kept=Kept(tmp_path)))[0]
     played = [episode for row in found.rows for bout in row.bouts for episode in bout.episodes]
     assert sorted(read_episodes(tmp_path), key=attrgetter("id")) == sorted(played, key=attrgetter("id"))
     assert len(played) == 4 * 2 * 8

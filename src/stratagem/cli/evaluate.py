@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Group
 from rich.text import Text
 
 from stratagem.cli import options
+from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
 from stratagem.cli.output import cell, number, print_json, progress, table, write_json
+from stratagem.errors import BadParameter
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_rows, shortened
+from stratagem.evaluation.kept import Kept
 from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.recorded import Reading, reading_of, recorded
 from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
 from stratagem.evaluation.statistics import exactly
 from stratagem.evaluation.suites import SUITES, find_suite, with_metrics
 from stratagem.evaluation.validity import KINDS
 from stratagem.games.key import Key
+from stratagem.play.records import Episode
+from stratagem.play.store import read_episodes
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
 """Headings that are shorter than the metric's name."""
 
 
 def evaluate_players(
-    suite: Annotated[str, typer.Argument(help=f"A suite ({', '.join(SUITES)}) or a game.")],
-    player: Annotated[list[str], typer.Option(help="Whom to measure; repeat it to compare several.")],
+    suite: Annotated[str | None, typer.Argument(help=f"A suite ({', '.join(SUITES)}) or a game.")] = None,
+    player: Annotated[list[str] | None, typer.Option(help="Whom to measure; repeat it to compare several.")] = None,
     opponents: Annotated[list[str] | None, typer.Option(help="Against whom, in place of the suite's own.")] = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes an opponent; by default the suite's number.")] = None,
     seed: options.Seed = 0,
@@ -38,35 +45,77 @@ def evaluate_players(
     by_seat: Annotated[
         bool, typer.Option("--by-seat", help="Also print each seat by itself; as always where seats have names.")
     ] = False,
+    from_record: Annotated[
+        Path | None, typer.Option("--from", help="Play nothing: compute the figures of a record.")
+    ] = None,
     write_to: options.Out = None,
     record_to: options.Record = None,
+    resume: options.Resume = False,
+    timeout: options.Timeout = None,
+    tries: options.Tries = None,
+    concurrency: options.Concurrency = None,
+    max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
     """Measure players: pay, exploitability by the pool and exactly, safety, win rates."""
-    chosen = with_metrics(find_suite(suite, tuple(opponents or ())), metric or ())
-    at = shortened(Table(key=Key(seed), record_to=options.fresh(record_to)), episodes, chosen)
-    with progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
-        results = evaluate(chosen, player, at, chance=chance, seats=by_seat, progress=step)
-    data = evaluation_json(results, chosen.name, seed, at.episodes)
-    if write_to is not None:
-        write_json(data, write_to)
-    if json:
-        print_json(data)
+    shown = Shown(by_opponent, write_to, json)
+    if from_record is not None:
+        if suite or player or resume or record_to:
+            raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
+        reading = reading_of(from_record, metric or (), seats=by_seat, seed=seed)
+        shown.show(recorded(read_episodes(from_record), reading), from_record.name, seed)
         return
-    adjusted = holm_p(results)
-    for result in results:
-        out.print(_figures(result, chosen.metrics))
+    if suite is None or not player:
+        raise BadParameter("Name a suite or a game, and whom to measure with --player; or a record with --from.")
+    chosen = with_metrics(find_suite(suite, tuple(opponents or ())), metric or ())
+    number = shortened(Table(), episodes, chosen).episodes
+    plan = {"command": "eval", "suite": suite, "players": player, "opponents": opponents or [], "chance": chance}
+    kept = Kept(record_to, plan | {"episodes": number, "seed": seed}, resume=resume)
+    at = Table(key=Key(seed), episodes=number, kept=kept)
+
+    def so_far(episodes: list[Episode]) -> None:
+        found = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed))
+        shown.show(found, chosen.name, seed, number, broken_off=True)
+
+    with stoppable(kept, so_far), progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
+        results = evaluate(chosen, player, at, chance=chance, seats=by_seat, progress=step)
+    shown.show(results, chosen.name, seed, number)
+
+
+class Shown(NamedTuple):
+    """How the figures of an evaluation are told."""
+
+    by_opponent: bool = False
+    write_to: Path | None = None
+    json: bool = False
+
+    def show(
+        self, results: list[GameResult], name: str, seed: int, episodes: int = 0, *, broken_off: bool = False
+    ) -> None:
+        """Print the figures, and write them where that was asked for."""
+        data = evaluation_json(results, name, seed, episodes) | {"broken_off": broken_off}
+        if self.write_to is not None and not broken_off:
+            write_json(data, self.write_to)
+        if self.json:
+            print_json(data)
+            return
+        adjusted = holm_p(results)
+        for result in results:
+            self._game(result, adjusted)
+        out.print(_legend(results, len(adjusted)), highlight=False, markup=False)
+
+    def _game(self, result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
+        out.print(_figures(result, list(result.rows[0].metrics)))
         if not _is_plain(result):
             out.print(_plain(result))
         if any(row.validity for row in result.rows):
             out.print(_replies(result))
-        if by_opponent:
+        if self.by_opponent:
             out.print(_opponents(result))
         for row in result.rows:
             if row.by_seat:
                 out.print(_seats(result, row))
         _remarks(result, adjusted)
-    out.print(_legend(results, len(adjusted)), highlight=False, markup=False)
 
 
 def _short(name: str, result: GameResult) -> Text:

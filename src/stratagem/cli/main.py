@@ -28,6 +28,7 @@ from stratagem.cli import (
 )
 from stratagem.cli.console import errors, tell_on_errors
 from stratagem.cli.output import print_tallies
+from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import StratagemError
 from stratagem.players.human import Quit
 
@@ -101,6 +102,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show(said)
         errors.print(said.getvalue().rstrip(), highlight=False)
         sys.exit(error.exit_code)
+    except ServerFailed as error:
+        errors.print(str(error), style="red", highlight=False)
+        sys.exit(1)
     except StratagemError as error:
         errors.print(str(error), style="red", highlight=False, markup=False)
         sys.exit(2)

@@ -33,6 +33,10 @@ def play_match(
     episodes: Annotated[int, typer.Option(min=1, help="How many episodes; seats rotate from one to the next.")] = 1,
     seed: options.Seed = 0,
     record_to: options.Record = None,
+    timeout: options.Timeout = None,
+    tries: options.Tries = None,
+    concurrency: options.Concurrency = None,
+    max_failures: options.MaxFailures = None,
     told: Annotated[int, typer.Option(min=0, help="How many episodes to tell turn by turn.")] = 1,
     json: options.Json = False,
 ) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from stratagem.engines.remote.hosts import named_by_file
+from stratagem.engines.remote.terms import changed
 from stratagem.errors import StratagemError
 from stratagem.play.store import prepare, shards
 
@@ -27,6 +29,36 @@ AllowHost = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-host", callback=_only, help="A server that the recipe may name, as HOST or HOST:PORT. Repeatable."
+    ),
+]
+
+
+def _terms(name: str, kind: type[float]) -> Callable[[typer.Context, float | None], float | None]:
+    """While the command runs, servers are asked on other terms."""
+
+    def take(context: typer.Context, value: float | None) -> float | None:
+        if value is not None:
+            context.with_resource(changed(**{name: kind(value)}))
+        return value
+
+    return take
+
+
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with what --record holds; what was answered is not asked again.")
+]
+Timeout = Annotated[
+    float | None, typer.Option(callback=_terms("timeout", float), help="Seconds that a try at a server may take (120).")
+]
+Tries = Annotated[int | None, typer.Option(callback=_terms("tries", int), help="Tries of a request at a server (5).")]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(callback=_terms("max_concurrent", int), help="Requests under way at a server at once (16)."),
+]
+MaxFailures = Annotated[
+    float | None,
+    typer.Option(
+        callback=_terms("max_failures", float), help="Share of a server's requests that may fail before a stop (0.05)."
     ),
 ]
 

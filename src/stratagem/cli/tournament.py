@@ -8,14 +8,19 @@ import typer
 from rich.text import Text
 
 from stratagem.cli import options
+from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
+from stratagem.cli.evaluate import Shown
 from stratagem.cli.output import cell, print_json, progress, table, write_json
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import CHANCE
+from stratagem.evaluation.kept import Kept
+from stratagem.evaluation.recorded import Reading, recorded
 from stratagem.evaluation.report import tournament_json
 from stratagem.evaluation.tournament import CrossPlay, pairs, tournament
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.play.records import Episode
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import POOLS
 
@@ -28,6 +33,11 @@ def play_tournament(
     seed: options.Seed = 0,
     write_to: options.Out = None,
     record_to: options.Record = None,
+    resume: options.Resume = False,
+    timeout: options.Timeout = None,
+    tries: options.Tries = None,
+    concurrency: options.Concurrency = None,
+    max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
     """Play everybody against everybody and print who earns what against whom."""
@@ -35,8 +45,16 @@ def play_tournament(
     names = players or list(dict.fromkeys(name for pool in POOLS.get(made.spec.family, {}).values() for name in pool))
     wanted = [*names, CHANCE] if chance else names
     seated = {player.name: player for player in (make_player(name, made) for name in wanted)}
-    at = Table(episodes=episodes, key=Key(seed), record_to=options.fresh(record_to))
-    with progress(len(pairs(made, len(seated))), quiet=json) as step:
+    plan = {"command": "tournament", "game": game, "players": list(seated), "episodes": episodes, "seed": seed}
+    kept = Kept(record_to, plan, resume=resume)
+    at = Table(episodes=episodes, key=Key(seed), kept=kept)
+
+    def so_far(known: list[Episode]) -> None:
+        Shown(by_opponent=True, json=json).show(
+            recorded(known, Reading(crossed=True, seed=seed)), game, seed, broken_off=True
+        )
+
+    with stoppable(kept, so_far), progress(len(pairs(made, len(seated))), quiet=json) as step:
         result = tournament(made, game, list(seated.values()), at, step)
     data = tournament_json(result, seed, episodes)
     if write_to is not None:

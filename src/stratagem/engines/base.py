@@ -8,9 +8,9 @@ needs to compute the same probabilities again, and a record keeps.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from stratagem.decoding.vocabulary import Ids, Vocabulary
 from stratagem.errors import BadParameter
@@ -164,6 +164,8 @@ class Capabilities:
     """Whether it obeys a guide token by token."""
     scores: bool
     """Whether it can say the probability of given tokens."""
+    repeats: bool = True
+    """Whether the same request gets the same reply again at no price; what others replied is kept."""
 
 
 class Engine(Protocol):
@@ -202,6 +204,17 @@ class Engine(Protocol):
     def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
         """Log-probabilities for each request."""
         ...
+
+
+Listener = Callable[[Request, Call], None]
+"""Told of a reply as soon as it is there, perhaps on another thread."""
+
+
+@runtime_checkable
+class Tells(Protocol):
+    """An engine that tells of each reply before its batch is complete."""
+
+    listener: Listener | None
 
 
 def answer(requests: Sequence[object]) -> list[Call]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from stratagem.engines.base import Engine
 from stratagem.engines.remote.hosts import check_allowed
 from stratagem.engines.remote.tally import Tally
+from stratagem.engines.remote.terms import Terms, current
 from stratagem.models.reference import BadModel, ModelRef, parse_model
 from stratagem.models.run_models import resolved
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from stratagem.engines.openai_engine import OpenAIEngine
 
 
-_servers: dict[ModelRef, OpenAIEngine] = {}
+_servers: dict[tuple[ModelRef, Terms], OpenAIEngine] = {}
 
 
 class Served(NamedTuple):
@@ -48,9 +49,10 @@ def engine_of(text: str) -> Engine:
 def _remote(ref: ModelRef) -> Engine:
     from stratagem.engines.openai_engine import OpenAIEngine
 
-    if ref not in _servers:
-        _servers[ref] = OpenAIEngine(ref)
-    return _servers[ref]
+    known = ref, current()
+    if known not in _servers:
+        _servers[known] = OpenAIEngine(ref)
+    return _servers[known]
 
 
 def tallies() -> dict[str, Tally]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stratagem.decoding.vocabulary import Vocabulary
-from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
+from stratagem.engines.base import Call, Capabilities, Chat, Listener, PolicyId, Prompt, Request, ScoreRequest, Scores
 from stratagem.engines.remote.background import Background
 from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.engines.remote.mistakes import is_mistake, lacks, mended, told
@@ -22,15 +23,17 @@ from stratagem.engines.remote.replies import Reply, read_models, read_reply
 from stratagem.engines.remote.retries import Failure, Patience, pause
 from stratagem.engines.remote.secret import key_for
 from stratagem.engines.remote.tally import Prices, Tally, prices_from_environment
+from stratagem.engines.remote.terms import ServerFailed, current
 from stratagem.errors import BadParameter, CannotCompute, MissingExtra
 from stratagem.models.reference import ModelRef, parse_model
 
 if TYPE_CHECKING:
     from stratagem.engines.remote.connection import Connection
 
-PATIENT = Patience()
 _FIRST_TRIES = 2
 """Tries at an address where nothing was ever met: a wrong one does not get better."""
+_REVOKED = (401, 402)
+"""Statuses after which a server that has spoken refuses everything: the key, or what is paid on it, has ended."""
 _LISTED = 10
 """Models that are named when the one asked for is not there."""
 
@@ -38,28 +41,27 @@ _LISTED = 10
 class OpenAIEngine:
     """Answers by way of a server: many requests at once, in order, each tried again where that may help.
 
-    While no request has ever been answered, a server that cannot be used is an error; from then on a failure costs its
-    own request only.
+    While no request has ever been answered, a server that cannot be used is an error. From then on a failure costs its
+    own request only, until more than a set share of all requests have failed or the key is taken back.
     """
 
-    capabilities = Capabilities(masks=False, scores=False)
+    capabilities = Capabilities(masks=False, scores=False, repeats=False)
 
     def __init__(
         self,
         ref: ModelRef | str,
         *,
-        max_concurrent: int = 16,
-        patience: Patience = PATIENT,
+        max_concurrent: int | None = None,
+        patience: Patience | None = None,
+        max_failures: float | None = None,
         prices: Prices | None = None,
     ) -> None:
         ref = parse_model(ref) if isinstance(ref, str) else ref
         if ref.url is None:
             raise BadParameter(f"{ref} is not behind a server: say api:MODEL@URL.")
         check_encrypted(ref.url)
-        if max_concurrent < 1:
-            raise BadParameter(
-                f"At least one request is under way at a time: `max_concurrent` cannot be {max_concurrent}."
-            )
+        given: dict[str, Any] = {"max_concurrent": max_concurrent, "patience": patience, "max_failures": max_failures}
+        self._terms = replace(current(), **{name: value for name, value in given.items() if value is not None})
         if find_spec("openai") is None or find_spec("httpx2") is None:
             raise MissingExtra(f"The model {ref}", "api")
         from stratagem.engines.remote.connection import Connection
@@ -67,12 +69,15 @@ class OpenAIEngine:
         self.name = str(ref)
         self.tally = Tally(prices=prices or prices_from_environment(ref.where))
         self._model, self._url = ref.where, ref.url
-        self._patience = patience
+        self._patience = self._terms.patience
         self._secret = key_for(ref.url)
         self._lessons: Lessons = frozenset()
         self._met = self._spoke = False
         self._absent: Failure | None = None  # why nobody is there, as the first request of a batch found
-        self._server = Background(partial(Connection, ref.url, self._secret, patience, max_concurrent))
+        self._server = Background(
+            partial(Connection, ref.url, self._secret, self._patience, self._terms.max_concurrent)
+        )
+        self.listener: Listener | None = None
 
     def __repr__(self) -> str:
         return f"OpenAIEngine({self.name})"
@@ -103,15 +108,22 @@ class OpenAIEngine:
         for request in requests:
             check(request)
         self._absent = None
+        self._most = self._terms.max_failures * (self.tally.num_requests + len(requests))
         outcomes = self._server.run(lambda server: self._all(server, requests))
         if not self._spoke:
             for _, failure in outcomes:
                 self._refuse(failure)
+        for _, failure in outcomes:
+            if failure is not None:
+                self._bear(failure)
         return [call for call, _ in outcomes]
 
     async def _all(self, server: Connection, requests: Sequence[Request]) -> list[tuple[Call, Failure | None]]:
-        async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(self._one(server, request)) for request in requests]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._one(server, request)) for request in requests]
+        except* ServerFailed as several:
+            raise several.exceptions[0] from None
         return [task.result() for task in tasks]
 
     async def _one(self, server: Connection, request: Request) -> tuple[Call, Failure | None]:
@@ -126,7 +138,23 @@ class OpenAIEngine:
             ms = (time.perf_counter() - start) * 1e3
         errors = int(failure is not None)
         self._count(Tally(num_requests=1, num_errors=errors, num_prompt=reply.num_prompt, num_reply=reply.num_reply))
-        return self._call(request, reply, ms), failure
+        call = self._call(request, reply, ms)
+        if failure is None and self.listener is not None:
+            self.listener(request, call)
+        if failure is not None and (self._spoke or not is_mistake(failure, self._model)):
+            self._bear(failure)
+        return call, failure
+
+    def _bear(self, failure: Failure) -> None:
+        """Stop where failures are too many, or no further request can succeed."""
+        if failure.status in _REVOKED:
+            raise ServerFailed(f"{told(self._url, failure)}: it takes the key no longer, so nothing more is asked.")
+        if self.tally.num_errors > self._most:
+            share = self._terms.max_failures
+            raise ServerFailed(
+                f"{self.tally.num_errors} of {self.tally.num_requests} requests to {self._url} failed, more than the "
+                f"share of {share:g} that is borne, so nothing more is asked; the last: {told(self._url, failure)}."
+            )
 
     async def _persist(self, server: Connection, request: Request) -> Reply:
         """Try until there is a reply, or another try would not help."""

@@ -10,21 +10,20 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 from stratagem.engines.base import answer
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
+from stratagem.evaluation.kept import Kept
 from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
 from stratagem.games.base import Game, Seat
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import Answer, play
+from stratagem.play.scheduler import Answer
 from stratagem.play.seating import rotated
-from stratagem.play.store import record
 from stratagem.players.base import Player
 
 
@@ -124,12 +123,13 @@ def _average(values: Any) -> float:
 
 @dataclass(frozen=True)
 class Table:
-    """How bouts are played: how many episodes, from which seed, who answers requests, and where they are recorded."""
+    """How bouts are played: how many episodes, from which seed, who answers requests, and where they are kept."""
 
     episodes: int = 20
     key: Key = field(default_factory=lambda: Key(0))
     answer: Answer = answer
-    record_to: Path | None = None
+    kept: Kept | None = None
+    """Where episodes are recorded and found again; without it none is kept from one bout to the next."""
     budget: int = 3_000
     """How many situations an exact expectation may walk."""
     exact_budget: int = BUDGET
@@ -145,10 +145,7 @@ class Table:
         The deals depend on game, opponent and seed, not on the hero.
         """
         setups = [list(self._setups(game, hero, opponent)) for opponent, _ in opponents]
-        episodes = play(chain.from_iterable(setups), self.answer)
-        if self.record_to is not None:
-            episodes = record(episodes, self.record_to)
-        over = {episode.id: episode for episode in episodes}
+        over = (self.kept or Kept()).play(list(chain.from_iterable(setups)), self.answer)
         return [
             Bout(
                 opponent=opponent.name,

@@ -112,7 +112,7 @@ def _game(
     pooled = "train" in line.pools
     warnings = [overlap_warning(game)] if pooled else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
-    return GameResult(game, line.game, rows, _differences(rows, table), tuple(filter(None, warnings)))
+    return GameResult(game, line.game, rows, differences(rows, table), tuple(filter(None, warnings)))
 
 
 def measured(
@@ -129,12 +129,24 @@ def measured(
     opponents = _opponents(line, game)
     progress(f"{line.game}: {hero.name} against {len(opponents)} opponents")
     bouts = table.bouts(game, hero, opponents)
+    return row_of(game, hero.name, bouts, suite.metrics, _exact(game, hero, table.exact_budget), seats=seats)
+
+
+def row_of(
+    game: Game[Any],
+    player: str,
+    bouts: Sequence[Bout],
+    wanted: Sequence[str],
+    found: tuple[Exact | None, str],
+    *,
+    seats: bool = False,
+) -> Row:
+    """A player's figures by these metrics from what was played, and the exact one or why there is none."""
     sample = Sample(game, tuple(bouts))
-    metrics = {name: METRICS[name].measure(sample) for name in suite.metrics}
-    nulls = {name: null for name in suite.metrics if (null := METRICS[name].null(sample)) is not None}
-    figure, reason = _exact(game, hero, table.exact_budget)
-    seat_rows = by_seat(game, bouts, suite.metrics) if seats or game.spec.seat_names else ()
-    return Row(hero.name, metrics, figure, reason, sample.bouts, raised(bouts), validity(bouts), nulls, seat_rows)
+    metrics = {name: METRICS[name].measure(sample) for name in wanted}
+    nulls = {name: null for name in wanted if (null := METRICS[name].null(sample)) is not None}
+    seat_rows = by_seat(game, bouts, wanted) if seats or game.spec.seat_names else ()
+    return Row(player, metrics, *found, sample.bouts, raised(bouts), validity(bouts), nulls, seat_rows)
 
 
 def _exact(game: Game[Any], hero: Player, budget: int) -> tuple[Exact | None, str]:
@@ -156,7 +168,7 @@ def raised(bouts: Sequence[Bout]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(said))[:5]
 
 
-def _differences(rows: Sequence[Row], table: Table) -> dict[str, Difference]:
+def differences(rows: Sequence[Row], table: Table) -> dict[str, Difference]:
     """Pay against the opponents of the train pool (or all), deal by deal."""
     if not rows:
         return {}

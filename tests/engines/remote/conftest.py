@@ -31,7 +31,7 @@ def serve():
     def start(answer, *, patience=HASTY, **settings):
         server = FakeServer(answer)
         running.append(server.__enter__())
-        return server, OpenAIEngine(f"api:m@{server.url}", patience=patience, **settings)
+        return server, OpenAIEngine(f"api:m@{server.url}", patience=patience, **{"max_failures": 1.0} | settings)
 
     yield start
     for server in running:

@@ -1,0 +1,65 @@
+"""Commands that may be stopped: ^C and SIGTERM print what is known so far, and how to go on."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import typer
+
+from stratagem.cli.console import errors
+from stratagem.engines.remote.terms import ServerFailed
+from stratagem.evaluation.kept import Kept
+from stratagem.play.records import Episode
+
+
+class Terminated(BaseException):
+    """The process was asked to end."""
+
+
+@contextmanager
+def stoppable(kept: Kept, tell: Callable[[list[Episode]], None]) -> Iterator[None]:
+    """While this lasts, a stop tells what is known so far; a server that failed tells no figures."""
+    before = _terminates()
+    try:
+        yield
+    except (KeyboardInterrupt, Terminated) as stop:
+        known = kept.clean
+        errors.print(f"Broken off: these are the figures of {len(known)} finished episodes.", style="yellow")
+        if known:
+            tell(known)
+        _go_on(kept)
+        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
+    except ServerFailed:
+        _go_on(kept)
+        raise
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _terminates() -> Callable[[int, FrameType | None], object] | int | None:
+    """Let SIGTERM be raised where it can be; gives what it did before."""
+    if threading.current_thread() is not threading.main_thread():
+        return None
+    before = signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, _raise)
+    return before
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+def _go_on(kept: Kept) -> None:
+    """Say how to go on, or why that is not possible."""
+    if kept.folder is None:
+        errors.print("Nothing was recorded: with --record FOLDER a run can go on after a stop.", highlight=False)
+        return
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    errors.print(f"Go on with: stratagem {shlex.join(words)} --resume", highlight=False)

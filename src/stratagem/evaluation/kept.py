@@ -1,0 +1,157 @@
+"""The episodes of an evaluation as they come about: recorded after every batch, and read back after a stop.
+
+Nothing that was answered is asked again: finished episodes are read from the record, and in those that were broken off
+the replies of servers come from the answers that were written down.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from stratagem.engines.base import Call
+from stratagem.engines.remote.terms import ServerFailed
+from stratagem.errors import BadRecord, StratagemError
+from stratagem.files import write_file
+from stratagem.play.answers import Answers
+from stratagem.play.match import Setup
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import Answer, play
+from stratagem.play.store import prepare, read_episodes, shards, write_shard
+
+PLAN = "evaluation.json"
+"""In the folder of a record: what was asked for."""
+_SECONDS = 5.0
+"""After so long what is finished is written, where no batch is asked in between."""
+
+
+class Kept:
+    """What an evaluation has played so far; without a folder it is kept in memory only."""
+
+    def __init__(
+        self, folder: Path | None = None, plan: Mapping[str, Any] | None = None, *, resume: bool = False
+    ) -> None:
+        self.folder = folder
+        self.finished: dict[str, Episode] = {}
+        """By id, in the order in which they came."""
+        self._fresh: list[Episode] = []
+        self._failed: list[Episode] = []  # with a server's error; written once it is known that those are few
+        self._since = time.monotonic()
+        self._answers: Answers | None = None
+        if resume and folder is None:
+            raise StratagemError("--resume goes on with a record: name its folder with --record.")
+        if folder is not None:
+            self._open(folder, dict(plan or {}), resume=resume)
+
+    def _open(self, folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
+        if resume:
+            check_plan(folder, plan)
+            self.finished = {one.id: one for one in read_episodes(folder)} if shards(folder) else {}
+        elif shards(folder) or (folder / PLAN).exists():
+            raise StratagemError(f"{folder} already holds recorded episodes: choose another folder, or add --resume.")
+        prepare(folder)
+        write_file(folder / PLAN, json.dumps(plan, indent=1) + "\n")
+        self._answers = Answers(folder)
+
+    @property
+    def clean(self) -> list[Episode]:
+        """Finished episodes without an error of a server."""
+        failed = {episode.id for episode in self._failed}
+        return [episode for episode in self.finished.values() if episode.id not in failed]
+
+    def play(self, setups: Sequence[Setup], answer: Answer) -> dict[str, Episode]:
+        """Play those setups that are not finished; every episode by its id."""
+        for setup in setups:
+            self._check(setup)
+        left = [setup for setup in setups if setup.id not in self.finished]
+        try:
+            for episode in play(left, partial(self._answered, answer)):
+                self._take(episode)
+        except ServerFailed:
+            self._forget()
+            raise
+        finally:
+            self.flush()
+        self._settle()
+        return {setup.id: self.finished[setup.id] for setup in setups}
+
+    def _check(self, setup: Setup) -> None:
+        """Refuse an episode of other players or rules than those of today."""
+        known = self.finished.get(setup.id)
+        if known is None:
+            return
+        names = tuple(setup.match.names[slot] for slot in setup.slots)
+        if (
+            known.players != names
+            or known.game_version != setup.match.game.spec.version
+            or known.key != setup.key.value
+        ):
+            raise BadRecord(
+                f"The record holds the episode {setup.id} of other players, another version or another seed: "
+                "go on with those, or record to another folder."
+            )
+
+    def _answered(self, ask: Answer, requests: Sequence[Any]) -> Sequence[Call]:
+        self.flush()
+        return ask(requests) if self._answers is None else self._answers.answer(requests, ask)
+
+    def _take(self, episode: Episode) -> None:
+        self.finished[episode.id] = episode
+        (self._failed if has_failed(episode) else self._fresh).append(episode)
+        if time.monotonic() - self._since > _SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is finished."""
+        self._since = time.monotonic()
+        if self.folder is not None and self._fresh:
+            write_shard(self.folder, max(shards(self.folder), default=-1) + 1, self._fresh)
+        self._fresh = []
+
+    def _settle(self) -> None:
+        """The errors of servers were few enough to stand."""
+        self._fresh, self._failed = self._failed, []
+        self.flush()
+
+    def _forget(self) -> None:
+        for episode in self._failed:
+            del self.finished[episode.id]
+        self._failed = []
+
+
+def has_failed(episode: Episode) -> bool:
+    """Whether a server came to no reply in an episode."""
+    return any(row.how == "error" and any(call.finish == "error" for call in row.calls) for row in episode.decisions)
+
+
+def read_plan(folder: Path) -> dict[str, Any] | None:
+    """What an evaluation that was recorded was asked for; None where the record is of something else."""
+    try:
+        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadRecord(f"{folder / PLAN} cannot be read: it is damaged.") from error
+    if not isinstance(plan, dict):
+        raise BadRecord(f"{folder / PLAN} cannot be read: it is damaged.")
+    return plan
+
+
+def check_plan(folder: Path, plan: Mapping[str, Any]) -> None:
+    """Refuse to go on with an evaluation of something else."""
+    known = read_plan(folder)
+    if known is None:
+        raise BadRecord(f"There is no evaluation to go on with in {folder}: leave --resume out, or name its folder.")
+    given = json.loads(json.dumps(plan))
+    if differing := sorted(name for name in {*known, *given} if known.get(name) != given.get(name)):
+        told = ", ".join(f"{name} ({_short(known.get(name))}, and now {_short(given.get(name))})" for name in differing)
+        raise BadRecord(f"The evaluation in {folder} was begun with other settings: {told}.")
+
+
+def _short(value: object) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return text if len(text) <= 100 else text[:99] + "…"

@@ -1,0 +1,144 @@
+"""Answers that were paid for, written down as they come, so that none is asked for twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from stratagem.engines.base import Call, PolicyId, Request, Tells
+from stratagem.errors import BadRecord, StratagemError
+
+FILE = "answers.jsonl"
+"""In the folder of a record."""
+Ask = Callable[[Sequence[Any]], Sequence[Call]]
+
+
+class Answers:
+    """Replies of engines that do not repeat themselves, by what was asked; a line each, on disk before it is used."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+        self._writing = threading.Lock()
+        self._known = _read(self._path)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def answer(self, requests: Sequence[Any], ask: Ask) -> list[Call]:
+        """The call of each request: what is known is not asked again, and what is new is written as it comes."""
+        known = {place: call for place, request in enumerate(requests) if (call := self._of(request)) is not None}
+        fresh = [place for place in range(len(requests)) if place not in known]
+        with self._listening([requests[place] for place in fresh]):
+            asked = ask([requests[place] for place in fresh]) if fresh else []
+        for place, call in zip(fresh, asked, strict=True):
+            known[place] = call
+            if _is_kept(requests[place]) and call.finish != "error" and digest(requests[place]) not in self._known:
+                self._write(requests[place], call)
+        return [known[place] for place in range(len(requests))]
+
+    def _of(self, request: Any) -> Call | None:
+        if not _is_kept(request):
+            return None
+        row = self._known.get(digest(request))
+        return None if row is None else _call(request, row)
+
+    @contextmanager
+    def _listening(self, requests: Sequence[Any]) -> Iterator[None]:
+        """While this lasts, engines tell of each reply when it is there, not only when the batch is."""
+        engines = {request.engine for request in requests if _is_kept(request)}
+        telling = [engine for engine in engines if isinstance(engine, Tells)]
+        for engine in telling:
+            engine.listener = self._write
+        try:
+            yield
+        finally:
+            for engine in telling:
+                engine.listener = None
+
+    def _write(self, request: Request, call: Call) -> None:
+        name, row = digest(request), _row(call)
+        line = json.dumps({"asked": name, **row}, ensure_ascii=True) + "\n"
+        try:
+            with self._writing, self._path.open("a", encoding="ascii") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StratagemError(f"{self._path} cannot be written: {error.strerror}.") from error
+        self._known[name] = row
+
+
+def _is_kept(request: Any) -> bool:
+    return isinstance(request, Request) and not request.engine.capabilities.repeats
+
+
+def digest(request: Request) -> str:
+    """A name for all that a reply depends on."""
+    sampling = request.sampling
+    asked = [
+        request.engine.name,
+        request.adapter,
+        request.prompt.messages,
+        request.key.value,
+        request.max_new,
+        [sampling.temperature, sampling.top_k, sampling.top_p],
+    ]
+    return blake2b(json.dumps(asked).encode(), digest_size=16).hexdigest()
+
+
+def _row(call: Call) -> dict[str, Any]:
+    return {
+        "base": call.policy.base,
+        "text": call.text,
+        "finish": call.finish,
+        "num_prompt": call.num_prompt,
+        "num_reply": call.num_reply,
+        "ms": call.ms,
+    }
+
+
+def _call(request: Request, row: dict[str, Any]) -> Call:
+    return Call(
+        policy=PolicyId(row["base"]),
+        prompt=request.prompt,
+        text=row["text"],
+        sampling=request.sampling,
+        finish=row["finish"],
+        num_prompt=row["num_prompt"],
+        num_reply=row["num_reply"],
+        ms=row["ms"],
+    )
+
+
+_TYPES = {"asked": str, "base": str, "text": str, "finish": str, "num_prompt": int, "num_reply": int, "ms": float}
+
+
+def _read(path: Path) -> dict[str, dict[str, Any]]:
+    """The answers of a file; a last line that a kill has torn is cut off, any other that is damaged is refused."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise BadRecord(f"{path} cannot be read: {error.strerror}.") from error
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        path.write_bytes(whole)
+    return dict(_line(path, number, line) for number, line in enumerate(whole.splitlines(), 1))
+
+
+def _line(path: Path, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        row = None
+    sound = isinstance(row, dict) and all(type(row.get(name)) is kind for name, kind in _TYPES.items())
+    if not sound or row["finish"] not in ("done", "length"):
+        raise BadRecord(f"Line {number} of {path} is damaged: delete that line, and its answer is asked for again.")
+    return row.pop("asked"), row
