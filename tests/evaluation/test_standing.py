@@ -116,6 +116,28 @@ def test_by_seat_has_intervals_over_deals():
     assert 0.0 <= row.metrics["first"].low <= row.metrics["first"].mean <= row.metrics["first"].high
 
 
+def test_centres_against_opponents_of_different_strength_have_the_error_of_each(bout):
+    """Two opponents against whom every game ends alike: the mean is between them, and nothing of it is chance."""
+    strong, weak = (
+        stood(bout, *[[own if seat == e.seat_of(0) else 3 for seat in range(7)] for e in bout.episodes]).bouts[0]
+        for own in (4, 16)
+    )
+    found = METRICS["centres"].measure(Sample(GAME, (_twice(strong), _twice(weak))))
+    assert (found.mean, found.se) == pytest.approx((10.0, 0.0))
+
+
+def _twice(bout):
+    """The bout with every deal played once more as another deal."""
+    again = tuple(replace(episode, group=f"{episode.group}+") for episode in bout.episodes)
+    return replace(bout, episodes=(*bout.episodes, *again))
+
+
+def test_by_seat_keeps_opponents_apart(bout):
+    rows = by_seat(GAME, [bout, replace(bout, opponent="other")], ("pay",))
+    assert [row.opponent for row in rows] == [bout.opponent] * 7 + ["other"] * 7
+    assert rows[0].metrics == rows[7].metrics
+
+
 def test_other_games_have_no_such_figures():
     game = make_game("kuhn")
     random = make_player("random", game)

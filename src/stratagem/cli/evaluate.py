@@ -113,8 +113,8 @@ class Shown(NamedTuple):
         if self.by_opponent:
             out.print(_opponents(result))
         for row in result.rows:
-            if row.by_seat:
-                out.print(_seats(result, row))
+            for opponent in dict.fromkeys(seat.opponent for seat in row.by_seat):
+                out.print(_seats(result, row, opponent))
         _remarks(result, adjusted)
 
 
@@ -222,12 +222,13 @@ def _opponents(result: GameResult) -> Group:
     return Group(made)
 
 
-def _seats(result: GameResult, row: Row) -> Group:
-    """A player's figures at each seat."""
-    against = ", ".join(str(_short(bout.opponent, result)) for bout in row.bouts)
-    names = [name for name in row.by_seat[0].metrics if any(seat.metrics[name] for seat in row.by_seat)]
-    made = table(f"  {_short(row.player, result)} by seat, against {against}", "seat", "episodes", *names)
-    for seat in row.by_seat:
+def _seats(result: GameResult, row: Row, opponent: str) -> Group:
+    """A player's figures at each seat against an opponent."""
+    seats = [seat for seat in row.by_seat if seat.opponent == opponent]
+    names = [name for name in seats[0].metrics if any(seat.metrics[name] for seat in seats)]
+    title = f"  {_short(row.player, result)} by seat, against {_short(opponent, result)}"
+    made = table(title, "seat", "episodes", *names)
+    for seat in seats:
         cells = [cell(seat.metrics[name], METRICS[name].digits) for name in names]
         made.add_row(Text(seat.seat), str(seat.episodes), *cells)
     return Group(made)

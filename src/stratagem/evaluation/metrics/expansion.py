@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.metrics.standing import ALL_SEATS, ends
+from stratagem.evaluation.metrics.standing import ALL_SEATS, ends, mean_by_opponent
 from stratagem.evaluation.recorded_phases import phases
-from stratagem.evaluation.statistics import Estimate, ratio
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.play.records import Episode
 
@@ -27,20 +27,21 @@ class Expansion(Metric):
     null_case = ALL_SEATS
 
     def measure(self, sample: Sample) -> Estimate | None:
-        rows = _changes(sample)
-        if not rows:
+        if not (game := _recorded(sample)):
             return None
-        return ratio(rows, lambda row: row[1][row[0].seat_of(0)], lambda _: 1.0, lambda row: row[0].group)
+        return mean_by_opponent(sample, lambda episode: yearly_change(episode, game)[episode.seat_of(0)])
 
     def null(self, sample: Sample) -> float | None:
-        rows = _changes(sample)
-        return fmean(change for _, changes in rows for change in changes) if rows else None
+        if not (game := _recorded(sample)):
+            return None
+        return fmean(change for episode in ends(sample) for change in yearly_change(episode, game))
 
 
-def _changes(sample: Sample) -> list[tuple[Episode, Sequence[float]]]:
-    if not isinstance(sample.game, Diplomacy):
-        return []
-    return [(episode, yearly_change(episode, sample.game)) for episode in ends(sample) if episode.decisions]
+def _recorded(sample: Sample) -> Diplomacy | None:
+    """The game, if it is Diplomacy and its decisions are there."""
+    episodes = ends(sample)
+    there = bool(episodes) and all(episode.decisions for episode in episodes)
+    return sample.game if there and isinstance(sample.game, Diplomacy) else None
 
 
 def yearly_change(episode: Episode, game: Diplomacy) -> Sequence[float]:

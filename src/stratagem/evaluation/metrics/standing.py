@@ -7,11 +7,13 @@ of a hero that cannot be told from the others; in the sum of squares that is exa
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
 from statistics import fmean
 from typing import ClassVar
 
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, rate, ratio
+from stratagem.evaluation.statistics import Estimate, clustered, mean_of, rate
 from stratagem.games.base import Seat
 from stratagem.play.records import Episode
 
@@ -22,6 +24,13 @@ ALL_SEATS = "the mean over all seats of the same games, which an equal of the op
 def ends(sample: Sample) -> list[Episode]:
     """The episodes that came to an end and told how each power stood."""
     return [episode for bout in sample.bouts for episode in bout.episodes if episode.signals.get("centers")]
+
+
+def mean_by_opponent(sample: Sample, value: Callable[[Episode], float]) -> Estimate | None:
+    """The mean over ended games against each opponent, then over opponents, each as heavy as any other."""
+    found = [ends(replace(sample, bouts=(bout,))) for bout in sample.bouts]
+    means = [clustered(episodes, value, lambda e: e.group) for episodes in found if episodes]
+    return mean_of(means) if means else None
 
 
 def standing(episode: Episode, signal: str = "centers", seat: Seat | None = None) -> tuple[float, list[float]]:
@@ -112,10 +121,8 @@ class Centres(Metric):
     by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:
-        episodes, count = ends(sample), len(getattr(sample.game, "centers", ()))
-        if not episodes:
-            return None
-        return ratio(episodes, lambda e: standing(e)[0] * count, lambda _: 1.0, lambda e: e.group)
+        count = len(getattr(sample.game, "centers", ()))
+        return mean_by_opponent(sample, lambda episode: standing(episode)[0] * count)
 
     def null(self, sample: Sample) -> float | None:
         episodes, count = ends(sample), len(getattr(sample.game, "centers", ()))
