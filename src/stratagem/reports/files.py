@@ -40,6 +40,16 @@ class Unscaled(_Read):
     pool_advantage: Figure | None = None
 
 
+class Against(_Read):
+    """A player's figures against one opponent."""
+
+    opponent: str
+    episodes: int = 0
+    unscaled_pay: Figure | None = None
+    unscaled_advantage: Figure | None = None
+    win_rate: Figure | None = None
+
+
 class Row(_Read):
     """One player's figures in one game."""
 
@@ -49,6 +59,7 @@ class Row(_Read):
     """By metric, the figure under the null hypothesis."""
     unscaled: Unscaled = Unscaled()
     exact: Worst = Worst()
+    opponents: list[Against] = []
 
 
 class GameTable(_Read):
@@ -68,6 +79,19 @@ class Evaluation(_Read):
     seed: int | None = None
     episodes_asked_per_opponent: int | None = None
     games: list[GameTable] = []
+
+
+class Tournament(_Read):
+    """What `stratagem tournament` writes."""
+
+    game: str
+    unit: str = "points"
+    seed: int | None = None
+    episodes_per_pair: int | None = None
+    players: list[str]
+    pay: list[list[Figure]]
+    mean_against_others: list[Figure]
+    warnings: list[str] = []
 
 
 class EvaluationFile(_Read):

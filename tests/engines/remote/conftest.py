@@ -8,8 +8,8 @@ from stratagem.engines.openai_engine import OpenAIEngine
 
 
 @pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    monkeypatch.setenv("HOME", "/nowhere")
+def environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for name in (
         "STRATAGEM_KEYS_FILE",
         "STRATAGEM_API_KEY",

@@ -31,7 +31,7 @@ def results(data: RunData) -> Section:
         name="results",
         title="What was learnt",
         shows="Every stage of the run against the same opponents on the same deals; random play is the chance level.",
-        body=_tables(found) if found else missing(why(data)),
+        body=tables(found) if found else missing(why(data)),
     )
 
 
@@ -42,7 +42,8 @@ def why(data: RunData) -> str:
     return "There is no evaluation.json: a run is evaluated when its training has ended."
 
 
-def _tables(found: EvaluationFile) -> Html:
+def tables(found: EvaluationFile) -> Html:
+    """Every game's figures, on the common scale and in its own unit."""
     games = found.evaluation.games
     if not games:
         return missing("evaluation.json holds no game.")
@@ -51,9 +52,10 @@ def _tables(found: EvaluationFile) -> Html:
 
 def _game(game: GameTable, names: dict[str, str]) -> Html:
     rows = in_order(game, names)
+    marks = _classes(rows, staged=bool(names))
     lacks = dict.fromkeys(f"No exact figure: {why}" for _, row in rows if (why := row.exact.not_computed))
     notes = [element("p", said, class_="note") for said in (*lacks, *game.warnings)]
-    return element("div", element("h3", game.game), _scaled(game, rows), _plain(game, rows), *notes)
+    return element("div", element("h3", game.game), _scaled(game, rows, marks), _plain(game, rows, marks), *notes)
 
 
 def in_order(game: GameTable, names: dict[str, str]) -> list[tuple[str, Row]]:
@@ -71,20 +73,20 @@ def _title(player: str) -> str:
     return "chance (random play)" if player == CHANCE else player
 
 
-def _scaled(game: GameTable, rows: Sequence[tuple[str, Row]]) -> Html:
+def _scaled(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[str]) -> Html:
     """On the common scale; the best responder's figure stands next to the pool's."""
     metrics = list(dict.fromkeys(name for _, row in rows for name in row.metrics))
     return table(
         ["", *_headings(metrics)],
         [[name, *_figures(game, row, metrics)] for name, row in rows],
         caption="On the common scale",
-        classes=_classes(rows),
+        classes=marks,
     )
 
 
-def _classes(rows: Sequence[tuple[str, Row]]) -> list[str]:
+def _classes(rows: Sequence[tuple[str, Row]], *, staged: bool) -> list[str]:
     """The stage that counts stands out, the chance level stands back."""
-    stages = [name for name, row in rows if row.player != CHANCE]
+    stages = [name for name, row in rows if row.player != CHANCE] if staged else []
     counts = chosen_of(stages) if len(stages) > 1 else ""
     return ["counts" if name == counts else "chance" if row.player == CHANCE else "" for name, row in rows]
 
@@ -111,7 +113,7 @@ def _figures(game: GameTable, row: Row, metrics: Sequence[str]) -> Iterator[Html
             yield exact_cell(scaled, row.exact.not_computed)
 
 
-def _plain(game: GameTable, rows: Sequence[tuple[str, Row]]) -> Html:
+def _plain(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[str]) -> Html:
     """In the game's own unit, so that the pool's figure and the exact one can be compared."""
     halved = zero_sum(game.game)
     pool = "pool loss" if halved else "pool advantage"
@@ -121,7 +123,7 @@ def _plain(game: GameTable, rows: Sequence[tuple[str, Row]]) -> Html:
         ["", "pay \u2191", f"{pool} \u2193", *worst, "NashConv/2 \u2193"],
         rest,
         caption=f"In {game.unit}",
-        classes=_classes(rows),
+        classes=marks,
     )
 
 

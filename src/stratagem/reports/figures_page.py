@@ -1,0 +1,124 @@
+"""The page of an evaluation or a tournament: its figures with their uncertainty, by game and by opponent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from stratagem.errors import BadRecord
+from stratagem.evaluation.recorded import reading_of, recorded
+from stratagem.evaluation.report import evaluation_json
+from stratagem.files import write_file
+from stratagem.play.store import read_episodes
+from stratagem.reports.files import Evaluation, EvaluationFile, GameTable, Tournament
+from stratagem.reports.html import Html, element, join
+from stratagem.reports.numbers import cell
+from stratagem.reports.page import header, page
+from stratagem.reports.section import Section, table
+from stratagem.reports.sections.results import tables
+
+
+def is_figures(path: Path) -> bool:
+    """Whether a path is a file of figures, or a record."""
+    return path.is_file() or (path / "episodes").is_dir()
+
+
+def write_figures(path: Path, into: Path | None = None) -> Path:
+    """Write the page of a file that `--out` of `eval` or `tournament` wrote, or of a record; say where it lies."""
+    target = into or (path.with_suffix(".html") if path.is_file() else path / "report.html")
+    write_file(target, figures_html(path))
+    return target
+
+
+def figures_html(path: Path) -> str:
+    """The page of the figures in a file, or of those that a record gives."""
+    data = _read(path) if path.is_file() else _of_record(path)
+    name = path.stem if path.is_file() else path.resolve().name
+    try:
+        if "pay" in data:
+            return _tournament_page(name, Tournament.model_validate(data))
+        if "games" in data:
+            return _evaluation_page(name, Evaluation.model_validate(data), broken_off=data.get("broken_off") is True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise BadRecord(f"{path} holds no figures that can be shown: {place}: {first['msg']}.") from error
+    raise BadRecord(f"{path} holds no figures: name a file that `--out` of eval or tournament wrote.")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadRecord(
+            f"{path} cannot be read as JSON: name a file that `--out` of eval or tournament wrote."
+        ) from error
+    return data if isinstance(data, dict) else {}
+
+
+def _of_record(path: Path) -> dict[str, Any]:
+    reading = reading_of(path)
+    return evaluation_json(recorded(read_episodes(path), reading), path.name, reading.seed, 0)
+
+
+def _evaluation_page(name: str, found: Evaluation, *, broken_off: bool) -> str:
+    players = dict.fromkeys(row.player for game in found.games for row in game.players)
+    tiles = [("players", str(len(players))), ("games", str(len(found.games)))]
+    tiles += (
+        [("episodes an opponent", str(found.episodes_asked_per_opponent))] if found.episodes_asked_per_opponent else []
+    )
+    tiles += [] if found.seed is None else [("seed", str(found.seed))]
+    state = "broken off" if broken_off else "evaluation"
+    sections = [
+        Section("figures", "Figures", "Every player against the same opponents on the same deals.", _whole(found)),
+        Section("opponents", "By opponent", "What each player got against each opponent.", _opponents(found)),
+    ]
+    return page(f"{name}: {state}", header(name, state, "", [], tiles), sections)
+
+
+def _whole(found: Evaluation) -> Html:
+    return tables(EvaluationFile(rows={}, evaluation=found))
+
+
+def _opponents(found: Evaluation) -> Html:
+    return join(*(element("div", element("h3", game.game), _against(game)) for game in found.games))
+
+
+def _against(game: GameTable) -> Html:
+    rows = [
+        [row.player, one.opponent, str(one.episodes), cell(one.unscaled_pay), cell(one.unscaled_advantage)]
+        for row in game.players
+        for one in row.opponents
+    ]
+    return table(["player", "opponent", "episodes", "pay", "their advantage"], rows, caption=f"In {game.unit}")
+
+
+def _tournament_page(name: str, found: Tournament) -> str:
+    size = len(found.players)
+    if len(found.pay) != size or any(len(row) != size for row in found.pay) or len(found.mean_against_others) != size:
+        raise BadRecord(f"{name} holds a matrix that is not as wide as it has players.")
+    tiles = [("players", str(size)), ("episodes a pair", str(found.episodes_per_pair or "–"))]
+    tiles += [] if found.seed is None else [("seed", str(found.seed))]
+    shows = "Row's pay a round against column; a bare figure is exact, the others stand over their 95 % interval."
+    notes = [element("p", said, class_="note") for said in found.warnings]
+    section = Section("matrix", found.game, shows, join(_matrix(found), *notes))
+    return page(f"{name}: tournament", header(name, "tournament", "", [], tiles), [section])
+
+
+def _matrix(found: Tournament) -> Html:
+    """Everybody against everybody, the best mean first."""
+    order = sorted(range(len(found.players)), key=lambda place: -(found.mean_against_others[place].mean or 0.0))
+    rows: list[list[str]] = [
+        [
+            f"{number}. {found.players[row]}",
+            cell(found.mean_against_others[row]),
+            *(cell(found.pay[row][column]) for column in order),
+        ]
+        for number, row in enumerate(order, 1)
+    ]
+    return table(
+        ["player", "mean", *(str(number + 1) for number in range(len(order)))], rows, caption=f"In {found.unit}"
+    )
