@@ -64,3 +64,14 @@ def test_an_engine_is_reached_only_while_it_lives(tiny):
     del engine
     gc.collect()
     assert len(renewal._engines) == before
+
+
+def test_what_an_engine_keeps_does_not_grow_from_unit_to_unit(small):
+    kept = []
+    for number in range(8):
+        renew()
+        shard(small, number)
+        new = TransformersEngine(small.lm)
+        shard(new, number)
+        kept.append((small.reader.prefixes.size, new.reader.prefixes.size))
+    assert all(own == alone > 0 for own, alone in kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stratagem.models.adapters import adapter_names
-from stratagem.models.load import load
+from stratagem.models.load import LanguageModel, load
 from stratagem.models.merging import merged
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, outside, resolved
@@ -23,6 +23,17 @@ def make_own_base(run: RunFolder, model: str) -> None:
     lm = load(model)
     merged(lm, adapter_names(lm)[0])
     new_folder(made, sealed(writes_model(lm)))
+
+
+def load_own(run: RunFolder, text: str) -> LanguageModel:
+    """Load a model for a run; one in its folder is called by the path from there, as in `models.json`.
+
+    So the record names no folder of a machine, and a run can be moved.
+    """
+    lm = load(text)
+    if lm.name.startswith(own := f"dir:{run.path}/"):
+        lm.name = f"dir:{lm.name.removeprefix(own)}"
+    return lm
 
 
 def base_and_start(run: RunFolder, model: str, options: str = "") -> tuple[RunModel, RunModel]:

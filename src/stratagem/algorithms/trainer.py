@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 from stratagem.algorithms.collected import Collected, Collects, joined
 from stratagem.algorithms.held import Held
 from stratagem.algorithms.kept_policies import keep_policies
-from stratagem.algorithms.own_base import BASE, make_own_base
+from stratagem.algorithms.own_base import BASE, load_own, make_own_base
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.possible import check_prompts
 from stratagem.algorithms.progress import Progress, nobody
@@ -28,7 +28,6 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.signal import measured
 from stratagem.learning.watch import Watch
-from stratagem.models.load import load
 from stratagem.play.store import write_shard
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.checkpoint import Checkpoint, keep, latest
@@ -93,7 +92,7 @@ class Trainer(ABC, Generic[R]):
     def _iterations(self, log: MetricLog) -> None:
         """Play, learn, and now and then measure and keep."""
         start = latest(self.run)
-        trained = Trained(self.recipe, load(self.held.base))
+        trained = Trained(self.recipe, load_own(self.run, self.held.base))
         key, iterations = Key(self.recipe.seed).at(self.recipe.stage_name), self.recipe.stage.iterations
         heroes = [self.collector(game, trained.hero, key) for game in self.games]
         if start is not None and start.step > self.recipe.warm_steps:

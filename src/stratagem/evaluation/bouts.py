@@ -20,6 +20,7 @@ from stratagem.evaluation.kept import Kept
 from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
 from stratagem.games.base import Game, Seat
 from stratagem.games.key import Key
+from stratagem.models.reference import placeless
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import Answer
@@ -160,7 +161,7 @@ class Table:
     def _setups(self, game: Game[Any], hero: Player, opponent: Player) -> Iterator[Setup]:
         match = Match(game, [hero, *[opponent] * (game.spec.seats - 1)])
         name = f"{match.text}/{hero.name}/{opponent.name}"
-        yield from rotated(match, self.episodes, self.key.at("bout", match.text, opponent.name), name=name)
+        yield from rotated(match, self.episodes, self.key.at("bout", match.text, placeless(opponent.name)), name=name)
 
     def _expectations(self, game: Game[Any], hero: Player, opponent: Player) -> tuple[Expectation, ...]:
         if not (hero.traits.exact and opponent.traits.exact):

@@ -16,6 +16,7 @@ from stratagem.evaluation.suites import Line, Suite
 from stratagem.evaluation.validity import Validity, validity
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
+from stratagem.models.reference import placeless
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.human import at_keyboard
@@ -177,7 +178,7 @@ def differences(rows: Sequence[Row], table: Table) -> dict[str, Difference]:
     for row in rows[1:]:
         other = _pay_by_deal(row)
         deals = sorted(first.keys() & other.keys())
-        key = table.key.at("difference", row.player)
+        key = table.key.at("difference", placeless(row.player))
         found[row.player] = paired_difference([other[deal] for deal in deals], [first[deal] for deal in deals], key)
     return found
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from ast import literal_eval
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -24,6 +25,8 @@ LABEL = re.compile(r"(base|start|best|last|[0-9]+)(/[A-Za-z0-9_-]+)?")
 """What a run calls its models: a stage or a step, and where several seats were trained, whose."""
 _OPTION = re.compile(r"\+(?=adapter:|4bit(?:\+|$)|dtype=)")
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?")
+_PLAYER = re.compile(r"""lm\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,)]*)(.*)\)""", re.DOTALL)
+"""A player that is a model with options, as its name has it: the model, perhaps as a literal, and the options."""
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
 
 
@@ -167,6 +170,21 @@ def _adapter(text: str) -> AdapterRef:
     """A path, called by its last part unless a name stands before it."""
     named = _NAMED.fullmatch(text)
     return AdapterRef(named[1], named[2]) if named else adapter_at(text)
+
+
+def placeless(name: str) -> str:
+    """The name of a player without the folders in it: what is drawn by it does not depend on where a model lies."""
+    found = _PLAYER.fullmatch(name)
+    text, options = (found[1], found[2]) if found else (name, "")
+    try:
+        ref = parse_model(literal_eval(text) if text[:1] in ("'", '"') else text)
+    except (StratagemError, ValueError, SyntaxError):
+        return name
+    if ref.kind not in ("run", "dir", "gguf") and not ref.adapters:
+        return name
+    base = replace(ref, where="" if ref.kind in ("run", "dir", "gguf") else ref.where, adapters=()).base
+    label = f"@{ref.revision}" if ref.kind == "run" else ""
+    return f"{base}{label}{'+adapter' * len(ref.adapters)}{ref.options}{options}"
 
 
 def adapter_at(path: str) -> AdapterRef:

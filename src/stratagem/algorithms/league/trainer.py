@@ -16,7 +16,7 @@ from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import POPULATION, Standing
-from stratagem.algorithms.own_base import BASE, make_own_base
+from stratagem.algorithms.own_base import BASE, load_own, make_own_base
 from stratagem.algorithms.possible import check_prompts
 from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.trainer import EVALUATION, FINDINGS
@@ -27,7 +27,6 @@ from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.roles import begins_anew, is_ready
-from stratagem.models.load import load
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import own_text, write_run_models
 from stratagem.play.store import write_shard
@@ -78,7 +77,7 @@ class LeagueTrainer:
             keep(self.run, last=KEPT)
             with MetricLog(self.run) as log:
                 self._warm_start(start, log)
-                standing = Standing(self.recipe, self.run, load(self._base()), strict=self.strict)
+                standing = Standing(self.recipe, self.run, load_own(self.run, self._base()), strict=self.strict)
                 self._iterations(standing, log)
             self._judge(standing)
 

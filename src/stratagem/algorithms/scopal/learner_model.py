@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.own_base import BASE, base_and_start, make_own_base
+from stratagem.algorithms.own_base import BASE, base_and_start, load_own, make_own_base
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
 from stratagem.engines.base import Sampling
@@ -23,7 +23,7 @@ from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import REFERENCE
 from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.load import LanguageModel
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, RunModels, Speaks, own_text, write_run_models
 from stratagem.players.language import language_player
@@ -56,7 +56,7 @@ class LearnerModel:
     def __init__(self, recipe: ScopalRecipe, run: RunFolder) -> None:
         self.recipe = recipe
         self.run = run
-        self.lm: LanguageModel = load(self._base())
+        self.lm: LanguageModel = load_own(run, self._base())
         self.adapter = POLICY if recipe.train == "adapter" else None
         self.weights = self._weights()
         self.engine = TransformersEngine(self.lm)

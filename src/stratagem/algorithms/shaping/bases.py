@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stratagem.algorithms.own_base import load_own
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import BadParameter
 from stratagem.learning.policy import Policy
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.load import LanguageModel
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import resolved
+from stratagem.runs.folder import RunFolder
 
 
 @dataclass(frozen=True)
@@ -21,12 +23,12 @@ class Base:
     policy: Policy
 
     @classmethod
-    def of(cls, text: str, budget: int) -> Base:
+    def of(cls, run: RunFolder, text: str, budget: int) -> Base:
         """The model that a text names, by itself: adapters that are put on it are nobody else's, and it has none."""
         if resolved(parse_model(text)).adapters:
             raise BadParameter(
                 f"{text} is a model with an adapter, and seats of a run are on a base without one: name such a base, "
                 "as run:PATH@start, or name this model at a seat that is frozen."
             )
-        lm = load(text)
+        lm = load_own(run, text)
         return cls(lm, TransformersEngine(lm), Policy(lm, budget=budget))

@@ -68,7 +68,7 @@ class ShapingTrainer:
         self.game = make_game(recipe.game)
         self.key = Key(recipe.seed).at("shaping")
         check_seats(recipe, self.game)
-        self._bases = {text: Base.of(self._held(text), recipe.budget) for text in recipe.bases}
+        self._bases = {text: Base.of(self.run, self._held(text), recipe.budget) for text in recipe.bases}
         check_speech(recipe, self.game, self._bases)
 
     def train(self) -> None:
@@ -105,7 +105,7 @@ class ShapingTrainer:
                 self.progress(0, recipe.trials, {f"start-{number}/loss": report.loss})
             self._folder(text).parent.mkdir(exist_ok=True)
             new_folder(self._folder(text), sealed(writes_model(lm)))
-            self._bases[text] = Base.of(self._held(text), recipe.budget)
+            self._bases[text] = Base.of(self.run, self._held(text), recipe.budget)
 
     def _trials(self, seats: dict[str, Seat], done: int, log: MetricLog) -> None:
         recipe = self.recipe
