@@ -1,0 +1,80 @@
+"""Runs on credit by order in Diplomacy, resumable: `python experiments/diplomacy.py RUNS STUDY --seeds 3`.
+
+Call it from the project's root, in a clean clone. Finished runs are skipped, interrupted runs are resumed. The arms of
+a seed begin with one SFT model.
+
+`orders`    GRPO on branched rollouts of a year; the worth of an order is left out, added to the advantage, or a factor.
+`variants`  The first of these against itself in all seats, and with an exponential moving average as the reference.
+`matches`   A league in which a learner meets members by lost games (PFSP), some of them reserved, or by near ratings.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from runs import Run, make
+
+NEAR = Path("recipes/diplomacy/small-near.toml")
+LEAGUE = Path("recipes/league")
+JUDGED = {"games": '["diplomacy"]', "grpo.iterations": "50"}
+"""Orders are valued one by one only where the game judges them."""
+ORDERS: Mapping[str, Mapping[str, str]] = {name: {"grpo.orders": name} for name in ("none", "plus", "times")}
+VARIANTS: Mapping[str, Mapping[str, str]] = {
+    "self": {"grpo.opponents": "{ self = 1.0 }"},
+    "ema": {"grpo.kl": "0.05", "reference": '{ type = "ema", decay = 0.9 }'},
+}
+_PFSP = '{ rule = "pfsp", weighting = "squared", self_play = 0.2, reserved = 0.2 }'
+MATCHES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "pfsp": ("diplomacy-pfsp.toml", {}),
+    "reserved": ("diplomacy-pfsp.toml", {"learners.main.match": _PFSP}),
+    "rating-near": ("diplomacy-rating-near.toml", {}),
+}
+
+
+def start(folder: Path, seed: int) -> tuple[Run, dict[str, str]]:
+    """The run that makes the SFT model of a seed, and the changes by which another run begins with it."""
+    sft = Run(
+        f"sft-{seed}", NEAR, {"seed": str(seed), **JUDGED, "grpo.iterations": "1", "test": "7", "validation": "7"}
+    )
+    return sft, {"seed": str(seed), "model": f"run:{folder / sft.name}@start", "warm_start.epochs": "0"}
+
+
+def branched(folder: Path, seeds: int, arms: Mapping[str, Mapping[str, str]]) -> Iterator[Run]:
+    """The arms of every seed by GRPO on branched rollouts."""
+    for seed in range(seeds):
+        sft, begin = start(folder, seed)
+        yield sft
+        for name, changes in arms.items():
+            yield Run(f"{name}-{seed}", NEAR, {**begin, **JUDGED, **changes})
+
+
+def matches(folder: Path, seeds: int) -> Iterator[Run]:
+    """The leagues of every seed."""
+    for seed in range(seeds):
+        sft, begin = start(folder, seed)
+        yield sft
+        for name, (recipe, changes) in MATCHES.items():
+            yield Run(f"{name}-{seed}", LEAGUE / recipe, {**begin, **changes}, ends_with="league.json")
+
+
+STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {
+    "orders": lambda folder, seeds: branched(folder, seeds, ORDERS),
+    "variants": lambda folder, seeds: branched(folder, seeds, VARIANTS),
+    "matches": matches,
+}
+
+
+def main() -> None:
+    """Run what is not done yet, one after the other."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the runs lie")
+    parser.add_argument("study", choices=STUDIES)
+    parser.add_argument("--seeds", type=int, default=3)
+    asked = parser.parse_args()
+    make(STUDIES[asked.study](asked.folder, asked.seeds), asked.folder)
+
+
+if __name__ == "__main__":
+    main()
