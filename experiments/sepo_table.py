@@ -74,6 +74,8 @@ def curves(path: Path) -> dict[str, Any]:
     for name, end in (("exact", "exact/exploitability"), ("exploit", "validation/exploit")):
         for curve in (read[key] for key in read if key.endswith(end)):
             told[name] = {"steps": [step - curve.steps[0] for step in curve.steps], "values": curve.values}
+    if "loss/reference_kl" in read:
+        told["kl"] = mean(read["loss/reference_kl"].values[-10:]).mean
     if "signal/exploit/dot" in read:
         pairs = zip(read["signal/exploit/dot"].values, read["signal/exploit/noise"].values, strict=True)
         told["signal"] = strength(list(pairs))
@@ -173,6 +175,7 @@ def arm_rows(runs: Mapping[str, Sequence[Run]]) -> Iterator[list[str]]:
             str(len(told)),
             *(over_seeds([values[place] for values in curved]) for place in (0, -1)),
             *(over_seeds([stage[key] for stage in stages]) for key in ("exact", "exploit", "pay", "safety")),
+            over_seeds([run["curves"]["kl"] for run in told if "kl" in run["curves"]]),
             over_seeds([signal["ratio"] for signal in signals]),
             ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in dict.fromkeys(verdicts)),
         ]
@@ -217,7 +220,8 @@ def main() -> None:
             print(f"\n### {game}, {len(runs['tiny'])} seeds\n\n{table(['', *SHOWN], list(stage_rows(runs, game)))}")
         if any(name in runs for name in ARMS):
             heads = ["arm", "seeds", "exact, start", "exact, last", "exact, chosen", "exploit, pool", "pay", "safety"]
-            print(f"\n### {game}, arms\n\n{table([*heads, 'direction', 'verdicts'], list(arm_rows(runs)))}")
+            heads += ["KL to the start", "direction", "verdicts"]
+            print(f"\n### {game}, arms\n\n{table(heads, list(arm_rows(runs)))}")
             compare = ["difference, exact, last", "seeds", "mean", "95 %", "p", "Holm p"]
             print(table(compare, list(compared(arm_differences(runs)))))
     if told := control_differences(data):
