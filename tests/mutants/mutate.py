@@ -32,6 +32,7 @@ COPIED, LINKED = ("src", "tests", "experiments"), ("recipes", "docs", "examples"
 HEAVY = ("torch", "transformers.models.llama.modeling_llama", "scipy.optimize", "scipy.stats", "pyarrow.parquet")
 HEAVY += ("pydantic", "hypothesis", "pyspiel", "peft")
 """Loaded once, before the jobs fork: most of what a short test run costs."""
+OPTIONS = ("-x", "-q", "-W", "ignore", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:anyio")
 TIMEOUT = 300.0
 ELSEWHERE = 90
 """The status of a job that tested another copy of the package."""
@@ -61,6 +62,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--only", default="", help="mutants with this text in their area, file, texts or tests")
     parser.add_argument("--jobs", type=int, default=1, help="how many run at a time")
+    parser.add_argument("--skip-baseline", action="store_true", help="do not first run the tests on unchanged source")
     asked = parser.parse_args()
     chosen, start = mutants(asked.only), time.monotonic()
     for name in HEAVY:
@@ -68,7 +70,7 @@ def main() -> int:
             importlib.import_module(name)
     with tempfile.TemporaryDirectory() as folder:
         copies = [_copied(Path(folder) / str(number)) for number in range(max(1, asked.jobs))]
-        if not _sound(copies, chosen):
+        if not asked.skip_baseline and not _sound(copies, chosen):
             return 1
         found = dict(_outcomes(copies, [(one, one.tests) for one in chosen], _tell))
     wrong = _summed_up(found)
@@ -157,7 +159,7 @@ def _tested(copy: Path, tests: tuple[str, ...]) -> None:
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(copy / "src"))
     os.environ |= {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    status = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *(f"tests/{test}" for test in tests)]))
+    status = int(pytest.main([*OPTIONS, *(f"tests/{test}" for test in tests)]))
     package = sys.modules.get("stratagem")
     if package is not None and not str(package.__file__).startswith(str(copy / SOURCE)):
         status = ELSEWHERE
