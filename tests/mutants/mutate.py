@@ -103,38 +103,41 @@ def _outcomes(
 ) -> Iterator[tuple[Task, Outcome]]:
     """Every task with its outcome, as many at a time as there are copies."""
     waiting, free = list(reversed(tasks)), list(copies)
-    running: dict[BaseProcess, tuple[Task, Path, float]] = {}
+    running: dict[BaseProcess, tuple[Task, Path, str, float]] = {}
     while waiting or running:
         while waiting and free:
             task, copy = waiting.pop(), free.pop()
-            running[_started(task, copy)] = (task, copy, time.monotonic())
+            before = _changed(task, copy)
+            running[_started(task, copy)] = (task, copy, before, time.monotonic())
         wait([process.sentinel for process in running], timeout=1.0)
-        for process, (task, copy, began) in list(running.items()):
+        for process, (task, copy, before, began) in list(running.items()):
             seconds = time.monotonic() - began
             if process.is_alive() and seconds < TIMEOUT:
                 continue
             outcome = Outcome(_status(process), seconds, _log(copy).read_text("utf-8", errors="replace")[-2000:])
-            _restored(task, copy)
+            if task[0] is not None:
+                (copy / task[0].path).write_text(before, "utf-8")
             del running[process]
             free.append(copy)
             tell(task, outcome)
             yield task, outcome
 
 
+def _changed(task: Task, copy: Path) -> str:
+    """Apply the mutant to the copy; the text of the file before."""
+    if task[0] is None:
+        return ""
+    path = copy / task[0].path
+    before = path.read_text("utf-8")
+    path.write_text(task[0].applied(before), "utf-8")
+    return before
+
+
 def _started(task: Task, copy: Path) -> BaseProcess:
-    """A process that changes the copy and runs the tests there."""
-    mutant, tests = task
-    if mutant is not None:
-        path = copy / mutant.path
-        path.write_text(mutant.applied(path.read_text("utf-8")), "utf-8")
-    process = multiprocessing.get_context("fork").Process(target=_tested, args=(copy, tests))
+    """A process that runs the tests on the copy."""
+    process = multiprocessing.get_context("fork").Process(target=_tested, args=(copy, task[1]))
     process.start()
     return process
-
-
-def _restored(task: Task, copy: Path) -> None:
-    if task[0] is not None:
-        shutil.copyfile(ROOT / task[0].path, copy / task[0].path)
 
 
 def _log(copy: Path) -> Path:
