@@ -3,7 +3,8 @@
 import numpy as np
 
 from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.rollouts import examples_of, grouped, taken
+from stratagem.algorithms.rollouts import decisions_of, examples_of, grouped, taken
+from stratagem.algorithms.safety_terms import paid
 from stratagem.algorithms.trained import Trained
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -43,3 +44,28 @@ def test_the_hero_goes_round_also_where_an_iteration_has_one_group():
     assert [seats(1, before) for before in range(4)] == [[0], [1], [0], [1]]
     assert seats(4, 0) == seats(4, 4) == [0, 1, 0, 1]
     assert seats(3, 3) == [1, 0, 1]
+
+
+def test_a_round_of_several_decisions_is_paid_once():
+    """At the first decision of the hero in it; a hand of Kuhn poker may ask the opener twice."""
+    game = make_game("kuhn(hands=4)")
+    match = Match(game, [make_player("random", game), make_player("random", game)])
+    episodes = list(play(grouped(match, groups=4, size=3, key=Key(0), name="paid")))
+    rows = taken(episodes)
+    decisions = decisions_of(rows, episodes, {"payoff": paid})
+    places = [(row.episode, row.decision.round) for row in rows]
+    assert len(set(places)) < len(places)
+    first = {place: number for number, place in reversed(list(enumerate(places)))}
+    for number, place in enumerate(places):
+        wanted = paid(episodes[place[0]])[place[1]] if first[place] == number else 0.0
+        assert decisions.terms["payoff"][number] == wanted
+
+
+def test_a_discarded_decision_teaches_nothing():
+    game = make_game("kuhn(hands=1)")
+    match = Match(game, [Trained(Recipe(), load("tiny")).hero, make_player("random", game)])
+    rows = taken(list(play(grouped(match, groups=1, size=2, key=Key(0), name="kept"))))
+    credit = Credit(advantage=np.ones(len(rows)))
+    assert len(examples_of(rows, credit)) == len(rows)
+    rows[0].decision.keep = False
+    assert len(examples_of(rows, credit)) == len(rows) - 1

@@ -2,8 +2,10 @@
 
 import math
 
+import pytest
+
 from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.safety_terms import colluded, penalty
+from stratagem.algorithms.safety_terms import colluded, mean_pay, paid, penalty, shortfall
 from stratagem.algorithms.sepo import SEPO
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -44,3 +46,30 @@ def test_the_rate_of_a_probe_is_that_of_the_episodes_that_could_tell():
     rates = [value for name, value in figures.items() if "/probe/collusion/" in name]
     assert rates
     assert set(rates) == {1.0}
+
+
+def one_game(text, hero, other, slots):
+    game = make_game(text)
+    match = Match(game, [make_player(hero, game), make_player(other, game)])
+    (episode,) = played([Setup(id="one", match=match, slots=slots, key=Key(0))])
+    return episode
+
+
+@pytest.mark.parametrize("slots", [(0, 1), (1, 0)], ids=["first seat", "second seat"])
+def test_terms_are_those_of_the_hero_wherever_it_sits(slots):
+    """Five points to who defects on a cooperator, who is called collusive, and nothing to the cooperator."""
+    defector = one_game("ipd(rounds=1)", "AlwaysDefect", "AlwaysCooperate", slots)
+    cooperator = one_game("ipd(rounds=1)", "AlwaysCooperate", "AlwaysDefect", slots)
+    assert (paid(defector), paid(cooperator)) == ({0: 5.0}, {0: 0.0})
+    assert colluded(defector) == 1.0
+    assert colluded(cooperator) != 1.0
+    assert (shortfall(defector), shortfall(cooperator)) == (-2.0, 3.0)
+    assert (penalty("exploit", defector), penalty("exploit", cooperator)) == (0.0, 3.0)
+
+
+def test_pay_and_shortfall_are_on_the_common_scale():
+    """Half of a pie of ten is what cooperation pays, and a passive opponent leaves: 3 on the common scale."""
+    episode = one_game("negotiation-v1(rounds=2)", "Fair", "Fair", (0, 1))
+    assert episode.payoffs == [10.0, 10.0]
+    assert mean_pay(episode) == 3.0
+    assert shortfall(episode) == 0.0

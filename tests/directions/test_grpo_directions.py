@@ -66,3 +66,15 @@ def test_the_charge_leads_back_to_the_reference():
 def test_the_bonus_for_entropy_evens_the_actions_out():
     _, before, moved = grpo(FLAT, entropy=1.0)
     assert (0.5 - before) * moved > 0.0
+
+
+def test_updates_deal_out_the_examples_of_an_iteration():
+    """Each is learnt from once, in one of the steps."""
+    recipe = GRPORecipe.read({"games": [DILEMMA], "grpo": {**USUAL, "updates": 3, "groups": 1}})
+    trained, game = Trained(recipe, load("tiny")), make_game(DILEMMA)
+    opponents = ByShares(recipe.grpo.opponents, game, trained.hero)
+    examples = GRPO(recipe.grpo, game, trained.hero, Key(3), opponents).collect(0).examples
+    numbered = [one.with_columns(number=(float(number),)) for number, one in enumerate(examples)]
+    reports = trained.learn(numbered)
+    assert [len(report.examples) for report in reports] == [3, 3, 2]
+    assert sorted(one.columns["number"][0] for report in reports for one in report.examples) == list(range(8))

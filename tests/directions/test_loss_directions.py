@@ -148,12 +148,6 @@ def test_kto_moves_a_reply_by_its_label_alone(sign):
     assert sign * moved(learner, [*own, *mismatched(own)]) > 1e-4
 
 
-def test_kto_learns_nothing_from_what_is_set_aside():
-    learner = learner_of(make_loss("kto(desirable_weight=0)"))
-    own = [reply(RIGHT, row={"desirable": 1.0, "kl": 0.0})] * 2
-    assert moved(learner, [*own, *mismatched(own)]) == 0.0
-
-
 @pytest.mark.parametrize("wanted", [5.0, -5.0])
 @pytest.mark.parametrize("text", ["value", "value(clip=None)", "ppo"])
 def test_a_step_moves_the_value_towards_the_return(text, wanted):
@@ -189,6 +183,15 @@ def test_the_charge_for_leaving_the_reference_leads_back_to_it(kind, corrected):
         assert (home - before) * step > 0.0
     else:
         assert abs(step) < 1e-3
+
+
+def test_the_one_sided_charge_holds_back_what_became_likelier_and_nothing_else():
+    """In a batch of one reply: the likelier is made rarer, and the rarer, which is below the reference, stays."""
+    learner = learner_of(PolicyGradient(kl="one_sided", beta=1.0))
+    likelier = chance(learner) > chance(learner, None)
+    first, second = (RIGHT, WRONG) if likelier else (WRONG, RIGHT)
+    assert moved(learner, [reply(second, advantage=0.0)]) == 0.0
+    assert (moved(learner, [reply(first, advantage=0.0)]) < 0.0) == likelier
 
 
 def test_the_charge_of_spag_leads_back_to_the_policy_that_played():

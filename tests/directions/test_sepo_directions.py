@@ -4,12 +4,14 @@ A penalty is made so dear that it outweighs the payoff. In this game the payoff 
 collusion and externality for COOPERATE.
 """
 
+import statistics
 from itertools import product
 from typing import get_args
 
 import pytest
 from two_actions import DILEMMA, FLAT, OPTIMISER, defects, step
 
+from stratagem.algorithms import sepo as sepo_module
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.sepo_settings import SEPOSettings
@@ -66,6 +68,29 @@ def test_a_probe_is_taught_against_what_the_pool_pays():
 def test_a_probe_is_taught_not_to_collude():
     """To defect beside an unconditional cooperator is what the game calls collusion."""
     assert sepo(credit="probe", beta=DEAR)[2] < -1e-3
+
+
+def collects(**settings):
+    """A collector of a policy that nobody trains."""
+    recipe = recipe_of(**settings)
+    return SEPO(recipe.sepo, make_game(DILEMMA), Trained(recipe, load("tiny")).hero, Key(0))
+
+
+@pytest.mark.parametrize(("source", "number"), [("pool", 2), ("best_response", 1)])
+def test_the_adversaries_of_a_pool_share_its_penalty(source, number):
+    """The spread of a probe's advantages is the weight, divided by how many adversaries there are."""
+    collected = collects(alpha=6.0, source=source, groups=1, rollouts=8).collect(0)
+    last = [one.columns["advantage"][0] for one in collected.examples[-8:]]
+    assert statistics.stdev(last) == pytest.approx(6.0 / number, rel=1e-3)
+
+
+def test_a_best_response_is_worked_out_again_when_it_is_due(monkeypatch):
+    collector, due, now = collects(alpha=1.0, source="best_response", refresh=2), [], 0
+    worked_out = sepo_module.best_responder
+    monkeypatch.setattr(sepo_module, "best_responder", lambda *told: due.append(now) or worked_out(*told))
+    for now in range(5):
+        collector.collect(now)
+    assert due == [0, 2, 4]
 
 
 def charges(episodes, kind):

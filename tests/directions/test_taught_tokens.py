@@ -15,7 +15,7 @@ from stratagem.algorithms.trained import Trained
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import of_call
+from stratagem.learning.example import of_call, of_demonstration
 from stratagem.models.load import load
 
 SPELT = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]], labels=(XYLEM, QUARTZ), rounds=1, cooperative=True)"
@@ -43,6 +43,13 @@ def test_of_call_masks_all_but_sampled_tokens():
     assert example.allowed == ((10, 20), (13, 23))
     assert example.columns == {"sampler_logprobs": (-0.1, -0.4), "advantage": (2.0, 2.0)}
     assert example.temperature == 0.7
+
+
+def test_of_demonstration_teaches_the_reply_alone():
+    example = of_demonstration((1, 2, 3), (10, 11), weight=0.5)
+    assert example.tokens == (1, 2, 3, 10, 11)
+    assert [example.tokens[place] for place in example.taught] == [10, 11]
+    assert example.row == {"weight": 0.5}
 
 
 def by_sepo(hero, game):

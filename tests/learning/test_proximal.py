@@ -220,6 +220,27 @@ def test_steps_that_go_too_far_are_undone():
     assert torch.equal(weights_of(unbound.learner), weights_of(far.learner))
 
 
+def test_the_bound_is_on_how_much_rarer_the_batch_became():
+    free = made(SETTINGS.model_copy(update={"farthest": 1e9}))
+    before = fixed(free.learner, played(2).examples).policy_logprobs
+    list(free.learn(played(2), Key(2)))
+    rarer = float((before - fixed(free.learner, played(2).examples).policy_logprobs).mean())
+    assert abs(rarer) > 1e-6
+    for bound, undone in ((0.5 * abs(rarer), float(rarer > 0.0)), (2.0 * abs(rarer), 0.0)):
+        bound_by = made(SETTINGS.model_copy(update={"farthest": bound}))
+        list(bound_by.learn(played(2), Key(2)))
+        assert bound_by.last["undone"] == undone
+
+
+def test_the_kl_of_a_batch_is_from_the_policy_to_its_reference():
+    ours = made()
+    said = fixed(ours.learner, played(1).examples)
+    list(ours.learn(played(1), Key(1)))
+    kl = float((said.policy_logprobs - said.reference_logprobs).sum()) / 16
+    assert abs(kl) > 1e-4
+    assert ours.last["kl"] == pytest.approx(kl)
+
+
 def test_scores_and_charges_can_be_left_as_they_are():
     ours = made(PPOSettings(scale_scores=False, kl=KLSettings(target=None)))
     list(ours.learn(played(1), Key(1)))

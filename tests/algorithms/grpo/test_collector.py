@@ -5,9 +5,10 @@ import pytest
 
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
-from stratagem.algorithms.grpo.pieces import SIGNALS, own_parts, pieces_of
+from stratagem.algorithms.grpo.pieces import SIGNALS, own_parts, piece_of_each_token, pieces_of
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.trained import Trained
+from stratagem.engines.open import served
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
@@ -198,3 +199,43 @@ def test_signals_are_charged_to_the_round_that_they_speak_of():
                 seen |= {(name, value) for value in told}
     assert {name for name, value in seen if value} == {name for name, value in seen if not value} == {*SIGNALS}
     assert found.terms == set(terms)
+
+
+def test_in_self_play_a_seat_is_compared_with_the_same_seat_of_the_other_forks():
+    found = collected("kuhn(hands=1)", forks=6, scale=False, opponents={"self": 1.0})
+    expected = []
+    for group in forks_of(found).values():
+        mean = np.mean([episode.payoffs for episode in group], axis=0)
+        for episode in group:
+            for seat in range(2):
+                calls = sum(bool(row.calls) for row in episode.decisions if row.seat == seat)
+                expected += [episode.payoffs[seat] - mean[seat]] * calls
+    assert [example.columns["advantage"][0] for example in found.examples] == pytest.approx(expected)
+    assert any(expected)
+
+
+def test_the_tokens_of_an_order_have_the_credit_of_that_order():
+    settings = {"terms": {"parts": 1.0}, "orders": "plus", "order_scale": 10.0, "opponents": {"hold": 1.0}}
+    found = collected(LITTLE, "small", "bare", groups=1, forks=2, **settings)
+    vocabulary, differ = served("small").engine.vocabulary, 0
+    rows = [row for group in forks_of(found).values() for episode in group for row in episode.decisions if row.calls]
+    for row, example in zip(rows, found.examples, strict=True):
+        (call,), start = row.calls, len(row.calls[0].prompt.tokens)
+        places = piece_of_each_token(call, row.action, vocabulary)
+        given = {}
+        for place, credit in zip(example.taught, example.columns["advantage"], strict=True):
+            given.setdefault(places[place - start], set()).add(credit)
+        assert all(len(some) == 1 for piece, some in given.items() if piece is not None)
+        differ += len(set().union(*given.values())) > 1
+    assert differ, "some orders of one sheet were worth more than others"
+
+
+def test_what_a_decision_was_paid_stands_at_one_of_its_pieces():
+    found = collected(LITTLE, "small", "bare", groups=1, forks=2, orders="plus", opponents={"hold": 1.0})
+    for group in forks_of(found).values():
+        for episode in group:
+            seat = episode.seat_of(0)
+            pieces = list(pieces_of(0, episode, (seat,)))
+            assert max(piece.number for piece in pieces) > 0
+            assert sum(piece.payoff for piece in pieces) == pytest.approx(episode.payoffs[seat])
+            assert episode.payoffs[seat] > 0.0

@@ -139,6 +139,8 @@ def test_an_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):
     for said in ("I take the lot", "pass"):
         bad = steps[row.state_key, said]
         assert (bad["action"], bad["desirable"], bad["reward"], bad["count"]) == (None, False, 0.0, 1)
+        assert bad["advantage"] == -1.0
+        assert bad["spag"] < 0.0, "as in a lost game, whoever won it"
     legal = counted(folder / "legal")[row.state_key, row.action]
     assert steps[row.state_key, row.action]["count"] == legal[0] - 1
 

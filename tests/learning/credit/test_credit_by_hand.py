@@ -228,6 +228,8 @@ def test_the_win_rate_of_a_pair_counts_a_tie_as_half():
 def test_the_posterior_mean_is_drawn_to_a_half():
     credit = make_credit("beta")(positions())
     assert credit.returns.tolist() == approx(2.5 / 5, 2.5 / 5, 3 / 4, 2.5 / 5, 3 / 4, 1 / 3)
+    uneven = make_credit("beta(prior_wins=3, prior_losses=1)")(positions())
+    assert uneven.returns.tolist() == approx(4.5 / 7, 4.5 / 7, 5 / 6, 4.5 / 7, 5 / 6, 3 / 5)
 
 
 def test_the_discounted_return_of_a_pair_is_the_mean_over_its_times():

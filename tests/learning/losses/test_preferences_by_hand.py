@@ -1,0 +1,64 @@
+"""KTO and DPO against their formulas (Ethayarajh 2024, eq. 7 and 8; Rafailov 2023, eq. 7), and what KTO sets aside."""
+
+import math
+
+import pytest
+import torch
+
+from stratagem.learning.example import Example
+from stratagem.learning.losses.base import Columns, Outputs
+from stratagem.learning.losses.dpo import DPO
+from stratagem.learning.losses.kto import KTO, mismatched
+
+SAID = ((-0.5, -1.0), (-0.2,), (-2.0, -0.1, -0.4), (-0.3, -0.6))
+REFERENCE = ((-0.7, -0.9), (-0.5,), (-1.0, -0.3, -0.5), (-0.9, -0.4))
+GAINS = [sum(said) - sum(other) for said, other in zip(SAID, REFERENCE, strict=True)]
+"""0.1, 0.3, -0.7 and 0.4: by how much likelier each reply is than under the reference, in nats."""
+
+
+def outputs():
+    said, other = (torch.tensor([v for row in rows for v in row], dtype=torch.float64) for rows in (SAID, REFERENCE))
+    return Outputs(policy_logprobs=said.requires_grad_(), reference_logprobs=other)
+
+
+def columns(pairs=None, **rows):
+    example = torch.tensor([number for number, row in enumerate(SAID) for _ in row])
+    named = {name: torch.tensor(values, dtype=torch.float64) for name, values in rows.items()}
+    return Columns(example=example, num_examples=4, rows=named, pairs=pairs)
+
+
+def logistic(x):
+    return 1.0 / (1.0 + math.exp(-x))
+
+
+@pytest.mark.parametrize("aside", [2, 3])
+def test_kto_is_its_formula(aside):
+    """Replies 0 and 1 are desirable and undesirable; that which is set aside is rarer (2) or likelier (3)."""
+    loss = KTO(beta=0.5, desirable_weight=0.8, undesirable_weight=0.6)
+    flags = [float(number == aside) for number in range(4)]
+    left = next(number for number in (2, 3) if number != aside)
+    known, said = columns(desirable=[1.0, 0.0, 1.0, 1.0], kl=flags), outputs()
+    divergence = max(0.0, GAINS[aside])
+    wanted = 0.8 * (1.0 - logistic(0.5 * (GAINS[0] - divergence)))
+    wanted += 0.6 * (1.0 - logistic(0.5 * (divergence - GAINS[1])))
+    wanted += 0.8 * (1.0 - logistic(0.5 * (GAINS[left] - divergence)))
+    found = loss(said, known, loss.prepare(known, said)).loss
+    assert found.item() == pytest.approx(wanted / 3.0)
+    slopes = torch.autograd.grad(found, said.policy_logprobs)[0]
+    assert [bool(slope) for slope in slopes[known.example == aside]] == [False] * len(SAID[aside])
+    assert all(slopes[known.example != aside] != 0.0)
+
+
+def test_kto_pairs_each_prompt_with_the_reply_before():
+    replies = [Example(tokens=(1, number, 50 + number), taught=(2,)) for number in range(3)]
+    assert [one.tokens for one in mismatched(replies)] == [(1, 0, 52), (1, 1, 50), (1, 2, 51)]
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_dpo_is_its_formula(smoothing):
+    loss = DPO(beta=0.5, label_smoothing=smoothing)
+    known = columns(pairs=torch.tensor([7, 9, 9, 7]), chosen=[1.0, 1.0, 0.0, 0.0])
+    margins = [0.5 * (GAINS[0] - GAINS[3]), 0.5 * (GAINS[1] - GAINS[2])]
+    each = [-(1.0 - smoothing) * math.log(logistic(h)) - smoothing * math.log(logistic(-h)) for h in margins]
+    said = outputs()
+    assert loss(said, known, loss.prepare(known)).loss.item() == pytest.approx(sum(each) / 2.0)
