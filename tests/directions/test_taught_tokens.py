@@ -11,12 +11,15 @@ from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.sft import demonstrated
 from stratagem.algorithms.trained import Trained
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.example import of_call, of_demonstration
 from stratagem.models.load import load
+from stratagem.prompting.base import Message
 
 SPELT = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]], labels=(XYLEM, QUARTZ), rounds=1, cooperative=True)"
 """Its actions are words of several tokens, of which all but the first follow from it."""
@@ -50,6 +53,14 @@ def test_of_demonstration_teaches_the_reply_alone():
     assert example.tokens == (1, 2, 3, 10, 11)
     assert [example.tokens[place] for place in example.taught] == [10, 11]
     assert example.row == {"weight": 0.5}
+
+
+def test_demonstrated_replies_end_with_the_end_token():
+    engine = TransformersEngine(load("tiny"))
+    example = demonstrated(engine, [Message("user", "Choose.")], "DEFECT")
+    assert example.tokens[-1] == engine.vocabulary.end
+    assert example.taught[-1] == len(example.tokens) - 1
+    assert engine.vocabulary.decode([example.tokens[place] for place in example.taught[:-1]]) == "DEFECT"
 
 
 def by_sepo(hero, game):

@@ -63,6 +63,17 @@ def test_two_heroes_get_the_same_deals_from_one_opponent():
     assert not {e.chance for e in against.episodes} & {e.chance for e in bouts[0].episodes}
 
 
+def test_a_bout_tells_both_sides_exactly_and_as_played():
+    """A defector gets 5 from a cooperator, who gets 0, in either seat."""
+    game = make_game("ipd(rounds=1)")
+    defector, cooperator = (make_player(name, game) for name in ("AlwaysDefect", "AlwaysCooperate"))
+    exact = Table(episodes=2).bout(game, defector, cooperator, ())
+    sampled = replace(exact, expectations=())
+    for bout in (exact, sampled):
+        assert (bout.pay(scaled=False).mean, bout.opponent_pay(scaled=False).mean) == (5.0, 0.0)
+        assert bout.advantage(scaled=False).mean == -5.0
+
+
 def test_a_difference_is_taken_deal_by_deal():
     found = evaluate(find_suite("kuhn"), ["NashApprox", "LooseAggressive"], replace(SHORT, episodes=20))[0]
     first, second = found.rows[:2]

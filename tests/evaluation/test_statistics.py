@@ -155,6 +155,11 @@ def test_sign_flip_p_of_few_values_is_exact(seed):
     assert drawn == pytest.approx(theirs, abs=4 * math.sqrt(theirs * (1 - theirs) / 500) + 1 / 501)
 
 
+def test_sign_flip_p_of_drawn_patterns_is_never_zero():
+    """Phipson and Smyth 2010: of r patterns, none as extreme makes 1 / (r + 1)."""
+    assert sign_flip_p([1.0] * 60, Key(0), 400) == pytest.approx(1 / 401)
+
+
 def test_sign_flip_p_of_five_seeds_cannot_be_below_a_sixteenth():
     assert sign_flip_p([5.0, 4.0, 3.0, 2.0, 1.0], Key(0)) == 0.0625
     assert sign_flip_p([1.0] * 16, Key(0), 2**20) == 2 / 2**16

@@ -118,6 +118,20 @@ def test_one_rival_that_wins_brings_all_of_them_and_a_league_exploiter_none():
     close(Main().odds(HERO, situation({"other": 0.1}, {"other": "league_exploiter"})), other=0.5, hero=0.5)
 
 
+@pytest.mark.parametrize(("rate", "met"), [(0.1, "then"), (0.5, "other"), (0.9, "other")])
+def test_a_main_rival_that_wins_too_often_is_met_as_it_was(rate, met):
+    """Of the third that is not fictitious play, half is against each main as it is, or against the rival's past."""
+    rival = Member(name="other", role="main", learns=True)
+    now = situation({"x": 0.9}, learners=(HERO, rival))
+    now.population.add(Member(name="then", role="main", parent="other"))
+    now.results.add("then")
+    for number in range(1000):
+        now.results.record("hero", "other", float(number % 10 < round(10 * rate)))
+        now.results.record("hero", "then", 0.5)
+    odds = Main(fictitious=0.0, verification=0.0).odds(HERO, now)
+    close(odds, hero=0.5, **{met: 0.5})
+
+
 def test_without_a_rival_it_meets_the_past_if_it_forgot_to_beat_some_and_else_itself():
     roles = {"first": "main", "second": "main"}
     found = Main().odds(HERO, situation({"first": 0.5, "second": 0.9}, roles))

@@ -51,6 +51,13 @@ def test_intervals_cover_as_often_as_they_say():
     assert 0.90 < np.mean(hits) < 0.99
 
 
+def test_the_mean_of_all_ratings_is_1500():
+    """Also where the virtual draws pull one side more: one who won nearly all against four who met nobody else."""
+    scores = [Score("best", f"other-{n}", 9.5 - n, 10.0) for n in range(4)]
+    assert np.mean([rating.elo for rating in elo(scores)]) == pytest.approx(1500.0)
+    assert np.mean(list(elo_by_name(scores).values())) == pytest.approx(1500.0)
+
+
 def test_whoever_won_all_games_is_finite():
     found = by_name([Score("a", "b", 10.0, 10.0), Score("b", "c", 5.0, 10.0)])
     assert 100 < found["a"].elo - found["c"].elo < 1500
@@ -113,6 +120,10 @@ def test_elo_intervals_over_deals_cover_where_games_of_a_deal_agree():
     by_deals, by_games = np.mean(hits, axis=0)
     assert by_deals > 0.9
     assert by_games < 0.7
+
+
+def test_who_wins_more_often_has_the_greater_pay():
+    assert skew(np.array([[0.5, 0.9], [0.3, 0.5]])) == pytest.approx(np.array([[0.0, 0.3], [-0.3, 0.0]]))
 
 
 def test_rock_paper_and_scissors_are_mixed_evenly():

@@ -51,6 +51,13 @@ def test_a_checkpoint_takes_over_what_its_learner_showed_and_they_have_not_met()
     assert results.rate("a", "b") < 0.6
 
 
+def test_results_against_itself_are_not_taken_over_as_the_copys_own():
+    results = Results(["a", "b"])
+    results.record("a", "a", 0.5)
+    results.copy("a", "a@1")
+    assert results.games("a@1", "a@1") == 0.0
+
+
 def test_who_begins_anew_is_unknown():
     results = Results(["a", "b"])
     results.record("a", "b", 1.0)

@@ -45,9 +45,10 @@ class Mutant:
         return text.replace(self.old, self.new)
 
 
-def mutants(only: str = "") -> list[Mutant]:
-    """All mutants, or those whose area, file, texts or tests have `only` in them."""
-    return [one for one in _every() if only in f"{one.area} {one} {' '.join(one.tests)}"]
+def mutants(*only: str) -> list[Mutant]:
+    """All mutants, or those in whose area, file, texts or tests one of some texts occurs."""
+    told = ((one, f"{one.area} {one} {' '.join(one.tests)}") for one in _every())
+    return [one for one, text in told if not only or any(some in text for some in only)]
 
 
 def _every() -> Iterator[Mutant]:

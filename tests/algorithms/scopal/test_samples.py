@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from stratagem.algorithms.scopal.methods import METHODS
+from stratagem.algorithms.scopal.methods import METHODS, both_kinds
 from stratagem.algorithms.scopal.refinement import Refinement, split
 from stratagem.algorithms.scopal.samples import Samples, Wording, drawn, weights_of
 from stratagem.algorithms.scopal.settings import SampleSettings, StageSettings
@@ -78,6 +78,12 @@ def samples(count, said_by_a_model=True):
             "legal": np.array([1.0] * (size - 1) + [0.0]),
         },
     )
+
+
+def test_both_kinds_count_alike_in_sum_and_the_rarer_as_it_is():
+    """Of weights 3 and 1 the greater sum is brought down to the lesser."""
+    assert both_kinds(samples([3, 1])) == pytest.approx((1.0 / 3.0, 1.0))
+    assert both_kinds(samples([1, 4])) == pytest.approx((1.0, 1.0 / 4.0))
 
 
 def test_won_games_and_imitation_leave_illegal_replies_out():

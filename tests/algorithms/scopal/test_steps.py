@@ -143,6 +143,9 @@ def test_an_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):
         assert bad["spag"] < 0.0, "as in a lost game, whoever won it"
     legal = counted(folder / "legal")[row.state_key, row.action]
     assert steps[row.state_key, row.action]["count"] == legal[0] - 1
+    first = next(read_episodes(folder))
+    others = (legal[1] - outcome(first, first.decisions[0].seat)) / (legal[0] - 1)
+    assert steps[row.state_key, row.action]["reward"] == pytest.approx(others)
 
 
 @pytest.mark.parametrize("name", ["discounted", "beta", "step_win_rate(threshold=0.7)"])

@@ -73,7 +73,7 @@ def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Estimator
     row = cells(situation, table.prompt.codes, table.reply.codes)
     order = np.argsort(row.first)
     first = row.first[order]
-    legal, pairs = table.legal[first], cells(situation, table.action.codes)
+    legal, pairs = table.legal[first], cells(situation, table.action.codes, table.legal.astype(np.int64))
     reward, advantage = (pairs.mean(values)[first] for values in (_returns(credit), credit.advantage))
     columns: dict[str, Any] = {
         "game": table.game.at(first),
