@@ -79,7 +79,12 @@ def traced(path, last):
 
 
 def timed(path, seconds):
-    child = forked(lambda: toy_run(path, SMALL))
+    return kill_after(lambda: toy_run(path, SMALL), seconds)
+
+
+def kill_after(work, seconds):
+    """Whether work that is killed after so many seconds was not done by then."""
+    child = forked(work)
     timer = threading.Timer(seconds, os.kill, (child, signal.SIGKILL))
     timer.start()
     try:

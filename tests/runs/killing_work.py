@@ -1,0 +1,193 @@
+"""Kills runs of every algorithm, sweeps and tournaments: `killing_work.py FOLDER SEED NUM_KILLS KIND...`.
+
+All work is forked from this process, which has loaded everything. A kill comes at a time that is drawn over as long as
+the work lasts without one; then the same command is given again. Prints by kind how many kills and works there were,
+how long one lasts, and what was lost: everything that is not as in the work that was never killed.
+"""
+
+import json
+import os
+import random
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from killing import forked, kill_after, killed
+
+from stratagem.algorithms.catalogue import algorithm_of, recipe_of, trainer_of
+from stratagem.cli.main import main as command
+from stratagem.models.load import load
+from stratagem.play.store import read_episodes, shards
+from stratagem.runs.checkpoint import latest
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import FILE
+from stratagem.sweeps.plan import read_plan
+from stratagem.sweeps.runner import Sweep
+
+RATE = {"rate": 1e-3}
+GAME = {"games": ["kuhn(hands=1)"], "temperature": 1.0, "evaluate_every": 1, "validation": 1, "test": 1}
+FORKED = {"groups": 2, "forks": 2, "updates": 1, "optimiser": RATE}
+LEARNT = {"epochs": 1, "batch": 16, "optimiser": RATE}
+RECIPES = {
+    "sepo": {
+        **GAME,
+        "warm_start": {"examples": 40, "epochs": 1, "batch": 16, "optimiser": RATE},
+        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "optimiser": RATE},
+    },
+    "grpo": {**GAME, "opponents": ["random"], "grpo": {"iterations": 3, "turns": [0, 1], **FORKED}},
+    "league": {
+        **GAME,
+        "opponents": ["random"],
+        "evaluate_every": 2,
+        "learners": {"main": {"role": "main"}, "exploiter": {"role": "main_exploiter"}},
+        "league": {"iterations": 3, "keep_every": 1, "crossplay": 1, **FORKED},
+    },
+    "scopal": {
+        "games": ["kuhn(hands=1)"],
+        "style": "brief",
+        "interaction": {"episodes": 16, "block": 8},
+        "samples": {"most": 16},
+        "judge": {"episodes": 2, "opponents": ["random"]},
+        "checkpoint_every": 1,
+        "bc": LEARNT,
+        "kto": LEARNT,
+    },
+    "shaping": {
+        "game": "ipd-shapellm(labels=(C, D), rounds=2)",
+        "trials": 3,
+        "environments": 2,
+        "episodes": 2,
+        "checkpoint_every": 1,
+        "record_every": 1,
+        "test": {"games": 2, "rounds": [2, 3]},
+        "seats": {"shaper": {"learner": "shaper", "optimiser": RATE}, "naive": {"learner": "naive", "optimiser": RATE}},
+    },
+    "kl_sft": {
+        "aims": [{"policy": "ipd-cooperative", "seat": 0}],
+        "kl_sft": {"examples": 10, "epochs": 8, "batch": 5, "optimiser": RATE},
+    },
+}
+SWEEP = """
+hypothesis = "Warm is better."
+recipe = "recipe.toml"
+metric = "kuhn/validation/pay"
+seeds = [0, 1]
+arms = [{name = "warm"}, {name = "cold", set = {temperature = 0.5}}]
+"""
+SWEPT = """
+algorithm = "grpo"
+games = ["kuhn(hands=1)"]
+evaluate_every = 1
+validation = 1
+test = 1
+[adapter]
+rank = 1
+[grpo]
+iterations = 1
+groups = 1
+forks = 2
+signal_every = 0
+"""
+PLAYERS = ["random", "AlwaysBet", "NashApprox"]
+
+
+def train(path, name):
+    """Begin a run of an algorithm, or go on with it."""
+    if path.exists():
+        run = RunFolder.open(path)
+        recipe = recipe_of(run)
+    else:
+        recipe = algorithm_of({"algorithm": name}).recipe.read({"algorithm": name, **RECIPES[name]})
+        run = RunFolder.create(path, recipe, recipe.seed, "a test")
+    trainer_of(recipe, run).train()
+
+
+def sweep(path, _):
+    """Make what a sweep lacks."""
+    plan = path.parent / "sweep.toml"
+    if not plan.exists():
+        (path.parent / "recipe.toml").write_text(SWEPT)
+        plan.write_text(SWEEP)
+    Sweep(plan, read_plan(plan), path, any_tree=True).run()
+
+
+def tournament(path, _):
+    """Play what a tournament lacks."""
+    again = ["--resume"] if path.exists() else []
+    try:
+        command(["tournament", "kuhn", "--players", *PLAYERS, "--episodes", "60", "--record", str(path), *again])
+    except SystemExit as left:
+        assert not left.code  # noqa: PT017 - a command ends so
+
+
+WORK = {**dict.fromkeys(RECIPES, train), "sweep": sweep, "tournament": tournament}
+
+
+def end_of(path):
+    """What work came to, by part: the same only if it is to the bit."""
+    if (path / "episodes").is_dir():
+        return {"record": record_of(path)}
+    runs = sorted(found.parent for found in path.rglob("run.json") if "set-aside" not in found.parts)
+    return {f"{run.relative_to(path)}/{part}": found for run in runs for part, found in end_of_run(run).items()}
+
+
+def end_of_run(path):
+    run = RunFolder.open(path)
+    last = latest(run)
+    kept = {} if last is None else {name: last.folder / name for name in sorted(files_in(last.folder))}
+    base = files_in(path / "base")
+    return {
+        "status": run.status().state,
+        "metrics": (path / FILE).read_bytes(),
+        "record": record_of(run.record),
+        "step": last and (last.step, last.shards, last.best),
+        **{f"checkpoint/{name}": file.read_bytes() for name, file in kept.items() if name.endswith(".safetensors")},
+        **{f"base/{name}": file.read_bytes() for name, file in base.items()},
+    }
+
+
+def files_in(folder):
+    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.safetensors"))}
+
+
+def record_of(folder):
+    """All episodes but for how long they took."""
+    episodes = list(read_episodes(folder)) if shards(folder) else []
+    for episode in episodes:
+        for row in episode.decisions:
+            row.calls = tuple(replace(call, ms=0.0) for call in row.calls)
+    return sorted(episodes, key=lambda episode: episode.id)
+
+
+def kill(kind, folder, num, rng):
+    """So many kills of one kind of work, each at a time of its own; then what differs from work that was not killed."""
+    (folder / "whole").mkdir(parents=True)
+    start = time.perf_counter()
+    assert not killed(forked(lambda: WORK[kind](folder / "whole" / "work", kind)))
+    lasts = time.perf_counter() - start
+    expected, kills, works, lost = end_of(folder / "whole" / "work"), 0, 0, []
+    while kills < num:
+        own, works = folder / str(works), works + 1
+        own.mkdir()
+        while kills < num and kill_after(lambda own=own: WORK[kind](own / "work", kind), rng.uniform(0.2, 1.0) * lasts):
+            kills += 1
+        assert not killed(forked(lambda own=own: WORK[kind](own / "work", kind)))
+        found = end_of(own / "work")
+        lost += [name for name in {*expected, *found} if expected.get(name) != found.get(name)]
+    return {"kills": kills, "works": works, "lasts": round(lasts, 2), "parts": len(expected), "lost": sorted(lost)}
+
+
+def main(folder, seed, num, *kinds):
+    rng = random.Random(int(seed))
+    torch.set_num_threads(1)
+    os.fsync = lambda _: None  # a kill leaves what is with the system, and waiting for the disk takes most of the time
+    sys.stdout = sys.stderr
+    load("tiny")
+    done = {kind: kill(kind, Path(folder) / kind, int(num), rng) for kind in kinds or WORK}
+    sys.__stdout__.write(json.dumps(done) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
