@@ -207,6 +207,10 @@ def test_a_known_blunder_costs_what_it_gave_away():
 def test_nothing_legal_gives_away_all_that_stood():
     game = make_game("tic-tac-toe")
     assert regret(game, Scripted(lambda ask: "z9")).mean == pytest.approx(0.5)
+    won = make_game("spiel:nim(pile_sizes=1;2)")  # by whoever begins, and so all is given away
+    match = Match(won, [Scripted(lambda ask: "z9"), make_player("perfect", won)])
+    (played,) = play([next(iter(rotated(match, 1, Key(1), name="r")))])
+    assert given_away(played, solve(won)) == [1.0]
 
 
 def test_regret_has_no_meaning_where_things_are_hidden_or_too_large():

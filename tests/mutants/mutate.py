@@ -60,9 +60,7 @@ Task = tuple[Mutant | None, tuple[str, ...]]
 def main() -> int:
     """Run the chosen mutants and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument(
-        "--only", nargs="+", default=[""], help="mutants with such a text in them"
-    )
+    parser.add_argument("--only", nargs="+", default=[""], help="mutants with such a text in them")
     parser.add_argument("--jobs", type=int, default=1, help="how many run at a time")
     parser.add_argument("--skip-baseline", action="store_true", help="do not first run the tests on unchanged source")
     asked = parser.parse_args()
