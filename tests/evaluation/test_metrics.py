@@ -6,10 +6,12 @@ import pytest
 
 from stratagem.evaluation.bouts import Bout, Table
 from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.metrics.regret import given_away
 from stratagem.evaluation.statistics import mean
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.solver import solve
 from stratagem.play.match import Match
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import play
