@@ -109,7 +109,7 @@ def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
     made = recipe(train="all", refine=["bc"], interaction={"teachers": {"mcts:5": 1}}, games=["kuhn(hands=1)"])
     whole = trained(tmp_path / "whole", made)
     (stage,) = (whole.path / STAGES).iterdir()
-    assert [path.name for path in stage.iterdir()] == ["model"]
+    assert {path.name for path in stage.iterdir()} == {"model", "manifest.json"}
     assert json.loads((whole.path / EVALUATION).read_text())["rows"]
     ends_the_same(tmp_path / "run", made, whole, max(figures(whole)["bc/loss"][0]))
     on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last", games=["kuhn(hands=1)"]))

@@ -163,8 +163,13 @@ def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
     changes = {"trials": 2, "checkpoint_every": 1, "record_every": 1, "start": [], "seats": seats}
     recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "test": {"games": 2}})
     run = begun(tmp_path / "two", recipe)
-    ShapingTrainer(recipe.model_copy(update={"trials": 1}), run).train()
-    (run.path / OUTCOME).unlink()
+
+    def plug(step, steps, seen):
+        if step == 1:
+            raise Broken
+
+    with pytest.raises(Broken):
+        ShapingTrainer(recipe, run, plug).train()
     ShapingTrainer(recipe, run).train()
     other = begun(tmp_path / "again", recipe)
     ShapingTrainer(recipe, other).train()
