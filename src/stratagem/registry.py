@@ -16,6 +16,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from stratagem.errors import BadParameter, BrokenEntry, StratagemError, UnknownName
 
 T = TypeVar("T")
+_DEEPEST, _LONGEST = 32, 10_000
+"""Brackets in brackets, and characters, of a name that anybody means."""
 
 
 class Call(NamedTuple):
@@ -29,6 +31,7 @@ class Call(NamedTuple):
 def parse_call(text: str) -> Call:
     """Read `name(a, b=1, c=[X, Y])`; a value is a Python literal or, failing that, the bare text."""
     text = text.strip()
+    _check_text(text)
     name, bracket, rest = text.partition("(")
     if not bracket:
         return Call(text)
@@ -43,6 +46,18 @@ def parse_call(text: str) -> Call:
         else:
             args.append(_literal(piece))
     return Call(name.strip(), tuple(args), kwargs)
+
+
+def _check_text(text: str) -> None:
+    """Refuse what no name is: a character that no path has, or brackets in brackets without end."""
+    if "\0" in text:
+        raise BadParameter(f"{text[:100]!r} holds the character NUL, which no name has.")
+    depth = deepest = 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        deepest = max(deepest, depth)
+    if deepest > _DEEPEST or len(text) > _LONGEST:
+        raise BadParameter(f"The name {text[:60]!r}… is nested too deep, or longer than {_LONGEST} characters.")
 
 
 def _split_arguments(text: str) -> list[str]:

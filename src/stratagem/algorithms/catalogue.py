@@ -57,7 +57,7 @@ DEFAULT = "sepo"
 def algorithm_of(data: Mapping[str, Any]) -> Algorithm:
     """The algorithm that a recipe names."""
     name = data.get("algorithm", DEFAULT)
-    if name not in ALGORITHMS:
+    if not isinstance(name, str) or name not in ALGORITHMS:
         raise UnknownName("algorithm", str(name), ALGORITHMS)
     return ALGORITHMS[name]
 

@@ -33,35 +33,75 @@ class AnyRecipe(FiniteSettings):
     """Tokens that are read at once in training; it changes memory, not results."""
 
 
+_DEEPEST = 32
+"""Tables in tables, and files that extend files, beyond which nothing sensible is meant."""
+
+
 def recipe_data(path: Path, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
     """What a recipe's file says, with some settings changed: `{"sepo.alpha": "3"}`.
 
     A file may say `extends = ["a.toml", "b.toml"]`, by paths from its own: what each sets takes the place of what the
     ones before it set, and its own settings the place of theirs.
     """
-    data = _data(path, ())
+    data = _data(path, (), set())
     for place, value in (changes or {}).items():
         _change(data, place, value)
+    check_depth(data, f"The recipe {path}")
     return data
 
 
-def _data(path: Path, below: tuple[Path, ...]) -> dict[str, Any]:
+def _data(path: Path, below: tuple[Path, ...], read: set[Path]) -> dict[str, Any]:
     """The settings of a file and of those that it extends."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadParameter(f"The recipe {path} cannot be read: {error}.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise BadParameter(f"The recipe {path} is no TOML: {error}.") from error
+    whole_path = _resolved(path)
+    if whole_path in below:
+        raise BadParameter(f"The recipe {path} extends itself.")
+    if whole_path in read:
+        raise BadParameter(
+            f"The recipe {path} is extended twice, and it is not plain whose settings hold: extend it once."
+        )
+    if len(below) > _DEEPEST:
+        raise BadParameter(f"The recipe {path} is the end of more than {_DEEPEST} that extend one another.")
+    read.add(whole_path)
+    data = _toml(path)
     extended = data.pop("extends", [])
     if not isinstance(extended, list) or not all(isinstance(name, str) for name in extended):
         raise BadParameter(f'`extends` in {path} is a list of recipes, such as ["kuhn.toml"].')
-    if path.resolve() in below:
-        raise BadParameter(f"The recipe {path} extends itself.")
     whole: dict[str, Any] = {}
     for name in extended:
-        whole = over(whole, _data(path.parent / name, (*below, path.resolve())))
+        whole = over(whole, _data(path.parent / name, (*below, whole_path), read))
     return over(whole, data)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError) as error:  # a link to itself, or a character that no path has
+        raise BadParameter(f"The recipe {str(path)!r} cannot be read: {error}.") from error
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    """A file's own settings."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise BadParameter(f"The recipe {path} is no TOML: {error}.") from error
+    except (OSError, ValueError) as error:
+        raise BadParameter(f"The recipe {str(path)!r} cannot be read: {error}.") from error
+    except RecursionError:
+        raise BadParameter(f"The recipe {path} is nested too deep: at most {_DEEPEST} levels are read.") from None
+    check_depth(data, f"The recipe {path}")
+    return data
+
+
+def check_depth(data: object, what: str) -> None:
+    """Refuse tables and lists in one another beyond what anybody means."""
+    level: list[object] = [data]
+    for _ in range(_DEEPEST):
+        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [value for values in inner for value in values]
+        if not level:
+            return
+    raise BadParameter(f"{what} is nested too deep: at most {_DEEPEST} levels are read.")
 
 
 def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,12 +116,21 @@ def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
 def _change(data: dict[str, object], place: str, value: str) -> None:
     """Set `a.b` to a TOML value, or to a text where it is none."""
     *tables, name = place.split(".")
+    if len(tables) > _DEEPEST or not all((*tables, name)):
+        raise BadParameter(f"{place[:100]} is no place of a setting: write it as sepo.alpha.")
     for table in tables:
         inner = data.setdefault(table, {})
         if not isinstance(inner, dict):
             raise BadParameter(f"{place} names a setting inside {table}, which is no table.")
         data = inner
+    data[name] = _value(value)
+
+
+def _value(text: str) -> object:
     try:
-        data[name] = tomllib.loads(f"value = {value}")["value"]
+        read = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
-        data[name] = value
+        return text
+    except (RecursionError, ValueError):
+        raise BadParameter(f"The value {text[:100]!r} cannot be read: write it as in a recipe.") from None
+    return read["value"] if set(read) == {"value"} else text

@@ -113,5 +113,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
+    except OSError as error:
+        if error.filename is None:
+            raise  # of no file that a user named
+        errors.print(f"{error.filename}: {error.strerror}.", style="red", highlight=False)
+        sys.exit(2)
     finally:
         print_tallies()

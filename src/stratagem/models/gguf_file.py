@@ -33,8 +33,8 @@ def _check(path: Path) -> None:
 
     try:
         tensors = GGUFReader(path).tensors
-    except (ValueError, IndexError, KeyError, OverflowError, UnicodeDecodeError) as error:
-        raise BadModel(f"The file {str(path)!r} is torn or no GGUF file: fetch it again ({error}).") from error
+    except Exception as error:  # the reader believes every length that the file tells
+        raise BadModel(f"The file {str(path)!r} is torn or no GGUF file: fetch it again ({_told(error)}).") from error
     if not tensors:
         raise BadModel(f"The file {str(path)!r} holds a vocabulary and no weights.")
 
@@ -49,12 +49,16 @@ def _convert(path: Path, folder: Path) -> None:
         with quietly():
             tokenizer = AutoTokenizer.from_pretrained(path.parent, **source)
             model = AutoModelForCausalLM.from_pretrained(path.parent, **source, dtype=torch.float32)
-    except (ValueError, KeyError, NotImplementedError) as error:
-        raise BadModel(f"transformers cannot read {str(path)!r}: {error}") from error
+    except Exception as error:  # a wrong type in its metadata breaks anything
+        raise BadModel(f"transformers cannot read {str(path)!r}: {_told(error)}.") from error
     _forget_quantisation(model)
     with quietly():
         model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}".rstrip(".: ")
 
 
 def _forget_quantisation(model: object) -> None:

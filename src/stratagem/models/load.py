@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,16 +49,14 @@ class LanguageModel:
 
     def chat_text(self, messages: Sequence[Message], *, reply: bool = True) -> str:
         """The conversation as the model's own template writes it, special tokens included."""
-        from jinja2.exceptions import TemplateError
-
         said = [{"role": message["role"], "content": self.harmless(message["content"])} for message in messages]
         if not self.tokenizer.chat_template:
             return "".join(f"{message['content']}\n\n" for message in said)
         try:
             return self._rendered(said, reply)
-        except TemplateError as error:
+        except BadModel:
             if (merged := _without_system(said)) is None:
-                raise BadModel(f"The chat template of {self.name} refuses these messages: {error}") from error
+                raise
             return self._rendered(merged, reply)
 
     def after_reply(self, user: str) -> list[int]:
@@ -69,7 +66,11 @@ class LanguageModel:
         return self.encode(text.rpartition(_PLACE)[2])
 
     def _rendered(self, messages: Sequence[Message], reply: bool) -> str:
-        text: str = self.tokenizer.apply_chat_template(list(messages), tokenize=False, add_generation_prompt=reply)
+        write = self.tokenizer.apply_chat_template
+        try:
+            text: str = write(list(messages), tokenize=False, add_generation_prompt=reply)
+        except Exception as error:  # the template is a program of the model's folder, and may fail in any way
+            raise BadModel(f"The chat template of {self.name} fails: {_first_line(error)}") from error
         return text
 
     def harmless(self, text: str) -> str:
@@ -121,9 +122,20 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join(DTYPES)}.")
     model, tokenizer = _model(ref, folder, device, dtype), _tokenizer(folder)
     loaded = LanguageModel(model, tokenizer, ref.base, device, dtype, folder_fingerprint(folder))
+    _speaks(loaded)
     for adapter in ref.adapters:
         load_adapter(loaded, adapter.path, adapter.name)
     return loaded
+
+
+def _speaks(model: LanguageModel) -> None:
+    """Refuse a model that cannot take a turn, before any is played."""
+    turn = [{"role": "system", "content": "Play."}, {"role": "user", "content": "?"}]
+    if not model.chat(turn):
+        raise BadModel(f"The chat template of {model.name} writes nothing.")
+    ends = model.model.generation_config.eos_token_id
+    if not (ends is None or type(ends) is int or (isinstance(ends, list) and all(type(end) is int for end in ends))):
+        raise BadModel(f"The model {model.name} names no token that ends a reply: eos_token_id is {ends!r}.")
 
 
 def _needs(ref: ModelRef) -> None:
@@ -180,7 +192,7 @@ def _model(ref: ModelRef, folder: Path, device: str, dtype: str) -> Any:
     try:
         with quietly():
             model, info = _class(folder).from_pretrained(folder, **options, output_loading_info=True)
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, json.JSONDecodeError) as error:
+    except Exception as error:  # transformers takes a wrong value for a right one until something breaks
         raise BadModel(f"The model {ref.base} cannot be loaded: {_first_line(error)}") from error
     if missing := sorted(info["missing_keys"]):
         raise BadModel(f"The model {ref.base} lacks {len(missing)} of its weights, among them {missing[0]}.")
@@ -218,7 +230,7 @@ def _tokenizer(folder: Path) -> Any:
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, padding_side="left")
-    except (OSError, ValueError, KeyError, TypeError, ImportError) as error:
+    except Exception as error:  # as above
         raise BadModel(f"The tokenizer in {str(folder)!r} cannot be loaded: {_first_line(error)}") from error
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token

@@ -77,6 +77,8 @@ class ModelRef:
 
 def parse_model(text: str) -> ModelRef:
     """The model that a text names; a mistake is answered with the forms that there are."""
+    if "\0" in text:
+        raise BadModel(f"{text[:100]!r} holds the character NUL, which no name has.")
     base, *options = _OPTION.split(text.strip())
     kind, colon, where = base.partition(":")
     if not colon and kind in NAMED:

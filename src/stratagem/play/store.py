@@ -23,6 +23,7 @@ from stratagem.engines.base import Call
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
 from stratagem.play.calls import DecisionKey, call_tables, calls_by_decision, size_of
+from stratagem.play.columns import check_types, check_values
 from stratagem.play.records import Decision, Episode
 from stratagem.play.schemas import DECISIONS, EPISODES, LATER, READABLE, SCHEMAS
 from stratagem.prompting.past import Past
@@ -183,8 +184,9 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
         _check(path, name, schema)
         wanted = None if columns is None else list(columns)
         table = pq.read_table(path, columns=wanted, page_checksum_verification=True)
+        check_values(path, name, table)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
+        raise BadRecord(f"{path} cannot be read: {(str(error).splitlines() or ['it is damaged'])[0]}.") from error
     if columns is None and name == "episodes" and "pasts" not in schema.names:
         table = table.append_column(EPISODES.field("pasts"), pa.array([[]] * len(table), EPISODES.field("pasts").type))
     if columns is None and name == "decisions" and "clock" not in schema.names:
@@ -201,6 +203,7 @@ def _check(path: Path, name: str, schema: pa.Schema) -> None:
     later = {column for column, since in LATER.get(name, {}).items() if int(version) < since}
     if missing := set(SCHEMAS[name].names) - set(schema.names) - later:
         raise BadRecord(f"{path} has no column {', '.join(sorted(missing))}.")
+    check_types(path, name, schema)
 
 
 def _decisions(table: pa.Table, behind: dict[DecisionKey, tuple[Call, ...]]) -> dict[str, list[Decision]]:

@@ -1,0 +1,67 @@
+"""What a column of a record may hold: the type that it was written with, and nulls only where they have a meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from stratagem.errors import BadRecord
+from stratagem.play.schemas import SCHEMAS
+
+NULLABLE = frozenset(
+    {
+        "decisions.action",
+        "decisions.said",
+        "episodes.pasts.last",
+        "episodes.stakes",
+        "episodes.signals.value",
+    }
+)
+"""Where nothing may stand for something: no action, no stakes, a signal without a meaning."""
+_BY_SEAT = ("players", "slots", "payoffs", "num_decisions", "num_illegal")
+
+
+def check_types(path: Path, name: str, schema: pa.Schema) -> None:
+    """Refuse a file with a column of another type."""
+    for field in SCHEMAS[name]:
+        if field.name in schema.names and not schema.field(field.name).type.equals(field.type):
+            found = schema.field(field.name).type
+            raise BadRecord(f"{path} has a column {field.name} of type {found}, and it should be {field.type}.")
+
+
+def check_values(path: Path, name: str, table: pa.Table) -> None:
+    """Refuse a table with nulls where something must stand, or whose episodes do not tell the same of every seat."""
+    for column in table.column_names:
+        if column in SCHEMAS[name].names:
+            place = f"{name}.{column}"
+            for inner in _with_nulls(place, table[column].combine_chunks()):
+                raise BadRecord(f"{path} has nothing in {inner.partition('.')[2]}, where something must stand.")
+    if name == "episodes" and set(_BY_SEAT) <= set(table.column_names):
+        _check_seats(path, table)
+
+
+def _with_nulls(place: str, array: pa.Array) -> Iterator[str]:
+    """The places in a column that hold nulls and may not."""
+    if array.null_count and place not in NULLABLE:
+        yield place
+    if pa.types.is_map(array.type):
+        yield from _with_nulls(f"{place}.key", array.keys)
+        yield from _with_nulls(f"{place}.value", array.items)
+    elif pa.types.is_list(array.type):
+        yield from _with_nulls(place, array.flatten())
+    elif pa.types.is_struct(array.type):
+        whole = array.drop_null()
+        for number, field in enumerate(array.type):
+            yield from _with_nulls(f"{place}.{field.name}", whole.field(number))
+
+
+def _check_seats(path: Path, table: pa.Table) -> None:
+    columns = [table[name].to_pylist() for name in _BY_SEAT]
+    for players, slots, *others in zip(*columns, strict=True):
+        if sorted(slots) != list(range(len(players))) or any(len(other) != len(players) for other in others):
+            raise BadRecord(f"{path} has an episode whose players, slots and payoffs are not of the same seats.")
+    rounds = table["rounds"].to_pylist()
+    if any(len(paid) != len(players) for players, rows in zip(columns[0], rounds, strict=True) for paid in rows):
+        raise BadRecord(f"{path} has an episode with a round that does not pay every seat.")
