@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants check golden docs bench bench-engine bench-learner clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-engine bench-learner clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test-long: $(READY) ## run the tests that take longer too
 
 mutants: $(READY) ## change the source on purpose, place by place, and list what no test notices; about half an hour
 	$(BIN)/python tests/mutants/mutate.py --jobs 2
+
+fuzz: $(READY) ## try wrong recipes, names, models, adapters, GGUF, Parquet and replies, many minutes; TIMES=N tries more
+	STRATAGEM_FUZZ=$(or $(TIMES),20) $(BIN)/python -m pytest -n 2 tests/fuzz
 
 check: $(READY) ## ruff and the strict type checker
 	$(BIN)/ruff check .

@@ -11,6 +11,9 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 
+_LONGEST = 200
+"""Characters of a name in a sentence."""
+
 
 class StratagemError(Exception):
     """A mistake that the user can put right; the message says how, in one sentence."""
@@ -22,6 +25,7 @@ class UnknownName(StratagemError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.known = names = sorted(known)
         by_folded = {known_name.casefold(): known_name for known_name in names}
+        name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
         near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names) or 'none'}."
         super().__init__(f"There is no {kind} called {name!r}: {hint}")
@@ -52,7 +56,7 @@ class MissingExtra(StratagemError):
     """Something needs a package that is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an extra that is not installed: pip install 'stratagem[{extra}]'.")
+        super().__init__(f"{what} needs an extra that is not installed: pip install -e '.[{extra}]' in the checkout.")
 
 
 class CannotCompute(StratagemError):

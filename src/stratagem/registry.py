@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from stratagem.errors import BadParameter, BrokenEntry, StratagemError, UnknownName
 
 T = TypeVar("T")
-_DEEPEST, _LONGEST = 32, 10_000
+_DEEPEST, _LONGEST = 32, 2000
 """Brackets in brackets, and characters, of a name that anybody means."""
 
 

@@ -15,6 +15,8 @@ from pydantic_core import ErrorDetails
 from stratagem.errors import BadParameter
 
 _TABLES = (dict, Mapping)
+_LONGEST = 300
+"""Characters of a value in a sentence."""
 
 
 class Settings(BaseModel):
@@ -50,7 +52,7 @@ def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
     """The first mistake, with where it is and what there is instead."""
     first, reason = _first(cls, error)
     steps = _steps(cls, first["loc"])
-    place = ".".join([where, *(str(step) for step, _ in steps)]).strip(".")
+    place = _short(".".join([where, *(str(step) for step, _ in steps)]).strip("."))
     if first["type"] == "extra_forbidden":
         inside = next((known for _, known in reversed(steps[:-1]) if known is not None), cls)
         return f"There is no setting {place}: there are {', '.join(inside.model_fields)}."
@@ -58,7 +60,19 @@ def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
         return f"The setting {place} must be given."
     if not place:  # settings that cannot stand together
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
-    return f"The setting {place} cannot be {first['input']!r}: {reason.rstrip('.')}."
+    return f"The setting {place} cannot be {_shown(first['input'])}: {reason.rstrip('.')}."
+
+
+def _shown(value: object) -> str:
+    """A value as it was written, as far as a sentence has room for it."""
+    try:
+        return _short(repr(value))
+    except (ValueError, RecursionError):  # a whole number of thousands of digits, or tables in tables without end
+        return f"what it is, a {type(value).__name__} without end"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _first(cls: type[Settings], error: ValidationError) -> tuple[ErrorDetails, str]:

@@ -374,7 +374,7 @@ def test_without_its_engine_the_game_can_be_told_of_and_not_played(monkeypatch):
     game = Diplomacy(until=1904)
     assert game.spec.seats == 7
     assert "AUSTRIA" in game.rules(0)
-    with pytest.raises(MissingExtra, match=r"pip install 'stratagem\[diplomacy\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install -e '\.\[diplomacy\]'"):
         game.start(Key(0))
 
 

@@ -71,7 +71,7 @@ def test_a_text_names_a_model(text, ref):
         ("api:m@http://x:-1/v1", "api:MODEL@URL"),
         ("api:m@http:///v1", "api:MODEL@URL"),
         ("api:m@http://a b/v1", "api:MODEL@URL"),
-        ("api:m@http://a\x00b/v1", "api:MODEL@URL"),
+        ("api:m@http://a\x00b/v1", "the character NUL"),
         ("api:m@http://\u2100.example/v1", "api:MODEL@URL"),
     ],
 )

@@ -131,7 +131,14 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
 def _speaks(model: LanguageModel) -> None:
     """Refuse a model that cannot take a turn, before any is played."""
     turn = [{"role": "system", "content": "Play."}, {"role": "user", "content": "?"}]
-    if not model.chat(turn):
+    try:
+        tokens = model.chat(turn)
+        model.decode(tokens)
+    except BadModel:
+        raise
+    except Exception as error:  # as above
+        raise BadModel(f"The tokenizer of {model.name} cannot be used: {_first_line(error)}") from error
+    if not tokens:
         raise BadModel(f"The chat template of {model.name} writes nothing.")
     ends = model.model.generation_config.eos_token_id
     if not (ends is None or type(ends) is int or (isinstance(ends, list) and all(type(end) is int for end in ends))):

@@ -27,6 +27,8 @@ _OPTION = re.compile(r"\+(?=adapter:|4bit(?:\+|$)|dtype=)")
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?")
 _PLAYER = re.compile(r"""lm\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,)]*)(.*)\)""", re.DOTALL)
 """A player that is a model with options, as its name has it: the model, perhaps as a literal, and the options."""
+_NAME, _PATH = 255, 4000
+"""Bytes of a name, and characters of a path, that a file system takes."""
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
 
 
@@ -96,7 +98,14 @@ def _forms() -> str:
 
 
 def _local(text: str, where: str) -> dict[str, Any]:
-    return {"where": where}
+    return {"where": checked(where)}
+
+
+def checked(path: str) -> str:
+    """The path, if its parts are no longer than the name of a file can be."""
+    if any(len(part.encode(errors="replace")) > _NAME for part in path.split("/")) or len(path) > _PATH:
+        raise BadModel(f"The path {path[:60]!r}… is longer than a path can be: a name in it has at most {_NAME} bytes.")
+    return path
 
 
 def _hub(text: str, where: str) -> dict[str, Any]:
@@ -108,7 +117,7 @@ def _hub(text: str, where: str) -> dict[str, Any]:
 
 def _of_run(text: str, where: str) -> dict[str, Any]:
     """The run's folder and the label; a folder may have an @ in its name."""
-    path, at, label = where.rpartition("@")
+    path, at, label = checked(where).rpartition("@")
     if not at or not LABEL.fullmatch(label):
         return {"where": where}
     if not path:
@@ -171,7 +180,7 @@ def _options(text: str, kind: str, options: list[str]) -> dict[str, Any]:
 def _adapter(text: str) -> AdapterRef:
     """A path, called by its last part unless a name stands before it."""
     named = _NAMED.fullmatch(text)
-    return AdapterRef(named[1], named[2]) if named else adapter_at(text)
+    return AdapterRef(named[1], checked(named[2])) if named else adapter_at(checked(text))
 
 
 def placeless(name: str) -> str:

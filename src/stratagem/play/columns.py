@@ -14,9 +14,9 @@ NULLABLE = frozenset(
     {
         "decisions.action",
         "decisions.said",
-        "episodes.pasts.last",
-        "episodes.stakes",
-        "episodes.signals.value",
+        "episodes.pasts[].last",
+        "episodes.stakes[]",
+        "episodes.signals.value[][]",
     }
 )
 """Where nothing may stand for something: no action, no stakes, a signal without a meaning."""
@@ -50,7 +50,7 @@ def _with_nulls(place: str, array: pa.Array) -> Iterator[str]:
         yield from _with_nulls(f"{place}.key", array.keys)
         yield from _with_nulls(f"{place}.value", array.items)
     elif pa.types.is_list(array.type):
-        yield from _with_nulls(place, array.flatten())
+        yield from _with_nulls(f"{place}[]", array.flatten())
     elif pa.types.is_struct(array.type):
         whole = array.drop_null()
         for number, field in enumerate(array.type):

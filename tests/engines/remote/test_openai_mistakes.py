@@ -162,5 +162,5 @@ def test_a_reference_that_is_no_server_and_settings_that_make_no_sense_are_refus
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(openai_engine, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pip install 'stratagem\[api\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install -e '\.\[api\]'"):
         OpenAIEngine("api:m@http://127.0.0.1:1/v1")
