@@ -320,6 +320,11 @@ def test_the_command_compares_what_is_there(files, capsys):
     assert "h Undecided." in said
     assert json.loads((files / "out/comparison.json").read_text())["verdict"] == "undecided"
     assert "undecided" in (files / "out/sweep.html").read_text()
+    with pytest.raises(SystemExit):
+        main([*command, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], [arm["name"] for arm in told["arms"]]) == ("undecided", ["a", "b"])
+    assert told["page"] == str(files / "out" / "sweep.html")
     (files / "s.toml").write_text((files / "s.toml").read_text().replace("0.5", "0.9"))
     with pytest.raises(SystemExit) as ended:
         main(command)

@@ -19,6 +19,7 @@ from stratagem.cli import (
     players,
     prompt,
     report,
+    runs,
     show,
     steps,
     sweep,
@@ -54,7 +55,7 @@ app.command("prompt")(prompt.prompt)
 app.command("data")(data.write_data)
 app.command("steps")(steps.steps)
 app.command("train")(train.train)
-app.command("runs")(train.runs)
+app.command("runs")(runs.runs)
 app.command("sweep")(sweep.sweep)
 app.command("report")(report.report)
 app.command("labels")(labels.labels)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import math
+from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
-from stratagem.cli.output import number, table
+from stratagem.cli.output import number, print_json, table
 from stratagem.files import telling, write_file
 from stratagem.provenance import provenance
+
+if TYPE_CHECKING:
+    from stratagem.sweeps.comparison import Comparison
+    from stratagem.sweeps.plan import Plan
 
 PAGE, DATA = "sweep.html", "comparison.json"
 
@@ -24,6 +28,7 @@ def sweep(
     compare: Annotated[bool, typer.Option("--compare", help="Run nothing; compare what is there.")] = False,
     any_tree: Annotated[bool, typer.Option("--any-tree", help="Run a program that is no clean commit.")] = False,
     allow_host: options.AllowHost = None,
+    json: options.Json = False,
 ) -> None:
     """Run every arm of a sweep with every seed, resumable, and say what the runs say of its hypothesis."""
     from stratagem.sweeps.comparison import compared
@@ -41,8 +46,17 @@ def sweep(
     found = compared(plan, folder)
     with telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    write_file(folder / DATA, json.dumps({**found.data(), "made_by": provenance()}, indent=1) + "\n")
+    data = {**found.data(), "made_by": provenance()}
+    write_file(folder / DATA, dumps(data, indent=1) + "\n")
     write_file(folder / PAGE, comparison_page(file.stem, found))
+    if json:
+        print_json({**data, "page": str(folder / PAGE)})
+    else:
+        _print(plan, found, folder)
+
+
+def _print(plan: Plan, found: Comparison, folder: Path) -> None:
+    """Every arm with its interval, the verdicts, and where the page lies."""
     made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
     for arm in found.arms:
         one = arm.estimate()

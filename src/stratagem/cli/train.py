@@ -1,28 +1,26 @@
-"""`stratagem train` and `stratagem runs`: from a recipe to a run, and the runs that there are."""
+"""`stratagem train`: from a recipe to a run."""
 
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
 
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
-from stratagem.cli.output import number, table
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.runs.checkpoint import latest
+from stratagem.cli.output import number, print_json, table
+from stratagem.cli.runs import RUNS, standing
+from stratagem.errors import BadParameter
+from stratagem.reports.run_data import RunData
 from stratagem.runs.config_file import settings_toml
-from stratagem.runs.folder import RunFolder, find_runs
-from stratagem.runs.metrics import read_metrics
+from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
-
-RUNS = Path("runs")
 
 
 def train(
@@ -36,6 +34,7 @@ def train(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and do nothing.")] = False,
     allow_host: options.AllowHost = None,
+    json: options.Json = False,
 ) -> None:
     """Train by a recipe; a run that was stopped goes on with --resume."""
     from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of
@@ -52,7 +51,8 @@ def train(
     else:
         made = read_any(recipe, dict(map(_change, changes or ())))
         if dry_run:
-            out.print(settings_toml(made), markup=False, highlight=False)
+            settings = settings_toml(made)
+            print_json(tomllib.loads(settings)) if json else out.print(settings, markup=False, highlight=False)
             return
         folder = into or RUNS / f"{recipe.stem}-{made.seed}"
         trainer_of(made, RunFolder(folder))  # which refuses what cannot be trained, before there is a folder
@@ -72,7 +72,10 @@ def train(
             bar.update(task, completed=step, total=steps, description=f"{run.name}: {shown}")
 
         trainer_of(made, run, tell, strict=strict).train()
-    _summary(run)
+    if json:
+        print_json(_summed_up(run))
+    else:
+        _summary(run)
 
 
 _TOLD = ("loss", "pay", "exploitability", "select")
@@ -96,41 +99,28 @@ def _told(figures: Mapping[str, float]) -> dict[str, float]:
     return {name: value for name, last, value in sorted(told, key=lambda one: _TOLD.index(one[1]))}
 
 
+def _summed_up(run: RunFolder) -> dict[str, Any]:
+    """How the run stands, and where what counts began, ended, and stood at the checkpoint that is chosen."""
+    return {"run": run.name, "path": str(run.path), **standing(run), "figures": _figures(run)}
+
+
+def _figures(run: RunFolder) -> dict[str, dict[str, float | None]]:
+    """By metric the first and the last value, and that at the best checkpoint."""
+    data = RunData(run)
+    return {
+        name: {
+            "first": values[0],
+            "last": values[-1],
+            "best": dict(zip(steps, values, strict=True)).get(-1 if data.chosen_step is None else data.chosen_step),
+        }
+        for name, (steps, values) in data.curves.items()
+        if name.partition("/")[2] in _KEY
+    }
+
+
 def _summary(run: RunFolder) -> None:
-    """Where what counts began, ended, and stood at the checkpoint that is chosen."""
-    curves, best = read_metrics(run), _best(run)
     made = table(f"{run.path}", "figure", "first", "last", "best checkpoint")
-    for name, (steps, values) in curves.items():
-        if name.partition("/")[2] in _KEY:
-            chosen = number(values[steps.index(best)]) if best in steps else "–"
-            made.add_row(name, number(values[0]), number(values[-1]), chosen)
+    for name, figures in _figures(run).items():
+        made.add_row(name, *("–" if value is None else number(value) for value in figures.values()))
     out.print(made)
     out.print(f"stratagem report {run.path}", style="bold", highlight=False, markup=False)
-
-
-def _best(run: RunFolder) -> int | None:
-    newest = latest(run, digests=False)
-    return max(newest.best, default=None) if newest else None
-
-
-def runs(folder: Annotated[Path, typer.Argument(help="Where the runs lie.")] = RUNS) -> None:
-    """List the runs in a folder: how each stands, and its newest figures."""
-    made = table(f"Runs in {folder}", "run", "state", "since", "step", "best", "exploitability", numbers=False)
-    damaged = list[str]()
-    for run in find_runs(folder):
-        try:
-            made.add_row(Text(run.name), *_standing(run))
-        except StratagemError as error:
-            made.add_row(Text(run.name), "damaged")
-            damaged.append(str(error))
-    out.print(made)
-    for sentence in damaged:
-        errors.print(sentence, highlight=False, markup=False)
-
-
-def _standing(run: RunFolder) -> Iterator[str]:
-    """How a run stands, since when, at which step, its best step, and its newest exact figures."""
-    status, curves, best = run.status(), read_metrics(run), _best(run)
-    exact = [curve.values[-1] for name, curve in curves.items() if name.endswith("exact/exploitability")]
-    yield from (status.state, status.since, str(max((steps[-1] for steps, _ in curves.values()), default=0)))
-    yield from ("" if best is None else str(best), ", ".join(map(number, exact)))

@@ -130,10 +130,11 @@ class RunData:
         return max(scored, key=scored.__getitem__) if scored else None
 
     def _best_model(self) -> int | None:
-        """The numbered model that is the same as the best."""
+        """The numbered model that is the same as the best; a league numbers from the end of the warm start."""
         models = (self._read("models.json", _MODELS) or Models()).models
-        alike = [int(label) for label, model in models.items() if label.isdecimal() and model == models.get("best")]
-        return min(alike) - self.warm_steps if alike else None
+        alike = [label.partition("/") for label, model in models.items() if model == models.get("best")]
+        steps = [int(step) - (0 if learner else self.warm_steps) for step, _, learner in alike if step.isdecimal()]
+        return min(steps) if steps else None
 
     @cached_property
     def last_step(self) -> int | None:

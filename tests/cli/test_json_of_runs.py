@@ -1,0 +1,61 @@
+"""`--json` of `train` and `runs`: one value on the output, everything else on the error stream."""
+
+import json
+
+import pytest
+
+from stratagem.runs.folder import RunFolder
+
+RECIPE = """
+algorithm = "grpo"
+games = ["kuhn(hands=1)"]
+evaluate_every = 1
+validation = 1
+test = 1
+exact_budget = 40000
+[adapter]
+rank = 1
+[grpo]
+iterations = 2
+groups = 1
+forks = 2
+signal_every = 0
+"""
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recipe") / "r.toml"
+    path.write_text(RECIPE)
+    return path
+
+
+def test_train_prints_its_summary_as_one_json_object(run, recipe, tmp_path):
+    status, printed, _ = run("train", recipe, "--out", tmp_path / "runs" / "one", "--json")
+    told = json.loads(printed)
+    assert (status, told["run"], told["state"], told["step"], told["algorithm"]) == (0, "one", "finished", 2, "grpo")
+    exact = told["figures"]["kuhn/exact/exploitability"]
+    assert set(exact) == {"first", "last", "best"}
+    assert exact["last"] == told["exploitability"]["kuhn"]
+    assert told["best_step"] in (0, 1, 2)
+
+    damaged = RunFolder(tmp_path / "runs" / "two")
+    damaged.path.mkdir()
+    (damaged.path / "run.json").write_text("{")
+    status, printed, said = run("runs", tmp_path / "runs", "--json")
+    one, two = json.loads(printed)
+    assert status == 0
+    assert one == {key: value for key, value in told.items() if key != "figures"}
+    assert (two["run"], two["state"]) == ("two", "damaged")
+    assert "run.json" in two["sentence"]
+    assert not said, "the sentence stands in the data"
+
+
+def test_a_dry_run_prints_the_resolved_recipe_as_json(run, recipe):
+    told = json.loads(run("train", recipe, "--dry-run", "--json")[1])
+    assert told["grpo"]["iterations"] == 2
+    assert told["seed"] == 0
+
+
+def test_an_empty_folder_has_no_runs(run, tmp_path):
+    assert json.loads(run("runs", tmp_path, "--json")[1]) == []
