@@ -95,10 +95,10 @@ def test_commands_exist(path):
             assert line in OTHERS
 
 
-@pytest.mark.parametrize("line", ["stratagem eval kuhn", "stratagem eval kuhn --player X --speed 3"])
+@pytest.mark.parametrize("line", ["stratagem sweep", "stratagem eval kuhn --player X --speed 3"])
 def test_a_command_that_does_not_exist_is_found(line):
     command, *arguments = split(line)[1:]
-    with pytest.raises(Exception, match=r"Missing (option|parameter)|No such option"):
+    with pytest.raises(Exception, match=r"Missing (argument|option|parameter)|No such option"):
         COMMANDS[command].make_context(command, arguments)
 
 
