@@ -7,6 +7,7 @@ that say so: `mcts:100`, `spiel:nim(pile_sizes=3;4)`.
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -81,7 +82,8 @@ def _literal(text: str) -> Any:
     """A Python value; a list of bare words is a list of texts, and whatever else is no value is a text."""
     text = text.strip()
     try:
-        return ast.literal_eval(text)
+        with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # of a text that is no literal
+            return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         listed = text[:1] + text[-1:] in ("[]", "()")
         return [_literal(piece) for piece in _split_arguments(text[1:-1])] if listed else text
