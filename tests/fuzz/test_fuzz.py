@@ -30,8 +30,8 @@ from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.catalogue import make_player
 
 TIMES = int(os.environ.get("STRATAGEM_FUZZ", "1"))
-LONGEST = 3000
-"""Characters of a sentence."""
+LONGEST = 5000
+"""Characters of a sentence, which may repeat a path."""
 SECONDS = 20.0
 """Of the processor, for a case."""
 

@@ -99,6 +99,9 @@ class Shown(NamedTuple):
         if self.json:
             print_json(data)
             return
+        if not results:
+            errors.print("There are no figures yet: nobody has finished an episode against another.", highlight=False)
+            return
         adjusted = holm_p(results)
         for result in results:
             self._game(result, adjusted)

@@ -122,7 +122,8 @@ def test_stopped_run_goes_on_and_asks_nothing_twice(uninterrupted, tmp_path, cap
         if how != signal.SIGKILL:
             assert "Broken off: these are the figures of" in said
             assert "Go on with: stratagem " in said
-            assert ("kuhn(hands=2)" in told) or at < 25
+            assert ("kuhn(hands=2)" in told) or "no figures yet" in said or "of 0 finished" in said
+            assert "kuhn(hands=2)" in told or command == "tournament" or at < 25
         status, printed, _ = run(capsys, [*words, "--json", "--resume"])
     wanted, needed, _ = uninterrupted[command]
     assert status == 0
