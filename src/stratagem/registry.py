@@ -118,6 +118,10 @@ class Registry(Generic[T]):
             self._loaded[name] = self._load(self._entries[name])
         return self._loaded[name]
 
+    def name_of(self, made: object) -> str | None:
+        """The name of ours under which the class of `made` stands; None where none does."""
+        return next((name for name, factory in self._table.items() if factory is type(made)), None)
+
     def make(self, call: Call) -> T:
         """Build what `call` names, and turn a wrong argument into one sentence."""
         factory = self.factory(call.name)

@@ -60,7 +60,8 @@ def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
         return f"The setting {place} must be given."
     if not place:  # settings that cannot stand together
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
-    return f"The setting {place} cannot be {_shown(first['input'])}: {reason.rstrip('.')}."
+    end = "" if reason.endswith("?") else "."
+    return f"The setting {place} cannot be {_shown(first['input'])}: {reason.rstrip('.')}{end}"
 
 
 def _shown(value: object) -> str:

@@ -12,7 +12,8 @@ from stratagem.algorithms.sft import AdapterSettings, WarmStartSettings
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game
-from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.losses.base import Loss
+from stratagem.learning.named import Named
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
@@ -24,12 +25,11 @@ class Iterations(Protocol):
     @property
     def iterations(self) -> int: ...
     @property
-    def kl(self) -> float: ...
+    def loss(self) -> Named[Loss]: ...
     @property
     def optimiser(self) -> OptimiserSettings: ...
     @property
     def updates(self) -> int: ...
-    def loss(self) -> PolicyGradient: ...
 
 
 class PolicyRecipe(AnyRecipe):
@@ -91,12 +91,19 @@ class PolicyRecipe(AnyRecipe):
 
     @model_validator(mode="after")
     def _base(self) -> Self:
-        if self.train == "all" and self.stage.kl:
-            raise ValueError(f'with `train = "all"` nothing is left as a reference: set `{self.stage_name}.kl` to 0')
+        held, loss = "reference_logprobs" in self.stage.loss.made.extras, f"`{self.stage_name}.loss`"
+        if self.train == "all" and held:
+            raise ValueError(
+                f'with `train = "all"` nothing is left as a reference, which {loss} reads: give it no KL penalty, as '
+                '`{ kl = "none", beta = 0.0 }`, or name a loss that reads none, such as policy_gradient'
+            )
         if self.train == "all" and self.reference.type == "ema":
             raise ValueError('a `reference` of type `ema` is the mean of an adapter: leave `train` at "adapter"')
-        if self.reference.type == "ema" and not self.stage.kl:
-            raise ValueError(f"a `reference` of type `ema` acts by `{self.stage_name}.kl` alone, which is 0: raise it")
+        if self.reference.type == "ema" and not held:
+            raise ValueError(
+                f"a `reference` of type `ema` acts by the KL penalty of {loss} alone, and {self.stage.loss.type} has "
+                'none: write it as `{ kl = "k3", beta = 0.1 }`'
+            )
         ref = parse_model(self.model)
         if self.warm_steps and (ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start"))):
             raise ValueError("a `model` that was trained before is taught no more: leave `warm_start` out")

@@ -105,7 +105,12 @@ def check_depth(data: object, what: str) -> None:
 
 
 def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Two tables as one: tables in them are joined, other values of `above` take the place of those of `below`."""
+    """Two tables as one: tables in them are joined, other values of `above` take the place of those of `below`.
+
+    A table of another `type` takes the place of the whole, since its parameters are others.
+    """
+    if "type" in above and above["type"] != below.get("type"):
+        return dict(above)
     joined = dict(below)
     for name, value in above.items():
         inner = joined.get(name)

@@ -9,7 +9,7 @@ import numpy as np
 
 from stratagem.engines.base import Call
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import Credit, Decisions
+from stratagem.learning.credit.base import Credit, Decisions, coded
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.signal import HALF, TERM
 from stratagem.play.match import Match, Setup
@@ -75,6 +75,7 @@ def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapp
     groups = {name: number for number, name in enumerate(dict.fromkeys(row.group for row in rows))}
     worth = {name: [term(episode) for episode in episodes] for name, term in terms.items()}
     columns: dict[str, list[float]] = {name: [] for name in terms}
+    role, roles = coded(f"{episodes[row.episode].game}/{row.decision.seat}" for row in rows)
     seen = set[tuple[int, int]]()
     for row in rows:
         place = (row.episode, row.decision.round)
@@ -85,6 +86,8 @@ def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapp
         episode=np.array([row.episode for row in rows], dtype=np.int64),
         group=np.array([groups[row.group] for row in rows], dtype=np.int64),
         round=np.array([row.decision.round for row in rows], dtype=np.int64),
+        role=role,
+        roles=roles,
         keep=np.array([row.decision.keep for row in rows], dtype=np.bool_),
         terms={name: np.array(column) for name, column in columns.items()},
     )

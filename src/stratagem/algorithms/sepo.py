@@ -29,7 +29,7 @@ from stratagem.evaluation.best_response import BUDGET
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.credit.per_round import PerRound
+from stratagem.learning.credit.base import FRESH, State
 from stratagem.learning.example import Example
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
@@ -52,6 +52,7 @@ class SEPO:
         self._pools = {name: pool.make(game) for name, pool in pools(game).items()}
         self._responder: BestResponder | None = None
         self._counts: Counter[str] = Counter()
+        self._carried: dict[str, State] = {}
 
     def collect(self, iteration: int) -> Collected:
         """The rollouts and probes of one iteration, and what they teach."""
@@ -69,12 +70,18 @@ class SEPO:
         return Collected(examples, figures, episodes, dict(self._counts), self.terms, self._uncharged(probed))
 
     def state(self) -> dict[str, Any]:
-        """What a later iteration depends on: the best response of an earlier one, which may not be due again yet."""
-        return {"responder": None if self._responder is None else dict(self._responder.table)}
+        """What a later iteration depends on.
+
+        It is the best response of an earlier one, which may not be due again yet, and what the estimator of the
+        advantage carries over against each opponent.
+        """
+        table = None if self._responder is None else dict(self._responder.table)
+        return {"responder": table, "advantage": {name: dict(carried) for name, carried in self._carried.items()}}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state."""
         self._responder = None if state["responder"] is None else BestResponder(state["responder"])
+        self._carried = {name: dict(carried) for name, carried in state.get("advantage", {}).items()}
 
     @property
     def terms(self) -> frozenset[str]:
@@ -175,9 +182,10 @@ class SEPO:
         self, bout: _Bout, terms: Mapping[str, Term], weights: Mapping[str, float], cost: float = 1.0
     ) -> list[Example]:
         rows = taken(bout.episodes)
-        credit = PerRound(normalise=self.settings.normalise, horizon=self.settings.horizon, weights=dict(weights))(
-            decisions_of(rows, bout.episodes, terms)
-        )
+        decisions = decisions_of(rows, bout.episodes, terms).weighted(weights)
+        against = f"{bout.kind}/{bout.opponent}"
+        credit = self.settings.advantage.made(decisions, self._carried.get(against, FRESH))
+        self._carried[against] = dict(credit.state)
         self._counts.update(credit.counts)
         costed = replace(
             credit,

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from stratagem.algorithms.objective import ObjectiveSettings
+from stratagem.algorithms.provided import SEPO, Provided
 from stratagem.evaluation.metrics.safety import WEIGHTS, Weights
-from stratagem.learning.credit.per_round import Horizon, Normalise
-from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.credit.catalogue import NamedAdvantage, read_advantage
+from stratagem.learning.losses.catalogue import NamedLoss, read_loss
 from stratagem.learning.optimiser import OptimiserSettings
-from stratagem.settings import FiniteSettings
+
+REPLACED = {
+    "kl": "loss = { beta = ... }",
+    "clip": "loss = { clip_low = ..., clip_high = ... }",
+    "normalise": "advantage = { normalise = ... }",
+    "horizon": "advantage = { horizon = ... }",
+}
+"""Keys that became parameters of the loss and of the estimator."""
 
 
-class SEPOSettings(FiniteSettings):
+class SEPOSettings(ObjectiveSettings):
     """How SEPO trains."""
+
+    provided: ClassVar[Provided] = SEPO
+    replaced: ClassVar[Mapping[str, str]] = REPLACED
 
     iterations: int = Field(default=100, ge=1)
     """How often it plays and learns; each is a step."""
@@ -22,10 +35,13 @@ class SEPOSettings(FiniteSettings):
     """How many rollouts make a group (K)."""
     groups: int = Field(default=2, ge=1)
     """How many groups there are for each opponent in an iteration; the hero's seat rotates between them."""
-    normalise: Normalise = "round"
-    """Whether each round is compared with the same round of the other rollouts, or whole episodes are."""
-    horizon: Horizon = "to_go"
-    """What a round is worth: all that comes from it on, or what it paid itself (the paper's)."""
+    loss: NamedLoss = read_loss("sepo")
+    """The loss of a batch, by name with its parameters. The default is the clipped surrogate with a one-sided KL
+    penalty, divided by the number of decisions."""
+    advantage: NamedAdvantage = read_advantage("per_round")
+    """The estimator of the advantage, by name with its parameters. The default compares each round with the same round
+    of the other rollouts, by all that comes from it on; `{ horizon = "round" }` takes what it paid itself (the
+    paper's), and `{ normalise = "episode" }` compares whole episodes."""
     credit: Literal["probe", "rollout", "shared", "none"] = "probe"
     """Who answers for a penalty: the decisions of the probe that showed it; the rollout that it is subtracted from (the
     paper's); all rollouts of a group alike, which cancels; nobody, so that only pay and externality count."""
@@ -41,10 +57,6 @@ class SEPOSettings(FiniteSettings):
     """What harm to others costs."""
     signal_every: int = Field(default=5, ge=0)
     """After how many iterations it is measured what gradient each term of the reward brings; 0 never measures."""
-    kl: float = Field(default=0.1, ge=0.0)
-    """What leaving the reference costs, on the side where a token has become likelier."""
-    clip: float = Field(default=0.2, gt=0.0)
-    """How far from 1 the ratio still counts; with one step a batch it is 1 everywhere."""
     optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
     """How the weights are moved."""
 
@@ -62,9 +74,3 @@ class SEPOSettings(FiniteSettings):
     def asks_best_responses(self, family: str) -> bool:
         """Whether the best response to the policy is worked out in a game of this family."""
         return self.source == "best_response" and self.credit != "none" and self.weights(family)["exploit"] > 0.0
-
-    def loss(self) -> PolicyGradient:
-        """The clipped surrogate with the one-sided charge, divided by the number of steps."""
-        if not self.kl:
-            return PolicyGradient(clip_low=self.clip, clip_high=self.clip, per="divisor")
-        return PolicyGradient(clip_low=self.clip, clip_high=self.clip, kl="one_sided", beta=self.kl, per="divisor")

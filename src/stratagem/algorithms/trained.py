@@ -67,7 +67,7 @@ class Trained:
         policy = Policy(self.lm, budget=recipe.budget, recompute=recipe.recompute)
         self.learner = Learner(
             policy,
-            stage.loss(),
+            stage.loss.made,
             optimiser,
             adapter=self.adapter,
             reference=recipe.reference.make(self.lm, name),

@@ -22,7 +22,7 @@ from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.learning.checks import CREDITS, CUT, SEAT_LEAST, SEAT_MOST
-from stratagem.learning.credit.base import Credit, Decisions
+from stratagem.learning.credit.base import FRESH, Credit, Decisions, State
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.signal import HALF, TERM
 from stratagem.play.forks import forks, last_asked
@@ -77,7 +77,7 @@ def check_game(settings: ForkSettings, game: Game[Any]) -> None:
     if silent := sorted(set(settings.terms) & set(SIGNALS) - set(game.spec.signals)):
         raise BadParameter(f"{game.spec.name} has no signal {silent[0]}, so `terms` cannot charge for it.")
     asked = [term for term in ("parts", "outcome") if settings.terms.get(term)]
-    asked += ["orders"] if settings.orders != "none" else []
+    asked += [f"advantage {settings.advantage.type}"] if "weight" in settings.advantage.made.columns else []
     if asked and not _judges(game):
         raise BadParameter(f"{describe(game)} does not say what the pieces of an action were worth: set no {asked[0]}.")
 
@@ -101,6 +101,7 @@ class GRPO:
         self.key = key.at(describe(game))
         self.opponents = opponents
         self.name = "/".join(filter(None, (game.spec.name, name)))
+        self._carried: State = FRESH
         self._warm = Match(game, [make_player(settings.warm_up, game)] * game.spec.seats)
 
     def collect(self, iteration: int) -> Collected:
@@ -133,18 +134,21 @@ class GRPO:
     def credited(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Collected:
         """What the forks teach."""
         pieces = list(self._pieces(groups, episodes))
-        credit = self.settings.estimator()(self._columns(pieces))
+        decisions = self._columns(pieces).weighted(self.settings.terms)
+        credit = self.settings.advantage.made(decisions, self._carried)
+        self._carried = dict(credit.state)
         examples = self._examples(pieces, credit)
         whole = [*(group.parent for group in groups), *episodes]
         counts = {**credit.counts, **self._cuts(credit), **self._seats(groups)}
         return Collected(examples, self._figures(pieces), whole, counts, frozenset(credit.centred))
 
     def state(self) -> dict[str, Any]:
-        """Nothing is carried over."""
-        return {}
+        """What the estimator of the advantage carries over."""
+        return {"advantage": dict(self._carried)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Nothing is carried over."""
+        """Go on from a state."""
+        self._carried = dict(state.get("advantage", {}))
 
     def _warm_ups(self, iteration: int, key: Key) -> Iterator[Setup]:
         low, high = self.settings.turns
@@ -187,6 +191,8 @@ class GRPO:
             episode=own,
             group=group,
             round=np.array([piece.decision.clock for piece in pieces], dtype=np.int64),
+            role=np.array([piece.seat for piece in pieces], dtype=np.int64),
+            roles=tuple(f"{describe(self.game)}/{seat}" for seat in range(seats)),
             keep=np.array([piece.keep for piece in pieces], dtype=np.bool_),
             terms=terms,
             weight=np.array([piece.parts for piece in pieces]),

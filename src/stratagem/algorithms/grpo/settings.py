@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.grpo.pieces import SIGNALS
-from stratagem.learning.credit.base import Estimator
-from stratagem.learning.credit.group_mean import GroupMean
-from stratagem.learning.credit.per_order import PerOrder
-from stratagem.learning.credit.per_round import PerRound
-from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.algorithms.objective import ObjectiveSettings
+from stratagem.algorithms.provided import GRPO, Provided
+from stratagem.learning.credit.catalogue import NamedAdvantage, read_advantage
+from stratagem.learning.losses.catalogue import NamedLoss, read_loss
 from stratagem.learning.optimiser import OptimiserSettings
-from stratagem.settings import FiniteSettings
 
 TERMS = ("payoff", "parts", "outcome", *SIGNALS)
+REPLACED = {
+    "kl": 'loss = { kl = "k3", beta = ... }',
+    "entropy": "loss = { entropy = ... }",
+    "clip_low": "loss = { clip_low = ... }",
+    "clip_high": "loss = { clip_high = ... }",
+    "credit": 'advantage = "group_mean" (episode) or advantage = "per_round" (turn)',
+    "scale": "advantage = { scale = ... }",
+    "orders": 'advantage = { type = "per_order", how = ... }',
+    "order_scale": 'advantage = { type = "per_order", scale = ... }',
+}
+"""Keys that became parameters of the loss and of the estimator."""
 SELF = "self"
 """The opponent that is the policy itself; then all seats learn."""
 
 
-class ForkSettings(FiniteSettings):
+class ForkSettings(ObjectiveSettings):
     """How situations are forked, what an episode is worth, and how that is learnt."""
+
+    provided: ClassVar[Provided] = GRPO
+    replaced: ClassVar[Mapping[str, str]] = REPLACED
 
     iterations: int = Field(default=30, ge=1)
     """How often it plays and learns."""
@@ -46,27 +59,17 @@ class ForkSettings(FiniteSettings):
     """What the reward is made of: `payoff`, `parts` (what the pieces of actions are worth), `outcome` (what the game
     says that the end is worth beside its payoff), and the safety signals `externality` and `collusion` of each round,
     each with its weight; what is charged for has a negative one."""
-    credit: Literal["episode", "turn"] = "episode"
-    """Whether a decision answers for its whole episode, or for what comes from its turn on, against the same turn, or
-    time of the game's clock, of the other forks."""
-    scale: bool = True
-    """Whether what is better than the group is divided by the group's spread."""
-    orders: Literal["none", "plus", "times"] = "none"
-    """How what a piece of an action is worth itself meets the advantage: not at all, added, or as a factor."""
-    order_scale: float = Field(default=1.0, ge=0.0)
-    """What it counts where it is added."""
+    loss: NamedLoss = read_loss("policy_gradient(clip_high=0.28, entropy=0.01)")
+    """The loss of a batch, by name with its parameters."""
+    advantage: NamedAdvantage = read_advantage("group_mean")
+    """The estimator of the advantage, by name with its parameters. `group_mean` compares whole episodes of a group;
+    `per_round` compares what comes from a turn on, or from a time of the game's clock, with the same turn of the other
+    forks; `role_baseline` compares an episode with the moving average of its seat; `per_order` adds an order's own
+    reward."""
     clip_advantage: float = Field(default=0.0, ge=0.0)
     """Beyond this an advantage is cut; 0 cuts nothing."""
     updates: int = Field(default=1, ge=1)
     """Steps of the optimiser that an iteration makes, among which its examples are dealt out."""
-    entropy: float = Field(default=0.01, ge=0.0)
-    """The bonus for the entropy of what was allowed."""
-    kl: float = Field(default=0.0, ge=0.0)
-    """What leaving the reference costs."""
-    clip_low: float = Field(default=0.2, ge=0.0, le=1.0)
-    """How far below 1 a ratio still counts."""
-    clip_high: float = Field(default=0.28, ge=0.0)
-    """How far above 1 a ratio still counts."""
     optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
     """How the weights are moved."""
 
@@ -82,30 +85,17 @@ class ForkSettings(FiniteSettings):
             )
         return self
 
-    def estimator(self) -> Estimator:
-        """Where advantages come from."""
-        whole: Estimator = GroupMean(scale=self.scale, weights=self.terms)
-        if self.credit == "turn":
-            whole = PerRound(scale=self.scale, weights=self.terms)
-        return whole if self.orders == "none" else PerOrder(of=whole, how=self.orders, scale=self.order_scale)
-
-    def loss(self) -> PolicyGradient:
-        """The clipped surrogate with a bonus for entropy, over all tokens alike."""
-        return PolicyGradient(
-            clip_low=self.clip_low,
-            clip_high=self.clip_high,
-            kl="k3" if self.kl else "none",
-            beta=self.kl,
-            entropy=self.entropy,
-        )
+    @property
+    def reward_terms(self) -> frozenset[str]:
+        return frozenset(self.terms)
 
 
 class GRPOSettings(ForkSettings):
     """Fork a situation, play on, and say more often what went better than in the other forks."""
 
     signal_every: int = Field(default=5, ge=0)
-    """After how many iterations it is measured what gradient each term brings; 0 never measures. Where `orders`
-    are added nothing is measured, since what a token is taught is then no sum of the terms."""
+    """After how many iterations it is measured what gradient each term brings; 0 never measures. Where
+    the estimator does not tell the terms apart, as `role_baseline` and `per_order` do not, nothing is measured."""
     opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
     """Who plays the other seats, and how often; one is drawn a situation. `self` is the policy, and all learn."""
 

@@ -53,6 +53,7 @@ class Round:
             booked = book(self.standing.results, name, groups[name], worth, episodes)
             figures |= {f"{name}/points": booked.points, f"{name}/pay": booked.pay}
             collected = collector.credited(groups[name], episodes)
+            self.standing.collectors[name] = collector.state()
             figures |= {f"{name}/{what.partition('/')[2]}": value for what, value in collected.figures.items()}
             figures |= {f"{name}/{what}": value for what, value in self._learnt(name, joined([collected])).items()}
             whole += collected.episodes
@@ -65,7 +66,9 @@ class Round:
 
     def _collector(self, name: str, matched: Matched) -> GRPO:
         hero = self.standing.learners[name].hero
-        return GRPO(self.recipe.league, self.game, hero, self.standing.key().at(name), matched, name)
+        collector = GRPO(self.recipe.league, self.game, hero, self.standing.key().at(name), matched, name)
+        collector.restore(self.standing.collectors.get(name, {}))
+        return collector
 
     def _baselines(self, setups: Sequence[Setup]) -> list[tuple[float, ...]]:
         """The baseline of each group, whose rollouts start from one position."""

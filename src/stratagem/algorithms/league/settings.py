@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.grpo.settings import ForkSettings
 from stratagem.algorithms.league.booking import MatchScore
+from stratagem.algorithms.provided import LEAGUE, Provided
 from stratagem.league.matchmaking import PFSP, Fixed, Matchmaker, RatingNear, SelfPlay
 from stratagem.league.results import DECAY
 from stratagem.league.roles import LeagueExploiter, Main, MainExploiter
@@ -90,6 +91,8 @@ class LearnerSettings(FiniteSettings):
 
 class LeagueSettings(ForkSettings):
     """How the league goes on."""
+
+    provided: ClassVar[Provided] = LEAGUE
 
     match_score: MatchScore = "gain"
     """Score by which two seats of a branched rollout are compared: `gain`, the payoff less the standing at the

@@ -49,6 +49,8 @@ class Standing:
         self.watches: dict[str, Watch] = {}
         self._first: dict[str, Sequence[torch.Tensor]] = {}
         """Every learner's weights as they were drawn, to which it goes back when it begins anew."""
+        self.collectors: dict[str, Mapping[str, Any]] = {}
+        """What each learner's play carries from iteration to iteration."""
         self.scores: dict[str, float] = {}
         """What the first learner's kept checkpoints were worth in validation."""
         self.ratings: dict[str, float] = {}
@@ -116,12 +118,14 @@ class Standing:
         self.learners[learner].begin_anew(self._first[learner])
         self.watches[learner].begin_anew(self.learners[learner].learner.optimiser.taken)
         self.results.forget(learner)
+        self.collectors.pop(learner, None)
 
     def state(self) -> dict[str, Any]:
         """All that a later iteration depends on, but for weights and population."""
         return {
             "results": self.results.state(),
             "match_score": self.recipe.league.match_score,
+            "collectors": dict(self.collectors),
             "scores": dict(self.scores),
             "ratings": dict(self.ratings),
             "learners": {name: trained.state() for name, trained in self.learners.items()},
@@ -140,6 +144,7 @@ class Standing:
         else:
             warnings.warn(OTHER_SCORE.format(self.recipe.league.match_score), TrainingWarning, stacklevel=2)
         self._complete()
+        self.collectors = dict(state.get("collectors", {}))
         self.scores = dict(state["scores"])
         for name, trained in self.learners.items():
             trained.restore(state["learners"][name], start.folder)

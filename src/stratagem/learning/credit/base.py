@@ -110,6 +110,10 @@ class Decisions:
                 raise UnknownName("term of the reward", name, self.terms)
         return {name: weight * self.terms[name] for name, weight in weights.items()}
 
+    def weighted(self, weights: Mapping[str, float]) -> Decisions:
+        """The same with the terms that have a weight, each times it."""
+        return replace(self, terms=self.weighed(weights))
+
     def reward(self, weights: Mapping[str, float] | None) -> Floats:
         """The terms added up."""
         return sum(self.weighed(weights).values(), start=np.zeros(len(self)))
@@ -135,6 +139,16 @@ class Credit:
 
 class Estimator(ABC):
     """Decisions to credit; settings are fields of a frozen dataclass."""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Columns of `Decisions` that it reads beside `episode` and the terms."""
+        return frozenset()
+
+    @property
+    def terms(self) -> frozenset[str]:
+        """Terms of the reward that it reads by name."""
+        return frozenset()
 
     def __call__(self, decisions: Decisions, state: State = FRESH) -> Credit:
         """The credit of all decisions; those that are not kept are taken out first."""

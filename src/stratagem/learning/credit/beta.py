@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.step_win_rate import judged, pairs_of
+from stratagem.learning.credit.step_win_rate import PAIRS, judged, pairs_of
 from stratagem.options import within
 
 
@@ -30,6 +30,10 @@ class Beta(Estimator):
         for option in ("prior_wins", "prior_losses"):
             within(self, option, getattr(self, option), 0.0)
         within(self, "threshold", self.threshold, 0.0, 1.0)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return PAIRS
 
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         pairs = pairs_of(decisions)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Annotated
+
+from pydantic import PlainSerializer, PlainValidator
 
 from stratagem.learning.credit.base import Estimator
 from stratagem.learning.credit.beta import Beta
@@ -17,6 +20,7 @@ from stratagem.learning.credit.scaled import Scaled
 from stratagem.learning.credit.spag import SPAGReward
 from stratagem.learning.credit.step_win_rate import StepWinRate
 from stratagem.learning.credit.whitened import Whitened
+from stratagem.learning.named import Named, Reader, in_a_recipe
 from stratagem.registry import Registry, parse_call
 
 CREDITS: dict[str, Callable[..., Estimator]] = {
@@ -36,6 +40,11 @@ CREDITS: dict[str, Callable[..., Estimator]] = {
 """Estimators by name; options follow in brackets: `per_round(horizon=round)`."""
 
 _registry: Registry[Estimator] = Registry("estimator of credit", CREDITS, "stratagem.credits")
+
+read_advantage = Reader(_registry, Estimator)
+"""Reads an estimator as a recipe names it: by a text or a table."""
+NamedAdvantage = Annotated[Named[Estimator], PlainValidator(in_a_recipe(read_advantage)), PlainSerializer(Named.table)]
+"""An estimator of the advantage as a setting."""
 
 
 def make_credit(text: str) -> Estimator:

@@ -8,7 +8,7 @@ import numpy as np
 
 from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
 from stratagem.learning.credit.segments import cells, steps_left
-from stratagem.learning.credit.step_win_rate import judged, pairs_of
+from stratagem.learning.credit.step_win_rate import PAIRS, judged, pairs_of
 from stratagem.options import within
 
 
@@ -37,6 +37,10 @@ class Discounted(Estimator):
         within(self, "gamma", self.gamma, 0.0, 1.0)
         for option in ("win", "tie", "loss", "threshold"):
             within(self, option, getattr(self, option), -1e6, 1e6)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return PAIRS
 
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         pairs, outcome = pairs_of(decisions), decisions.figures("outcome")

@@ -33,6 +33,14 @@ class GAE(Estimator):
         within(self, "gamma", self.gamma, 0.0, 1.0)
         within(self, "lam", self.lam, 0.0, 1.0)
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset({"value"})
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.weights or ())
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         reward, value = decisions.reward(self.weights), decisions.figures("value")
         episodes = cells(decisions.episode)

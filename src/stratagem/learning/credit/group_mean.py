@@ -34,6 +34,14 @@ class GroupMean(Estimator):
     def __post_init__(self) -> None:
         within(self, "delta", self.delta, 1e-12)
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset({"group"})
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.weights or ())
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         episodes = cells(decisions.episode)
         terms = {name: episodes.total(values) for name, values in decisions.weighed(self.weights).items()}

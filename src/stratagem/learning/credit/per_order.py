@@ -39,6 +39,14 @@ class PerOrder(Estimator):
         if self.how not in get_args(How):
             raise UnknownName("way to weigh orders", str(self.how), get_args(How))
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return self.of.columns | ({"weight", "group"} if self.how == "plus" else {"weight"})
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return self.of.terms
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         credit, weight = self.of(decisions, state), decisions.figures("weight")
         turned = (weight < 0) & (credit.advantage < 0)

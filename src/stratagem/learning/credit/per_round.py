@@ -46,6 +46,14 @@ class PerRound(Estimator):
         for option, kind in (("normalise", Normalise), ("horizon", Horizon)):
             _one_of(option, getattr(self, option), kind)
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset({"group", "round"} if self.normalise == "round" else {"group"})
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.weights or ())
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         if self.normalise == "episode":
             whole = GroupMean(scale=self.scale, delta=self.delta, weights=self.weights)

@@ -31,6 +31,14 @@ class RoleBaseline(Estimator):
     def __post_init__(self) -> None:
         within(self, "decay", self.decay, 0.0, 1.0)
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset({"role"})
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return frozenset(self.weights or ())
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         episodes = cells(decisions.episode)
         reward = episodes.total(decisions.reward(self.weights))

@@ -26,6 +26,14 @@ class Scaled(Estimator):
     term: str = "payoff"
     """Which term of the reward."""
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return self.of.columns
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return self.of.terms | {self.term}
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         if self.term not in decisions.terms:
             raise UnknownName("term of the reward", self.term, decisions.terms)

@@ -27,6 +27,10 @@ class SPAGReward(Estimator):
     def __post_init__(self) -> None:
         within(self, "gamma", self.gamma, 0.0, 0.999)
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset({"outcome"})
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         episodes = cells(decisions.episode)
         whole = (1.0 - self.gamma) / (1.0 - self.gamma ** (episodes.sizes + 1.0))

@@ -8,6 +8,9 @@ from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats,
 from stratagem.learning.credit.segments import Cells, cells
 from stratagem.options import within
 
+PAIRS = frozenset({"state", "action", "outcome"})
+"""Columns that the win rate of an action in a state is counted from."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class StepWinRate(Estimator):
@@ -23,6 +26,10 @@ class StepWinRate(Estimator):
 
     def __post_init__(self) -> None:
         within(self, "threshold", self.threshold, 0.0, 1.0)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return PAIRS
 
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         pairs = pairs_of(decisions)

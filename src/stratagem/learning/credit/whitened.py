@@ -37,6 +37,14 @@ class Whitened(Estimator):
             raise UnknownName("within", self.within, ("batch", "round"))
         within(self, "least", self.least, 0.0)
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return self.of.columns | ({"round"} if self.within == "round" else frozenset())
+
+    @property
+    def terms(self) -> frozenset[str]:
+        return self.of.terms
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         credit = self.of(decisions, state)
         if len(decisions) < 2:

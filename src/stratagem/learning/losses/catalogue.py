@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Annotated
+
+from pydantic import PlainSerializer, PlainValidator
 
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.losses.cross_entropy import CrossEntropy
@@ -14,6 +17,7 @@ from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.losses.spag import SPAG
 from stratagem.learning.losses.value import Value
+from stratagem.learning.named import Named, Reader, in_a_recipe
 from stratagem.registry import Registry, parse_call
 
 LOSSES: dict[str, Callable[..., Loss]] = {
@@ -33,6 +37,11 @@ LOSSES: dict[str, Callable[..., Loss]] = {
 """Losses by name; options follow in brackets: `sepo(beta=0.2)`. The last four are settings that papers print."""
 
 _registry: Registry[Loss] = Registry("loss", LOSSES, "stratagem.losses")
+
+read_loss = Reader(_registry, Loss)
+"""Reads a loss as a recipe names it: by a text or a table."""
+NamedLoss = Annotated[Named[Loss], PlainValidator(in_a_recipe(read_loss)), PlainSerializer(Named.table)]
+"""A loss as a setting."""
 
 
 def make_loss(text: str) -> Loss:

@@ -1,0 +1,125 @@
+"""What each algorithm has for its loss and for its estimator of the advantage; what it lacks is refused by name.
+
+A loss and an estimator say what they need: `Loss.columns`, `rows`, `extras` and `paired`, `Estimator.columns` and
+`terms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from stratagem.errors import BadParameter
+from stratagem.learning.credit.base import Estimator
+from stratagem.learning.losses.base import Loss
+from stratagem.learning.named import Named
+
+Needs = frozenset[str]
+"""Columns and outputs in words, as they stand in a sentence."""
+_PAIRS = "pairs of examples"
+_OUTPUTS = {
+    "values": "a value head",
+    "reference_logprobs": "a reference",
+    "target_logprobs": "target distributions",
+    "entropies": "entropies",
+}
+"""What a loss asks of the model, in words."""
+ADVANTAGE = "advantage"
+"""The column by which a reward reaches a loss."""
+
+
+def needs(
+    columns: Iterable[str] = (), rows: Iterable[str] = (), extras: Iterable[str] = (), *, paired: bool = False
+) -> Needs:
+    """What a loss reads, in words."""
+    told = {f"the column `{name}`" for name in columns} | {f"the row `{name}`" for name in rows}
+    return frozenset(told | {_OUTPUTS[name] for name in extras} | ({_PAIRS} if paired else set()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provided:
+    """What one algorithm collects."""
+
+    name: str
+    """As a reader knows it."""
+    loss: Needs
+    """For a loss."""
+    advantage: frozenset[str] = frozenset()
+    """Columns of `Decisions` for an estimator, beside `episode` and the terms of the reward."""
+    weights: str = field(default="", compare=False)
+    """The settings that weigh the terms of the reward."""
+
+    def check_loss(self, loss: Named[Loss]) -> None:
+        """Refuse a loss that needs more, and one that no reward would reach."""
+        own = loss.made
+        needed = needs(own.columns, own.rows, own.extras, paired=own.paired)
+        if lacking := needed - self.loss:
+            have = [other.name for other in PROVIDED if needed <= other.loss]
+            raise BadParameter(self._lacks(f"loss {loss.type}", sorted(lacking), have))
+        if ADVANTAGE not in own.columns:
+            raise BadParameter(
+                f"The loss {loss.type} reads no `{ADVANTAGE}`, so in {self.name} no reward would change the policy: "
+                "take one that does, such as policy_gradient."
+            )
+
+    def check_advantage(self, advantage: Named[Estimator], terms: frozenset[str]) -> None:
+        """Refuse an estimator that needs more columns, or other terms of the reward than these."""
+        own = advantage.made
+        if any("weights" in part.given for part in advantage.parts()):
+            raise BadParameter(
+                f"{self.name} weighs the terms of the reward by {self.weights}: leave `weights` out of `advantage`."
+            )
+        if lacking := own.columns - self.advantage:
+            have = [other.name for other in PROVIDED if own.columns <= other.advantage]
+            told = [f"the column `{name}`" for name in sorted(lacking)]
+            raise BadParameter(self._lacks(f"advantage {advantage.type}", told, have))
+        if unknown := own.terms - terms:
+            there = f"there are {', '.join(sorted(terms))}" if terms else "its batches have different terms"
+            raise BadParameter(
+                f"The advantage {advantage.type} reads the term {min(unknown)} of the reward, which {self.name} does "
+                f"not have in every batch: {there}."
+            )
+
+    def _lacks(self, what: str, lacking: list[str], have: list[str]) -> str:
+        """The sentence: what is needed, and who has it."""
+        others = f"{' and '.join(have)} {'does' if len(have) == 1 else 'do'}" if have else "no algorithm here does"
+        return f"The {what} needs {_listed(lacking)}, which {self.name} does not collect: {others}."
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+_POLICY = needs(("advantage", "old_logprobs", "sampler_logprobs"), ("divisor",), ("reference_logprobs", "entropies"))
+"""What a policy that plays and learns at once has."""
+GRPO = Provided(
+    name="GRPO",
+    loss=_POLICY,
+    advantage=frozenset({"group", "round", "role", "weight"}),
+    weights="`terms`",
+)
+LEAGUE = Provided(name="a league", loss=GRPO.loss, advantage=GRPO.advantage, weights=GRPO.weights)
+SEPO = Provided(
+    name="SEPO",
+    loss=_POLICY,
+    advantage=frozenset({"group", "round", "role"}),
+    weights="`alpha`, `beta` and `gamma`",
+)
+SHAPELLM = Provided(
+    name="ShapeLLM",
+    loss=needs(("advantage", "return", "old_value", "old_logprobs", "sampler_logprobs"), (), ("values", "entropies")),
+    advantage=frozenset({"round", "value"}),
+)
+SCO_PAL = Provided(
+    name="SCO-PAL",
+    loss=needs(
+        ("advantage", "weight", "old_logprobs"),
+        ("divisor", "desirable", "kl", "chosen", "weight", "advantage"),
+        ("reference_logprobs",),
+        paired=True,
+    ),
+    advantage=frozenset({"state", "action", "outcome"}),
+)
+KL_SFT = Provided(name="KL-SFT", loss=needs(("target_entropy",), (), ("target_logprobs",)))
+PROVIDED = (GRPO, LEAGUE, SEPO, SHAPELLM, SCO_PAL, KL_SFT)
+"""All of them."""

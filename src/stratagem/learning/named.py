@@ -1,0 +1,180 @@
+"""A loss or an estimator of the advantage as a recipe names it: by a text, or by a table with its parameters.
+
+    loss = "dapo"
+    loss = "dapo(clip_high=0.3)"
+    loss = { type = "dapo", clip_high = 0.3 }
+
+The resolved recipe has the table, with every parameter.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, is_dataclass
+from functools import partial
+from inspect import Parameter, isclass, signature
+from typing import Any, Generic, TypeVar, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.registry import Call, Registry, parse_call
+
+T = TypeVar("T")
+TYPE = "type"
+"""The key of a table that holds the name."""
+
+_OPENINGS = ("The", "There", "Give", "Write")
+"""Words that are written small after the place of a mistake."""
+
+
+@dataclass(frozen=True)
+class Named(Generic[T]):
+    """A name with parameters, and the loss or estimator that they make."""
+
+    type: str
+    parameters: Mapping[str, Any]
+    """All of them, defaults included; an estimator within an estimator is `Named` too."""
+    made: T = field(compare=False, repr=False)
+    given: Mapping[str, Any] = field(compare=False, repr=False, default_factory=dict)
+    """The parameters that were written down."""
+
+    def table(self) -> dict[str, Any]:
+        """The table that reads the same; TOML has no None, so a parameter that is None is left out."""
+        plain = {name: _plain(value) for name, value in self.parameters.items() if value is not None}
+        return {TYPE: self.type, **plain}
+
+    def over(self, said: Any) -> Any:
+        """Lay a table without a type over this: what it does not name stays as it is here."""
+        if not isinstance(said, Mapping) or TYPE in said:
+            return said
+        inner = {name: value for name, value in self.parameters.items() if isinstance(value, Named)}
+        laid = {name: inner[name].over(value) if name in inner else value for name, value in said.items()}
+        return {**self.table(), **laid}
+
+    def parts(self) -> Iterator[Named[T]]:
+        """This one and all within it."""
+        yield self
+        for value in self.parameters.values():
+            if isinstance(value, Named):
+                yield from value.parts()
+
+    def __str__(self) -> str:
+        """The text that reads the same."""
+        options = ", ".join(f"{name}={value}" for name, value in self.given.items())
+        return f"{self.type}({options})" if options else self.type
+
+
+class Reader(Generic[T]):
+    """Reads what a recipe says by a registry; a parameter that is itself a `base` is read in the same way."""
+
+    def __init__(self, registry: Registry[T], base: type) -> None:
+        self.registry = registry
+        self.base = base
+
+    def __call__(self, said: object) -> Named[T]:
+        """A text or a table; what was read already stays as it is."""
+        if isinstance(said, Named):
+            return said
+        name, given = self._call(said)
+        factory = self.registry.factory(name)
+        hints = _hints(factory)
+        checked = {
+            option: self._checked(name, option, hints.get(option, Any), value) for option, value in given.items()
+        }
+        made = self.registry.make(Call(name, kwargs={option: _made(value) for option, value in checked.items()}))
+        if not isinstance(made, self.base):
+            raise BadParameter(
+                f"The {self.registry.kind} {name} makes a {type(made).__name__}, no {self.base.__name__}."
+            )
+        return Named(name, dict(self._all(factory, made, checked)), made, checked)
+
+    def _call(self, said: object) -> tuple[str, dict[str, Any]]:
+        """The name and the options."""
+        if isinstance(said, str):
+            call = parse_call(said)
+            if call.args:
+                raise BadParameter(f"Give the options of {call.name} by name, as in {call.name}(option=value).")
+            return call.name, dict(call.kwargs)
+        if not isinstance(said, Mapping):
+            raise BadParameter(f'Write the {self.registry.kind} as a name, or as a table {{ type = "NAME", ... }}.')
+        if not isinstance(said.get(TYPE), str):
+            known = ", ".join(self.registry.names())
+            raise BadParameter(f"The table needs `type`, the name of a {self.registry.kind}: there are {known}.")
+        return said[TYPE], {option: value for option, value in said.items() if option != TYPE}
+
+    def _checked(self, name: str, option: str, hint: Any, value: Any) -> Any:
+        """A value of the type that the parameter has."""
+        if isinstance(value, Named) or (isclass(hint) and issubclass(hint, self.base)):
+            return self(value)
+        try:
+            return TypeAdapter(hint).validate_json(json.dumps(value, allow_nan=False), strict=True)
+        except ValidationError as error:
+            reason = error.errors()[0]["msg"].replace("Input", "it", 1)
+            raise BadParameter(f"`{option}` of {name} cannot be {value!r}: {reason}.") from error
+        except (TypeError, ValueError) as error:
+            raise BadParameter(f"`{option}` of {name} cannot be {value!r}: it is no finite value of TOML.") from error
+
+    def _all(self, factory: Callable[..., T], made: T, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Every parameter with its value: as given, else as it is in what was made."""
+        known = {
+            name: getattr(made, name, parameter.default)
+            for name, parameter in signature(factory).parameters.items()
+            if parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        }
+        for name, value in {**known, **given}.items():
+            told = self._described(value) if isinstance(value, self.base) else value
+            if told is not Parameter.empty:
+                yield name, told
+
+    def _described(self, made: object) -> Named[T] | Any:
+        """A made one under its name in the registry; nothing where it has none there."""
+        name = self.registry.name_of(made)
+        if name is None:
+            return Parameter.empty
+        own = {option: getattr(made, option) for option in signature(self.registry.factory(name)).parameters}
+        told = {
+            option: self._described(value) if isinstance(value, self.base) else value for option, value in own.items()
+        }
+        if Parameter.empty in told.values():
+            return Parameter.empty
+        return self({TYPE: name, **{option: value for option, value in told.items() if value is not None}})
+
+
+def in_a_recipe(read: Callable[[object], Named[T]]) -> Callable[[object], Named[T]]:
+    """The reader as settings validate with it: a mistake is told with the key's place."""
+
+    def validated(said: object) -> Named[T]:
+        try:
+            return read(said)
+        except StratagemError as error:
+            told = str(error).rstrip(".")
+            first = told.partition(" ")[0]
+            raise ValueError(told.replace(first, first.lower(), 1) if first in _OPENINGS else told) from error
+
+    return validated
+
+
+def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:
+    """The types of its parameters, as far as they are told."""
+    while isinstance(factory, partial):
+        factory = factory.func
+    told = factory.__init__ if isclass(factory) and not is_dataclass(factory) else factory
+    try:
+        return get_type_hints(told)
+    except (NameError, TypeError, AttributeError):
+        return {}
+
+
+def _made(value: Any) -> Any:
+    return value.made if isinstance(value, Named) else value
+
+
+def _plain(value: Any) -> Any:
+    """As TOML has it."""
+    if isinstance(value, Named):
+        return value.table()
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
