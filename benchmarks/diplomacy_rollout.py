@@ -28,6 +28,7 @@ from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.results import Phase
 from stratagem.games.diplomacy.state import DiplomacyState
+from stratagem.learning.credit.catalogue import read_advantage
 from stratagem.players.diplomacy.base import Commander
 from stratagem.players.diplomacy.dumbbot import DumbBot
 from stratagem.players.language import language_player
@@ -125,7 +126,7 @@ def main() -> None:
         warm_up="dumbbot",
         turns=(0, 9),
         terms={"parts": 1.0, "outcome": 1.0},
-        orders="plus",
+        advantage=read_advantage("per_order"),
     )
     game = make_game(f"diplomacy(until={asked.until})")
     collector = GRPO(settings, game, hero, Key(0), ByShares(settings.opponents, game, hero))

@@ -33,11 +33,14 @@ CREDITS: Mapping[str, Mapping[str, str]] = {
     "best": {"sepo.credit": "probe", "sepo.source": "best_response"},
 }
 """Who the penalty is credited to, and who the adversaries are."""
-REWARDS: Mapping[str, Mapping[str, str]] = {"own": {"sepo.horizon": "round"}, "togo": {"sepo.horizon": "to_go"}}
+REWARDS: Mapping[str, Mapping[str, str]] = {
+    "own": {"sepo.advantage.horizon": "round"},
+    "togo": {"sepo.advantage.horizon": "to_go"},
+}
 """What a round is worth: its own reward, or the reward from it on."""
 ARMS: Mapping[str, Mapping[str, str]] = {
     **{f"{c}-{r}": {**CREDITS[c], **REWARDS[r]} for r in REWARDS for c in CREDITS},
-    "rollout-episode": {**CREDITS["rollout"], "sepo.normalise": "episode"},
+    "rollout-episode": {**CREDITS["rollout"], "sepo.advantage.normalise": "episode"},
 }
 """`rollout-own` is the paper's; `rollout-episode` is its Appendix D; `none-*` are the control arms."""
 BIT_ARMS = ("none-togo", "best-togo")

@@ -1,7 +1,6 @@
 """One step of GRPO on branches of a dilemma of one round: each term and each setting moves the policy as it should."""
 
 from itertools import product
-from typing import get_args
 
 import pytest
 from two_actions import DILEMMA, FLAT, OPTIMISER, defects, step
@@ -9,15 +8,20 @@ from two_actions import DILEMMA, FLAT, OPTIMISER, defects, step
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.settings import ForkSettings
 from stratagem.algorithms.trained import Trained
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
 
-CREDITS = get_args(ForkSettings.model_fields["credit"].annotation)
+ADVANTAGES = ("group_mean", "per_round")
 OPPONENTS = {"itself": {"self": 1.0}, "a defector": {"AlwaysDefect": 1.0}, "a cooperator": {"AlwaysCooperate": 1.0}}
-USUAL = {"groups": 4, "forks": 8, "entropy": 0.0, "optimiser": OPTIMISER, "opponents": {"AlwaysCooperate": 1.0}}
+USUAL = {
+    "groups": 4,
+    "forks": 8,
+    "loss": {"entropy": 0.0},
+    "optimiser": OPTIMISER,
+    "opponents": {"AlwaysCooperate": 1.0},
+}
 
 
 def grpo(game=DILEMMA, shake=False, **settings):
@@ -29,16 +33,16 @@ def grpo(game=DILEMMA, shake=False, **settings):
     return step(recipe, collector, shake)
 
 
-@pytest.mark.parametrize(("credit", "scale"), [*product(CREDITS, [True, False])])
+@pytest.mark.parametrize(("advantage", "scale"), [*product(ADVANTAGES, [True, False])])
 @pytest.mark.parametrize("whom", OPPONENTS)
-def test_payoff_raises_the_action_that_pays(credit, scale, whom):
-    assert grpo(credit=credit, scale=scale, opponents=OPPONENTS[whom])[2] > 1e-4
+def test_payoff_raises_the_action_that_pays(advantage, scale, whom):
+    assert grpo(advantage={"type": advantage, "scale": scale}, opponents=OPPONENTS[whom])[2] > 1e-4
 
 
-@pytest.mark.parametrize("credit", CREDITS)
+@pytest.mark.parametrize("advantage", ADVANTAGES)
 @pytest.mark.parametrize("signal", ["externality", "collusion"])
-def test_a_signal_with_a_negative_weight_lowers_the_action_that_it_speaks_of(signal, credit):
-    assert grpo(credit=credit, terms={"payoff": 1.0, signal: -100.0})[2] < -1e-4
+def test_a_signal_with_a_negative_weight_lowers_the_action_that_it_speaks_of(signal, advantage):
+    assert grpo(advantage=advantage, terms={"payoff": 1.0, signal: -100.0})[2] < -1e-4
 
 
 @pytest.mark.parametrize("settings", [{"dice": "alike"}, {"updates": 2}, {"clip_advantage": 0.5}], ids=str)
@@ -49,22 +53,22 @@ def test_payoff_raises_the_action_that_pays_under_every_setting(settings):
 LONG = "matrix(payoffs=[[(3, 3), (0, 4)], [(4, 0), (1, 1)]], labels=(COOPERATE, DEFECT), rounds=6, cooperative=True)"
 
 
-@pytest.mark.parametrize("credit", CREDITS)
-def test_a_round_is_credited_with_what_comes_later(credit):
+@pytest.mark.parametrize("advantage", ADVANTAGES)
+def test_a_round_is_credited_with_what_comes_later(advantage):
     """Over six rounds, defection in the first is never forgiven."""
-    assert grpo(LONG, credit=credit, forks=32, opponents={"GrimTrigger": 1.0})[2] < -1e-4
+    assert grpo(LONG, advantage=advantage, forks=32, opponents={"GrimTrigger": 1.0})[2] < -1e-4
 
 
 def test_the_charge_leads_back_to_the_reference():
     recipe = GRPORecipe.read({"games": [FLAT], "temperature": 1.0})
     home = defects(Trained(recipe, load("tiny")).hero, make_game(FLAT))
-    _, before, moved = grpo(FLAT, kl=1.0, shake=True)
+    _, before, moved = grpo(FLAT, loss={"kl": "k3", "beta": 1.0, "entropy": 0.0}, shake=True)
     assert (home - before) * moved > 0.0
     assert grpo(FLAT, shake=True)[2] == 0.0
 
 
 def test_the_bonus_for_entropy_evens_the_actions_out():
-    _, before, moved = grpo(FLAT, entropy=1.0)
+    _, before, moved = grpo(FLAT, loss={"entropy": 1.0})
     assert (0.5 - before) * moved > 0.0
 
 

@@ -21,7 +21,7 @@ from stratagem.games.key import Key
 from stratagem.models.load import load
 
 DEAR = 1e4
-ALONE = {"alpha": 0.0, "beta": 0.0, "gamma": 0.0, "kl": 0.0, "optimiser": OPTIMISER}
+ALONE = {"alpha": 0.0, "beta": 0.0, "gamma": 0.0, "loss": {"kl": "none", "beta": 0.0}, "optimiser": OPTIMISER}
 UP, DOWN = 1.0, -1.0
 WAYS = list(product(["round", "episode"], ["to_go", "round"]))
 """How advantages are normalised, and what a round is worth; in one round all come to the same."""
@@ -38,7 +38,7 @@ def sepo(game=DILEMMA, key=0, shake=False, **settings):
 
 @pytest.mark.parametrize(("normalise", "horizon"), WAYS)
 def test_payoff_raises_the_action_that_pays(normalise, horizon):
-    assert sepo(credit="none", normalise=normalise, horizon=horizon)[2] > 1e-3
+    assert sepo(credit="none", advantage={"normalise": normalise, "horizon": horizon})[2] > 1e-3
 
 
 @pytest.mark.parametrize("credit", get_args(SEPOSettings.model_fields["credit"].annotation))
@@ -51,8 +51,8 @@ def test_externality_raises_the_action_that_costs_others_less(credit):
 @pytest.mark.parametrize("source", get_args(SEPOSettings.model_fields["source"].annotation))
 def test_a_probe_is_taught_to_be_less_exploited(source, normalise, horizon):
     """Who defects loses nothing to a defector, who cooperates five points."""
-    only = {"credit": "probe", "alpha": DEAR, "source": source, "normalise": normalise, "horizon": horizon}
-    assert sepo(**only)[2] > 1e-3
+    advantage = {"normalise": normalise, "horizon": horizon}
+    assert sepo(credit="probe", alpha=DEAR, source=source, advantage=advantage)[2] > 1e-3
 
 
 TRUST = "matrix(payoffs=[[(3, 3), (0, 0)], [(0, 0), (1, 1)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
@@ -157,7 +157,7 @@ def test_every_way_to_credit_a_penalty_has_a_direction_case():
 def test_the_charge_leads_back_to_the_reference():
     """All is paid alike, so nothing else moves a policy that has left its base."""
     home = defects(Trained(recipe_of(FLAT), load("tiny")).hero, make_game(FLAT))
-    _, before, moved = sepo(FLAT, credit="none", kl=1.0, shake=True)
+    _, before, moved = sepo(FLAT, credit="none", loss={"beta": 1.0}, shake=True)
     assert abs(home - before) > 1e-3
     assert (home - before) * moved > 0.0
     assert sepo(FLAT, credit="none", shake=True)[2] == 0.0

@@ -53,11 +53,11 @@ def measured(folder, *, over=True, **values):
 
 
 def test_every_combination_of_what_varies_is_an_arm():
-    plan = plan_of(arms=[], vary={"grpo.kl": [0.0, 0.1], "temperature": [0.5, 1.0]})
+    plan = plan_of(arms=[], vary={"grpo.loss.beta": [0.0, 0.1], "temperature": [0.5, 1.0]})
     assert [arm.name for arm in plan.all_arms()] == [
-        "kl.0.0-temperature.0.5", "kl.0.0-temperature.1.0", "kl.0.1-temperature.0.5", "kl.0.1-temperature.1.0",
+        "beta.0.0-temperature.0.5", "beta.0.0-temperature.1.0", "beta.0.1-temperature.0.5", "beta.0.1-temperature.1.0",
     ]  # fmt: skip
-    assert plan.all_arms()[2].set == {"grpo.kl": 0.1, "temperature": 0.5}
+    assert plan.all_arms()[2].set == {"grpo.loss.beta": 0.1, "temperature": 0.5}
 
 
 def test_a_seed_of_every_arm_comes_before_the_next(tmp_path):
@@ -213,7 +213,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "r.toml").write_text(RECIPE)
     (tmp_path / "s.toml").write_text(
         'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/pay"\nseeds = [0]\nexpect = ["a", "b"]\n'
-        'arms = [{ name = "a" }, { name = "b", set = { "grpo.entropy" = 0.5 } }]\n'
+        'arms = [{ name = "a" }, { name = "b", set = { "grpo.loss.entropy" = 0.5 } }]\n'
     )
     monkeypatch.setattr(runner, "source", lambda: {"commit": "a" * 40, "dirty": False})
     return tmp_path
@@ -275,8 +275,8 @@ def test_a_figure_that_no_run_has_is_said_after_the_first(files):
 
 
 def test_an_arm_may_change_a_whole_table(files):
-    table = 'reference = { type = "ema", decay = 0.9 }, "grpo.kl" = 0.1'
-    text = (files / "s.toml").read_text().replace('"grpo.entropy" = 0.5', table)
+    table = 'reference = { type = "ema", decay = 0.9 }, "grpo.loss" = { kl = "k3", beta = 0.1 }'
+    text = (files / "s.toml").read_text().replace('"grpo.loss.entropy" = 0.5', table)
     (files / "s.toml").write_text(text)
     sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
     assert sweep.runs[1].changes["reference"] == '{type = "ema", decay = 0.9}'

@@ -102,7 +102,7 @@ def test_opponents_are_drawn_by_their_shares():
 
 
 def test_an_episode_is_worth_more_than_its_group_by_hand():
-    found = collected("kuhn(hands=1)", forks=6, scale=False, opponents={"random": 1.0})
+    found = collected("kuhn(hands=1)", forks=6, advantage={"scale": False}, opponents={"random": 1.0})
     expected = []
     for group in forks_of(found).values():
         pay = np.array([episode.payoffs[episode.seat_of(0)] for episode in group])
@@ -124,8 +124,8 @@ def test_an_advantage_beyond_the_bound_is_cut():
     assert 0 < cut.counts["credits_cut"] <= cut.counts["credits"]
 
 
-@pytest.mark.parametrize("credit", ["episode", "turn"])
-def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(credit):
+@pytest.mark.parametrize("of", ["group_mean", "per_round"])
+def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(of):
     """One group, worked out again from the record: the advantage of the sheet, and each order's own worth."""
     found = collected(
         LITTLE,
@@ -133,10 +133,7 @@ def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(credit):
         "bare",
         groups=1,
         forks=2,
-        credit=credit,
-        scale=False,
-        orders="plus",
-        order_scale=10.0,
+        advantage={"type": "per_order", "scale": 10.0, "of": {"type": of, "scale": False}},
         terms={"parts": 1.0, "outcome": 0.5},
         opponents={"hold": 1.0},
     )
@@ -151,12 +148,12 @@ def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(credit):
     examples = iter(found.examples)
     for number, episode in enumerate(group):
         for place, row in enumerate(rows[number]):
-            first = 0 if credit == "episode" else place
+            first = 0 if of == "group_mean" else place
             to_go = [
                 sum(worth for worth, clock in zip(own[n], clocks[n], strict=True) if clock >= row.clock or not first)
                 + ends[n]
                 for n in range(2)
-                if credit == "episode" or row.clock in clocks[n]
+                if of == "group_mean" or row.clock in clocks[n]
             ]
             mine = sum(own[number][first:]) + ends[number]
             sheet = mine - sum(to_go) / len(to_go)
@@ -202,7 +199,7 @@ def test_signals_are_charged_to_the_round_that_they_speak_of():
 
 
 def test_in_self_play_a_seat_is_compared_with_the_same_seat_of_the_other_forks():
-    found = collected("kuhn(hands=1)", forks=6, scale=False, opponents={"self": 1.0})
+    found = collected("kuhn(hands=1)", forks=6, advantage={"scale": False}, opponents={"self": 1.0})
     expected = []
     for group in forks_of(found).values():
         mean = np.mean([episode.payoffs for episode in group], axis=0)
@@ -215,7 +212,7 @@ def test_in_self_play_a_seat_is_compared_with_the_same_seat_of_the_other_forks()
 
 
 def test_the_tokens_of_an_order_have_the_credit_of_that_order():
-    settings = {"terms": {"parts": 1.0}, "orders": "plus", "order_scale": 10.0, "opponents": {"hold": 1.0}}
+    settings = {"terms": {"parts": 1.0}, "advantage": "per_order(scale=10.0)", "opponents": {"hold": 1.0}}
     found = collected(LITTLE, "small", "bare", groups=1, forks=2, **settings)
     vocabulary, differ = served("small").engine.vocabulary, 0
     rows = [row for group in forks_of(found).values() for episode in group for row in episode.decisions if row.calls]
@@ -231,7 +228,7 @@ def test_the_tokens_of_an_order_have_the_credit_of_that_order():
 
 
 def test_what_a_decision_was_paid_stands_at_one_of_its_pieces():
-    found = collected(LITTLE, "small", "bare", groups=1, forks=2, orders="plus", opponents={"hold": 1.0})
+    found = collected(LITTLE, "small", "bare", groups=1, forks=2, advantage="per_order", opponents={"hold": 1.0})
     for group in forks_of(found).values():
         for episode in group:
             seat = episode.seat_of(0)

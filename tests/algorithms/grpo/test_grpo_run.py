@@ -196,7 +196,7 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
             "public-goods has no signal collusion",
         ),
         ({"grpo": {"terms": {"payoff": 1.0, "parts": 1.0}}}, "kuhn does not say what the pieces of an action were"),
-        ({"grpo": {"orders": "times"}}, "set no orders"),
+        ({"grpo": {"advantage": "per_order(how=times)"}}, "set no advantage per_order"),
         (
             {"games": ["diplomacy(until=1901, judged=False)"], "grpo": {"terms": {"outcome": 1.0}}},
             "does not say what the pieces of an action were worth: set no outcome",
@@ -204,8 +204,8 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
         ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),
         ({"grpo": {"warm_up": "dumbbot"}}, "dumbbot"),
         ({"select": "safety"}, "`select` cannot be safety in kuhn"),
-        ({"train": "all", "grpo": {"kl": 0.1}}, "set `grpo.kl` to 0"),
-        ({"reference": {"type": "ema"}}, "acts by `grpo.kl` alone, which is 0"),
+        ({"train": "all", "grpo": {"loss": "grpo"}}, "left as a reference, which `grpo.loss` reads"),
+        ({"reference": {"type": "ema"}}, "acts by the KL penalty of `grpo.loss` alone"),
         ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
     ],
 )
