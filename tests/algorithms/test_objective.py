@@ -1,0 +1,295 @@
+"""The loss and the advantage of a recipe: what each algorithm takes trains, and what it lacks is refused by name."""
+
+import json
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stratagem.algorithms.collected import joined
+from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.opponents import ByShares
+from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo.trainer import GRPOTrainer
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.round import Round
+from stratagem.algorithms.league.seats import Seats
+from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.provided import KL_SFT, PROVIDED, SCO_PAL, SHAPELLM, needs
+from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.scopal.settings import RewardSettings
+from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.trained import Trained
+from stratagem.errors import BadParameter
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.learning.credit.base import Decisions
+from stratagem.learning.credit.catalogue import CREDITS, make_credit, read_advantage
+from stratagem.learning.credit.group_mean import GroupMean
+from stratagem.learning.credit.per_round import PerRound
+from stratagem.learning.credit.role_baseline import RoleBaseline
+from stratagem.learning.losses.catalogue import LOSSES, make_loss, read_loss
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.proximal import PPOSettings
+from stratagem.models.load import load
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+KUHN = "kuhn(hands=1)"
+RATE = {"rate": 3e-3}
+RECIPES = {"grpo": GRPORecipe, "sepo": Recipe, "league": LeagueRecipe}
+POLICY_LOSSES = {"policy_gradient", "sepo", "grpo", "dr_grpo", "dapo"}
+BY_PLAY = {"group_mean", "per_round", "role_baseline", "rloo"}
+ADVANTAGES = {"grpo": BY_PLAY | {"per_order"}, "league": BY_PLAY | {"per_order"}, "sepo": BY_PLAY}
+NESTED = ("whitened(of=group_mean)", "scaled(of=rloo)")
+
+
+def taken(stage, key, names):
+    """The names that an algorithm takes, and what it says of the others."""
+    refused = {}
+    for name in names:
+        try:
+            RECIPES[stage].read({stage: {key: name}})
+        except BadParameter as error:
+            refused[name] = str(error)
+    return set(names) - set(refused), refused
+
+
+@pytest.mark.parametrize("stage", RECIPES)
+def test_an_algorithm_takes_the_losses_of_a_policy_that_plays(stage):
+    accepted, refused = taken(stage, "loss", LOSSES)
+    assert accepted == POLICY_LOSSES
+    assert "reads no `advantage`" in refused.pop("cross_entropy")
+    for name, owner in {"ppo": "ShapeLLM", "dpo": "SCO-PAL", "kto": "SCO-PAL", "kl_targets": "KL-SFT"}.items():
+        assert f"The loss {name} needs" in refused[name]
+        assert refused[name].endswith(f"does not collect: {owner} does.")
+
+
+@pytest.mark.parametrize("stage", RECIPES)
+def test_an_algorithm_takes_the_estimators_whose_columns_it_has(stage):
+    accepted, refused = taken(stage, "advantage", CREDITS)
+    assert accepted == ADVANTAGES[stage]
+    assert refused["gae"].startswith("The advantage gae needs the column `value`, which ")
+    assert refused["gae"].endswith("does not collect: ShapeLLM does.")
+    assert "needs the column `action`, the column `outcome` and the column `state`" in refused["step_win_rate"]
+    assert refused["step_win_rate"].endswith("does not collect: SCO-PAL does.")
+
+
+def test_what_no_algorithm_has_is_said():
+    with pytest.raises(BadParameter, match="no algorithm here does"):
+        GRPORecipe.read({"grpo": {"loss": "policy_gradient(weighted=True, entropy=0.1)"}})
+    with pytest.raises(
+        BadParameter, match="needs the column `weight`, which SEPO does not collect: GRPO and a league do"
+    ):
+        Recipe.read({"sepo": {"advantage": "per_order"}})
+
+
+@pytest.mark.parametrize(
+    ("stage", "said", "sentence"),
+    [
+        ("grpo", {"advantage": {"weights": {"payoff": 2.0}}}, "GRPO weighs the terms of the reward by `terms`"),
+        ("sepo", {"advantage": "whitened(of=group_mean(weights={}))"}, "by `alpha`, `beta` and `gamma`: leave"),
+        (
+            "grpo",
+            {"advantage": "scaled(of=rloo, term=parts)"},
+            "the term parts of the reward, which GRPO does not have",
+        ),
+        ("sepo", {"advantage": "scaled(of=rloo)"}, "its batches have different terms"),
+        ("grpo", {"credit": "turn"}, 'or advantage = "per_round" (turn)'),
+        ("grpo", {"credit": "turn", "advantage": "rloo"}, "There is no setting `credit` any more"),
+        ("league", {"kl": 0.1}, 'write `loss = { kl = "k3", beta = ... }`'),
+        ("sepo", {"clip": 0.1}, "write `loss = { clip_low = ..., clip_high = ... }`"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(stage, said, sentence):
+    with pytest.raises(BadParameter) as caught:
+        RECIPES[stage].read({stage: said})
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_defaults_are_the_losses_and_estimators_of_the_papers():
+    forked = GRPORecipe.read({}).grpo, LeagueRecipe.read({}).league
+    assert {one.loss.made for one in forked} == {PolicyGradient(clip_low=0.2, clip_high=0.28, entropy=0.01)}
+    assert {one.advantage.made for one in forked} == {GroupMean()}
+    sepo = Recipe.read({}).sepo
+    assert sepo.loss.made == PolicyGradient(kl="one_sided", beta=0.1, per="divisor")
+    assert sepo.advantage.made == PerRound(normalise="round", horizon="to_go")
+
+
+@pytest.mark.parametrize("estimator", [GroupMean, PerRound])
+def test_weighing_the_terms_before_the_estimator_is_the_same_to_the_bit(estimator):
+    """An estimator that weighs its terms itself gives the same."""
+    rng, weights = np.random.default_rng(0), {"payoff": 1.7, "externality": -0.3}
+    columns = {"episode": np.arange(40) // 3, "group": np.arange(40) // 12, "round": np.arange(40) % 3}
+    decisions = Decisions(**columns, terms={name: rng.normal(size=40) for name in (*weights, "unused")})
+    own, before = estimator(weights=weights)(decisions), estimator()(decisions.weighted(weights))
+    assert np.array_equal(own.advantage, before.advantage)
+    assert [*own.centred] == [*before.centred]
+    assert all(np.array_equal(own.centred[name], before.centred[name]) for name in weights)
+
+
+def collector(stage, settings):
+    """A model that knows nothing yet, and what plays kuhn for it."""
+    recipe = RECIPES[stage].read({"games": [KUHN], "temperature": 1.0, stage: settings})
+    trained, game = Trained(recipe, load("tiny")), make_game(KUHN)
+    if stage == "sepo":
+        return trained, SEPO(recipe.sepo, game, trained.hero, Key(0))
+    return trained, GRPO(recipe.grpo, game, trained.hero, Key(0), ByShares(recipe.grpo.opponents, game, trained.hero))
+
+
+def learnt(stage, **settings):
+    """The gradients' norms of two iterations."""
+    size = {"rollouts" if stage == "sepo" else "forks": 4, "groups": 2 if stage == "grpo" else 1, "optimiser": RATE}
+    trained, play = collector(stage, {**size, **settings})
+    return [report.norm for n in range(2) for report in trained.learn(joined([play.collect(n)]).examples)]
+
+
+@pytest.mark.parametrize("loss", sorted(POLICY_LOSSES))
+@pytest.mark.parametrize("stage", ["grpo", "sepo"])
+def test_every_loss_that_is_taken_trains(stage, loss):
+    norms = learnt(stage, loss=loss)
+    assert len(norms) == 2
+    assert np.isfinite(norms).all()
+    assert max(norms) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("stage", "advantage"),
+    [*(("grpo", name) for name in (*sorted(BY_PLAY), *NESTED)), *(("sepo", name) for name in sorted(BY_PLAY))],
+)
+def test_every_estimator_that_is_taken_trains(stage, advantage):
+    norms = learnt(stage, advantage=advantage)
+    assert len(norms) == 2
+    assert np.isfinite(norms).all()
+    assert max(norms) > 0.0
+
+
+def test_a_loss_and_an_estimator_of_another_package_are_named_by_the_same_keys(monkeypatch):
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    for read, name, value in (
+        (read_loss, "awr", "advantage_weighted:AdvantageWeighted"),
+        (read_advantage, "group_median", "group_median:GroupMedian"),
+    ):
+        entry = EntryPoint(name, value, read.registry.group)
+        monkeypatch.setitem(vars(read.registry), "_entries", {name: entry})
+    assert max(learnt("grpo", loss="awr(beta=0.5)", advantage="group_median")) > 0.0
+    assert max(learnt("sepo", loss={"type": "awr", "beta": 0.5}, advantage={"type": "group_median"})) > 0.0
+    assert "advantage_weighted" in sys.modules
+
+
+@pytest.mark.parametrize("stage", ["grpo", "sepo"])
+def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage):
+    """Both of decisions and of examples; those of a loss's own pass are added by the learner."""
+    seen, estimate = [], PerRound.estimate
+
+    def looked_at(self, decisions, state):
+        seen.append(decisions)
+        return estimate(self, decisions, state)
+
+    monkeypatch.setattr(PerRound, "estimate", looked_at)
+    _, play = collector(stage, {"groups": 1, "advantage": "per_round"})
+    example, *_ = joined([play.collect(0)]).examples
+    provided = RECIPES[stage].model_fields[stage].default.provided
+    assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage)
+    there = needs({*example.columns, "old_logprobs"}, example.row, ("reference_logprobs", "entropies"))
+    assert provided.loss <= there
+
+
+def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need():
+    for name in (
+        "kto",
+        "dpo",
+        "spag",
+        "cross_entropy(weighted=True)",
+        "policy_gradient(kl=k3, beta=0.1, weighted=True)",
+    ):
+        loss = make_loss(name)
+        assert needs(loss.columns, loss.rows, loss.extras, paired=loss.paired) <= SCO_PAL.loss, name
+    assert make_credit(RewardSettings().credit).columns <= SCO_PAL.advantage
+    ppo = PPOSettings().loss(0)
+    assert needs(ppo.columns, ppo.rows, ppo.extras) <= SHAPELLM.loss
+    assert PPOSettings(centre="turn").credit().columns <= SHAPELLM.advantage
+    targets = make_loss("kl_targets")
+    assert needs(targets.columns, targets.rows, targets.extras) <= KL_SFT.loss
+    assert len({one.name for one in PROVIDED}) == len(PROVIDED)
+
+
+def test_in_self_play_each_seat_is_compared_with_its_own_moving_average():
+    """SPIRAL's role-conditioned advantage, worked out again from the payoffs; the baseline outlives the iteration."""
+    settings = {"groups": 1, "forks": 3, "advantage": {"type": "role_baseline", "decay": 0.5}}
+    _, play = collector("grpo", settings)
+    baselines = {0: 0.0, 1: 0.0}
+    for iteration in range(2):
+        found, expected = play.collect(iteration), []
+        for episode in (episode for episode in found.episodes if episode.purpose == "train"):
+            for seat in range(2):
+                own = [row for row in episode.decisions if row.seat == seat and row.calls]
+                expected += [episode.payoffs[seat] - baselines[seat]] * len(own)
+                baselines[seat] = 0.5 * baselines[seat] + 0.5 * episode.payoffs[seat]
+        assert [one.columns["advantage"][0] for one in found.examples] == pytest.approx(expected)
+    state = play.state()["advantage"]
+    assert list(state.values()) == pytest.approx(list(baselines.values()))
+    assert json.loads(json.dumps(state)) == state
+    _, other = collector("grpo", settings)
+    other.restore(play.state())
+    assert [e.columns for e in other.collect(2).examples] == [e.columns for e in play.collect(2).examples]
+
+
+def test_a_baseline_of_sepo_is_that_of_one_opponent():
+    settings = {"groups": 1, "rollouts": 2, "advantage": "role_baseline"}
+    _, play = collector("sepo", settings)
+    play.collect(0)
+    state = play.state()["advantage"]
+    assert len({name for name in state if name.startswith("train/")}) > 2
+    assert {role for own in state.values() for role in own} == {f"role_baseline/{KUHN}/0"}
+    _, other = collector("sepo", settings)
+    other.restore(play.state())
+    assert [e.columns for e in other.collect(1).examples] == [e.columns for e in play.collect(1).examples]
+
+
+BASELINE = {
+    "games": [KUHN],
+    "opponents": ["random"],
+    "evaluate_every": 1,
+    "validation": 2,
+    "test": 2,
+    "grpo": {"iterations": 2, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimiser": RATE},
+}
+
+
+def test_a_run_with_a_baseline_resumes_to_the_bit(tmp_path):
+    recipe = GRPORecipe.read(BASELINE)
+    whole, broken = (RunFolder.create(tmp_path / name, recipe, 0, "a test") for name in ("whole", "broken"))
+    GRPOTrainer(recipe, whole).train()
+
+    def plug(step, steps, seen):
+        if step == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        GRPOTrainer(recipe, broken, plug).train()
+    GRPOTrainer(recipe, broken).train()
+    found, expected = read_metrics(broken), read_metrics(whole)
+    assert any(expected["norm"].values)
+    assert {name: curve.values for name, curve in found.items()} == {n: c.values for n, c in expected.items()}
+
+
+def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
+    league = {"iterations": 1, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimiser": RATE}
+    recipe = LeagueRecipe.read({"games": [KUHN], "learners": {"one": {}, "two": {}}, "league": league})
+    run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
+    standing, game = Standing(recipe, run, load("tiny")), make_game(KUHN)
+    Round(recipe, standing, Seats.of(standing, game), game).play(0)
+    kept = standing.state()["collectors"]
+    assert {name for name, one in kept.items() if one["advantage"]} == {"one", "two"}
+    standing.renew("one")
+    assert set(standing.state()["collectors"]) == {"two"}
+
+
+def test_the_estimator_of_a_recipe_has_its_parameters():
+    recipe = GRPORecipe.read({"grpo": {"advantage": {"type": "role_baseline", "decay": 0.9}}})
+    assert recipe.grpo.advantage.made == RoleBaseline(decay=0.9)

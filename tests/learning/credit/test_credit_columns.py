@@ -1,0 +1,63 @@
+"""An estimator runs on the columns that it declares, and on nothing less."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.learning.credit.base import Decisions
+from stratagem.learning.credit.catalogue import CREDITS, make_credit
+
+MORE = ("per_round(normalise=episode)", "per_order(how=times)")
+SIZE = 8
+NUMBERS = np.arange(SIZE)
+WHOLE = {
+    "group": NUMBERS // 4,
+    "round": NUMBERS % 2,
+    "state": NUMBERS % 3,
+    "action": NUMBERS % 2,
+    "role": NUMBERS % 2,
+    "outcome": (NUMBERS % 3) / 2.0,
+    "value": NUMBERS / 4.0,
+    "weight": NUMBERS - 3.0,
+}
+
+
+def decisions(columns):
+    roles = ("first", "second") if "role" in columns else ()
+    terms = {"payoff": np.sin(NUMBERS)}
+    return Decisions(episode=NUMBERS // 2, terms=terms, roles=roles, **{name: WHOLE[name] for name in columns})
+
+
+def made(name):
+    return CREDITS[name]() if name in CREDITS else make_credit(name)
+
+
+def test_every_column_is_among_those_that_are_tried():
+    others = {"episode", "terms", "roles", "keep"}
+    assert set(WHOLE) == {each.name for each in fields(Decisions)} - others
+
+
+@pytest.mark.parametrize("name", [*CREDITS, *MORE])
+def test_an_estimator_runs_on_the_columns_that_it_declares(name):
+    estimator = made(name)
+    found = estimator(decisions(estimator.columns))
+    assert np.array_equal(found.advantage, estimator(decisions(WHOLE)).advantage)
+
+
+@pytest.mark.parametrize("name", [*CREDITS, *MORE])
+def test_an_estimator_misses_each_column_that_it_declares(name):
+    estimator = made(name)
+    for missing in estimator.columns:
+        with pytest.raises(BadParameter, match=f"needs the column `{missing}`"):
+            estimator(decisions(estimator.columns - {missing}))
+
+
+def test_the_terms_that_an_estimator_names_are_declared():
+    assert make_credit("scaled(term=glory)").terms == {"glory"}
+    assert CREDITS["group_mean"](weights={"glory": 2.0}).terms == {"glory"}
+    assert CREDITS["whitened"](of=CREDITS["per_round"](weights={"glory": 2.0})).terms == {"glory"}
+    assert all(not made(name).terms for name in CREDITS if name != "scaled")
+    with pytest.raises(StratagemError, match="no term of the reward called 'glory'"):
+        make_credit("scaled(term=glory)")(decisions(WHOLE))

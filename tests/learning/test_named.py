@@ -1,0 +1,175 @@
+"""A recipe names a loss or an estimator by a text or a table; both read the same, and a mistake is one sentence."""
+
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint
+from types import ModuleType
+
+import pytest
+
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.learning.credit.base import Credit, Estimator
+from stratagem.learning.credit.catalogue import CREDITS, NamedAdvantage, read_advantage
+from stratagem.learning.credit.gae import GAE
+from stratagem.learning.credit.group_mean import GroupMean
+from stratagem.learning.credit.whitened import Whitened
+from stratagem.learning.losses.catalogue import LOSSES, NamedLoss, read_loss
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.runs.config_file import settings_toml
+from stratagem.settings import FiniteSettings
+
+
+class Table(FiniteSettings):
+    loss: NamedLoss = read_loss("policy_gradient(clip_high=0.28)")
+    advantage: NamedAdvantage = read_advantage("group_mean")
+
+
+class Whole(FiniteSettings):
+    grpo: Table = Table()
+
+
+@pytest.mark.parametrize("said", ["dapo(clip_high=0.3)", {"type": "dapo", "clip_high": 0.3}])
+def test_a_text_and_a_table_make_the_same_loss(said):
+    named = read_loss(said)
+    assert named.made == PolicyGradient(clip_high=0.3)
+    assert (named, str(named)) == (read_loss("dapo( clip_high = 0.30 )"), "dapo(clip_high=0.3)")
+
+
+def test_an_estimator_within_an_estimator_is_read_in_both_forms():
+    text = read_advantage("whitened(of=group_mean(scale=False), least=1)")
+    table = read_advantage({"type": "whitened", "of": {"type": "group_mean", "scale": False}, "least": 1.0})
+    assert text.made == table.made == Whitened(of=GroupMean(scale=False), least=1.0)
+    assert text == table
+    assert [part.type for part in text.parts()] == ["whitened", "group_mean"]
+
+
+@pytest.mark.parametrize("name", [*LOSSES])
+def test_every_loss_reads_back_from_its_table(name):
+    named = read_loss(name)
+    assert named.made == LOSSES[name]()
+    again = read_loss(named.table())
+    assert (again, again.made) == (named, named.made)
+
+
+@pytest.mark.parametrize("said", [*CREDITS, "scaled(of=per_order(of=rloo))"])
+def test_every_estimator_reads_back_from_its_table(said):
+    named = read_advantage(said)
+    again = read_advantage(named.table())
+    assert (again, again.made) == (named, named.made)
+
+
+def test_a_table_has_the_defaults_of_what_is_within():
+    assert read_advantage("scaled").table() == {
+        "type": "scaled",
+        "of": {"type": "whitened", "of": {"type": "gae", "gamma": 1.0, "lam": 0.95}, "within": "batch", "least": 0.0},
+        "term": "payoff",
+    }
+
+
+def test_the_resolved_recipe_has_every_parameter_and_reads_the_same():
+    made = Whole.read({"grpo": {"loss": "dapo", "advantage": "whitened(of=group_mean)"}})
+    told = tomllib.loads(settings_toml(made))
+    assert told["grpo"]["loss"] | {"type": "dapo", "clip_high": 0.28, "entropy": 0.0} == told["grpo"]["loss"]
+    assert told["grpo"]["advantage"]["of"] == read_advantage("group_mean").table()
+    assert Whole.read(told) == made
+
+
+def test_a_table_without_a_type_is_laid_over_what_it_changes():
+    usual = read_advantage("whitened(of=group_mean(scale=False))")
+    laid = read_advantage(usual.over({"least": 2.0, "of": {"delta": 0.5}}))
+    assert laid.made == Whitened(of=GroupMean(scale=False, delta=0.5), least=2.0)
+    assert usual.over({"type": "rloo"}) == {"type": "rloo"}
+    assert usual.over("rloo") == "rloo"
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("dapoo", "there is no loss called 'dapoo': did you mean dapo"),
+        ("dapo(high=1)", "it has no option high; its options are clip_low, clip_high, kl, beta"),
+        ("dapo(clip_high=yes)", "`clip_high` of dapo cannot be 'yes': it should be a valid number"),
+        ("dapo(clip_high=1e999)", "cannot be inf: it is no finite value"),
+        ("dapo(clip_low=3)", "PolicyGradient needs `clip_low` from 0 to 1"),
+        ("sepo(per=word)", "`per` of sepo cannot be 'word': it should be 'token', 'example' or 'divisor'"),
+        ("dapo(0.3)", "give the options of dapo by name"),
+        ("dapo(", "opens a bracket"),
+        ({"clip_high": 0.3, "type": 3}, "the table needs `type`, the name of a loss: there are cross_entropy, "),
+        (3, "write the loss as a name, or as a table"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_its_place(said, sentence):
+    with pytest.raises(BadParameter, match=r"^The setting grpo\.loss cannot be .*") as caught:
+        Whole.read({"grpo": {"loss": said}})
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mistake_within_an_estimator_is_told():
+    with pytest.raises(BadParameter, match="no estimator of credit called 'group_men': did you mean group_me"):
+        Whole.read({"grpo": {"advantage": "whitened(of=group_men)"}})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unlisted(Estimator):
+    def estimate(self, decisions, state):
+        return Credit(advantage=decisions.reward(None))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubled(Estimator):
+    """Twice another estimator's advantage."""
+
+    of: Estimator = field(default_factory=Unlisted)
+    factor: float = 2.0
+
+    def estimate(self, decisions, state):
+        return Credit(advantage=self.factor * self.of(decisions, state).advantage)
+
+
+def doubled(of: Estimator = Unlisted(), **options: float) -> Estimator:
+    return Doubled(of=of, **options)
+
+
+@pytest.fixture
+def brought(monkeypatch):
+    """Another package's names, as its entry points say them."""
+    module = ModuleType("strangers_credits")
+    module.Doubled, module.doubled, module.nothing = Doubled, doubled, dict
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    entries = {
+        name: EntryPoint(name, f"{module.__name__}:{what}", "stratagem.credits")
+        for name, what in {"doubled": "Doubled", "made": "doubled", "nothing": "nothing"}.items()
+    }
+    monkeypatch.setitem(vars(read_advantage.registry), "_entries", entries)
+
+
+@pytest.mark.usefixtures("brought")
+def test_what_an_entry_point_adds_is_read_in_the_same_way():
+    made = Whole.read({"grpo": {"advantage": "doubled(of=gae(lam=0.5))"}})
+    assert made.grpo.advantage.made == Doubled(of=GAE(lam=0.5))
+    assert Whole.read(tomllib.loads(settings_toml(made))) == made
+    assert made.grpo.advantage.table() == {
+        "type": "doubled",
+        "of": {"type": "gae", "gamma": 1.0, "lam": 0.5},
+        "factor": 2.0,
+    }
+
+
+@pytest.mark.usefixtures("brought")
+def test_an_estimator_within_that_has_no_name_is_left_to_its_default():
+    named = read_advantage("doubled(factor=3)")
+    assert (named.table(), named.made) == ({"type": "doubled", "factor": 3.0}, Doubled(factor=3.0))
+
+
+@pytest.mark.usefixtures("brought")
+def test_a_function_may_make_an_estimator():
+    named = read_advantage("made(of=rloo, factor=0.5)")
+    assert named.made.factor == 0.5
+    assert named.table() == {"type": "made", "of": read_advantage("rloo").table(), "factor": 0.5}
+
+
+@pytest.mark.usefixtures("brought")
+def test_what_makes_no_estimator_is_refused():
+    with pytest.raises(StratagemError, match="estimator of credit nothing makes a dict, no Estimator"):
+        read_advantage("nothing")
