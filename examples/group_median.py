@@ -12,6 +12,10 @@ from stratagem.learning.credit.segments import cells
 class GroupMedian(Estimator):
     """An episode is worth what it brought more than the median of its group, which one lucky rollout does not move."""
 
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset({"group"})
+
     def estimate(self, decisions: Decisions, state: State) -> Credit:
         episodes = cells(decisions.episode)
         reward = episodes.total(decisions.reward(None))

@@ -10,8 +10,9 @@ from typing import Any
 
 from chapters.markdown import code, definition, notes, page, table
 from chapters.provoked import PROVOKED
+from stratagem.algorithms.provided import PROVIDED
 from stratagem.learning.checks import CHECKS
-from stratagem.learning.credit.base import Decisions
+from stratagem.learning.credit.base import Decisions, Estimator
 from stratagem.learning.credit.catalogue import CREDITS
 from stratagem.learning.losses.base import Loss, Outputs
 from stratagem.learning.losses.catalogue import LOSSES
@@ -26,13 +27,19 @@ def losses() -> str:
     return page(
         "Losses",
         "Every loss by name. `make_loss` of `stratagem.learning.losses.catalogue` makes one; options follow in "
-        "brackets, as in `policy_gradient(kl=k3, beta=0.04)`. Other packages add losses by the entry-point group "
-        "`stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md). SEPO's own is built from the settings of its "
-        "[recipe](recipes.md#sepo).",
+        "brackets, as in `policy_gradient(kl=k3, beta=0.04)`. A recipe names one with the key `loss` of `[grpo]`, "
+        '`[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", clip_high = 0.3 }`. A table without a '
+        "type changes parameters of the algorithm's own loss. Other packages add losses by the entry-point group "
+        "`stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md).",
         table(("loss", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in LOSSES.items())),
         "## What a loss is given",
         "The model's side; a loss names in `extras` what it needs beside the first.",
         table(("output", "is"), ((code(name), meant) for name, meant in notes(Outputs).items())),
+        "## What each algorithm has for a loss",
+        "A loss that needs something else is refused before anything is played. Online algorithms (GRPO, SEPO and a "
+        "league) also refuse a loss that does not read the column `advantage`, since no reward would reach it. Their row "
+        "`divisor` is the number of decisions in the batch.",
+        table(("algorithm", "has"), ((one.name, "; ".join(sorted(one.loss))) for one in PROVIDED)),
         *_entries(LOSSES, _needs),
     )
 
@@ -44,12 +51,22 @@ def credit() -> str:
         "Every estimator of credit by name: from columns about decisions to an advantage for each. `make_credit` of "
         "`stratagem.learning.credit.catalogue` makes one, as in `per_round(horizon=round)`. Other packages add "
         "estimators by the entry-point group `stratagem.credits`: see "
-        "[Add a credit estimator](../how-to/add-a-credit-estimator.md). SEPO takes `per_round`.",
+        "[Add a credit estimator](../how-to/add-a-credit-estimator.md). A recipe names one with the key `advantage` of "
+        '`[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as `{ type = "role_baseline", decay = 0.9 }`. '
+        "A table without a type changes parameters of the algorithm's own estimator. The algorithm weighs the terms of "
+        "the reward itself, so `weights` is left out there.",
         table(("estimator", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in CREDITS.items())),
         "## What an estimator is given",
         definition(Decisions),
         table(("column", "is"), ((code(name), meant) for name, meant in notes(Decisions).items())),
-        *_entries(CREDITS, lambda _: ""),
+        "## What each algorithm has for an estimator",
+        "Beside `episode` and the terms of the reward. An estimator that needs another column is refused before anything "
+        "is played.",
+        table(
+            ("algorithm", "columns"),
+            ((one.name, ", ".join(map(code, sorted(one.advantage)))) for one in PROVIDED if one.advantage),
+        ),
+        *_entries(CREDITS, _reads),
     )
 
 
@@ -114,6 +131,11 @@ def _needs(loss: Loss) -> str:
     told = [f"{what} {', '.join(code(name) for name in sorted(names))}" for what, names in needed.items() if names]
     told += ["pairs of examples"] if loss.paired else []
     return f"Needs, with its defaults, {'; '.join(told)}." if told else "Needs nothing but log-probabilities."
+
+
+def _reads(estimator: Estimator) -> str:
+    told = [code(name) for name in sorted(estimator.columns)]
+    return f"Needs, with its defaults, the columns {', '.join(told)}." if told else ""
 
 
 def _options(cls: Any) -> str:

@@ -15,6 +15,9 @@ from stratagem.algorithms.recipe import Recipe, read_recipe
 from stratagem.algorithms.sepo_settings import SEPOSettings
 from stratagem.algorithms.sft import AdapterSettings, WarmStartSettings
 from stratagem.evaluation.metrics.safety import WEIGHTS
+from stratagem.learning.credit.base import Estimator
+from stratagem.learning.losses.base import Loss
+from stratagem.learning.named import Named
 from stratagem.learning.optimiser import OptimiserSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.settings import Settings
@@ -31,6 +34,8 @@ TABLES: dict[str, type[Settings]] = {
 HEADS = ("setting", "type", "default", "what it does")
 Links = Mapping[type[Settings], str]
 """Where each table is told of."""
+NAMED: dict[Any, str] = {Loss: "losses.md", Estimator: "credit.md"}
+"""Where it is told which names there are."""
 WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below", "min_length": "at least"}
 LINKS: Links = {settings: f"#{name}" for name, settings in TABLES.items()}
@@ -100,6 +105,8 @@ def kind(annotation: Any, links: Links | None = None) -> str:
         return f"list of {one}s" if options[-1] is ... else f"list of {len(options)} {one}s"
     if get_origin(annotation) is dict:
         return f"by name: {kind(options[1], links)}"
+    if get_origin(annotation) is Named:
+        return f"[name or table]({NAMED[options[0]]})"
     if annotation in WORDS:
         return WORDS[annotation]
     return f"[table]({(links or LINKS)[annotation]})"
@@ -114,6 +121,8 @@ def _bounds(field: FieldInfo) -> str:
 def _default(value: Any) -> str:
     if value is PydanticUndefined:
         return "must be given"
+    if isinstance(value, Named):
+        return code(value)
     if isinstance(value, OptimiserSettings):
         return f'`rate = {value.rate:g}, schedule = "{value.schedule}", warm_up = {value.warm_up:g}`'
     if isinstance(value, Settings):

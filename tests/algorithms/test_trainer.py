@@ -319,7 +319,7 @@ def test_a_recipe_extends_others(tmp_path):
     made = read_recipe(tmp_path / "both.toml", {"sepo.groups": "5"})
     assert (made.model, made.games, made.seed) == ("tiny-qwen", ("ipd",), 4)
     assert (made.sepo.rollouts, made.sepo.groups) == (6, 5)
-    assert str(made.sepo.loss) == "sepo(beta=0.7, clip_high=0.3)"
+    assert str(made.sepo.loss) == "sepo(clip_high=0.3, beta=0.7)"
     (tmp_path / "game.toml").write_text('extends = ["both.toml"]\n')
     with pytest.raises(BadParameter, match="extends itself"):
         read_recipe(tmp_path / "both.toml")

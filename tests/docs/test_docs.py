@@ -113,7 +113,7 @@ def test_contributing_shows_the_entry_points_as_they_are():
     entry_points = declared[declared.index("[project.entry-points") :]
     assert f"```toml\n{entry_points}```\n" in (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     for page in (ROOT / "docs" / "how-to").glob("add-a-*.md"):
-        (block,) = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+        block, *_ = re.findall(r"```toml\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
         assert block in entry_points
 
 

@@ -79,6 +79,7 @@ def test_a_table_without_a_type_is_laid_over_what_it_changes():
     usual = read_advantage("whitened(of=group_mean(scale=False))")
     laid = read_advantage(usual.over({"least": 2.0, "of": {"delta": 0.5}}))
     assert laid.made == Whitened(of=GroupMean(scale=False, delta=0.5), least=2.0)
+    assert str(laid) == "whitened(of=group_mean(scale=False, delta=0.5), least=2.0)"
     assert usual.over({"type": "rloo"}) == {"type": "rloo"}
     assert usual.over("rloo") == "rloo"
 

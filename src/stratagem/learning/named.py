@@ -38,7 +38,7 @@ class Named(Generic[T]):
     """All of them, defaults included; an estimator within an estimator is `Named` too."""
     made: T = field(compare=False, repr=False)
     given: Mapping[str, Any] = field(compare=False, repr=False, default_factory=dict)
-    """The parameters that were written down."""
+    """The parameters that are not as the name alone has them."""
 
     def table(self) -> dict[str, Any]:
         """The table that reads the same; TOML has no None, so a parameter that is None is left out."""
@@ -88,7 +88,9 @@ class Reader(Generic[T]):
             raise BadParameter(
                 f"The {self.registry.kind} {name} makes a {type(made).__name__}, no {self.base.__name__}."
             )
-        return Named(name, dict(self._all(factory, made, checked)), made, checked)
+        usual = {option: parameter.default for option, parameter in signature(factory).parameters.items()}
+        changed = {option: value for option, value in checked.items() if value != usual.get(option, Parameter.empty)}
+        return Named(name, dict(self._all(factory, made, checked)), made, changed)
 
     def _call(self, said: object) -> tuple[str, dict[str, Any]]:
         """The name and the options."""
