@@ -28,17 +28,17 @@ def losses() -> str:
         "Losses",
         "Every loss by name. `make_loss` of `stratagem.learning.losses.catalogue` makes one; options follow in "
         "brackets, as in `policy_gradient(kl=k3, beta=0.04)`. A recipe names one with the key `loss` of `[grpo]`, "
-        '`[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", clip_high = 0.3 }`. A table without a '
-        "type changes parameters of the algorithm's own loss. Other packages add losses by the entry-point group "
+        '`[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", clip_high = 0.3 }`. A table without '
+        "a type changes parameters of the algorithm's own loss. Other packages add losses by the entry-point group "
         "`stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md).",
         table(("loss", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in LOSSES.items())),
         "## What a loss is given",
         "The model's side; a loss names in `extras` what it needs beside the first.",
         table(("output", "is"), ((code(name), meant) for name, meant in notes(Outputs).items())),
         "## What each algorithm has for a loss",
-        "A loss that needs something else is refused before anything is played. Online algorithms (GRPO, SEPO and a "
-        "league) also refuse a loss that does not read the column `advantage`, since no reward would reach it. Their row "
-        "`divisor` is the number of decisions in the batch.",
+        "A loss that needs something else is refused before anything is played. Online algorithms (GRPO, SEPO "
+        "and a league) also refuse a loss that does not read the column `advantage`, since no reward would reach it. "
+        "Their row `divisor` is the number of decisions in the batch.",
         table(("algorithm", "has"), ((one.name, "; ".join(sorted(one.loss))) for one in PROVIDED)),
         *_entries(LOSSES, _needs),
     )
@@ -52,7 +52,8 @@ def credit() -> str:
         "`stratagem.learning.credit.catalogue` makes one, as in `per_round(horizon=round)`. Other packages add "
         "estimators by the entry-point group `stratagem.credits`: see "
         "[Add a credit estimator](../how-to/add-a-credit-estimator.md). A recipe names one with the key `advantage` of "
-        '`[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as `{ type = "role_baseline", decay = 0.9 }`. '
+        "`[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as "
+        '`{ type = "role_baseline", ema_decay = 0.9 }`. '
         "A table without a type changes parameters of the algorithm's own estimator. The algorithm weighs the terms of "
         "the reward itself, so `weights` is left out there.",
         table(("estimator", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in CREDITS.items())),
@@ -60,8 +61,8 @@ def credit() -> str:
         definition(Decisions),
         table(("column", "is"), ((code(name), meant) for name, meant in notes(Decisions).items())),
         "## What each algorithm has for an estimator",
-        "Beside `episode` and the terms of the reward. An estimator that needs another column is refused before anything "
-        "is played.",
+        "Beside `episode` and the terms of the reward. An estimator that needs another column is refused before "
+        "anything is played.",
         table(
             ("algorithm", "columns"),
             ((one.name, ", ".join(map(code, sorted(one.advantage)))) for one in PROVIDED if one.advantage),
@@ -135,7 +136,7 @@ def _needs(loss: Loss) -> str:
 
 def _reads(estimator: Estimator) -> str:
     told = [code(name) for name in sorted(estimator.columns)]
-    return f"Needs, with its defaults, the columns {', '.join(told)}." if told else ""
+    return f"Needs, with its defaults, the column{'s' * (len(told) > 1)} {', '.join(told)}." if told else ""
 
 
 def _options(cls: Any) -> str:

@@ -220,7 +220,7 @@ def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need
 
 def test_in_self_play_each_seat_is_compared_with_its_own_moving_average():
     """SPIRAL's role-conditioned advantage, worked out again from the payoffs; the baseline outlives the iteration."""
-    settings = {"groups": 1, "forks": 3, "advantage": {"type": "role_baseline", "decay": 0.5}}
+    settings = {"groups": 1, "forks": 3, "advantage": {"type": "role_baseline", "ema_decay": 0.5}}
     _, play = collector("grpo", settings)
     baselines = {0: 0.0, 1: 0.0}
     for iteration in range(2):
@@ -291,5 +291,5 @@ def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
 
 
 def test_the_estimator_of_a_recipe_has_its_parameters():
-    recipe = GRPORecipe.read({"grpo": {"advantage": {"type": "role_baseline", "decay": 0.9}}})
-    assert recipe.grpo.advantage.made == RoleBaseline(decay=0.9)
+    recipe = GRPORecipe.read({"grpo": {"advantage": {"type": "role_baseline", "ema_decay": 0.9}}})
+    assert recipe.grpo.advantage.made == RoleBaseline(ema_decay=0.9)

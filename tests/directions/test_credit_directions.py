@@ -90,7 +90,7 @@ def test_every_estimator_has_a_direction_case():
 
 def test_role_baseline_raises_the_better_action_in_either_role():
     """Two roles, of which one is always paid more; what is usual for each is known from earlier batches."""
-    credit = make_credit("role_baseline(decay=0.5)")
+    credit = make_credit("role_baseline(ema_decay=0.5)")
     usual = Decisions(
         episode=np.arange(2), role=np.arange(2), roles=("rich", "poor"), terms={"payoff": np.array([15.25, 5.25])}
     )
@@ -99,7 +99,7 @@ def test_role_baseline_raises_the_better_action_in_either_role():
         state = credit(usual, state).state
     for role, more in ((0, 10.0), (1, 0.0)):
         batch = once(role=np.full(4, role), roles=("rich", "poor"), terms={"payoff": REWARD + more})
-        advantage = make_credit("role_baseline(decay=0.999)")(batch, state).advantage
+        advantage = make_credit("role_baseline(ema_decay=0.999)")(batch, state).advantage
         assert step(ONCE, advantage) > 0.1
 
 

@@ -274,7 +274,7 @@ def test_multiplied_a_void_support_of_a_lost_game_is_reinforced_and_counted_and_
 
 
 def test_a_role_is_compared_with_what_is_usual_for_it():
-    estimator = RoleBaseline(decay=0.5)
+    estimator = RoleBaseline(ema_decay=0.5)
     first = Decisions(
         episode=[7, 1, 7, 2], role=[0, 1, 0, 0], roles=("kuhn/0", "kuhn/1"), terms={"payoff": [1.0, -2.0, 1.0, 4.0]}
     )

@@ -15,21 +15,21 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class RoleBaseline(Estimator):
-    """`A = R - b`, with b a moving average for each game and seat: `b <- decay b + (1 - decay) R`, from 0 on.
+    """`A = R - b`, with b a moving average for each game and seat: `b <- ema_decay b + (1 - ema_decay) R`, from 0 on.
 
     Reference: SPIRAL (Liu 2025), role-conditioned advantage estimation.
-    What differs: an episode is compared with the baseline before it moves it; afterwards is the same times `decay`.
-    When not: where several episodes start alike, `group_mean` knows better what is usual. Until about `1 / (1 - decay)`
-    episodes of a role were seen, its baseline lags behind.
+    What differs: an episode is compared with the baseline before it moves it; afterwards is the same times `ema_decay`.
+    When not: where several episodes start alike, `group_mean` knows better what is usual. Until about
+    `1 / (1 - ema_decay)` episodes of a role were seen, its baseline lags behind.
     """
 
-    decay: float = 0.95
-    """How much of the baseline an episode leaves."""
+    ema_decay: float = 0.95
+    """Decay of the exponential moving average: the share of the baseline that stays after an episode."""
     weights: Mapping[str, float] | None = None
     """What each term of the reward counts; without them all count once, with them those that have one."""
 
     def __post_init__(self) -> None:
-        within(self, "decay", self.decay, 0.0, 1.0)
+        within(self, "ema_decay", self.ema_decay, 0.0, 1.0)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -49,7 +49,7 @@ class RoleBaseline(Estimator):
             name = names[decisions.codes("role")[episodes.first[episode]]]
             before = baselines.get(name, 0.0)
             advantage[episode] = reward[episode] - before
-            baselines[name] = self.decay * before + (1.0 - self.decay) * float(reward[episode])
+            baselines[name] = self.ema_decay * before + (1.0 - self.ema_decay) * float(reward[episode])
         return Credit(advantage=advantage[episodes.of], state=baselines)
 
 
