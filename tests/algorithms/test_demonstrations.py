@@ -49,7 +49,7 @@ def test_choices_read_every_reply_as_its_action_and_its_reasoning_as_none(exampl
         thought, last = example.reply.split("\n")
         assert last == f"Action: {example.action}"
         assert shown.view.choices.parse(example.reply).action == example.action == shown.action
-        assert find_literals(thought, shown.view.choices) == set()
+        assert not find_literals(thought, shown.view.choices)
         assert example.info_key == shown.view.info_key
         assert example.messages == tuple(REASONED.messages(shown.view))
 

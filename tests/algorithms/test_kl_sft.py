@@ -69,6 +69,7 @@ def test_the_recipes_are_of_their_games_and_name_every_start(path):
 def test_every_start_has_a_recipe():
     recipes = [KLSFTRecipe.read(tomllib.loads(path.read_text("utf-8"))) for path in STARTS.glob("*.toml")]
     told = {aim.policy for recipe in recipes for aim in recipe.aims}
-    small = [tomllib.loads(path.read_text("utf-8")) for path in (STARTS.parent / "models").glob("tiny-*.toml")]
-    assert len(small) == len(recipes)
-    assert told | {aim["policy"] for data in small for aim in data["start"]} == set(INITIAL_POLICIES)
+    models = [tomllib.loads(path.read_text("utf-8")) for path in (STARTS.parent / "models").glob("tiny-*.toml")]
+    assert len(models) == len(recipes)
+    pairs = [tomllib.loads(path.read_text("utf-8")) for path in (STARTS.parent / "tiny").glob("*.toml")]
+    assert told | {aim["policy"] for data in models + pairs for aim in data.get("start", ())} == set(INITIAL_POLICIES)

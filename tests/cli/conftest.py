@@ -3,6 +3,13 @@
 import pytest
 
 from stratagem.cli.main import main
+from stratagem.engines import open as open_models
+
+
+@pytest.fixture(autouse=True)
+def no_servers(monkeypatch):
+    """Begin as a process of its own does: servers that other tests asked are told of no more."""
+    monkeypatch.setattr(open_models, "_servers", {})
 
 
 @pytest.fixture

@@ -56,9 +56,11 @@ def run_folder(tmp_path):
     """A run whose files are hostile."""
     folder = tmp_path / "runs" / "evil\x1b]0;title\x07\u202e"
     folder.mkdir(parents=True)
-    (folder / "run.json").write_text(json.dumps({"seed": 0, "command": HOSTILE}))
+    info = {"seed": 0, "command": HOSTILE, "begun": HOSTILE, "commit": HOSTILE, "dirty": None, "made_by": {}}
+    (folder / "run.json").write_text(json.dumps(info))
     (folder / "status.json").write_text(json.dumps({"state": HOSTILE, "sentence": HOSTILE}))
-    (folder / "config.toml").write_text(f"x = {json.dumps(HOSTILE)}\n")
+    key = json.dumps(HOSTILE).replace("\x7f", "\\u007f")  # which TOML does not take as it is
+    (folder / "config.toml").write_text(f"{key} = 1\n")
     (folder / "models.json").write_text(json.dumps({"version": 1, "models": {"best": {"model": HOSTILE}}}))
     (folder / "metrics.jsonl").write_text(json.dumps({"step": 1, HOSTILE: 1.0}) + "\n")
     return folder
@@ -93,9 +95,9 @@ CASES = {
         ("train", "{run}/config.toml", "--set", f"{HOSTILE}=1"),
     ],
     "runs": [("runs", "{tmp}/runs")],
-    "sweep": [("sweep", "{run}/config.toml"), ("sweep", "{tmp}/" + HOSTILE)],
+    "sweep": [("sweep", "{tmp}/" + HOSTILE)],
     "report": [("report", "{run}"), ("report", HOSTILE)],
-    "labels": [("labels", HOSTILE), ("labels", "tiny", "--game", HOSTILE)],
+    "labels": [("labels", HOSTILE, "--model", "tiny"), ("labels", "ipd-shapellm", "--model", HOSTILE)],
     "show": [
         ("show", "{record}"),
         ("show", "{record}", "--json"),

@@ -4,16 +4,9 @@ import json
 
 import pytest
 
-from stratagem.engines import open as open_models
 from stratagem.models.adapters import add_adapter, save_adapter
 from stratagem.models.load import load
 from stratagem.models.run_models import RunModel, RunModels, Speaks, write_run_models
-
-
-@pytest.fixture(autouse=True)
-def no_servers(monkeypatch):
-    """Begin as a process of its own does: servers that other tests asked are told of no more."""
-    monkeypatch.setattr(open_models, "_servers", {})
 
 
 @pytest.fixture

@@ -203,17 +203,23 @@ UPWARDS = ["/etc", "..", "../other", "a/../../other", "~", "~root/x", "a/~b", "/
 ODD = ["link/x", "loop/x", "a\x1b[2Jb", "a\nb", "x" * 5000]
 
 
+def outside_or_unnamed(model):
+    """A place outside of the run is refused by name; a text that no file system takes names nothing at all."""
+    said = refused(model)
+    return "not inside of it" in said or "names no model" in said
+
+
 @pytest.mark.parametrize("path", [*UPWARDS, *ODD])
 def test_a_place_outside_of_the_run_is_not_opened(tmp_path, path, monkeypatch):
     run = told(tmp_path / "r", best={"model": f"dir:{path}"}, last={"model": "tiny", "adapter": path})
     (run / "link").symlink_to(tmp_path)
     (run / "loop").symlink_to("loop")
-    assert "not inside of it" in refused(f"run:{run}")
-    assert "not inside of it" in refused(f"run:{run}@last")
+    assert outside_or_unnamed(f"run:{run}")
+    assert outside_or_unnamed(f"run:{run}@last")
     told(run, best={"model": f"gguf:{path}"})
-    assert "not inside of it" in refused(f"run:{run}")
+    assert outside_or_unnamed(f"run:{run}")
     monkeypatch.chdir(run)
-    assert "not inside of it" in refused("run:.@best")
+    assert outside_or_unnamed("run:.@best")
 
 
 def test_a_link_that_stays_inside_is_followed(tmp_path):
