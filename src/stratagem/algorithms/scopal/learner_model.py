@@ -62,7 +62,7 @@ class LearnerModel:
         self.engine = TransformersEngine(self.lm)
         self._learner: Learner | None = None
         self._optimiser: dict[str, Any] | None = None
-        self._changes = 0
+        self._versions: dict[str, int] = {}
         for text in recipe.games:
             self.player().check(make_game(text))
 
@@ -120,8 +120,9 @@ class LearnerModel:
         self._publish(name)
 
     def _publish(self, name: str | None) -> None:
-        self._changes += 1
-        self.engine.publish(name or "", self._changes)
+        """Let an adapter play as it is now, or the base where it has no name, under a version of its own."""
+        self._versions[name or ""] = max(self._versions.values(), default=0) + 1
+        self.engine.publish(name or "", self._versions[name or ""])
 
     # --- at the desk
 
@@ -157,17 +158,17 @@ class LearnerModel:
     def state(self) -> dict[str, Any]:
         """All that later steps depend on, but for the weights."""
         learner = self._learner
-        return {"optimiser": None if learner is None else learner.optimiser.state(), "changes": self._changes}
+        return {"optimiser": None if learner is None else learner.optimiser.state(), "versions": self._versions}
 
     def restore(self, state: dict[str, Any], folder: Path) -> None:
         """Go on from a state and the weights in the folder of its checkpoint."""
-        self._optimiser, self._changes = state["optimiser"], state["changes"]
+        self._optimiser, self._versions = state["optimiser"], dict(state["versions"])
         for path in sorted((folder / ADAPTERS).glob("*")):
             if path.name not in adapter_names(self.lm):
                 copied(self.lm, POLICY, path.name)
         restore_weights(self.lm, folder)
-        for name in (None, *adapter_names(self.lm)):
-            self._publish(name)
+        for name in ("", *adapter_names(self.lm)):
+            self.engine.publish(name, self._versions.get(name, 0))
 
     def writes(self) -> Callable[[Path], None]:
         """What writes the weights that learn into the folder of a checkpoint."""
