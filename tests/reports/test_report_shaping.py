@@ -15,7 +15,8 @@ from stratagem.reports.sections.outcome import outcome
 from stratagem.reports.sections.trials import trials
 from stratagem.reports.shapellm_figures import printed
 from stratagem.reports.siblings import at_once, band, together
-from stratagem.reports.verdict import tiles, verdict
+from stratagem.reports.tiles import tiles
+from stratagem.reports.verdict import verdict
 from stratagem.runs.folder import RunFolder
 
 RECIPE = {

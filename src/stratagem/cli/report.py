@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from stratagem.cli import options
 from stratagem.cli.console import out
+from stratagem.cli.output import print_json
 from stratagem.runs.folder import RunFolder
 
 
@@ -21,10 +23,17 @@ def report(
     into: Annotated[
         Path | None, typer.Option("--out", help="The page's file; by default report.html in the folder.")
     ] = None,
+    json: options.Json = False,
 ) -> None:
     """Write a report: one HTML file with figures, curves, play and recipe, which opens without a network."""
-    from stratagem.reports.figures_page import is_figures, write_figures
+    from stratagem.reports.figures_page import figures_summary, is_figures, write_figures
     from stratagem.reports.report import write_report
+    from stratagem.reports.summary import summary
 
-    path = write_figures(folder, into) if is_figures(folder) else write_report(RunFolder.open(folder), into)
-    out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB", highlight=False, markup=False)
+    figures = is_figures(folder)
+    path = write_figures(folder, into) if figures else write_report(RunFolder.open(folder), into)
+    if json:
+        told = figures_summary(folder) if figures else summary(RunFolder.open(folder))
+        print_json({"page": str(path), **told})
+    else:
+        out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB", highlight=False, markup=False)

@@ -9,6 +9,7 @@ from stratagem.reports.section import Maker, Section
 from stratagem.reports.sections.checks import checks
 from stratagem.reports.sections.contest import contest, learnt_from
 from stratagem.reports.sections.curves import curves
+from stratagem.reports.sections.dominated import dominated
 from stratagem.reports.sections.equilibrium import equilibrium
 from stratagem.reports.sections.league import best_response, inside, pool, population
 from stratagem.reports.sections.openings import openings
@@ -22,12 +23,13 @@ from stratagem.reports.sections.signals import signals
 from stratagem.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {
-    "grpo": (scores, equilibrium, openings, curves, signals, checks, play, settings, repeat),
+    "grpo": (scores, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
     "league": (
         pool,
         best_response,
         scores,
         population,
+        dominated,
         equilibrium,
         openings,
         inside,
@@ -38,8 +40,8 @@ SECTIONS: Mapping[str, tuple[Maker, ...]] = {
         repeat,
     ),
     "shaping": (outcome, trials, curves, checks, play, settings, repeat),
-    "scopal": (contest, learnt_from, equilibrium, openings, curves, checks, play, settings, repeat),
-    "sepo": (results, equilibrium, openings, curves, signals, checks, play, settings, repeat),
+    "scopal": (contest, learnt_from, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
+    "sepo": (results, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }
 """By algorithm."""
 ANY: tuple[Maker, ...] = (curves, checks, play, settings, repeat)

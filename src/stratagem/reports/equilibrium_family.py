@@ -6,12 +6,15 @@ All equilibria are one family with one free number, alpha from 0 to 1/3; every p
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stratagem.games.kuhn import CARDS, KuhnFacts
 from stratagem.players.kuhn import NashApprox
 
+KUHN = re.compile(r"kuhn(\(.*\))?")
+"""The texts that make the game."""
 ALPHA_MAX = 1 / 3
 GROUPS: dict[str, tuple[str, str]] = {
     "": ("First to act", "bets"),

@@ -21,6 +21,8 @@ class Facet(NamedTuple):
     says: str
     lines: tuple[tuple[str, str, str], ...]
     """What follows the game's name, the role that gives the colour, and the name; empty: the last part."""
+    shares: bool = False
+    """Whether it goes from 0 to 1."""
 
 
 FACETS: tuple[Facet, ...] = (
@@ -49,14 +51,25 @@ FACETS: tuple[Facet, ...] = (
         "Collusion",
         "How often the hero goes along with an opponent who invites it.",
         (("probe/collusion/*", "rival", ""), ("validation/collusion", "validation", "validation")),
+        shares=True,
     ),
     Facet(
         "Externality",
         "Harm to others, from 0 to 1.",
         (("externality", "train", "rollouts"), ("validation/externality", "validation", "validation")),
+        shares=True,
     ),
     Facet(
-        "Illegal replies", "The share of decisions in which nothing legal was said.", (("illegal_rate", "exact", ""),)
+        "Illegal replies",
+        "The share of decisions in which nothing legal was said.",
+        (("illegal_rate", "exact", ""),),
+        shares=True,
+    ),
+    Facet(
+        "Win rate",
+        "The share of episodes won, a tie as half a one.",
+        (("validation/win_rate", "validation", ""),),
+        shares=True,
     ),
     Facet("Robustness", "Mean pay against a shifted pool.", (("validation/robust", "validation", ""),)),
     Facet("Normalised relative advantage", "Above 0: ahead of its opponents.", (("validation/nra", "validation", ""),)),

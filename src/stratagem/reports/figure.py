@@ -18,13 +18,14 @@ Trace = Mapping[str, Any]
 def picture(
     title: str, traces: Sequence[Trace], layout: Mapping[str, Any] | None = None, *, says: str = "", kind: str = ""
 ) -> Html:
-    """One picture with its title, and under it what is to be seen."""
+    """One picture with its title, and under it what is to be seen; by default its vertical axis holds 0."""
+    layout = {"yaxis": {"rangemode": "tozero"}} | dict(layout or {})
     return element(
         "figure",
         join(
             element("figcaption", title),
             element("div", class_="canvas", role="img", aria_label=f"{title}. {says}"),
-            element("script", as_json({"traces": traces, "layout": layout or {}}), type="application/json"),
+            element("script", as_json({"traces": traces, "layout": layout}), type="application/json"),
             element("p", says, class_="says") if says else "",
         ),
         class_=f"plot {kind}".strip(),

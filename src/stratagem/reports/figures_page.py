@@ -35,7 +35,7 @@ def write_figures(path: Path, into: Path | None = None) -> Path:
 
 def figures_html(path: Path) -> str:
     """The page of the figures in a file, or of those that a record gives."""
-    data = _read(path) if path.is_file() else _of_record(path)
+    data = _data(path)
     name = path.stem if path.is_file() else path.resolve().name
     try:
         if "pay" in data:
@@ -47,6 +47,32 @@ def figures_html(path: Path) -> str:
         place = ".".join(map(str, first["loc"]))
         raise BadRecord(f"{path} holds no figures that can be shown: {place}: {first['msg']}.") from error
     raise BadRecord(f"{path} holds no figures: name a file that `--out` of eval or tournament wrote.")
+
+
+def figures_summary(path: Path) -> dict[str, Any]:
+    """The same figures as data: by game and player every metric, or what each player of a tournament got."""
+    data = _data(path)
+    if "pay" in data:
+        found = Tournament.model_validate(data)
+        means = dict(zip(found.players, (one.model_dump() for one in found.mean_against_others), strict=True))
+        return {"kind": "tournament", "game": found.game, "unit": found.unit, "mean_against_others": means}
+    games = Evaluation.model_validate(data).games
+    return {"kind": "evaluation", "games": {game.game: _players(game) for game in games}}
+
+
+def _players(game: GameTable) -> dict[str, Any]:
+    """A game's figures by player, the exact ones too where there are some."""
+    return {
+        row.player: {
+            "metrics": {name: figure and figure.model_dump() for name, figure in row.metrics.items()},
+            "exploitability": row.exact.exploitability,
+        }
+        for row in game.players
+    }
+
+
+def _data(path: Path) -> dict[str, Any]:
+    return _read(path) if path.is_file() else _of_record(path)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -131,6 +131,11 @@ class Shown(_Read):
     parent: str = ""
     step: int = 0
 
+    @property
+    def is_base(self) -> bool:
+        """Whether it is what the learners begin with: after a warm start, what that made of the model."""
+        return self.role == "base"
+
 
 class Rated(_Read):
     """A rating with its interval."""

@@ -23,6 +23,12 @@ def number(value: float | None, digits: int = 3) -> str:
     return said.removeprefix("-") if float(said) == 0 else said.replace("-", MINUS)
 
 
+def signed(value: float) -> str:
+    """A difference, always with its sign."""
+    said = number(value)
+    return said if said.startswith(MINUS) or float(said) == 0 else f"+{said}"
+
+
 def short(value: float | None) -> str:
     """A figure of any size in a few characters."""
     if value is None or not math.isfinite(value) or value == 0 or 1e-3 <= abs(value) < 1e5:

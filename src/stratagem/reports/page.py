@@ -64,7 +64,14 @@ def _own(name: str) -> str:
     return files("stratagem.reports").joinpath(name).read_text(encoding="utf-8")
 
 
-def header(name: str, state: str, sentence: str, verdict: Sequence[str], tiles: Sequence[tuple[str, str]]) -> Html:
+def header(
+    name: str,
+    state: str,
+    sentence: str,
+    verdict: Sequence[str],
+    tiles: Sequence[tuple[str, str]],
+    figures: Html = Html(""),  # noqa: B008 - a constant
+) -> Html:
     """What the run was, how it stands, and what came of it."""
     facts = [element("div", element("dt", what), element("dd", value)) for what, value in tiles]
     return element(
@@ -73,6 +80,7 @@ def header(name: str, state: str, sentence: str, verdict: Sequence[str], tiles: 
             element("h1", name, " ", element("span", state, class_=f"state {state}")),
             element("p", sentence, class_="bad") if sentence else text(""),
             element("div", *(element("p", said) for said in verdict), class_="verdict"),
+            figures,
             element("dl", *facts, class_="tiles"),
         ),
         class_="top",

@@ -38,6 +38,7 @@ def plane(data: RunData, seats: Sequence[str]) -> Html:
     layout = {
         "showlegend": True,
         "hovermode": "closest",
+        "yaxis": {},
     }
     says = f"Upwards the pay a step of {seats[0]}, to the right that of {seats[1]}; the frame is what can be paid."
     if game.cooperative:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 from stratagem.files import write_file
 from stratagem.reports.catalogue import sections
+from stratagem.reports.headline import headlines
+from stratagem.reports.headline_table import headline_table
 from stratagem.reports.page import header, page
 from stratagem.reports.run_data import RunData
-from stratagem.reports.verdict import tiles, verdict
+from stratagem.reports.tiles import tiles
+from stratagem.reports.verdict import verdict
 from stratagem.runs.folder import RunFolder
 
 FILE = "report.html"
@@ -18,7 +21,8 @@ def report_html(run: RunFolder) -> str:
     """The page of a run as it is now."""
     data = RunData(run)
     status = data.status
-    top = header(run.name, status.state, status.sentence, verdict(data), tiles(data))
+    figures = headline_table(headlines(data))
+    top = header(run.name, status.state, status.sentence, verdict(data), tiles(data), figures)
     return page(f"{run.name}: {status.state}", top, sections(data))
 
 

@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from stratagem.errors import StratagemError
 from stratagem.reports.files import EvaluationFile, Finding, LeagueTable, Models, Policy
+from stratagem.reports.league_names import renamed
 from stratagem.runs.folder import RunFolder, RunInfo, Status
 from stratagem.runs.metrics import Curve, read_metrics
 
@@ -80,6 +81,11 @@ class RunData:
             for name, curve in self._metrics.items()
         }
 
+    @property
+    def beginning(self) -> str:
+        """What tables call the policy that training begins with: the model as it came, or what the warm start made."""
+        return "SFT" if self.warm_steps else "Base"
+
     @cached_property
     def warm_steps(self) -> int:
         """How many steps the warm start took."""
@@ -101,8 +107,9 @@ class RunData:
 
     @cached_property
     def league(self) -> LeagueTable | None:
-        """The last table of a league."""
-        return self._read("league.json", _LEAGUE)
+        """The last table of a league, in which the base is called as in the other tables."""
+        found = self._read("league.json", _LEAGUE)
+        return found and renamed(found, {member.name: self.beginning for member in found.members if member.is_base})
 
     @cached_property
     def findings(self) -> dict[str, Finding] | None:

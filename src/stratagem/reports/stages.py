@@ -1,23 +1,36 @@
-"""The policies that are compared: at the start, at the chosen checkpoint, and at the last."""
+"""The policies that are compared, at the start, the chosen checkpoint and the last, by the names of the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stratagem.reports.files import Policy
+from stratagem.reports.run_data import RunData
 
 Stages = dict[str, Policy]
 """By start, chosen and last, as far as they are there and not the same."""
+TITLES: Mapping[str, str] = {"sepo": "SEPO", "grpo": "GRPO", "league": "League"}
+"""What the tables of a run call its checkpoints, by algorithm."""
 
 
 def stages_of(policies: Sequence[Policy], chosen: int | None) -> Stages:
     """Those that are shown of a game's policies, which are in the order of steps."""
     first, last = policies[0], policies[-1]
-    best = next((policy for policy in policies if policy.step == chosen), None)
-    named = {"start": first, "chosen": best, "last": last if last is not first else None}
+    best = next((policy for policy in policies if policy.step == chosen and policy is not first), None)
+    named = {"start": first, "chosen": best, "last": last if last not in (first, best) else None}
     return {name: policy for name, policy in named.items() if policy is not None}
 
 
-def titles(stages: Stages) -> list[str]:
-    """What a table calls them."""
-    return [f"{name} (step {policy.step})" for name, policy in stages.items()]
+def titles(data: RunData, stages: Stages) -> dict[str, str]:
+    """What a table calls them, as the final evaluation does."""
+    return {name: stage_title(data, policy.step, last=name == "last") for name, policy in stages.items()}
+
+
+def stage_title(data: RunData, step: int, *, last: bool = False) -> str:
+    """`SFT`, `SEPO (step 10)`, `SEPO, last (step 60)`; steps are counted from the end of the warm start."""
+    if step == 0:
+        return data.beginning
+    title = TITLES.get(data.algorithm)
+    if title is None:
+        return f"last (step {step})" if last else f"step {step}"
+    return f"{title}, last (step {step})" if last else f"{title} (step {step})"

@@ -1,71 +1,79 @@
-"""The verdict: one or two sentences made of figures, which say no more than the figures do."""
+"""The verdict: a few sentences made of figures, which say no more than the figures do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stratagem.reports.files import Figure, Row
+from stratagem.reports.dominated import Flagged, flagged
+from stratagem.reports.files import Figure
+from stratagem.reports.headline import EXACT, Headline, Measure, headlines
 from stratagem.reports.numbers import differs, number
+from stratagem.reports.objective import why_worse
 from stratagem.reports.outcome_file import rows_of
-from stratagem.reports.run_data import RunData, finite
-from stratagem.reports.sections.results import chosen_of, in_order
+from stratagem.reports.run_data import RunData
 from stratagem.reports.sections.trials import seats_of
 
-_EXACT = "/exact/exploitability"
-_CONTEST = ("win rate", "pay", "centres")
-"""What a contest without safety is told by: the first alone, or the others."""
+_MOST, _LONGEST = 3, 60
+"""So many dominated actions are named in the verdict, and so much is told of their situations."""
 
 
 def verdict(data: RunData) -> list[str]:
-    """Sentences about what fell or rose, and what the checks found."""
-    said = [*(list(_evaluated(data)) or list(_measured(data)) or list(_played(data)))]
+    """Sentences about what fell or rose and why, what the policy should never do, and what the checks found."""
+    said = [sentence for one in headlines(data) for sentence in _of_game(data, one)]
+    said = [*(said or _played(data)), *_dominated(data)]
     return [*(said or ["Nothing has been measured yet."]), _found(data)]
 
 
-def _evaluated(data: RunData) -> Iterator[str]:
-    """Game by game, from the stage before the chosen one, and where the run began."""
-    if data.evaluation is None:
+def _of_game(data: RunData, one: Headline) -> Iterator[str]:
+    if len(one.stages) == 1:
+        yield f"{one.game}: {one.stages[0]} has {_alone(one, 0)}."
         return
-    names = data.evaluation.rows
-    for game in data.evaluation.evaluation.games:
-        stages = [(name, row) for name, row in in_order(game, names) if row.player in names]
-        place = [name for name, _ in stages].index(chosen_of([name for name, _ in stages])) if stages else 0
-        if place > 0:
-            yield f"{game.game}: {_compared(stages[: place + 1], game.unit)}."
-        elif len(stages) == 1:
-            yield f"{game.game}: {stages[0][0]} has {_alone(stages[0][1], game.unit)}."
+    yield _compared(one)
+    yield from _picked(data, one)
+    if one.rows and one.chosen:
+        yield from why_worse(one.game, one.rows[one.chosen - 1], one.rows[one.chosen], data.settings)
 
 
-def _alone(row: Row, unit: str) -> str:
-    """The figures of the only stage that was measured."""
-    told = ((what, figures[0]) for what, figures, _ in _measures([row], unit))
-    return " and ".join(f"{what} {number(figure.mean if figure else None)}" for what, figure in told)
+def _alone(one: Headline, place: int) -> str:
+    """The figures of one stage."""
+    return " and ".join(f"{what.name} {number(_mean(what.figures[place]))}" for what in one.measures)
 
 
-def _compared(stages: Sequence[tuple[str, Row]], unit: str) -> str:
-    """The last stage against the one before it, and the figures of the first."""
-    measured = list(_measures([row for _, row in stages], unit))
-    told = [change(what, figures[-2], figures[-1], own) for what, figures, own in measured]
-    said = f"from {stages[-2][0]} to {stages[-1][0]}, {' and '.join(told)}"
-    if len(stages) < 3:
-        return said
-    began = [number(figures[0].mean if figures[0] else None) for _, figures, _ in measured]
-    return f"{said}; {stages[0][0]} had {' and '.join(began)}"
+def _mean(figure: Figure | None) -> float | None:
+    return figure.mean if figure else None
 
 
-def _measures(rows: Sequence[Row], unit: str) -> Iterator[tuple[str, list[Figure | None], str]]:
-    """What is told of: games won, or pay and standing, or exploitability, exactly where all have it so, and safety."""
-    if all("safety" not in row.metrics for row in rows):
-        told = [name for name in _CONTEST if all(row.metrics.get(name) is not None for row in rows)]
-        for name in told[:1] if "win rate" in told else told:
-            yield f"the {name}" if name == "win rate" else name, [row.metrics.get(name) for row in rows], ""
+def _compared(one: Headline) -> str:
+    """The chosen stage against the one before it, and the figures of the others."""
+    before = max(one.chosen - 1, 0)
+    told = [change(_name(what), what.figures[before], what.figures[one.chosen], what.unit) for what in one.measures]
+    where = "" if one.rows else " in validation"
+    said = f"{one.game}{where}: from {one.stages[before]} to {one.stages[one.chosen]}, {' and '.join(told)}"
+    others = [place for place in range(len(one.stages)) if place not in (before, one.chosen)]
+    said += "".join(f"; {one.stages[place]} {_figures(one, place)}" for place in others)
+    return f"{said}."
+
+
+def _figures(one: Headline, place: int) -> str:
+    verb = "had" if place < one.chosen else "has"
+    return f"{verb} {' and '.join(number(_mean(what.figures[place])) for what in one.measures)}"
+
+
+def _name(what: Measure) -> str:
+    return f"the {what.name}" if what.name == "win rate" else what.name
+
+
+def _picked(data: RunData, one: Headline) -> Iterator[str]:
+    """That the checkpoint was chosen by a figure that is shown, so the last one, which was not chosen, says more."""
+    exact = one.measures[0].name == EXACT if one.measures else False
+    by = data.settings.get("select")
+    if one.chosen == len(one.stages) - 1 or not (by == "exploitability" and exact):
         return
-    exact = [row.exact.exploitability for row in rows]
-    if None in exact:
-        yield "exploit by the pool", [row.metrics.get("exploit") for row in rows], ""
-    else:
-        yield "exact exploitability", [Figure(mean=value, exact=True) for value in exact], unit
-    yield "safety", [row.metrics.get("safety") for row in rows], ""
+    last = one.measures[0].figures[-1]
+    yield (
+        f"{one.stages[one.chosen]} was chosen by this very figure, so it is the least that was measured; "
+        f"{one.stages[-1]}, which was not chosen, has {number(_mean(last))}."
+    )
 
 
 def change(what: str, first: Figure | None, last: Figure | None, unit: str = "") -> str:
@@ -82,30 +90,40 @@ def change(what: str, first: Figure | None, last: Figure | None, unit: str = "")
     return f"{what} {'rose' if last.mean > first.mean else 'fell'} from {low} to {high}{unit}"
 
 
-def _measured(data: RunData) -> Iterator[str]:
-    """Before there is an evaluation: the exact figure over training."""
-    for name, curve in data.curves.items():
-        points = finite(curve)
-        if not name.endswith(_EXACT) or not points:
-            continue
-        chosen = data.chosen_step if data.chosen_step in points else None
-        chosen = max(points) if chosen is None else chosen
-        first, last = (Figure(mean=points[step], exact=True) for step in (min(points), chosen))
-        said = change("exact exploitability", first, last)
-        yield f"{name.removesuffix(_EXACT)}: {said} between steps {min(points)} and {chosen}."
-
-
-def _played(data: RunData) -> Iterator[str]:
+def _played(data: RunData) -> list[str]:
     """What several learners were paid: when all was learnt, or in the newest trial."""
-    seats = seats_of(data)
-    rows = rows_of(data)
-    if seats and rows:
+    seats, rows = seats_of(data), rows_of(data)
+    if not seats:
+        return []
+    if rows:
         figures, rounds = rows[0]["figures"], rows[0].get("rounds")
         paid = " and ".join(f"{name} {number(figures.get(f'{name}/pay'), 2)}" for name in seats)
-        yield f"When all was learnt, games of {rounds} rounds paid {paid} a step."
-    elif seats:
-        paid = " and ".join(f"{name} {number(data.curves[f'{name}/pay'].values[-1], 2)}" for name in seats)
-        yield f"The newest trial paid {paid} a step."
+        return [f"When all was learnt, games of {rounds} rounds paid {paid} a step."]
+    curves = {name: data.curves[f"{name}/pay"] for name in seats}
+    paid = " and ".join(f"{name} {number(curve.values[-1], 2)}" for name, curve in curves.items())
+    return [f"Trial {data.last_step}, the newest, paid {paid} a step."]
+
+
+def _dominated(data: RunData) -> Iterator[str]:
+    """The likeliest dominated actions of the policy that counts."""
+    found = sorted((one for one in flagged(data) if one.is_taken), key=lambda one: -one.now)
+    if found:
+        more = len(found) - _MOST
+        yield f"The policy takes dominated actions: {_listed(found[:_MOST])}{f'; {more} more' if more > 0 else ''}."
+
+
+def _listed(found: Sequence[Flagged]) -> str:
+    return "; ".join(
+        f"{one.action} where {_where(one)} ({_percent(one.now)}, {_percent(one.before)} before)" for one in found
+    )
+
+
+def _where(one: Flagged) -> str:
+    return f"it is \u201c{one.situation[:_LONGEST]}\u201d"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _found(data: RunData) -> str:
@@ -117,23 +135,3 @@ def _found(data: RunData) -> str:
         return "The checks found nothing."
     counted = [f"{n} {word}{'s' if n != 1 else ''}" for n, word in ((faults, "fault"), (notes, "note")) if n]
     return f"The checks found {' and '.join(counted)}."
-
-
-def tiles(data: RunData) -> list[tuple[str, str]]:
-    """What it was: algorithm, game, model, seed, how far it came."""
-    recipe = data.settings
-    games = recipe.get("games") or recipe.get("game")
-    seats = recipe.get("seats", {})
-    known = {name: seat for name, seat in seats.items() if isinstance(seat, dict)} if isinstance(seats, dict) else {}
-    kinds = {name: str(seat.get("learner", "")) for name, seat in known.items()}
-    bare = bool(kinds) and set(kinds.values()) <= {"tabular", "scripted"}
-    found = {
-        "algorithm": data.algorithm,
-        "game": ", ".join(map(str, games)) if isinstance(games, list) else str(games or ""),
-        "seats": ", ".join(name if name == kind else f"{name} ({kind})" for name, kind in kinds.items()),
-        "model": "" if bare else str(recipe.get("model", "")),
-        "seed": str(data.info.seed),
-        "steps": "" if data.last_step is None else str(data.last_step),
-        "chosen step": "" if data.chosen_step is None else str(data.chosen_step),
-    }
-    return [(name, value) for name, value in found.items() if value]

@@ -62,12 +62,13 @@ def _curves(found: Comparison) -> Section:
 
 
 def _scale(found: Comparison) -> list[float]:
-    """From below the least to above the greatest of all values."""
+    """From below the least to above the greatest of all values and 0, so that no difference looks larger than it is."""
     values = [value for arm in found.arms for curve in arm.curves.values() for value in curve.values if isfinite(value)]
     if not values:
         return [0.0, 1.0]
-    margin = 0.05 * (max(values) - min(values)) or 0.05 * abs(values[0]) or 1.0
-    return [min(values) - margin, max(values) + margin]
+    low, high = min(0.0, *values), max(0.0, *values)
+    margin = 0.05 * (high - low) or 1.0
+    return [low - margin, high + margin]
 
 
 def _picture(arm: ArmFigures, scale: list[float]) -> Html:

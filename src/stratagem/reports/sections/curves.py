@@ -32,7 +32,7 @@ def curves(data: RunData) -> Section:
     return Section(
         name="curves",
         title="Over training",
-        shows=f"Every term over the steps after the warm start.{marked}",
+        shows=f"Every term over the steps after the warm start; every vertical axis holds 0, shares go from 0 to 1.{marked}",
         body=_groups(data) if data.curves else missing(_why(data)),
     )
 
@@ -125,8 +125,14 @@ def _picture(drawn: Drawn, ends: tuple[int, int], chosen: int | None) -> Html:
         "xaxis": {"range": [ends[0] - margin, ends[1] + margin]},
         "showlegend": 1 < len(traces) <= _MANY,
         "marks": [] if chosen is None else [chosen],
+        **upright(drawn.facet.shares),
     }
     return picture(drawn.facet.title, traces, layout, says=drawn.facet.says)
+
+
+def upright(shares: bool) -> dict[str, Any]:
+    """The vertical axis of shares goes from 0 to 1; any other holds 0, so that no difference is exaggerated."""
+    return {"yaxis": {"range": [-0.02, 1.02]}} if shares else {}
 
 
 def thinned(count: int) -> list[int]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from stratagem.reports.equilibrium_family import GROUPS, Place, distance, nearest_alpha, places
-from stratagem.reports.figure import picture
+from stratagem.reports.equilibrium_family import GROUPS, KUHN, Place, distance, nearest_alpha, places
+from stratagem.reports.figure import label, picture
 from stratagem.reports.files import Policy
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
@@ -14,7 +13,6 @@ from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, folded, missing, table
 from stratagem.reports.stages import Stages, stages_of, titles
 
-KUHN = re.compile(r"kuhn(\(.*\))?")
 _SYMBOLS = {"start": "circle-open", "chosen": "diamond", "last": "square-open"}
 _SIZES = {"start": 17, "chosen": 11, "last": 13}
 
@@ -24,7 +22,7 @@ def equilibrium(data: RunData) -> Section | None:
     games = {game: policies for game, policies in data.policies.items() if KUHN.fullmatch(game)}
     if not games and not learns_kuhn(data):
         return None
-    parts = [_game(game, stages_of(policies, data.chosen_step)) for game, policies in games.items()]
+    parts = [_game(data, game, stages_of(policies, data.chosen_step)) for game, policies in games.items()]
     return Section(
         name="equilibrium",
         title="The policy against the equilibria",
@@ -45,10 +43,13 @@ def _why(data: RunData) -> str:
     return broken[0] if broken else "There is no file in policies/ yet: the policy is kept at each validation or stage."
 
 
-def _game(game: str, stages: Stages) -> Html:
+def _game(data: RunData, game: str, stages: Stages) -> Html:
+    called = titles(data, stages)
     alpha = nearest_alpha(_shown(stages).policy)
-    pictures = element("div", *(_group(line, stages, alpha) for line in GROUPS), class_="facets")
-    return join(element("h3", game), _said(stages), _legend(stages, alpha), pictures, _numbers(stages, alpha))
+    pictures = element("div", *(_group(line, stages, called, alpha) for line in GROUPS), class_="facets")
+    return join(
+        element("h3", game), _said(stages, called), _legend(called, alpha), pictures, _numbers(stages, called, alpha)
+    )
 
 
 def _shown(stages: Stages) -> Policy:
@@ -56,8 +57,8 @@ def _shown(stages: Stages) -> Policy:
     return stages.get("chosen") or stages.get("last") or stages["start"]
 
 
-def _said(stages: Stages) -> Html:
-    apart = [f"{number(distance(p.policy))} at the {name} (step {p.step})" for name, p in stages.items()]
+def _said(stages: Stages, called: dict[str, str]) -> Html:
+    apart = [f"{number(distance(policy.policy))} of {called[name]}" for name, policy in stages.items()]
     return element(
         "p",
         f"Mean distance from the nearest equilibrium: {', '.join(apart)}. A band is the whole family; the bar in it is "
@@ -65,18 +66,21 @@ def _said(stages: Stages) -> Html:
     )
 
 
-def _legend(stages: Stages, alpha: float) -> Html:
+def _legend(called: dict[str, str], alpha: float) -> Html:
     """What the marks mean, once for all four pictures."""
-    told = {name: f"{name}, step {policy.step}" for name, policy in stages.items()}
-    told |= {"band": "equilibria", "member": f"the nearest equilibrium, alpha {number(alpha, 2)}"}
+    told = called | {"band": "equilibria", "member": f"the nearest equilibrium, alpha {number(alpha, 2)}"}
     keys = (element("span", element("i", class_=f"key {name}"), f" {said}") for name, said in told.items())
     return element("p", *keys, class_="legend kinds")
 
 
-def _group(line: str, stages: Stages, alpha: float) -> Html:
+def _group(line: str, stages: Stages, called: dict[str, str], alpha: float) -> Html:
     own = [place for place in places() if place.line == line]
     who, what = GROUPS[line]
-    traces = [_band(own), _member(own, alpha), *(_points(name, policy, own) for name, policy in stages.items())]
+    traces = [
+        _band(own),
+        _member(own, alpha),
+        *(_points(name, called[name], policy, own) for name, policy in stages.items()),
+    ]
     layout = {
         "xaxis": {"range": [-0.03, 1.03], "tickformat": ".0%", "dtick": 0.25},
         "yaxis": {"autorange": "reversed", "type": "category", "showgrid": False},
@@ -113,22 +117,22 @@ def _member(own: list[Place], alpha: float) -> dict[str, Any]:
     }
 
 
-def _points(name: str, policy: Policy, own: list[Place]) -> dict[str, Any]:
+def _points(name: str, title: str, policy: Policy, own: list[Place]) -> dict[str, Any]:
     return {
         "mode": "markers",
         "y": [place.card for place in own],
         "x": [place.played(policy.policy) for place in own],
-        "name": f"{name}, step {policy.step}",
+        "name": label(title),
         "role": name,
         "marker": {"symbol": _SYMBOLS[name], "size": _SIZES[name], "line": {"width": 2.5}},
     }
 
 
-def _numbers(stages: Stages, alpha: float) -> Html:
+def _numbers(stages: Stages, called: dict[str, str], alpha: float) -> Html:
     rows = []
     for place in places():
         who, what = GROUPS[place.line]
         ends = [number(place.low)] if place.low == place.high else [number(place.low), number(place.high)]
         played = [number(place.played(policy.policy)) for policy in stages.values()]
         rows.append([f"{place.card}, {who}: {what}", *played, " \u2026 ".join(ends), number(place.at(alpha))])
-    return folded("The same as numbers", table(["", *titles(stages), "equilibria", f"alpha {number(alpha)}"], rows))
+    return folded("The same as numbers", table(["", *called.values(), "equilibria", f"alpha {number(alpha)}"], rows))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stratagem.reports.figure import label, picture
-from stratagem.reports.files import LeagueTable, Open
+from stratagem.reports.files import LeagueTable, Open, Shown
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData, finite
@@ -113,11 +113,11 @@ def population(data: RunData) -> Section:
         "such mixtures one), and how long a crowd of imitators plays each (alpha-rank). Elo and skill count who was "
         "paid more in a game, the others go by how much: who wins little often and loses much seldom is rated high, "
         "and nobody mixes it in.",
-        body=_population(found) if found else missing("The last table is made when the run ends."),
+        body=_population(data, found) if found else missing("The last table is made when the run ends."),
     )
 
 
-def _population(found: LeagueTable) -> Html:
+def _population(data: RunData, found: LeagueTable) -> Html:
     rated = {rating.name: rating for rating in found.elo}
     skilled = {skill.name: f"{skill.mu:.1f} ± {skill.sigma:.1f}" for skill in found.skill}
     lines = []
@@ -127,7 +127,7 @@ def _population(found: LeagueTable) -> Html:
         shares = [f"{_at(column, place):.1%}" for column in (found.nash, found.alpha_rank)]
         exact = found.exploitability[place] if place < len(found.exploitability) else None
         skill = skilled.get(member.name, "–")
-        lines.append([member.name, member.role.replace("_", " "), said, skill, *shares, number(exact)])
+        lines.append([member.name, _role(data, member), said, skill, *shares, number(exact)])
     heads = ["member", "role", "Elo", "skill", "Nash", "alpha-rank", "exploitability (exact)"]
     aside = [element("p", f"{name} was set aside: {why}", class_="note") for name, why in found.aside.items()]
     return join(
@@ -138,6 +138,13 @@ def _population(found: LeagueTable) -> Html:
         _outsiders(found),
         folded("Cross-play: pay a round of the row, ± a standard error over deals", _cross(found)),
     )
+
+
+def _role(data: RunData, member: Shown) -> str:
+    """The role, and the step of a checkpoint that is the chosen one in the other tables."""
+    role = member.role.replace("_", " ")
+    first = next(iter(_learners(data)), "main")
+    return f"{role}, chosen" if member.parent == first and member.step == data.chosen_step else role
 
 
 def _mixed(found: LeagueTable) -> Html:

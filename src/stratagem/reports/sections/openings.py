@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stratagem.reports.equilibrium_family import KUHN
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, folded, table
-from stratagem.reports.sections.equilibrium import KUHN
 from stratagem.reports.stages import Stages, stages_of, titles
 
 _LEAST = 0.02
@@ -21,7 +21,7 @@ def openings(data: RunData) -> Section | None:
     games = {game: policies for game, policies in data.policies.items() if not KUHN.fullmatch(game)}
     if not games:
         return None
-    parts = [_game(game, stages_of(policies, data.chosen_step)) for game, policies in games.items()]
+    parts = [_game(data, game, stages_of(policies, data.chosen_step)) for game, policies in games.items()]
     return Section(
         name="openings",
         title="What it does first",
@@ -31,9 +31,9 @@ def openings(data: RunData) -> Section | None:
     )
 
 
-def _game(game: str, stages: Stages) -> Html:
+def _game(data: RunData, game: str, stages: Stages) -> Html:
     rows = list(_rows(stages))
-    made = table(["situation", "action", *titles(stages)], rows)
+    made = table(["situation", "action", *titles(data, stages).values()], rows)
     return join(element("h3", game), made if len(rows) <= 24 else folded(f"{len(rows)} actions", made))
 
 

@@ -98,8 +98,21 @@ def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
 
 
 def _policies(data: RunData) -> Html:
-    """How likely each seat plays its first action at the start and at the end of the run."""
+    """How likely each seat plays its first action where that was first measured, and where it was last."""
     found = {name: points for name, curve in data.curves.items() if FIRST in name and len(points := finite(curve)) > 1}
-    rows = [[n.replace(FIRST, ", after "), number(p[min(p)], 2), number(p[max(p)], 2)] for n, p in found.items()]
-    rows = [[first.replace(", after start", ", at the start"), *rest] for first, *rest in rows]
-    return table(["how likely the first action", "before any trial", "after the last"], rows) if rows else Html("")
+    rows = [[_state(name), _at(points, min(points)), _at(points, max(points))] for name, points in found.items()]
+    note = "A seat that remembers more than the last round is watched in its games, so a situation that did not come "
+    note += "up before some trial is first measured there."
+    made = table(["how likely the first action", "first measured", "last measured"], rows)
+    return join(made, element("p", note, class_="note")) if rows else Html("")
+
+
+def _state(metric: str) -> str:
+    """`leader, after C-D`, or in the first round of a game."""
+    return metric.replace(FIRST, ", after ").replace(", after start", ", in the first round")
+
+
+def _at(points: Mapping[int, float], trial: int) -> Html:
+    """A share over the trial after which it was measured."""
+    when = f"after trial {trial}" if trial else "before any trial"
+    return element("td", number(points[trial], 2), element("small", when))

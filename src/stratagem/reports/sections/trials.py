@@ -10,6 +10,7 @@ from stratagem.reports.figure import label, picture
 from stratagem.reports.html import Html, element
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing
+from stratagem.reports.sections.curves import upright
 from stratagem.reports.siblings import at_once, band, together
 
 PAY, VISITED, FIRST = "/pay", "visited/", "/first/"
@@ -75,7 +76,7 @@ def _picture(title: str, says: str, runs: Sequence[RunData], lines: Sequence[tup
     ends = (0.0, 1.0) if any(part in lines[0][0] for part in (VISITED, FIRST, "/null")) else ends
     bands = [trace for seen in found.values() for trace in _band(seen, *ends)] if len(runs) > 1 else []
     means = [_mean(seen, name, f"rival-{place % 6 + 1}") for place, (name, seen) in enumerate(found.items())]
-    return picture(title, [*bands, *means], {"showlegend": True}, says=says)
+    return picture(title, [*bands, *means], {"showlegend": True, **upright(ends == (0.0, 1.0))}, says=says)
 
 
 def _band(found: Mapping[int, list[float]], least: float, most: float) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,79 @@
+"""Dominated actions of a run's policy: what it does with some probability though another action is never worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from stratagem.errors import StratagemError
+from stratagem.evaluation.dominance import Dominated, dominated_actions
+from stratagem.games.catalogue import make_game
+from stratagem.reports.equilibrium_family import GROUPS, KUHN
+from stratagem.reports.run_data import RunData
+from stratagem.reports.stages import stages_of
+
+LEAST = 0.05
+"""From such a probability on an action is shown."""
+
+
+class Flagged(NamedTuple):
+    """A dominated action with its probability in the first policy, in the one that counts, and by stage."""
+
+    game: str
+    situation: str
+    action: str
+    by: str
+    strict: bool
+    before: float
+    now: float
+    stages: Mapping[str, float]
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the policy that counts takes it."""
+        return self.now >= LEAST
+
+    def to_json(self) -> dict[str, Any]:
+        """As data."""
+        return self._asdict() | {"stages": dict(self.stages)}
+
+
+def flagged(data: RunData) -> list[Flagged]:
+    """Every dominated action that some stage takes with `LEAST` or more, in the order of the information sets."""
+    return [one for game in data.policies for one in _of_game(data, game)]
+
+
+def _of_game(data: RunData, game: str) -> Iterator[Flagged]:
+    stages = stages_of(data.policies[game], data.chosen_step)
+    counts = stages.get("chosen") or stages.get("last") or stages["start"]
+    for key, every in known(game).items():
+        for one in every:
+            shares = {name: policy.policy.get(key, {}).get(one.action, 0.0) for name, policy in stages.items()}
+            if max(shares.values()) >= LEAST:
+                now = counts.policy.get(key, {}).get(one.action, 0.0)
+                said = situation(game, key)
+                yield Flagged(game, said, one.action, one.by, one.strict, shares["start"], now, shares)
+
+
+@lru_cache(maxsize=32)
+def known(game: str) -> Mapping[str, list[Dominated]]:
+    """The dominated actions of a game; none where it cannot be made, or is too large to be walked."""
+    try:
+        return dominated_actions(make_game(game))
+    except StratagemError:
+        return {}
+
+
+def is_walked(game: str) -> bool:
+    """Whether anything is known of a game's dominated actions."""
+    return bool(known(game))
+
+
+def situation(game: str, key: str) -> str:
+    """An information set in words where it is one of kuhn, else its key."""
+    card, colon, line = key.partition(":")
+    if KUHN.fullmatch(game) and colon and line in GROUPS:
+        who, _ = GROUPS[line]
+        return f"{card}, {who[0].lower()}{who[1:]}"
+    return key

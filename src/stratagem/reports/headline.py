@@ -1,0 +1,144 @@
+"""The headline of a run: for each game the few figures that the run was about, stage by stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stratagem.errors import StratagemError
+from stratagem.games.catalogue import make_game
+from stratagem.reports.files import Figure, GameTable, Row
+from stratagem.reports.run_data import RunData, finite
+from stratagem.reports.sections.results import CHANCE, chosen_of, in_order
+from stratagem.reports.stages import stage_title
+
+EXACT, POOL, OBJECTIVE, WINS = "exact exploitability", "exploit by the pool", "safety", "win rate"
+_CONTEST = ("pay", "centres")
+"""What a game is told by where nothing is said of safety and nobody simply wins or loses."""
+_CURVES = {POOL: "validation/exploit", OBJECTIVE: "validation/safety", WINS: "validation/win_rate"}
+_CURVES |= {name: f"validation/{name}" for name in _CONTEST}
+_EXACT_CURVE = "/exact/exploitability"
+
+
+class Measure(NamedTuple):
+    """One figure of every stage."""
+
+    name: str
+    figures: tuple[Figure | None, ...]
+    unit: str = ""
+    better: str = "higher"
+
+    def to_json(self, stages: Sequence[str]) -> dict[str, Any]:
+        """The figures by stage."""
+        told = [figure and figure.model_dump() for figure in self.figures]
+        return {"unit": self.unit, "better": self.better, "figures": dict(zip(stages, told, strict=True))}
+
+
+class Headline(NamedTuple):
+    """The stages of a run in one game, and what is told of them."""
+
+    game: str
+    stages: tuple[str, ...]
+    chosen: int
+    """The place of the stage that counts."""
+    measures: tuple[Measure, ...]
+    rows: tuple[Row, ...] = ()
+    """The stages' rows of the evaluation; empty before there is one."""
+
+    def to_json(self) -> dict[str, Any]:
+        """As data."""
+        told = {measure.name: measure.to_json(self.stages) for measure in self.measures}
+        return {
+            "game": self.game,
+            "stages": list(self.stages),
+            "chosen": self.stages[self.chosen],
+            "evaluated": bool(self.rows),
+            "measures": told,
+        }
+
+
+def headlines(data: RunData) -> list[Headline]:
+    """A headline a game: of the final evaluation, or before there is one of validation."""
+    return list(_evaluated(data)) or list(_validated(data))
+
+
+def _evaluated(data: RunData) -> Iterator[Headline]:
+    if data.evaluation is None:
+        return
+    names = data.evaluation.rows
+    for game in data.evaluation.evaluation.games:
+        stages = [(name, row) for name, row in in_order(game, names) if row.player in names and row.player != CHANCE]
+        if stages:
+            told, rows = tuple(name for name, _ in stages), tuple(row for _, row in stages)
+            yield Headline(game.game, told, told.index(chosen_of(told)), tuple(_measures(game, rows)), rows)
+
+
+def _measures(game: GameTable, rows: Sequence[Row]) -> Iterator[Measure]:
+    """Exploitability, exact or sampled; the objective; else games won where games are won, or pay."""
+    exact = [row.exact.exploitability for row in rows]
+    if None not in exact:
+        yield Measure(EXACT, tuple(Figure(mean=value, exact=True) for value in exact), game.unit, "lower")
+    elif any(row.metrics.get("exploit") for row in rows):
+        yield Measure(POOL, tuple(row.metrics.get("exploit") for row in rows), "", "lower")
+    for name in _told(game.game, lambda name: any(row.metrics.get(name) for row in rows)):
+        yield Measure(name, tuple(row.metrics.get(name) for row in rows))
+
+
+def _told(game: str, there: Any) -> list[str]:
+    """The names of what is told beside exploitability."""
+    if there(OBJECTIVE):
+        return [OBJECTIVE]
+    if there(WINS) and is_won(game):
+        return [WINS]
+    return [name for name in _CONTEST if there(name)]
+
+
+def is_won(game: str) -> bool:
+    """Whether an episode of a game can only be won, lost or tied by two, so that a win rate tells all."""
+    try:
+        spec = make_game(game).spec
+    except StratagemError:
+        return False
+    two = spec.seats == 2 and spec.utility in ("zero-sum", "constant-sum")
+    return two and spec.rounds == 1 and spec.bounds == (-1.0, 1.0)
+
+
+def _validated(data: RunData) -> Iterator[Headline]:
+    """From the metrics: at the start, at the chosen step and at the last."""
+    for game in dict.fromkeys(_games(data.curves)):
+        own = {name: finite(data.curves.get(f"{game}/{metric}")) for name, metric in _CURVES.items()}
+        exact = finite(data.curves.get(f"{game}{_EXACT_CURVE}"))
+        names = _told(game, lambda name, own=own: bool(own[name]))
+        curves = {EXACT: exact} if exact else {POOL: own[POOL]} if own[POOL] else {}
+        curves |= {name: own[name] for name in names}
+        steps = _steps(data, list(curves.values()))
+        if steps:
+            yield _of_curves(data, game, steps, curves)
+
+
+def _games(curves: Mapping[str, Any]) -> Iterator[str]:
+    for name in curves:
+        for part in (_EXACT_CURVE, "/validation/"):
+            if part in name:
+                yield name.partition(part)[0]
+
+
+def _steps(data: RunData, curves: Sequence[Mapping[int, float]]) -> list[int]:
+    """The first, the chosen and the last step at which all is measured."""
+    common = sorted(set.intersection(*(set(curve) for curve in curves))) if curves else []
+    chosen = [step for step in common if step == data.chosen_step]
+    return sorted({common[0], *chosen, common[-1]}) if common else []
+
+
+def _of_curves(data: RunData, game: str, steps: Sequence[int], curves: Mapping[str, Mapping[int, float]]) -> Headline:
+    stages = tuple(stage_title(data, step, last=step == steps[-1] != data.chosen_step) for step in steps)
+    counts = steps.index(data.chosen_step) if data.chosen_step in steps else len(steps) - 1
+    measures = [
+        Measure(
+            name,
+            tuple(Figure(mean=curve[step], exact=name == EXACT) for step in steps),
+            better="lower" if name in (EXACT, POOL) else "higher",
+        )
+        for name, curve in curves.items()
+    ]
+    return Headline(game, stages, counts, tuple(measures))

@@ -1,0 +1,91 @@
+"""Why the objective got worse: SEPO's J = pay - a exploit - b collusion - g externality, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from stratagem.errors import StratagemError
+from stratagem.evaluation.metrics.safety import WEIGHTS
+from stratagem.games.catalogue import make_game
+from stratagem.reports.files import Figure, Row
+from stratagem.reports.numbers import differs, number, signed
+
+PARTS = ("pay", "exploit", "collusion", "externality")
+_KEYS = {"exploit": "alpha", "collusion": "beta", "externality": "gamma"}
+"""By what names a recipe changes the weights."""
+
+
+class Part(NamedTuple):
+    """A part of the objective in two stages, and what its change adds."""
+
+    name: str
+    first: float
+    last: float
+    factor: float
+
+    @property
+    def adds(self) -> float:
+        """How far the objective moves by it."""
+        return self.factor * (self.last - self.first)
+
+
+def factors(game: str) -> dict[str, float]:
+    """By how much each part counts in the metric `safety`; empty for a game that has no such metric."""
+    try:
+        weights = WEIGHTS.get(make_game(game).spec.name)
+    except StratagemError:
+        return {}
+    return {"pay": 1.0, **{name: -weight for name, weight in weights._asdict().items() if weight}} if weights else {}
+
+
+def parts(game: str, first: Row, last: Row) -> list[Part]:
+    """The parts that count in a game, as far as both stages have them."""
+    return [
+        Part(name, before.mean, after.mean, factor)
+        for name, factor in factors(game).items()
+        if (before := _known(first, name)) and (after := _known(last, name))
+        if before.mean is not None and after.mean is not None
+    ]
+
+
+def _known(row: Row, name: str) -> Figure | None:
+    return row.metrics.get(name)
+
+
+def why_worse(game: str, first: Row, last: Row, recipe: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence about the part that moved the objective down, where it went down; nothing where it did not."""
+    before, after = first.metrics.get("safety"), last.metrics.get("safety")
+    moved = parts(game, first, last)
+    if before is None or after is None or before.mean is None or after.mean is None or not moved:
+        return
+    if number(after.mean) == number(before.mean) or after.mean > before.mean:
+        return
+    most = min(moved, key=lambda part: part.adds)
+    rest = [f"{part.name} {signed(part.adds)}" for part in moved if part is not most]
+    beside = f"; the rest: {', '.join(rest)}" if rest else ""
+    doubt = "" if differs(before, after) else " (within its error)"
+    yield (
+        f"Safety got worse by {number(before.mean - after.mean)}{doubt}, mostly by {most.name}, which "
+        f"{'rose' if most.last > most.first else 'fell'} from {number(most.first)} to {number(most.last)} and counts "
+        f"{signed(most.adds)}{beside}. Safety is {formula(game)}.{_otherwise(game, recipe)}"
+    )
+
+
+def formula(game: str) -> str:
+    """The objective of a game, as "pay less 1.5 exploit"."""
+    told = [name if factor == 1.0 else f"{number(factor, 1)} {name}" for name, factor in factors(game).items()]
+    return " ".join(told).replace("\u2212", "\u2212 ")
+
+
+def _otherwise(game: str, recipe: Mapping[str, Any]) -> str:
+    """That the recipe trains with other weights than the metric has."""
+    own = recipe.get("sepo")
+    given = {name: own.get(key) for name, key in _KEYS.items()} if isinstance(own, dict) else {}
+    usual = factors(game)
+    told = [
+        f"{name} at {value:g}"
+        for name, value in given.items()
+        if isinstance(value, int | float) and value != -usual.get(name, 0.0)
+    ]
+    return f" The recipe trains with {' and '.join(told)}." if told else ""
