@@ -48,7 +48,7 @@ def test_train_prints_its_summary_as_one_json_object(run, recipe, tmp_path):
     assert one == {key: value for key, value in told.items() if key != "figures"}
     assert (two["run"], two["state"]) == ("two", "damaged")
     assert "run.json" in two["sentence"]
-    assert not said, "the sentence stands in the data"
+    assert "run.json" not in said, "the sentence stands in the data"
 
 
 def test_a_dry_run_prints_the_resolved_recipe_as_json(run, recipe):

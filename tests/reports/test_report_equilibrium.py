@@ -8,9 +8,8 @@ from stratagem.evaluation.exact import exact
 from stratagem.evaluation.openings import opening_policy
 from stratagem.games.catalogue import make_game
 from stratagem.players.kuhn import NashApprox
-from stratagem.reports.equilibrium_family import ALPHA_MAX, distance, nearest_alpha, places
+from stratagem.reports.equilibrium_family import ALPHA_MAX, KUHN, distance, nearest_alpha, places
 from stratagem.reports.report import report_html
-from stratagem.reports.sections.equilibrium import KUHN
 
 # SPEC's formulas, by hand: bets where nobody has, calls where somebody has
 LOW = {"J:": 0, "Q:": 0, "K:": 0, "J:PB": 0, "Q:PB": 1 / 3, "K:PB": 1}
@@ -51,7 +50,7 @@ def test_what_is_drawn_is_the_policy_and_the_family(tmp_path):
         shown = [x for trace in traces if trace["role"] == role for x in trace["x"]]
         assert shown == pytest.approx([(1 - share) * 0.5 + share * place.at(0.2) for place in places()])
     (rows,) = page.tables_of("equilibrium")
-    assert rows[0][1:4] == ["start (step 0)", "chosen (step 8)", "last (step 20)"]
+    assert rows[0][1:4] == ["SFT", "SEPO (step 8)", "SEPO, last (step 20)"], "as in the evaluation"
     assert rows[1] == ["J, First to act: bets", "0.500", "0.380", "0.200", "0.000 \u2026 0.333", "0.198"]
 
 

@@ -108,14 +108,41 @@ def test_what_is_taken_from_another_learner_is_no_bound(tmp_path):
 def test_members_are_told_with_ratings_and_shares(league):
     page, table = Page(report_html(league)), json.loads((league.path / "league.json").read_text())
     rows, cross = page.tables_of("population")
-    assert [row[0] for row in rows[1:]] == [member["name"] for member in table["members"]]
-    rated = {rating["name"]: rating for rating in table["elo"]}
-    skilled = {skill["name"]: skill for skill in table["skill"]}
+    called = [{"base": "Base"}.get(member["name"], member["name"]) for member in table["members"]]
+    assert [row[0] for row in rows[1:]] == called
+    rated = {{"base": "Base"}.get(rating["name"], rating["name"]): rating for rating in table["elo"]}
+    skilled = {{"base": "Base"}.get(skill["name"], skill["name"]): skill for skill in table["skill"]}
     for row, nash in zip(rows[1:], table["nash"], strict=True):
         assert row[2].startswith(f"{rated[row[0]]['elo']:.0f}")
         assert row[3] == f"{skilled[row[0]]['mu']:.1f} ± {skilled[row[0]]['sigma']:.1f}"
         assert row[4] == f"{nash:.1%}"
     assert len(cross) == len(rows)
+
+
+def test_the_base_has_one_name_and_one_figure_in_every_table(league, copied):
+    page = Page(report_html(league))
+    (scores,), members = page.tables_of("scores"), page.tables_of("population")[0]
+    alone = {row[0]: row[-1] for row in scores[1:]}
+    among = {row[0]: row[-1] for row in members[1:]}
+    assert alone["Base"] == among["Base"]
+    assert "Base" in copied(cycles=[["base", "b", "c"]]).texts["population"].partition("beats b")[0][-8:]
+    with (league.path / "metrics.jsonl").open() as file:
+        lines = file.read()
+    try:
+        (league.path / "metrics.jsonl").write_text('{"step": 0, "sft/loss": 1.0}\n{"step": 1, "sft/loss": 1.0}\n')
+        rows = Page(report_html(league)).tables_of("population")[0]
+        assert rows[1][0] == "SFT", "after a warm start its members begin with what that made"
+    finally:
+        (league.path / "metrics.jsonl").write_text(lines)
+
+
+def test_the_chosen_checkpoint_is_the_same_in_every_table(league):
+    page, models = Page(report_html(league)), json.loads((league.path / "models.json").read_text())["models"]
+    (step,) = [int(label.partition("/")[0]) for label, one in models.items() if "/" in label and one == models["best"]
+               and label[0].isdecimal()]  # fmt: skip
+    chosen = [row for row in page.tables_of("population")[0] if row[1] == "main, chosen"]
+    assert [row[0] for row in chosen] == [f"main-{step:06d}"]
+    assert any(row[0] == f"League (step {step})" for row in page.tables_of("scores")[0])
 
 
 def test_the_way_of_a_learner_stands_beside_its_average(league, copied):

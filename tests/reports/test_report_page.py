@@ -36,7 +36,9 @@ def told(value):
 
 
 def test_the_page_has_the_sections_of_its_algorithm(page):
-    assert page.sections == ["results", "equilibrium", "curves", "signals", "checks", "play", "settings", "repeat"]
+    assert page.sections == [
+        *("results", "dominated", "equilibrium", "curves", "signals", "checks", "play", "settings", "repeat")
+    ]
     links = [given["href"] for tag, given in page.tags if tag == "a"]
     assert links == [f"#{name}" for name in page.sections]
 
@@ -52,14 +54,23 @@ def test_a_run_of_another_algorithm_has_what_any_run_has(tmp_path):
 
 
 def test_the_verdict_is_made_of_the_figures(page):
-    base, sft, sepo = evaluated()["games"][0]["players"][:3]
-    exact = [told(row["exact"]["exploitability"]) for row in (base, sft, sepo)]
-    safety = [told(row["metrics"]["safety"]["mean"]) for row in (base, sft, sepo)]
+    stages = evaluated()["games"][0]["players"][:4]
+    exact = [told(row["exact"]["exploitability"]) for row in stages]
+    safety = [told(row["metrics"]["safety"]["mean"]) for row in stages]
     assert (
         f"kuhn: from SFT to SEPO (step 8), exact exploitability fell from {exact[1]} to {exact[2]} chips a hand and "
-        f"safety fell from {safety[1]} to {safety[2]}; Base had {exact[0]} and {safety[0]}."
+        f"safety fell from {safety[1]} to {safety[2]}; Base had {exact[0]} and {safety[0]}; "
+        f"SEPO, last (step 20) has {exact[3]} and {safety[3]}."
     ) in page.texts[""]
     assert "The checks found 1 fault and 1 note." in page.texts[""]
+
+
+def test_the_headline_has_start_chosen_and_last_side_by_side(page):
+    (rows,) = page.tables_of("")
+    assert rows[0] == ["", "Base", "SFT", "SEPO (step 8), chosen", "SEPO, last (step 20)"]
+    exact = [told(row["exact"]["exploitability"]) for row in evaluated()["games"][0]["players"][:4]]
+    assert rows[1] == ["exact exploitability, chips a hand \u2193", *exact]
+    assert rows[2][0] == "safety \u2191"
 
 
 def test_the_table_has_every_figure_of_the_evaluation(page):
@@ -190,6 +201,41 @@ def test_the_command_writes_the_page(tmp_path, capsys):
         assert not ended.value.code
         assert path.read_text("utf-8") == report_html(run)
     assert "r.html: 4." in capsys.readouterr().out
+
+
+def test_the_command_prints_the_headline_as_json(tmp_path, capsys):
+    run = whole(tmp_path / "run")
+    with pytest.raises(SystemExit):
+        main(["report", str(run.path), "--json"])
+    data = json.loads(capsys.readouterr().out)
+    assert (data["page"], data["algorithm"]) == (str(run.path / "report.html"), "sepo")
+    assert (data["warm_steps"], data["step"], data["best_step"]) == (START, LAST - START, CHOSEN - START)
+    (kuhn,) = data["headlines"]
+    assert kuhn["stages"] == ["Base", "SFT", "SEPO (step 8)", "SEPO, last (step 20)"]
+    assert kuhn["chosen"] == "SEPO (step 8)"
+    figures = kuhn["measures"]["exact exploitability"]["figures"]
+    assert figures["SFT"]["mean"] == pytest.approx(1 / 6)
+    assert {one["situation"] for one in data["dominated"]} >= {"K, second, facing a bet", "J, second, facing a bet"}
+    assert data["findings"]["not_finite"]["level"] == "fault"
+    assert (run.path / "report.html").is_file()
+
+
+def test_an_evaluation_and_a_tournament_are_told_as_json(tmp_path, capsys):
+    path = tmp_path / "kuhn.json"
+    path.write_text(json.dumps(evaluated()))
+    with pytest.raises(SystemExit):
+        main(["report", str(path), "--json"])
+    data = json.loads(capsys.readouterr().out)
+    assert (data["kind"], data["page"]) == ("evaluation", str(path.with_suffix(".html")))
+    assert data["games"]["kuhn"]["kuhn/NashApprox"]["exploitability"] == pytest.approx(0.0, abs=1e-9)
+    with pytest.raises(SystemExit):
+        main(["tournament", "kuhn", "--players", "NashApprox", "--players", "AlwaysBet", "--out", str(path)])
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        main(["report", str(path), "--json"])
+    data = json.loads(capsys.readouterr().out)
+    assert data["kind"] == "tournament"
+    assert list(data["mean_against_others"]) == ["kuhn/NashApprox", "kuhn/AlwaysBet", "random"]
 
 
 def test_what_is_no_run_is_refused_in_a_sentence(tmp_path, capsys):

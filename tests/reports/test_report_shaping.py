@@ -71,9 +71,20 @@ def test_every_seed_has_a_row_and_all_of_them_one(runs):
     told = json.loads((runs[0].path / "outcome.json").read_text())["rows"][0]["figures"]
     assert f"{told['other/pay']:.2f}" in page
     assert "other, after C-D" in page
+    assert "leader, in the first round" in page
     assert "the best memory-one answer" in page
     assert "against the unshaped" not in page, "no run in which all learn every episode lies beside it"
     assert "extortion by 3" in page
+
+
+def test_a_policy_is_told_with_the_trial_after_which_it_was_measured(tmp_path):
+    run = trained(tmp_path, "late")
+    lines = [{"step": step, "leader/pay": 1.0, "other/pay": 1.0, "leader/first/C-D": value}
+             for step, value in ((1, math.nan), (49, 0.25), (60, 0.75))]  # fmt: skip
+    (run.path / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    page = str(outcome(RunData(run)).html())
+    assert "<td>0.25<small>after trial 49</small></td><td>0.75<small>after trial 60</small></td>" in page
+    assert "before any trial" not in page
 
 
 def test_trials_are_drawn_with_bands(runs):

@@ -96,20 +96,22 @@ def test_where_a_stage_is_not_exact_the_pool_is_told_of(tmp_path):
 
 
 def test_a_contest_without_safety_is_told_by_pay_and_standing_or_by_games_won(tmp_path):
-    """Diplomacy has centres, a board game has win rates; neither has safety."""
-    for figures, said in (
+    """Diplomacy has centres, a board game win rates; poker is won by chips, so its win rate tells nothing."""
+    for game, figures, said in (
         (
+            "diplomacy",
             {"pay": (0.1, 0.2), "centres": (3.0, 5.0)},
             "pay rose from 0.100 to 0.200 and centres rose from 3.000 to 5.000",
         ),
-        ({"win rate": (0.4, 0.6), "pay": (0.1, 0.2)}, "the win rate rose from 0.400 to 0.600."),
+        ("nim", {"win rate": (0.4, 0.6), "pay": (0.1, 0.2)}, "the win rate rose from 0.400 to 0.600."),
+        ("leduc", {"win rate": (0.4, 0.6), "pay": (0.3, 0.1)}, "leduc: from SFT to GRPO (step 3), pay fell from 0.3"),
     ):
-        run = begun(tmp_path / said[:7].strip(), algorithm="grpo")
+        run = begun(tmp_path / game, algorithm="grpo")
         players = [
             {"player": name, "metrics": {what: {"mean": both[place], "exact": True} for what, both in figures.items()}}
             for place, name in enumerate(("before", "after"))
         ]
-        games = [{"game": "diplomacy", "players": players}]
+        games = [{"game": game, "players": players}]
         told = {"rows": {"before": "SFT", "after": "GRPO (step 3)"}, "evaluation": {"games": games}}
         (run.path / "evaluation.json").write_text(json.dumps(told))
         assert said in Page(report_html(run)).texts[""]

@@ -65,9 +65,9 @@ def known(game: str) -> Mapping[str, list[Dominated]]:
         return {}
 
 
-def is_walked(game: str) -> bool:
-    """Whether anything is known of a game's dominated actions."""
-    return bool(known(game))
+def is_told(data: RunData, game: str) -> bool:
+    """Whether the kept policy of a game has a situation with an action that is known to be dominated."""
+    return any(key in known(game) for policy in data.policies[game] for key in policy.policy)
 
 
 def situation(game: str, key: str) -> str:

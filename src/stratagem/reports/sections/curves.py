@@ -32,7 +32,7 @@ def curves(data: RunData) -> Section:
     return Section(
         name="curves",
         title="Over training",
-        shows=f"Every term over the steps after the warm start; every vertical axis holds 0, shares go from 0 to 1.{marked}",
+        shows=f"Every term over the steps after the warm start; every vertical axis holds 0, or 0 to 1.{marked}",
         body=_groups(data) if data.curves else missing(_why(data)),
     )
 

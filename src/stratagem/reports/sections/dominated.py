@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stratagem.reports.dominated import LEAST, Flagged, flagged, is_walked
+from stratagem.reports.dominated import LEAST, Flagged, flagged, is_told
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData
@@ -21,7 +21,7 @@ _NOTE = (
 
 def dominated(data: RunData) -> Section | None:
     """Only for runs that kept a policy of a game in which some action is known to be dominated."""
-    games = [game for game in data.policies if is_walked(game)]
+    games = [game for game in data.policies if is_told(data, game)]
     if not games:
         return None
     found = flagged(data)

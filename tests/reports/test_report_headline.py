@@ -1,0 +1,126 @@
+"""The headline: what a run was about, why its objective got worse, and which figure it was chosen by."""
+
+import json
+
+import pytest
+from made_runs import LAST, begun, evaluated, keep_policy, whole, write
+from reading import Page
+
+from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.recipe import Recipe
+from stratagem.reports.dominated import LEAST, flagged
+from stratagem.reports.files import Row
+from stratagem.reports.headline import headlines, is_won
+from stratagem.reports.objective import parts, why_worse
+from stratagem.reports.report import report_html
+from stratagem.reports.run_data import RunData
+from stratagem.reports.stages import TITLES
+from stratagem.reports.verdict import verdict
+
+
+def row(**means):
+    return Row.model_validate(
+        {"player": "x", "metrics": {name: {"mean": mean, "se": 0.001, "n": 9} for name, mean in means.items()}}
+    )
+
+
+SAFE = row(pay=0.075, exploit=0.083, safety=0.075 - 1.5 * 0.083)
+
+
+def test_the_part_that_moved_the_objective_down_is_named():
+    worse = row(pay=0.015, exploit=0.080, safety=0.015 - 1.5 * 0.080)
+    (said,) = why_worse("kuhn", SAFE, worse, {"sepo": {"alpha": 4.5}})
+    assert said == (
+        "Safety got worse by 0.055, mostly by pay, which fell from 0.075 to 0.015 and counts \u22120.060; the rest: "
+        "exploit +0.005. Safety is pay \u2212 1.5 exploit. The recipe trains with exploit at 4.5."
+    )
+    exposed = row(pay=0.075, exploit=0.183, safety=0.075 - 1.5 * 0.183)
+    (said,) = why_worse("kuhn", SAFE, exposed, {})
+    assert "mostly by exploit, which rose from 0.083 to 0.183 and counts \u22120.150; the rest: pay 0.000." in said
+    assert "trains with" not in said
+
+
+def test_an_objective_that_did_not_fall_is_not_explained():
+    assert not list(why_worse("kuhn", SAFE, row(pay=0.1, exploit=0.083, safety=0.0), {}))
+    assert not list(why_worse("leduc", SAFE, row(pay=0.0, exploit=0.5, safety=-1.0), {})), "it has no such objective"
+
+
+@pytest.mark.parametrize("game", ["kuhn", "ipd"])
+def test_the_parts_add_up_to_the_change_of_the_objective(game):
+    names = ("LooseAggressive", "NashApprox") if game == "kuhn" else ("TitForTat", "AlwaysDefect")
+    first, last = (Row.model_validate(one) for one in evaluated(game, names)["games"][0]["players"][:2])
+    change = last.metrics["safety"].mean - first.metrics["safety"].mean
+    assert sum(part.adds for part in parts(game, first, last)) == pytest.approx(change)
+
+
+def test_a_checkpoint_chosen_by_the_figure_that_is_shown_is_told_of_with_the_last(tmp_path):
+    said = "was chosen by this very figure"
+    by = {
+        name: " ".join(verdict(RunData(whole(tmp_path / name, select=name)))) for name in ("exploitability", "safety")
+    }
+    assert f"SEPO (step 8) {said}" in by["exploitability"]
+    assert "SEPO, last (step 20), which was not chosen, has" in by["exploitability"]
+    assert said not in by["safety"]
+
+
+@pytest.mark.parametrize(
+    ("game", "won"),
+    [("nim", True), ("connect-four", True), ("kuhn", False), ("leduc", False), ("ipd", False), ("gone", False)],
+)
+def test_only_games_that_are_won_or_lost_have_a_win_rate_in_the_headline(game, won):
+    assert is_won(game) == won
+
+
+def test_a_run_with_sampled_figures_only_is_told_by_them(tmp_path):
+    run = begun(tmp_path / "run", algorithm="grpo")
+    lines = [{"step": step, "ipd/validation/exploit": 0.5 - step / 10, "ipd/validation/pay": step, "select": step}
+             for step in (0, 2, 4)]  # fmt: skip
+    (run.path / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (found,) = headlines(RunData(run))
+    assert found.stages == ("Base", "GRPO (step 4)")
+    assert {one.name: one.figures[-1].mean for one in found.measures} == {
+        "exploit by the pool": pytest.approx(0.1),
+        "pay": 4,
+    }
+
+
+@pytest.mark.parametrize(("algorithm", "recipe"), [("sepo", Recipe), ("grpo", GRPORecipe), ("league", LeagueRecipe)])
+def test_a_stage_is_called_as_the_trainer_calls_it(algorithm, recipe):
+    assert TITLES[algorithm] == recipe.title
+
+
+def test_dominated_actions_are_flagged_before_and_after(tmp_path):
+    run = whole(tmp_path / "run")
+    found = {(one.situation, one.action): one for one in flagged(RunData(run))}
+    fold = found["K, second, facing a bet", "FOLD"]
+    assert (fold.by, fold.strict, fold.before, fold.now) == ("CALL", True, pytest.approx(0.5), pytest.approx(0.3))
+    assert not any(situation.startswith("Q") for situation, _ in found), "no action of a queen is dominated"
+    page = Page(report_html(run))
+    (rows,) = page.tables_of("dominated")
+    assert rows[0] == ["situation", "dominated action", "how", "SFT", "SEPO (step 8)", "SEPO, last (step 20)"]
+    assert ["K, second, facing a bet", "FOLD, by CALL", "strictly", "0.500", "0.300", "0.000"] in rows
+    assert ["K, second, after a pass", "PASS, by BET", "weakly", "0.500", "0.300", "0.000"] in rows
+    assert "The policy takes dominated actions:" in page.texts[""]
+    assert "(30 %, 50 % before)" in page.texts[""]
+
+
+def test_a_policy_without_dominated_actions_is_praised(tmp_path):
+    run = begun(tmp_path / "run")
+    keep_policy(run, LAST)
+    assert f"No dominated action has {LEAST:.0%}" in Page(report_html(run)).texts["dominated"]
+
+
+def test_a_policy_without_a_situation_of_which_something_is_known_has_no_such_section(tmp_path):
+    run = begun(tmp_path / "run", game="ipd")
+    write(run, "policies/ipd-0.json", {"step": 0, "game": "ipd", "policy": {"": {"COOPERATE": 0.75, "DEFECT": 0.25}}})
+    assert "dominated" not in Page(report_html(run)).sections
+
+
+def test_vertical_axes_hold_zero_and_shares_go_to_one(tmp_path):
+    page = Page(report_html(whole(tmp_path / "run")))
+    axes = [data["layout"]["yaxis"] for inside, data in page.data if inside in ("curves", "signals")]
+    assert axes
+    for axis in axes:
+        low, high = axis.get("range", (0.0, 0.0))
+        assert axis.get("rangemode") == "tozero" or low <= 0.0 <= high, axis
