@@ -18,7 +18,7 @@ def headline_table(found: list[Headline]) -> Html:
 def _table(one: Headline) -> Html:
     heads = [f"{name}, chosen" if place == one.chosen else name for place, name in enumerate(one.stages)]
     rows = [[_title(what), *_cells(one, what)] for what in one.measures]
-    where = "on deals on which nothing was chosen" if one.rows else "in validation"
+    where = "the final evaluation" if one.rows else "in validation"
     return table(["", *heads], rows, caption=f"{one.game}, {where}")
 
 

@@ -71,7 +71,7 @@ def _picked(data: RunData, one: Headline) -> Iterator[str]:
         return
     last = one.measures[0].figures[-1]
     yield (
-        f"{one.stages[one.chosen]} was chosen by this very figure, so it is the least that was measured; "
+        f"{one.stages[one.chosen]} was chosen by this very figure, as the best of several checkpoints; "
         f"{one.stages[-1]}, which was not chosen, has {number(_mean(last))}."
     )
 
