@@ -83,7 +83,7 @@ def test_the_recipe_of_the_guide_is_one(tmp_path):
     path.write_text(here)
     recipe = read_recipe(path)
     assert (recipe.games, recipe.sepo.alpha, recipe.sepo.iterations) == (("ipd(rounds=4)",), 5.0, 20)
-    with pytest.raises(BadParameter, match=r"sepo\.kl"):
+    with pytest.raises(BadParameter, match=r"sepo\.loss"):
         read_recipe(path, {"train": "all"})
 
 
