@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import pytest
 from pydantic import Field
@@ -14,12 +15,23 @@ Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class Inner(Settings):
+    replaced: ClassVar[Mapping[str, str]] = {"pace": "rate", "kl": "loss = { beta = ... }"}
+
     clock: Annotated[int, Field(ge=1)] | Literal["trial"] = 1
     first: Share | tuple[Share, Share] = 0.5
     rate: float | None = None
 
 
+class Deeper(Inner):
+    replaced: ClassVar[Mapping[str, str]] = {"speed": "rate"}
+
+    needed: int
+
+
 class Outer(Settings):
+    replaced: ClassVar[Mapping[str, str]] = {"inside": "inner"}
+
+    deeper: Deeper | Inner | None = None
     inner: Inner | None = None
     seats: dict[str, Inner] = Field(default_factory=dict)
     rows: tuple[Inner, ...] = ()
@@ -47,3 +59,32 @@ def test_a_mistake_where_several_types_may_stand_is_at_the_setting_itself(inner,
 def test_an_unknown_name_is_told_those_beside_it(data):
     with pytest.raises(BadParameter, match=r"^There is no setting \S+\.clok: there are clock, first, rate\.$"):
         Outer.read(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"inside": {"clock": 0}}, "There is no setting inside any more: write inner."),
+        ({"inner": {"pace": 1}}, "There is no setting inner.pace any more: write inner.rate."),
+        ({"seats": {"a": {"pace": 1}}}, "There is no setting seats.a.pace any more: write seats.a.rate."),
+        ({"rows": [{}, {"pace": 1}]}, "There is no setting rows.1.pace any more: write rows.1.rate."),
+        ({"inner": {"kl": 1}}, "There is no setting inner.kl any more: write `loss = { beta = ... }` in inner."),
+    ],
+)
+def test_replaced_key_is_told_its_new_key(data, said):
+    with pytest.raises(BadParameter) as caught:
+        Outer.read(data)
+    assert str(caught.value) == said
+
+
+def test_replaced_key_comes_before_other_mistakes():
+    with pytest.raises(BadParameter, match=r"^There is no setting inner\.pace any more"):
+        Outer.read({"seats": {"a": {"clock": 0}}, "inner": {"clock": 0, "clok": 1, "pace": 1}})
+
+
+def test_replaced_keys_of_a_class_hold_in_its_subclasses():
+    assert Deeper.replaced_keys() == {**Inner.replaced, "speed": "rate"}
+    with pytest.raises(BadParameter, match=r"^There is no setting pace any more: write rate\.$"):
+        Deeper.read({"pace": 1})
+    with pytest.raises(BadParameter, match=r"^There is no setting table\.speed any more: write table\.rate\.$"):
+        Deeper.read({"speed": 1}, "table")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Self, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -24,6 +24,15 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
+    replaced: ClassVar[Mapping[str, str]] = {}
+    """Replaced keys: old key to its new key, or to what is written in its place, as `loss = { ... }`; those of the
+    classes above count too."""
+
+    @classmethod
+    def replaced_keys(cls) -> dict[str, str]:
+        """Replaced keys of this class and of the classes above it."""
+        return {old: new for base in reversed(cls.__mro__) for old, new in vars(base).get("replaced", {}).items()}
+
     @classmethod
     def read(cls, data: Mapping[str, Any], where: str = "") -> Self:
         """Settings from plain data, such as a table of a TOML file."""
@@ -31,6 +40,17 @@ class Settings(BaseModel):
             return cls.model_validate(dict(data))
         except ValidationError as error:
             raise BadParameter(_sentence(cls, error, where)) from error
+
+
+def instead(old: str, new: str, table: str = "") -> str:
+    """The sentence about a replaced key of a table: the old key and the new one, each with its place."""
+    if new.isidentifier():
+        return f"There is no setting {_joined(table, old)} any more: write {_joined(table, new)}."
+    return f"There is no setting {_joined(table, old)} any more: write `{new}`{f' in {table}' if table else ''}."
+
+
+def _joined(table: str, key: str) -> str:
+    return _short(f"{table}.{key}" if table else key)
 
 
 def over_default(default: Settings, given: Any) -> Any:
@@ -50,11 +70,13 @@ class FiniteSettings(Settings):
 
 def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
     """The first mistake, with where it is and what there is instead."""
+    if (sentence := _replaced(cls, error, where)) is not None:
+        return sentence
     first, reason = _first(cls, error)
     steps = _steps(cls, first["loc"])
     place = _short(".".join([where, *(str(step) for step, _ in steps)]).strip("."))
     if first["type"] == "extra_forbidden":
-        inside = next((known for _, known in reversed(steps[:-1]) if known is not None), cls)
+        inside = _holder(cls, steps)
         return f"There is no setting {place}: there are {', '.join(inside.model_fields)}."
     if first["type"] == "missing":
         return f"The setting {place} must be given."
@@ -62,6 +84,22 @@ def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
     end = "" if reason.endswith("?") else "."
     return f"The setting {place} cannot be {_shown(first['input'])}: {reason.rstrip('.')}{end}"
+
+
+def _replaced(cls: type[Settings], error: ValidationError, where: str) -> str | None:
+    """The sentence about the first replaced key, which comes before every other mistake."""
+    for one in error.errors():
+        steps = _steps(cls, one["loc"])
+        replaced = _holder(cls, steps).replaced_keys()
+        if one["type"] == "extra_forbidden" and (old := str(steps[-1][0])) in replaced:
+            table = ".".join([where, *(str(step) for step, _ in steps[:-1])]).strip(".")
+            return instead(old, replaced[old], table)
+    return None
+
+
+def _holder(cls: type[Settings], steps: Sequence[tuple[str | int, type[Settings] | None]]) -> type[Settings]:
+    """The settings whose key the last step is."""
+    return next((known for _, known in reversed(steps[:-1]) if known is not None), cls)
 
 
 def _shown(value: object) -> str:

@@ -99,7 +99,7 @@ def test_what_no_algorithm_has_is_said():
         ),
         ("sepo", {"advantage": "scaled(of=rloo)"}, "its batches have different terms"),
         ("grpo", {"credit": "turn"}, 'or advantage = "per_round" (turn)'),
-        ("grpo", {"credit": "turn", "advantage": "rloo"}, "There is no setting `credit` any more"),
+        ("grpo", {"credit": "turn", "advantage": "rloo"}, "There is no setting grpo.credit any more"),
         ("league", {"kl": 0.1}, 'write `loss = { kl = "k3", beta = ... }`'),
         ("sepo", {"clip": 0.1}, "write `loss = { clip_low = ..., clip_high = ... }`"),
     ],

@@ -2,9 +2,12 @@
 
 import sys
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import EntryPoint
 from types import ModuleType
+from typing import ClassVar
 
 import pytest
 
@@ -16,8 +19,15 @@ from stratagem.learning.credit.group_mean import GroupMean
 from stratagem.learning.credit.whitened import Whitened
 from stratagem.learning.losses.catalogue import LOSSES, NamedLoss, read_loss
 from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.named import Reader
+from stratagem.registry import Registry
 from stratagem.runs.config_file import settings_toml
 from stratagem.settings import FiniteSettings
+
+
+@dataclass(frozen=True)
+class Renamed(GroupMean):
+    replaced: ClassVar[Mapping[str, str]] = {"divide": "scale"}
 
 
 class Table(FiniteSettings):
@@ -42,6 +52,14 @@ def test_an_estimator_within_an_estimator_is_read_in_both_forms():
     assert text.made == table.made == Whitened(of=GroupMean(scale=False), least=1.0)
     assert text == table
     assert [part.type for part in text.parts()] == ["whitened", "group_mean"]
+
+
+@pytest.mark.parametrize("factory", [Renamed, partial(Renamed, leave_one_out=True)])
+@pytest.mark.parametrize("said", ["renamed(divide=True)", {"type": "renamed", "divide": True}])
+def test_replaced_option_is_told_its_new_name(factory, said):
+    read = Reader(Registry("estimator of credit", {"renamed": factory}, "none"), Estimator)
+    with pytest.raises(BadParameter, match=r"^There is no option divide of renamed any more: write scale\.$"):
+        read(said)
 
 
 @pytest.mark.parametrize("name", [*LOSSES])

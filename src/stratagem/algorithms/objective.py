@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 from pydantic import model_validator
 
 from stratagem.algorithms.provided import Provided
-from stratagem.errors import BadParameter
 from stratagem.learning.credit.catalogue import NamedAdvantage
 from stratagem.learning.losses.catalogue import NamedLoss
 from stratagem.learning.named import Named
@@ -20,8 +19,6 @@ class ObjectiveSettings(FiniteSettings):
 
     provided: ClassVar[Provided]
     """What the algorithm has for them."""
-    replaced: ClassVar[Mapping[str, str]] = {}
-    """Earlier keys, each with what is written in its place."""
 
     loss: NamedLoss
     """The loss of a batch."""
@@ -39,8 +36,6 @@ class ObjectiveSettings(FiniteSettings):
         """A table without a type changes parameters of the default."""
         if not isinstance(data, Mapping):
             return data
-        if old := [name for name in cls.replaced if name in data]:
-            raise BadParameter(f"There is no setting `{old[0]}` any more: write `{cls.replaced[old[0]]}`.")
         usual = {name: cls.model_fields[name].default for name in ("loss", "advantage") if name in data}
         return {**data, **{name: one.over(data[name]) for name, one in usual.items() if isinstance(one, Named)}}
 

@@ -79,6 +79,7 @@ class Reader(Generic[T]):
             return said
         name, given = self._call(said)
         factory = self.registry.factory(name)
+        _check_replaced(name, factory, given)
         hints = _hints(factory)
         checked = {
             option: self._checked(name, option, hints.get(option, Any), value) for option, value in given.items()
@@ -156,6 +157,16 @@ def in_a_recipe(read: Callable[[object], Named[T]]) -> Callable[[object], Named[
             raise ValueError(told.replace(first, first.lower(), 1) if first in _OPENINGS else told) from error
 
     return validated
+
+
+def _check_replaced(name: str, factory: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Reject a replaced option; the table `replaced` of the class (old option to new) names what is written now."""
+    while isinstance(factory, partial):
+        factory = factory.func
+    replaced: Mapping[str, str] = getattr(factory, "replaced", {})
+    for old in given:
+        if old in replaced:
+            raise BadParameter(f"There is no option {old} of {name} any more: write {replaced[old]}.")
 
 
 def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:
