@@ -41,10 +41,11 @@ mutants: $(READY) ## change the source on purpose, place by place, and list what
 fuzz: $(READY) ## try wrong recipes, names, models, adapters, GGUF, Parquet and replies, many minutes; TIMES=N tries more
 	STRATAGEM_FUZZ=$(or $(TIMES),20) $(BIN)/python -m pytest -n 2 tests/fuzz
 
-check: $(READY) ## ruff and the strict type checker
+check: $(READY) ## ruff, the strict type checker and the check of words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tests/words.py
 
 golden: $(READY) ## write the golden playthroughs again, after a change of rules that is meant
 	$(BIN)/python -m stratagem.games.playthrough --update tests/golden

@@ -1,0 +1,182 @@
+"""Check the words of code and documentation; `make check` runs it.
+
+It prints each finding as `file:line: sentence` and exits with 1 if there is one:
+a docstring that begins with a question word, or a phrase of `REPLACED`.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+READ = ("src", "tests", "docs", "recipes", "examples", "experiments", "benchmarks", "README.md", "CONTRIBUTING.md")
+"""Folders and files that the check reads."""
+
+ENDINGS = {".py", ".md", ".toml"}
+"""Endings of the files that hold words of ours; results in JSON keep the names of their commit."""
+
+OPENERS = ("What", "How", "Whether", "Those", "Who")
+"""First words that make a docstring a riddle: a docstring's first line names the thing."""
+
+REPLACED = {
+    r"hero(?:es)?": "agent",
+    r"warm[ _-]?start(?:s|ed)?": "SFT",
+    r"last[ _-]tables?": "final evaluation",
+    r"lessons?": "training example",
+    r"begin(?:s|ning)? anew": "reset",
+    r"teach(?:es)? (?:nobody|nothing)": "train nothing",
+    r"(?:is|are|was|were) taught": "is trained on",
+    r"untaught": "not trained on",
+    r"uncharged": "inactive",
+    r"(?:charge|charges|charged) for": "penalty",
+    r"worth more than": "advantage",
+    r"openness": "exploitability",
+    r"farthest": "largest",
+    r"least[ _]spread": "advantage_std_floor",
+    r"first policies": "target policies",
+    r"forks? (?:each|apiece)": "branched rollouts",
+    r"what leaving the reference costs": "KL penalty",
+}
+"""Phrases that must not stand in a file, and the standard term of each."""
+
+EXCUSED = {
+    "tests/words.py": "it holds the list",
+    "src/stratagem/algorithms/": "not swept yet",
+    "src/stratagem/cache.py": "not swept yet",
+    "src/stratagem/cli/": "not swept yet",
+    "src/stratagem/decoding/": "not swept yet",
+    "src/stratagem/engines/": "not swept yet",
+    "src/stratagem/evaluation/": "not swept yet",
+    "src/stratagem/files.py": "not swept yet",
+    "src/stratagem/games/": "not swept yet",
+    "src/stratagem/league/": "not swept yet",
+    "src/stratagem/learning/": "not swept yet",
+    "src/stratagem/manifest.py": "not swept yet",
+    "src/stratagem/models/": "not swept yet",
+    "src/stratagem/options.py": "not swept yet",
+    "src/stratagem/play/": "not swept yet",
+    "src/stratagem/players/": "not swept yet",
+    "src/stratagem/prompting/": "not swept yet",
+    "src/stratagem/provenance.py": "not swept yet",
+    "src/stratagem/registry.py": "not swept yet",
+    "src/stratagem/reports/": "not swept yet",
+    "src/stratagem/runs/": "not swept yet",
+    "src/stratagem/settings.py": "not swept yet",
+    "src/stratagem/sweeps/": "not swept yet",
+    "src/stratagem/visible.py": "not swept yet",
+    "tests/algorithms/": "not swept yet",
+    "tests/conformance/": "not swept yet",
+    "tests/decoding/": "not swept yet",
+    "tests/directions/": "not swept yet",
+    "tests/docs/": "not swept yet",
+    "tests/engines/": "not swept yet",
+    "tests/evaluation/": "not swept yet",
+    "tests/fuzz/": "not swept yet",
+    "tests/games/": "not swept yet",
+    "tests/integration/": "not swept yet",
+    "tests/league/": "not swept yet",
+    "tests/learning/": "not swept yet",
+    "tests/models/": "not swept yet",
+    "tests/mutants/": "not swept yet",
+    "tests/play/": "not swept yet",
+    "tests/players/": "not swept yet",
+    "tests/prompting/": "not swept yet",
+    "tests/reports/": "not swept yet",
+    "tests/runs/": "not swept yet",
+    "tests/test_architecture.py": "not swept yet",
+    "tests/test_constants.py": "not swept yet",
+    "tests/test_entry_points.py": "not swept yet",
+    "tests/test_examples.py": "not swept yet",
+    "tests/test_settings.py": "not swept yet",
+    "docs/chapters/": "not swept yet",
+    "docs/explanation/": "not swept yet",
+    "docs/how-to/": "not swept yet",
+    "docs/index.md": "not swept yet",
+    "docs/reference/": "not swept yet",
+    "docs/results/": "not swept yet",
+    "docs/tutorials/": "not swept yet",
+    "recipes/diplomacy/": "not swept yet",
+    "recipes/league/": "not swept yet",
+    "recipes/models/": "not swept yet",
+    "recipes/sepo/": "not swept yet",
+    "recipes/shapellm/": "not swept yet",
+    "examples/": "not swept yet",
+    "experiments/": "not swept yet",
+    "benchmarks/": "not swept yet",
+    "README.md": "not swept yet",
+    "CONTRIBUTING.md": "not swept yet",
+}
+"""Paths that the check does not read yet, or not at all, with the reason.
+
+A path of this table without a finding is an error: the table only shrinks.
+"""
+
+PHRASES = {re.compile(rf"(?<![A-Za-z]){phrase}(?![a-z])", re.IGNORECASE): term for phrase, term in REPLACED.items()}
+
+
+def files() -> Iterator[Path]:
+    """Yield the files to read, in order."""
+    for name in READ:
+        path = ROOT / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.suffix in ENDINGS and file.is_file():
+                yield file
+
+
+def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of every string that stands as a statement: docstrings, notes of fields."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield node.lineno, node.value.value
+
+
+def riddles(text: str) -> Iterator[tuple[int, str]]:
+    """Yield a finding for each docstring that begins with a question word."""
+    for line, docstring in docstrings(ast.parse(text)):
+        first = docstring.split(maxsplit=1)[0] if docstring.strip() else ""
+        if first.rstrip(",") in OPENERS:
+            yield line, f"a docstring begins with {first}: its first line names the thing"
+
+
+def phrases(text: str) -> Iterator[tuple[int, str]]:
+    """Yield a finding for each phrase of `REPLACED`."""
+    for line, words in enumerate(text.splitlines(), 1):
+        for pattern, term in PHRASES.items():
+            if found := pattern.search(words):
+                yield line, f"{found.group()!r} has a standard term: {term}"
+
+
+def findings(file: Path) -> list[str]:
+    """Return the findings of one file, each with its place."""
+    text = file.read_text("utf-8")
+    found = [*phrases(text), *(riddles(text) if file.suffix == ".py" else ())]
+    return [f"{file.relative_to(ROOT)}:{line}: {finding}" for line, finding in sorted(found)]
+
+
+def excuse(name: str) -> str | None:
+    """Return the entry of `EXCUSED` that covers a path, if one does."""
+    return next((path for path in EXCUSED if name == path or (path.endswith("/") and name.startswith(path))), None)
+
+
+def main() -> int:
+    """Print the findings and the excuses that are no longer needed; return the exit code."""
+    printed: list[str] = []
+    needed: set[str] = set()
+    for file in files():
+        excused, found = excuse(str(file.relative_to(ROOT))), findings(file)
+        if excused is None:
+            printed += found
+        elif found:
+            needed.add(excused)
+    printed += [
+        f"{path}: nothing to excuse; take it out of EXCUSED in tests/words.py" for path in EXCUSED if path not in needed
+    ]
+    sys.stdout.writelines(f"{line}\n" for line in printed)
+    return 1 if printed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
