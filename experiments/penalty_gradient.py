@@ -31,7 +31,7 @@ from stratagem.games.base import Game, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, of_call
-from stratagem.learning.signal import gradients
+from stratagem.learning.gradient_signal import gradients
 from stratagem.models.load import load
 from stratagem.players.base import Mix, Player, Scripted, Traits
 from stratagem.players.pools import pools

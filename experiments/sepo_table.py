@@ -20,7 +20,7 @@ from sepo_paper import PAPER, PRINTED
 
 from stratagem.evaluation.statistics import holm, mean, sign_flip_p, students
 from stratagem.games.key import Key
-from stratagem.learning.strength import Signal, Signals
+from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
@@ -86,10 +86,10 @@ def curves(path: Path) -> dict[str, Any]:
 
 def strength(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """Agreement of the halves of the penalty's gradient, and the verdict of the check `silent_term`."""
-    signals = Signals()
+    signals = SignalToNoiseTracker()
     for dot, noise in pairs:
-        signals.add({"exploit": Signal(dot, noise, constant=noise == 0.0)})
-    one = signals.strengths()["exploit"]
+        signals.add({"exploit": GradientSignal(dot, noise, constant=noise == 0.0)})
+    one = signals.estimates()["exploit"]
     return {"count": one.count, "varied": one.varied, "dot": one.mean, "noise": one.noise, "ratio": one.ratio} | {
         "verdict": one.verdict
     }

@@ -79,7 +79,7 @@ def checks() -> str:
         "once and counted, and stops a run with `--strict`. A *note* says what is so by design; it is told once and "
         "stops nothing. What was found stands in the run's `findings.json`, as `checks/NAME` in its metrics, and in "
         "its report.",
-        table(("check", "level", "looks for"), ((code(n), c.level, definition(c.look)) for n, c in CHECKS.items())),
+        table(("check", "level", "looks for"), ((code(n), c.level, definition(c.find)) for n, c in CHECKS.items())),
         "## What they say",
         "Each sentence was said about a step that was made up to provoke it; the figures are that step's.",
         table(("check", "says, for example"), ((code(name), _said(name)) for name in CHECKS)),
@@ -87,7 +87,7 @@ def checks() -> str:
 
 
 def _said(name: str) -> str:
-    sentence = CHECKS[name].look(PROVOKED[name])
+    sentence = CHECKS[name].find(PROVOKED[name])
     if not sentence:
         raise RuntimeError(f"the step that is to provoke {name} does not")
     return sentence

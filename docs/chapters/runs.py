@@ -8,7 +8,7 @@ from chapters.markdown import code, notes, page, table
 from stratagem.algorithms.kept_policies import POLICIES
 from stratagem.algorithms.trainer import EVALUATION, FINDINGS
 from stratagem.algorithms.warm_start import BASE
-from stratagem.learning.watch import Finding
+from stratagem.learning.monitor import Finding
 from stratagem.models.run_models import FILE as MODELS
 from stratagem.models.run_models import RunModels, Speaks
 from stratagem.reports.report import FILE as REPORT

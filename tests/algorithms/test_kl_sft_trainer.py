@@ -7,7 +7,7 @@ from stratagem.algorithms.kl_sft import KLSFTRecipe
 from stratagem.algorithms.kl_sft_trainer import KLSFTTrainer
 from stratagem.errors import BadParameter
 from stratagem.learning.learner import Report
-from stratagem.learning.watch import CheckFailed, TrainingWarning
+from stratagem.learning.monitor import CheckFailed, TrainingWarning
 from stratagem.models.run_models import read_run_models
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics

@@ -18,7 +18,7 @@ from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.watch import CheckFailed, TrainingWarning
+from stratagem.learning.monitor import CheckFailed, TrainingWarning
 from stratagem.models.load import load
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes

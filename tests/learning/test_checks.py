@@ -6,11 +6,11 @@ import warnings
 
 import pytest
 
-from stratagem.learning.checks import CHECKS, PATIENCE, Seen
+from stratagem.learning.checks import CHECKS, PATIENCE, StepContext
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Report
-from stratagem.learning.strength import Strength
-from stratagem.learning.watch import CheckFailed, Finding, TrainingWarning, Watch
+from stratagem.learning.monitor import CheckFailed, Finding, TrainingMonitor, TrainingWarning
+from stratagem.learning.signal_to_noise import SignalToNoise
 
 
 def report(**changes):
@@ -21,7 +21,7 @@ def report(**changes):
 
 
 def strength(mean=1.0, error=0.1, varied=20, **more):
-    return Strength(count=20, varied=varied, mean=mean, error=error, noise=4.0, **more)
+    return SignalToNoise(count=20, varied=varied, mean=mean, error=error, noise=4.0, **more)
 
 
 AIMLESS = strength(mean=0.1, counter_evidence=25.0)
@@ -32,12 +32,12 @@ def seen(**changes):
     columns = {"sampler_logprobs": (-1.0, -2.0), "old_logprobs": (-1.01, -1.99)}
     example = Example(tokens=(1, 2, 3), taught=(1, 2), columns=columns | changes.pop("columns", {}))
     counts = {"groups": 10, "groups_without_variance": 2, "groups_of_one": 0} | changes.pop("counts", {})
-    signals = {"payoff": strength()} | changes.pop("signals", {})
-    gaps = {"adapter": 0.01, "padding": 0.001} | changes.pop("gaps", {})
-    sound = {"step": 9, "report": report(), "examples": [example], "steps_a_batch": 2}
+    signals = {"payoff": strength()} | changes.pop("signal_to_noise", {})
+    probes = {"adapter": 0.01, "padding": 0.001} | changes.pop("probes", {})
+    sound = {"step": 9, "report": report(), "examples": [example], "steps_per_batch": 2}
     whole = sound | changes
-    whole.setdefault("place", whole["step"] % whole["steps_a_batch"])
-    return Seen(**whole, counts=counts, signals=signals, gaps=gaps)
+    whole.setdefault("batch_step", whole["step"] % whole["steps_per_batch"])
+    return StepContext(**whole, counts=counts, signal_to_noise=signals, probes=probes)
 
 
 UNMOVED = {"ratio_min": 1.0, "ratio_max": 1.0}
@@ -45,27 +45,27 @@ FAULTS = {
     "not_finite": {"report": report(loss=math.nan)},
     "no_gradient": {"report": report(norm=0.0)},
     "mismatch": {"columns": {"old_logprobs": (-1.2, -1.8)}},
-    "padding": {"gaps": {"padding": 0.2}},
+    "padding": {"probes": {"padding": 0.2}},
     "alike": {"counts": {"groups_without_variance": 6}},
-    "silent_term": {"signals": {"exploit": AIMLESS}},
-    "inert_clip": {"steps_a_batch": 1},
+    "silent_term": {"signal_to_noise": {"exploit": AIMLESS}},
+    "inert_clip": {"steps_per_batch": 1},
     "stuck_ratio": {"report": report(metrics=UNMOVED)},
-    "idle_adapter": {"gaps": {"adapter": 0.0}},
+    "idle_adapter": {"probes": {"adapter": 0.0}},
     "idle_reference": {"report": report(reference_gap=0.0)},
     "still_reference": {"report": report(reference_moved=0.0)},
-    "idle_bonus": {"bonus": True, "report": report(entropy=0.0)},
-    "idle_cut": {"cuts": (0, 40)},
+    "idle_bonus": {"entropy_bonus": True, "report": report(entropy=0.0)},
+    "idle_cut": {"clipped_advantages": (0, 40)},
     "uneven_seats": {"counts": {"seat_least": 1, "seat_most": 5}},
     "collapse": {"report": report(entropy=0.08)},
 }
 FAULTY = [name for name, check in CHECKS.items() if check.level == "fault"]
 
 
-def watch(**options):
-    """A watch that has seen the first steps."""
-    made = Watch(**options)
+def monitor(**options):
+    """A monitor that has seen the first steps."""
+    made = TrainingMonitor(**options)
     for step in range(PATIENCE):
-        assert made.look(seen(step=step)) == {}
+        assert made.check(seen(step=step)) == {}
     return made
 
 
@@ -74,44 +74,44 @@ def test_every_check_has_a_fault():
 
 
 def test_a_sound_step_is_not_told_of():
-    assert watch(strict=True).look(seen()) == {}
+    assert monitor(strict=True).check(seen()) == {}
 
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_fault_is_told_once_and_counted_and_stops_a_strict_run(name):
-    one = watch()
+    one = monitor()
     faulty = seen(**FAULTS[name])
     with pytest.warns(TrainingWarning, match=name):
-        assert one.look(faulty).keys() == {name}
+        assert one.check(faulty).keys() == {name}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert (sentence := one.look(faulty)).keys() == {name}
+        assert (sentence := one.check(faulty)).keys() == {name}
     assert one.findings() == {name: Finding("fault", 2, 9, sentence[name])}
     with pytest.raises(CheckFailed, match=name):
-        watch(strict=True).look(faulty)
+        monitor(strict=True).check(faulty)
 
 
 def test_a_note_is_told_once_and_never_stops_a_run():
-    one = watch(strict=True)
+    one = monitor(strict=True)
     plain = seen(**FAULTS["inert_clip"])
     with pytest.warns(TrainingWarning, match="the clip does nothing"):
-        assert one.look(plain).keys() == {"inert_clip"}
-    assert one.look(plain) == {}
+        assert one.check(plain).keys() == {"inert_clip"}
+    assert one.check(plain) == {}
     assert one.findings()["inert_clip"].count == 1
     assert one.findings()["inert_clip"].level == "note"
 
 
 def test_every_sentence_is_one_line_and_ends():
     for name, fault in FAULTS.items():
-        sentence = CHECKS[name].look(seen(**fault, first_entropy=0.9))
+        sentence = CHECKS[name].find(seen(**fault, initial_entropy=0.9))
         assert sentence.endswith((".", "?")), name
         assert "\n" not in sentence
 
 
 def test_a_silent_term_is_named_by_its_kind():
     terms = {"exploit": AIMLESS, "collusion": strength(0.0, 0.0, varied=0), "externality": VANISHED}
-    silent = seen(signals=terms)
-    sentence = CHECKS["silent_term"].look(silent)
+    silent = seen(signal_to_noise=terms)
+    sentence = CHECKS["silent_term"].find(silent)
     assert "The same for all rollouts of a group: collusion." in sentence
     assert (
         "All noise and no direction: exploit (0.05 +- 0.05 of what it brings is direction, over 20 steps)." in sentence
@@ -123,59 +123,59 @@ def test_a_silent_term_is_named_by_its_kind():
 def test_the_ratio_of_a_part_of_the_loss_is_found():
     parts = {"policy/ratio_min": 1.0, "policy/ratio_max": 1.0}
     made = Report(loss=0.1, norm=0.5, rate=1e-3, num_examples=1, num_tokens=1, num_read=1, metrics=parts)
-    assert CHECKS["stuck_ratio"].look(seen(report=made))
-    assert not CHECKS["stuck_ratio"].look(seen(report=made, step=8)), "the first step on a batch starts at 1"
-    assert CHECKS["inert_clip"].look(seen(report=made, steps_a_batch=1))
+    assert CHECKS["stuck_ratio"].find(seen(report=made))
+    assert not CHECKS["stuck_ratio"].find(seen(report=made, step=8)), "the first step on a batch starts at 1"
+    assert CHECKS["inert_clip"].find(seen(report=made, steps_per_batch=1))
 
 
 def test_a_state_is_json_and_what_was_told_is_not_told_again():
-    first, again = watch(), Watch()
+    first, again = monitor(), TrainingMonitor()
     with pytest.warns(TrainingWarning):
-        first.look(seen(**FAULTS["alike"]))
+        first.check(seen(**FAULTS["alike"]))
     again.restore(json.loads(json.dumps(first.state())))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert again.look(seen(**FAULTS["alike"])).keys() == {"alike"}
+        assert again.check(seen(**FAULTS["alike"])).keys() == {"alike"}
     assert again.findings()["alike"].count == 2
     with pytest.warns(TrainingWarning):
-        assert again.look(seen(**FAULTS["collapse"])).keys() == {"collapse"}
+        assert again.check(seen(**FAULTS["collapse"])).keys() == {"collapse"}
 
 
 def test_a_bound_that_cuts_nothing_is_noted_after_some_steps():
-    none, some = {"credits": 40, "credits_cut": 0}, {"credits": 40, "credits_cut": 1}
-    begun, idle, at_work = Watch(), Watch(), Watch()
+    none, some = {"advantages": 40, "advantages_clipped": 0}, {"advantages": 40, "advantages_clipped": 1}
+    begun, idle, at_work = TrainingMonitor(), TrainingMonitor(), TrainingMonitor()
     for step in range(6):
-        at_work.look(seen(step=step, counts=none if step else some))
+        at_work.check(seen(step=step, counts=none if step else some))
     for step in range(PATIENCE):
-        begun.look(seen(step=step, counts=none))
+        begun.check(seen(step=step, counts=none))
     idle.restore(json.loads(json.dumps(begun.state())))
     with pytest.warns(TrainingWarning, match="None of 80 advantages so far"):
-        idle.look(seen(step=PATIENCE, counts=none))
+        idle.check(seen(step=PATIENCE, counts=none))
     assert not at_work.findings()
 
 
 def test_bounds_that_clip_no_ratio_are_noted_after_some_steps():
     """With several steps a batch; what one step has clipped is remembered, also by a run that goes on."""
     inside, beyond = ({"policy/clipped_low": low, "policy/clipped_high": 0.0} for low in (0.0, 0.1))
-    begun, idle, at_work = Watch(), Watch(), Watch()
+    begun, idle, at_work = TrainingMonitor(), TrainingMonitor(), TrainingMonitor()
     for step in range(6):
-        at_work.look(seen(step=step, report=report(metrics=inside if step else beyond)))
+        at_work.check(seen(step=step, report=report(metrics=inside if step else beyond)))
     for step in range(PATIENCE):
-        begun.look(seen(step=step, report=report(metrics=inside)))
+        begun.check(seen(step=step, report=report(metrics=inside)))
     idle.restore(json.loads(json.dumps(begun.state())))
     with pytest.warns(TrainingWarning, match=f"In {PATIENCE} steps no ratio went beyond"):
-        idle.look(seen(step=PATIENCE, report=report(metrics=inside)))
+        idle.check(seen(step=PATIENCE, report=report(metrics=inside)))
     assert not begun.findings()
     assert not at_work.findings()
 
 
 @pytest.mark.parametrize("name", ["idle_reference", "still_reference"])
-def test_who_has_just_begun_anew_is_given_time(name):
+def test_reset_learner_is_given_time(name):
     """Its weights are those of the start again, and so are its reference's."""
-    made, again = Watch(), Watch()
-    made.begin_anew(9)
+    made, again = TrainingMonitor(), TrainingMonitor()
+    made.reset(9)
     again.restore(made.state())
     for step, wanted in ((10, set()), (9 + PATIENCE, {name})):
-        found = again.look(seen(step=step, since=9, **FAULTS[name]))
+        found = again.check(seen(step=step, reset_step=9, **FAULTS[name]))
         assert set(found) == wanted
-    assert again.state()["since"] == 9
+    assert again.state()["reset_step"] == 9

@@ -6,7 +6,7 @@ import pytest
 from made_runs import TERMS, begun, whole
 from reading import Page
 
-from stratagem.learning.strength import Signal, Signals
+from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
 from stratagem.reports.report import report_html
 from stratagem.reports.run_data import RunData
 from stratagem.reports.sections.signals import so_far
@@ -30,15 +30,15 @@ WORDS = {
 
 @pytest.mark.parametrize("verdict", SERIES)
 def test_the_verdict_is_the_trainings_own(tmp_path, verdict):
-    run, signals = begun(tmp_path / "run"), Signals()
+    run, signals = begun(tmp_path / "run"), SignalToNoiseTracker()
     with MetricLog(run) as log:
         for step, (dot, noise) in enumerate(SERIES[verdict]):
             log.write(step, {"signal/x/dot": dot, "signal/x/noise": noise})
-            signals.add({"x": Signal(dot, noise, constant=noise == 0.0)})
+            signals.add({"x": GradientSignal(dot, noise, constant=noise == 0.0)})
     known = so_far(RunData(run), "x")
-    assert known[max(known)] == signals.strengths()["x"]
+    assert known[max(known)] == signals.estimates()["x"]
     assert len(known) == len(SERIES[verdict])
-    assert signals.strengths()["x"].verdict == verdict
+    assert signals.estimates()["x"].verdict == verdict
     page = Page(report_html(run))
     assert WORDS[verdict] in page.texts["signals"]
     assert len(page.traces_of("signals")) == (0 if verdict == "constant" else 3)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from stratagem.learning.example import Example
-from stratagem.learning.signal import TERM
+from stratagem.learning.gradient_signal import TERM
 from stratagem.play.records import Episode
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
 from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.progress import Progress, nobody
-from stratagem.learning.checks import CHECKS, Seen
-from stratagem.learning.watch import Watch
+from stratagem.learning.checks import CHECKS, StepContext
+from stratagem.learning.monitor import TrainingMonitor
 from stratagem.models.load import load
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, RunModels, Speaks, outside, write_run_models
@@ -30,7 +30,7 @@ class KLSFTTrainer:
         self.recipe = recipe
         self.run = run
         self.progress = progress
-        self.watch = Watch(strict=strict)
+        self.monitor = TrainingMonitor(strict=strict)
 
     def train(self) -> None:
         """Learn the aims, and keep the model."""
@@ -41,7 +41,7 @@ class KLSFTTrainer:
             lm = load(self.recipe.model)
             with MetricLog(self.run) as log:
                 for step, report in enumerate(kl_sft(lm, self.recipe), 1):
-                    self.watch.look(Seen(step=step - 1, report=report, examples=()), LOOKED_FOR)
+                    self.monitor.check(StepContext(step=step - 1, report=report, examples=()), LOOKED_FOR)
                     figures = {"kl_sft/loss": report.loss, "kl_sft/norm": report.norm, "kl_sft/rate": report.rate}
                     log.write(step, figures)
                     self.progress(step, self.recipe.steps, figures)

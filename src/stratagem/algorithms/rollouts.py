@@ -11,7 +11,7 @@ from stratagem.engines.base import Call
 from stratagem.games.key import Key
 from stratagem.learning.credit.base import Credit, Decisions, coded
 from stratagem.learning.example import Example, of_call
-from stratagem.learning.signal import HALF, TERM
+from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Decision, Episode, Purpose
 

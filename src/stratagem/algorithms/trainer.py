@@ -26,8 +26,8 @@ from stratagem.engines.renewal import renew
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.signal import measured
-from stratagem.learning.watch import Watch
+from stratagem.learning.gradient_signal import measured
+from stratagem.learning.monitor import TrainingMonitor
 from stratagem.play.store import write_shard
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.checkpoint import Checkpoint, keep, latest
@@ -51,7 +51,7 @@ class Trainer(ABC, Generic[R]):
         self.recipe = recipe
         self.run = run
         self.progress = progress
-        self.watch = Watch(strict=strict)
+        self.monitor = TrainingMonitor(strict=strict)
         self.games = [make_game(text) for text in recipe.games]
         check_teacher(recipe.warm_start, self.games)
         check_prompts(recipe, self.games)
@@ -120,7 +120,7 @@ class Trainer(ABC, Generic[R]):
         trained.restore(state["trained"], folder)
         for hero, kept in zip(heroes, state["heroes"], strict=True):
             hero.restore(kept)
-        self.watch.restore(state["watch"])
+        self.monitor.restore(state["monitor"])
         self.held.restore(state["held"])
 
     def _keep(self, trained: Trained, heroes: list[Collects], step: int) -> None:
@@ -128,14 +128,14 @@ class Trainer(ABC, Generic[R]):
         state = {
             "trained": trained.state(),
             "heroes": [hero.state() for hero in heroes],
-            "watch": self.watch.state(),
+            "monitor": self.monitor.state(),
             "held": self.held.state(),
         }
         self.held.save(step, state, trained.writes())
         self._say_findings()
 
     def _say_findings(self) -> None:
-        found = {name: asdict(finding) for name, finding in self.watch.findings().items()}
+        found = {name: asdict(finding) for name, finding in self.monitor.findings().items()}
         write_file(self.run.path / FINDINGS, json.dumps(found, indent=1) + "\n")
 
     def _validated(self, trained: Trained) -> dict[str, float]:
@@ -153,12 +153,12 @@ class Trainer(ABC, Generic[R]):
     def _learnt(self, collected: Collected, trained: Trained) -> dict[str, float]:
         """One step, watched; a batch that teaches nothing is a step, too."""
         if not collected.examples:
-            found = self.watch.idle(trained.taken, counts=collected.counts)
+            found = self.monitor.check_skipped_batch(trained.taken, counts=collected.counts)
             trained.skip()
             return {f"checks/{name}": 1.0 for name in found}
         figures = self._signals(collected, trained)
         reports = trained.learn(collected.examples)
-        found = self.watch.after(trained.learner, reports, counts=collected.counts)
+        found = self.monitor.check_steps(trained.learner, reports, counts=collected.counts)
         figures |= {f"checks/{name}": 1.0 for name in found}
         for report in reports:
             figures |= {"loss": report.loss, "norm": report.norm, "rate": report.rate}
@@ -171,7 +171,7 @@ class Trainer(ABC, Generic[R]):
         if not every or trained.taken % every:
             return {}
         found = measured(trained.learner, collected.examples)
-        self.watch.signals.add({name: one for name, one in found.items() if name not in collected.uncharged})
+        self.monitor.signal_to_noise.add({name: one for name, one in found.items() if name not in collected.uncharged})
         figures = {}
         for name, signal in found.items():
             figures[f"signal/{name}/dot"] = signal.dot

@@ -13,7 +13,7 @@ from typing import Literal
 
 from stratagem.learning.example import Example
 from stratagem.learning.learner import OLD, Report
-from stratagem.learning.strength import Strength
+from stratagem.learning.signal_to_noise import SignalToNoise
 
 _MISMATCH = 0.05
 """How far the sampler's and the trainer's log-probabilities may be apart on average, in nats."""
@@ -21,10 +21,10 @@ _MISREAD = 1e-3
 """How far off a text may be read beyond rounding, in nats."""
 _ALIKE = 0.5
 """The share of groups without variance from which it is told."""
-CREDITS, CUT = "credits", "credits_cut"
-"""Under which it is counted how many credits were bounded, and how many were cut."""
-CLIPPED = ("clipped_low", "clipped_high")
-"""The parts of a loss that say which share of the ratios was beyond a bound."""
+ADVANTAGES, ADVANTAGES_CLIPPED = "advantages", "advantages_clipped"
+"""Counts of the bounded advantages, and of those that the bound clipped."""
+CLIP_FRACTIONS = ("clipped_low", "clipped_high")
+"""Loss metrics of the fraction of ratios beyond a bound."""
 SEAT_LEAST, SEAT_MOST = "seat_least", "seat_most"
 """Under which it is counted in how many groups of a batch the learner had the seat that came up least, and most."""
 _COLLAPSE = 0.1
@@ -34,59 +34,59 @@ PATIENCE = 3
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a check looks at."""
+class StepContext:
+    """One optimizer step, as the checks see it."""
 
     step: int
-    """How many steps were taken before, in all."""
+    """Number of optimizer steps before this one."""
     report: Report
     examples: Sequence[Example]
-    """With the columns that the step was taken with."""
+    """Examples of the step, with the columns that the loss read."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """What the estimators of credit counted."""
-    steps_a_batch: int = 1
-    place: int = 0
-    """How many steps were taken on the batch before."""
-    signals: Mapping[str, Strength] = field(default_factory=dict)
-    """What each term of the reward has brought so far."""
-    gaps: Mapping[str, float] = field(default_factory=dict)
-    """What was probed at this step, if anything was."""
-    first_entropy: float | None = None
-    """The mean over the first steps; None while those last."""
-    since: int = 0
-    """After how many steps the learner began anew."""
-    cuts: tuple[int, int] | None = None
-    """Of all credits so far, how many a bound has cut, and how many there were; None where none is bounded."""
-    clipped: float | None = None
-    """The greatest share of a batch's ratios so far that was beyond the bounds; None where nothing is bounded."""
-    bonus: bool = False
-    """Whether the loss pays for entropy."""
+    """Counts of the advantage estimators."""
+    steps_per_batch: int = 1
+    batch_step: int = 0
+    """Index of this step among those on its batch."""
+    signal_to_noise: Mapping[str, SignalToNoise] = field(default_factory=dict)
+    """Gradient signal-to-noise ratio of each reward term, over all measurements so far."""
+    probes: Mapping[str, float] = field(default_factory=dict)
+    """Results of the probes at this step; empty at most steps."""
+    initial_entropy: float | None = None
+    """Mean entropy over the first steps; None during those."""
+    reset_step: int = 0
+    """Number of steps before the learner's last reset."""
+    clipped_advantages: tuple[int, int] | None = None
+    """Numbers of clipped and of all advantages so far; None where none is bounded."""
+    clip_fraction: float | None = None
+    """Largest clip fraction of a step so far; None where no ratio is clipped."""
+    entropy_bonus: bool = False
+    """True where the loss has an entropy bonus."""
 
     @property
     def age(self) -> int:
-        """How many steps it has taken since it began."""
-        return self.step - self.since
+        """Number of steps since the last reset."""
+        return self.step - self.reset_step
 
 
-def not_finite(seen: Seen) -> str:
+def not_finite(context: StepContext) -> str:
     """A loss or a gradient that is no number teaches nothing, and spoils the optimiser's memory."""
-    if math.isfinite(seen.report.loss) and math.isfinite(seen.report.norm):
+    if math.isfinite(context.report.loss) and math.isfinite(context.report.norm):
         return ""
-    return f"The loss is {seen.report.loss} and the gradient's norm {seen.report.norm}: the step was not taken."
+    return f"The loss is {context.report.loss} and the gradient's norm {context.report.norm}: the step was not taken."
 
 
-def no_gradient(seen: Seen) -> str:
+def no_gradient(context: StepContext) -> str:
     """Examples without any gradient: nothing is trained, or every advantage is nothing."""
-    if seen.report.norm != 0.0:
+    if context.report.norm != 0.0:
         return ""
-    return f"{seen.report.num_examples} examples brought no gradient at all: is anything of the model trained?"
+    return f"{context.report.num_examples} examples brought no gradient at all: is anything of the model trained?"
 
 
-def mismatch(seen: Seen) -> str:
+def mismatch(context: StepContext) -> str:
     """What the sampler stored must be what the trainer finds under the same weights, temperature and allowed sets."""
     pairs = [
         (sampled, old)
-        for example in seen.examples
+        for example in context.examples
         for sampled, old in zip(example.columns.get("sampler_logprobs", ()), example.columns.get(OLD, ()), strict=False)
     ]
     if not pairs:
@@ -100,9 +100,9 @@ def mismatch(seen: Seen) -> str:
     )
 
 
-def padding(seen: Seen) -> str:
+def padding(context: StepContext) -> str:
     """A token that also fills up rows or ends replies must be read like any other where a text holds it."""
-    gap = seen.gaps.get("padding", 0.0)
+    gap = context.probes.get("padding", 0.0)
     if gap <= _MISREAD:
         return ""
     return (
@@ -111,26 +111,26 @@ def padding(seen: Seen) -> str:
     )
 
 
-def alike(seen: Seen) -> str:
+def alike(context: StepContext) -> str:
     """Groups whose rollouts were all worth the same teach nothing."""
-    groups = seen.counts.get("groups", 0)
-    same = seen.counts.get("groups_without_variance", 0) + seen.counts.get("groups_of_one", 0)
+    groups = context.counts.get("groups", 0)
+    same = context.counts.get("groups_without_variance", 0) + context.counts.get("groups_of_one", 0)
     if not groups or same <= _ALIKE * groups:
         return ""
     return f"{same} of {groups} groups have no variance, so their rollouts teach nothing: take more rollouts a group."
 
 
-def silent_term(seen: Seen) -> str:
+def silent_term(context: StepContext) -> str:
     """A term of the reward that is the same for all, or has nothing to do with what was said, teaches nothing."""
-    constant = [name for name, strength in seen.signals.items() if strength.verdict == "constant"]
+    constant = [name for name, one in context.signal_to_noise.items() if one.verdict == "constant"]
     aimless = [
         f"{name} ({s.ratio:.2f} +- {s.ratio_error:.2f} of what it brings is direction, over {s.count} steps)"
-        for name, s in seen.signals.items()
+        for name, s in context.signal_to_noise.items()
         if s.verdict == "no direction"
     ]
     vanished = [
         f"{name} (varied in {s.varied} of {s.count} measurements, not in the last {s.still})"
-        for name, s in seen.signals.items()
+        for name, s in context.signal_to_noise.items()
         if s.verdict == "vanished"
     ]
     said = [f"The same for all rollouts of a group: {', '.join(constant)}."] if constant else []
@@ -139,72 +139,75 @@ def silent_term(seen: Seen) -> str:
     return " ".join([*said, "Such a term of the reward moves the policy nowhere."]) if said else ""
 
 
-def inert_clip(seen: Seen) -> str:
+def inert_clip(context: StepContext) -> str:
     """With one step a batch the ratio is 1 everywhere, and no clip acts; nor with several where it stays in bounds."""
-    if _ratio(seen) is None:
+    if _ratio(context) is None:
         return ""
-    if seen.steps_a_batch == 1:
+    if context.steps_per_batch == 1:
         return "With one step a batch the ratio is 1 everywhere, so the clip does nothing."
-    if seen.age < PATIENCE or seen.clipped != 0.0:
+    if context.age < PATIENCE or context.clip_fraction != 0.0:
         return ""
-    return f"In {seen.age} steps no ratio went beyond the bounds that are to clip it: they do nothing yet."
+    return f"In {context.age} steps no ratio went beyond the bounds that are to clip it: they do nothing yet."
 
 
-def stuck_ratio(seen: Seen) -> str:
+def stuck_ratio(context: StepContext) -> str:
     """With several steps a batch the ratio must leave 1 after the first."""
-    if seen.age < PATIENCE or not seen.place or _ratio(seen) != (1.0, 1.0):
+    if context.age < PATIENCE or not context.batch_step or _ratio(context) != (1.0, 1.0):
         return ""
-    return f"After {seen.place} steps on a batch its ratio is still 1: the weights do not move."
+    return f"After {context.batch_step} steps on a batch its ratio is still 1: the weights do not move."
 
 
-def _ratio(seen: Seen) -> tuple[float, float] | None:
+def _ratio(context: StepContext) -> tuple[float, float] | None:
     """The ends of its range, by whatever part of the loss has one."""
-    for name, least in seen.report.metrics.items():
+    for name, least in context.report.metrics.items():
         if name.rpartition("/")[2] == "ratio_min":
-            return least, seen.report.metrics[name.removesuffix("min") + "max"]
+            return least, context.report.metrics[name.removesuffix("min") + "max"]
     return None
 
 
-def idle_adapter(seen: Seen) -> str:
+def idle_adapter(context: StepContext) -> str:
     """After a step the policy must say something else than its base; else the adapter is not at work."""
-    if seen.gaps.get("adapter") != 0.0:
+    if context.probes.get("adapter") != 0.0:
         return ""
     return (
         "The policy says the same with its adapter and without: the adapter is not at work, or is not what is trained."
     )
 
 
-def idle_reference(seen: Seen) -> str:
+def idle_reference(context: StepContext) -> str:
     """After some steps the policy must differ from its reference; else the two are the same weights."""
-    if seen.age < PATIENCE or seen.report.reference_gap != 0.0:
+    if context.age < PATIENCE or context.report.reference_gap != 0.0:
         return ""
-    return f"After {seen.age} steps the policy says exactly what its reference says: are the two the same weights?"
+    return f"After {context.age} steps the policy says exactly what its reference says: are the two the same weights?"
 
 
-def still_reference(seen: Seen) -> str:
+def still_reference(context: StepContext) -> str:
     """A reference that follows the policy must move when the policy does."""
-    if seen.age < PATIENCE or seen.report.reference_moved != 0.0:
+    if context.age < PATIENCE or context.report.reference_moved != 0.0:
         return ""
-    return f"After {seen.age} steps the reference that is to follow the policy has stood still: is its decay 1?"
+    return f"After {context.age} steps the reference that is to follow the policy has stood still: is its decay 1?"
 
 
-def idle_bonus(seen: Seen) -> str:
+def idle_bonus(context: StepContext) -> str:
     """A bonus for entropy needs a choice: where one token alone is allowed there is none."""
-    if not seen.bonus or seen.report.entropy != 0.0:
+    if not context.entropy_bonus or context.report.entropy != 0.0:
         return ""
     return "There is a bonus for entropy, and no choice in the whole batch: it does nothing."
 
 
-def idle_cut(seen: Seen) -> str:
+def idle_cut(context: StepContext) -> str:
     """A bound on advantages that none of them reaches does nothing."""
-    if seen.age < PATIENCE or seen.cuts is None or seen.cuts[0] or not seen.cuts[1]:
+    if context.age < PATIENCE or context.clipped_advantages is None:
         return ""
-    return f"None of {seen.cuts[1]} advantages so far was beyond the bound that is to cut them: it does nothing yet."
+    clipped, number = context.clipped_advantages
+    if clipped or not number:
+        return ""
+    return f"None of {number} advantages so far was beyond the bound that is to cut them: it does nothing yet."
 
 
-def uneven_seats(seen: Seen) -> str:
+def uneven_seats(context: StepContext) -> str:
     """Where some seats come up more often than others in a batch, it teaches more of those."""
-    least, most = seen.counts.get(SEAT_LEAST, 0), seen.counts.get(SEAT_MOST, 0)
+    least, most = context.counts.get(SEAT_LEAST, 0), context.counts.get(SEAT_MOST, 0)
     if least == most:
         return ""
     return (
@@ -213,9 +216,9 @@ def uneven_seats(seen: Seen) -> str:
     )
 
 
-def collapse(seen: Seen) -> str:
+def collapse(context: StepContext) -> str:
     """A policy that has become nearly deterministic plays all rollouts alike and learns no more."""
-    first, now = seen.first_entropy, seen.report.entropy
+    first, now = context.initial_entropy, context.report.entropy
     if first is None or now is None or now >= _COLLAPSE * first:
         return ""
     return (
@@ -229,10 +232,10 @@ Level = Literal["fault", "note"]
 
 @dataclass(frozen=True)
 class Check:
-    """One thing to look for."""
+    """Test for one fault of training."""
 
-    look: Callable[[Seen], str]
-    """What is wrong, in one sentence; empty where nothing is."""
+    find: Callable[[StepContext], str]
+    """Sentence that says what is wrong; empty where nothing is."""
     level: Level = "fault"
 
 

@@ -121,7 +121,7 @@ def test_an_advantage_beyond_the_bound_is_cut():
     for one, other in zip(whole.examples, cut.examples, strict=True):
         assert other.columns["advantage"] == tuple(max(-0.5, min(0.5, value)) for value in one.columns["advantage"])
     assert any(abs(value) > 0.5 for example in whole.examples for value in example.columns["advantage"])
-    assert 0 < cut.counts["credits_cut"] <= cut.counts["credits"]
+    assert 0 < cut.counts["advantages_clipped"] <= cut.counts["advantages"]
 
 
 @pytest.mark.parametrize("of", ["group_mean", "per_round"])

@@ -19,7 +19,7 @@ from stratagem.algorithms.trained import Trained
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.league.results import Results
-from stratagem.learning.watch import TrainingWarning
+from stratagem.learning.monitor import TrainingWarning
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
 from stratagem.players.catalogue import make_player

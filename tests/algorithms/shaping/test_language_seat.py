@@ -11,8 +11,8 @@ from stratagem.algorithms.shaping.seats import Seating
 from stratagem.algorithms.shaping.trainer import ShapingTrainer
 from stratagem.games.key import Key
 from stratagem.learning.learner import Report
+from stratagem.learning.monitor import TrainingWarning
 from stratagem.learning.schedules import Schedule
-from stratagem.learning.watch import TrainingWarning
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import played
 from stratagem.players.catalogue import make_player
@@ -92,4 +92,4 @@ def test_the_checks_look_at_every_step_of_a_batch(seat):
     seat.proximal.learn = spoilt
     with pytest.warns(TrainingWarning, match="The loss is nan"):
         seat.learn([games_of(seat, game)], 0, Key(0))
-    assert seat.watch.findings()["not_finite"].count == 1
+    assert seat.monitor.findings()["not_finite"].count == 1

@@ -21,10 +21,10 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.checks import CREDITS, CUT, SEAT_LEAST, SEAT_MOST
+from stratagem.learning.checks import ADVANTAGES, ADVANTAGES_CLIPPED, SEAT_LEAST, SEAT_MOST
 from stratagem.learning.credit.base import FRESH, Credit, Decisions, State
 from stratagem.learning.example import Example, of_call
-from stratagem.learning.signal import HALF, TERM
+from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.forks import forks, last_asked
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
@@ -228,7 +228,7 @@ class GRPO:
 
     def _cuts(self, credit: Credit) -> dict[str, int]:
         bound, values = self.settings.clip_advantage, credit.advantage
-        return {CREDITS: len(values), CUT: int((np.abs(values) > bound).sum())} if bound else {}
+        return {ADVANTAGES: len(values), ADVANTAGES_CLIPPED: int((np.abs(values) > bound).sum())} if bound else {}
 
     def _seats(self, groups: Sequence[Group]) -> dict[str, int]:
         """How often seats came up, where not all seats learn in every group anyway."""

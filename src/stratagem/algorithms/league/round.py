@@ -77,13 +77,13 @@ class Round:
 
     def _learnt(self, name: str, collected: Collected) -> Figures:
         """The steps of one learner, watched."""
-        trained, watch = self.standing.learners[name], self.standing.watches[name]
+        trained, monitor = self.standing.learners[name], self.standing.monitors[name]
         if not collected.examples:
-            found = watch.idle(trained.taken, counts=collected.counts)
+            found = monitor.check_skipped_batch(trained.taken, counts=collected.counts)
             trained.skip()
             return {f"checks/{check}": 1.0 for check in found}
         reports = trained.learn(collected.examples)
-        found = watch.after(trained.learner, reports, counts=collected.counts)
+        found = monitor.check_steps(trained.learner, reports, counts=collected.counts)
         figures = {f"checks/{check}": 1.0 for check in found}
         for report in reports:
             figures |= {"loss": report.loss, "norm": report.norm}

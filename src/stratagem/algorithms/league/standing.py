@@ -19,7 +19,7 @@ from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.ratings import Score, elo_by_name
 from stratagem.league.results import Results
-from stratagem.learning.watch import TrainingWarning, Watch
+from stratagem.learning.monitor import TrainingMonitor, TrainingWarning
 from stratagem.models.adapters import check_loadable, save_adapter
 from stratagem.models.load import LanguageModel
 from stratagem.runs.checkpoint import Checkpoint
@@ -46,7 +46,7 @@ class Standing:
         self.population = Population()
         self.results = Results(decay=recipe.league.results_decay)
         self.learners: dict[str, Trained] = {}
-        self.watches: dict[str, Watch] = {}
+        self.monitors: dict[str, TrainingMonitor] = {}
         self._first: dict[str, Sequence[torch.Tensor]] = {}
         """Every learner's weights as they were drawn, to which it goes back when it begins anew."""
         self.collectors: dict[str, Mapping[str, Any]] = {}
@@ -57,7 +57,7 @@ class Standing:
         """As `rate` found them last."""
         for number, name in enumerate(recipe.learners):
             trained = Trained(recipe, lm, name=name, engine=self.engine, seed=recipe.seed * 1000 + number)
-            self.learners[name], self.watches[name] = trained, Watch(strict=strict)
+            self.learners[name], self.monitors[name] = trained, TrainingMonitor(strict=strict)
             self._first[name] = [weight.detach().clone() for weight in trained.learner.optimiser.weights]
         for member in self._founders():
             self.population.add(member)
@@ -116,7 +116,7 @@ class Standing:
     def renew(self, learner: str) -> None:
         """The learner goes back to where it began, and nothing is known of it."""
         self.learners[learner].begin_anew(self._first[learner])
-        self.watches[learner].begin_anew(self.learners[learner].learner.optimiser.taken)
+        self.monitors[learner].reset(self.learners[learner].learner.optimiser.taken)
         self.results.forget(learner)
         self.collectors.pop(learner, None)
 
@@ -129,7 +129,7 @@ class Standing:
             "scores": dict(self.scores),
             "ratings": dict(self.ratings),
             "learners": {name: trained.state() for name, trained in self.learners.items()},
-            "watches": {name: watch.state() for name, watch in self.watches.items()},
+            "monitors": {name: monitor.state() for name, monitor in self.monitors.items()},
         }
 
     def restore(self, start: Checkpoint) -> None:
@@ -148,7 +148,7 @@ class Standing:
         self.scores = dict(state["scores"])
         for name, trained in self.learners.items():
             trained.restore(state["learners"][name], start.folder)
-            self.watches[name].restore(state["watches"][name])
+            self.monitors[name].restore(state["monitors"][name])
 
     def _complete(self) -> None:
         """People may have edited the file: who learns is said by the recipe, and who is new has met nobody."""
@@ -187,8 +187,8 @@ class Standing:
         """What the checks found, by learner."""
         return {
             f"{name}/{check}": asdict(finding)
-            for name, watch in self.watches.items()
-            for check, finding in watch.findings().items()
+            for name, monitor in self.monitors.items()
+            for check, finding in monitor.findings().items()
         }
 
     def key(self) -> Key:

@@ -32,7 +32,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.credit.base import Decisions
 from stratagem.learning.credit.catalogue import make_credit
-from stratagem.learning.watch import Watch
+from stratagem.learning.monitor import TrainingMonitor
 from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
@@ -80,7 +80,7 @@ class ScopalTrainer:
         self.recipe = recipe
         self.run = run
         self.progress = progress
-        self.watch = Watch(strict=strict)
+        self.monitor = TrainingMonitor(strict=strict)
         self.key = Key(recipe.seed).at("scopal")
         self.games = [make_game(text) for text in recipe.games]
         self._check()
@@ -112,7 +112,7 @@ class ScopalTrainer:
                 state = start.restore()
                 self.step, self.place = start.step, Place(**state["place"])
                 self.model.restore(state["model"], start.folder)
-                self.watch.restore(state["watch"])
+                self.monitor.restore(state["monitor"])
             with MetricLog(self.run) as log:
                 if not self.step:
                     self._keep_policies()
@@ -173,11 +173,11 @@ class ScopalTrainer:
         done = self.place.done if self.place.stage == stage else 0
         learner = self.model.learner(refinement, key, fresh=not done)
         if not done:
-            self.watch.begin_anew(0)
+            self.monitor.reset(0)
         meant = ("collapse",) if method in CLONING else ()
         for number, batch in enumerate(refinement.batches(done), done + 1):
             report = learner.step(batch)
-            found = self.watch.after(learner, [report], without=meant)
+            found = self.monitor.check_steps(learner, [report], skip=meant)
             figures = {f"{method}/loss": report.loss, f"{method}/norm": report.norm, f"{method}/rate": report.rate}
             figures |= {f"{method}/{name}": value for name, value in report.metrics.items()}
             figures |= {f"checks/{name}": 1.0 for name in found}
@@ -210,9 +210,9 @@ class ScopalTrainer:
         self.progress(self.step, 0, figures | told)
 
     def _keep(self) -> None:
-        state = {"place": asdict(self.place), "model": self.model.state(), "watch": self.watch.state()}
+        state = {"place": asdict(self.place), "model": self.model.state(), "monitor": self.monitor.state()}
         save_checkpoint(self.run, self.step, state, write=self.model.writes())
         keep(self.run, last=2)
-        found = {name: asdict(finding) for name, finding in self.watch.findings().items()}
+        found = {name: asdict(finding) for name, finding in self.monitor.findings().items()}
         write_file(self.run.path / FINDINGS, json.dumps(found, indent=1) + "\n")
         self.model.publish()

@@ -16,11 +16,11 @@ from stratagem.games.key import Key
 from stratagem.learning.credit.base import coded
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.learner import Learner, Report
+from stratagem.learning.monitor import TrainingMonitor
 from stratagem.learning.optimiser import Optimiser
 from stratagem.learning.packing import read
 from stratagem.learning.proximal import Played, Proximal
 from stratagem.learning.value_head import ValueHead
-from stratagem.learning.watch import Watch
 from stratagem.play.forks import steps
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
@@ -50,7 +50,7 @@ class LanguageSeat(Seat):
             key=key.at("dropout"),
         )
         self.proximal = Proximal(self.learner, settings.ppo)
-        self.watch = Watch(strict=strict)
+        self.monitor = TrainingMonitor(strict=strict)
         self.speaker = speaker(settings, base.engine, name)
         super().__init__(ModelPlayer(name=name, speaker=self.speaker, mode=settings.mode), settings.memory, every)
 
@@ -70,7 +70,7 @@ class LanguageSeat(Seat):
         reports = list(self.proximal.learn(played, key))
         self.base.engine.publish(self.name, self.optimiser.taken)
         if self.optimiser.pace and not self.proximal.last.get("undone"):  # standing still is then what was asked for
-            self.watch.after(self.learner, reports)
+            self.monitor.check_steps(self.learner, reports)
         return self._figures(played.examples, reports)
 
     def _examples(self, found: Sequence[tuple[Lesson, Example]]) -> list[Example]:
@@ -97,13 +97,13 @@ class LanguageSeat(Seat):
         return {
             "optimiser": self.optimiser.state(),
             "proximal": self.proximal.state(),
-            "watch": self.watch.state(),
+            "monitor": self.monitor.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.optimiser.restore(state["optimiser"])
         self.proximal.restore(state["proximal"])
-        self.watch.restore(state["watch"])
+        self.monitor.restore(state["monitor"])
         self.base.engine.publish(self.name, self.optimiser.taken)
 
 

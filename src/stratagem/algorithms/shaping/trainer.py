@@ -143,7 +143,7 @@ class ShapingTrainer:
         found = {
             f"{name}/{check}": asdict(finding)
             for name, seat in learning.items()
-            for check, finding in seat.watch.findings().items()
+            for check, finding in seat.monitor.findings().items()
         }
         write_file(self.run.path / FINDINGS, json.dumps(found, indent=1) + "\n")
 

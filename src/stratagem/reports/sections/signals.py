@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from stratagem.learning.strength import Signal, Signals, Strength, Verdict
+from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoise, SignalToNoiseTracker, Verdict
 from stratagem.reports.figure import picture
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number, short
@@ -34,7 +34,7 @@ def _why(data: RunData) -> str:
     return "This run kept no signal of its terms: they are measured by runs that learn from a reward."
 
 
-SoFar = dict[int, Strength]
+SoFar = dict[int, SignalToNoise]
 """What was known of a term at each step at which it was measured."""
 _WORDS: dict[Verdict, str] = {
     "acts": "It brings a gradient: its halves agree beyond their noise.",
@@ -48,10 +48,10 @@ _WORDS: dict[Verdict, str] = {
 def so_far(data: RunData, term: str) -> SoFar:
     """By step, from the metrics alone; a term that gave exactly nothing has no noise."""
     dots, noises = (finite(data.curves.get(f"{_HEAD}{term}/{name}")) for name in ("dot", "noise"))
-    signals, known = Signals(), SoFar()
+    signals, known = SignalToNoiseTracker(), SoFar()
     for step in sorted(dots.keys() & noises.keys()):
-        signals.add({term: Signal(dots[step], noises[step], constant=noises[step] == 0.0)})
-        known[step] = signals.strengths()[term]
+        signals.add({term: GradientSignal(dots[step], noises[step], constant=noises[step] == 0.0)})
+        known[step] = signals.estimates()[term]
     return known
 
 
@@ -67,7 +67,7 @@ def _body(measured: dict[str, SoFar]) -> Html:
     return join(table(_HEADINGS, rows), element("div", *pictures, class_="facets"), element("p", note, class_="note"))
 
 
-def _row(term: str, found: Strength) -> list[str]:
+def _row(term: str, found: SignalToNoise) -> list[str]:
     mean = short(found.mean) + (f" \u00b1 {short(found.error)}" if math.isfinite(found.error) else "")
     word = element("span", _WORDS[found.verdict], class_="good" if found.verdict == "acts" else "doubt")
     return [term, element("td", word, class_="words"), number(found.ratio), mean, str(found.count)]

@@ -1,7 +1,7 @@
-"""What each term of the reward teaches: the gradient that it brings on average, against its noise.
+"""Gradient signal and noise of each reward term, from two halves of a batch.
 
-The rollouts of every group are dealt into two halves, and for each term g1 and g2 are the gradients of the sum over a
-half's taught tokens of term times log pi. Given the deal, rollouts are independent, and under the weights that played
+The rollouts of every group are split into two halves, and for each term g1 and g2 are the gradients of the sum over a
+half's taught tokens of term times log pi. Given the split, rollouts are independent, and under the weights that played
 them a token's score is zero on average; so `g1 . g2` is on average a positive multiple of the squared length of the
 term's expected gradient, and exactly zero for a term that has nothing to do with what the rollout said, however much
 the term varies. `|g1|^2 + |g2|^2` is what a step of it costs in noise.
@@ -19,31 +19,31 @@ import torch
 from stratagem.errors import BadParameter
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner
-from stratagem.learning.strength import Signal
+from stratagem.learning.signal_to_noise import GradientSignal
 
 TERM = "term/"
-"""What the columns of terms begin with: each term's own part of the reward, centred in its group."""
+"""Prefix of the columns of reward terms: each term's own part of the reward, centred in its group."""
 HALF = "half"
-"""The row that says to which half of its group an example's rollout was dealt: 0 or 1."""
+"""Row of an example that names the half of its group: 0 or 1."""
 Halves = tuple[torch.Tensor, torch.Tensor]
 
 
-def measured(learner: Learner, examples: Sequence[Example]) -> dict[str, Signal]:
-    """The signal of every term under the weights as they are, which must be those that played."""
+def measured(learner: Learner, examples: Sequence[Example]) -> dict[str, GradientSignal]:
+    """Measure every term under the current weights, which must be those that sampled the batch."""
     constant = {name: not any(any(_column(one, name)) for one in examples) for name in terms_of(examples)}
     return {
-        name: Signal(float(first.dot(second)), float(first.dot(first) + second.dot(second)), constant[name])
+        name: GradientSignal(float(first.dot(second)), float(first.dot(first) + second.dot(second)), constant[name])
         for name, (first, second) in gradients(learner, examples).items()
     }
 
 
 def terms_of(examples: Sequence[Example]) -> list[str]:
-    """The terms that any example knows of."""
+    """Reward terms with a column in any example."""
     return sorted({key.removeprefix(TERM) for one in examples for key in one.columns if key.startswith(TERM)})
 
 
 def gradients(learner: Learner, examples: Sequence[Example]) -> dict[str, Halves]:
-    """The two halves' gradients of every term over all trained weights, as rows of numbers; `.grad` is left alone."""
+    """Gradients of every term over all trained weights, one for each half, as flat vectors; `.grad` is unchanged."""
     terms = terms_of(examples)
     if not terms:
         return {}
@@ -57,15 +57,15 @@ def gradients(learner: Learner, examples: Sequence[Example]) -> dict[str, Halves
             for name in terms:
                 for half in range(2):
                     few = [(examples[number], halves[number] == half) for number in pack.examples]
-                    worth = [share if mine else 0.0 for one, mine in few for share in _column(one, name)]
-                    if any(worth):
-                        found[name][half].add_(_gradient(said, worth, weights))
+                    weight = [share if mine else 0.0 for one, mine in few for share in _column(one, name)]
+                    if any(weight):
+                        found[name][half].add_(_gradient(said, weight, weights))
     return {name: (first, second) for name, (first, second) in found.items()}
 
 
-def _gradient(said: torch.Tensor, worth: Sequence[float], weights: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Of the sum of the log-probabilities, each times its worth; the pass that found them can be walked again."""
-    along = torch.tensor(worth, dtype=said.dtype, device=said.device)
+def _gradient(said: torch.Tensor, weight: Sequence[float], weights: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Gradient of the weighted sum of log-probabilities; the graph is retained."""
+    along = torch.tensor(weight, dtype=said.dtype, device=said.device)
     slopes = torch.autograd.grad(said, weights, along, retain_graph=True, allow_unused=True)
     rows = (torch.zeros_like(w) if slope is None else slope for w, slope in zip(weights, slopes, strict=True))
     return torch.cat([row.flatten().double() for row in rows])

@@ -1,4 +1,4 @@
-"""A real learner under watch: silent where all is well, and heard where a part of it does not work."""
+"""A real learner under monitor: silent where all is well, and heard where a part of it does not work."""
 
 import math
 import warnings
@@ -8,15 +8,15 @@ import pytest
 import torch
 
 from stratagem.learning.example import Example
+from stratagem.learning.gradient_signal import measured
 from stratagem.learning.head import decoder_of
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.learning.monitor import CheckFailed, TrainingMonitor, TrainingWarning
 from stratagem.learning.optimiser import Optimiser, OptimiserSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.probes import probed
 from stratagem.learning.reference import Average
-from stratagem.learning.signal import measured
-from stratagem.learning.watch import CheckFailed, TrainingWarning, Watch
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.models.load import load
 
@@ -39,17 +39,17 @@ def learner(lm, *, trained=None, policy=None, adapter="one", rate=1e-3, **option
     return Learner(policy or Policy(lm), loss, optimiser, adapter=adapter, **options)
 
 
-def told(one, examples=(EXAMPLE,), count=5, measure=False, without=()):
+def told(one, examples=(EXAMPLE,), count=5, measure=False, skip=()):
     """The checks that find something over a few real steps; what is so by design is not among them."""
-    watch = Watch()
+    monitor = TrainingMonitor()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TrainingWarning)
         for _ in range(count):
             if measure:
-                watch.signals.add(measured(one, examples))
-            watch.after(one, [one.step(examples)], without=without)
-    assert watch.findings().pop("inert_clip").level == "note"
-    return watch.findings().keys() - {"inert_clip"}
+                monitor.signal_to_noise.add(measured(one, examples))
+            monitor.check_steps(one, [one.step(examples)], skip=skip)
+    assert monitor.findings().pop("inert_clip").level == "note"
+    return monitor.findings().keys() - {"inert_clip"}
 
 
 def test_a_learner_whose_adapter_is_at_work_is_sound(lm):
@@ -122,7 +122,7 @@ def test_a_policy_that_collapses_is_noticed(lm):
 def test_what_is_meant_is_not_told(lm):
     """Who imitates a teacher that always says the same is to say the same."""
     only = Example(tokens=(5, 9, 30), taught=(2,), allowed=((30, 31, 32),), columns={"advantage": (1.0,)})
-    assert told(learner(lm, rate=3e-2, loss=PolicyGradient()), [only], count=12, without=("collapse",)) == set()
+    assert told(learner(lm, rate=3e-2, loss=PolicyGradient()), [only], count=12, skip=("collapse",)) == set()
 
 
 def test_a_term_that_is_the_same_for_all_is_noticed(lm):
@@ -143,12 +143,14 @@ def test_what_the_sampler_said_is_compared_with_what_the_one_pass_found(lm):
 
 def test_every_step_on_a_batch_is_looked_at_in_its_place(lm):
     """The first of two begins at a ratio of 1, as it must; what is counted of the batch counts once."""
-    one, watch = learner(lm), Watch(strict=True)
+    one, monitor = learner(lm), TrainingMonitor(strict=True)
     for _ in range(4):
         known = one.prepared([EXAMPLE])
-        watch.after(one, [one.update(known), one.update(known)], counts={"credits": 3, "credits_cut": 1})
-    assert watch.findings() == {}
-    assert watch.state()["cuts"] == [4, 12]
+        monitor.check_steps(
+            one, [one.update(known), one.update(known)], counts={"advantages": 3, "advantages_clipped": 1}
+        )
+    assert monitor.findings() == {}
+    assert monitor.state()["clipped_advantages"] == [4, 12]
     first = replace(one.update(known), loss=math.nan)
     with pytest.raises(CheckFailed, match="The loss is nan"):
-        watch.after(one, [first, one.update(known)])
+        monitor.check_steps(one, [first, one.update(known)])

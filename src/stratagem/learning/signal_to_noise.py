@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 ENOUGH = 10
-"""Constant measurements in a row after which a term that varied before is said to have vanished."""
+"""Constant measurements in a row after which a term that varied before counts as vanished."""
 _FEW = 3
-"""Measurements from which a term is said to be constant."""
+"""Number of measurements after which a term counts as constant."""
 LEVEL = 0.05
 """Probability of a false "acts", and of a false "no direction", over a whole run."""
 SMALL = 0.2
@@ -28,15 +28,15 @@ Verdict = Literal["early", "constant", "vanished", "no direction", "acts"]
 
 
 @dataclass(frozen=True)
-class Signal:
-    """What one batch shows of a term."""
+class GradientSignal:
+    """Gradient of one reward term on one batch, from two halves of the batch."""
 
     dot: float
     """g1 . g2."""
     noise: float
     """|g1|^2 + |g2|^2."""
     constant: bool
-    """Whether all that the term gave was exactly nothing: it is shared, or cancels within every group."""
+    """True where the term is exactly zero for every token: it is shared, or cancels within every group."""
 
     @property
     def agreement(self) -> float:
@@ -45,18 +45,18 @@ class Signal:
 
 
 @dataclass(frozen=True)
-class Strength:
-    """A term over all measurements so far."""
+class SignalToNoise:
+    """Gradient signal-to-noise ratio of one reward term, over all measurements so far."""
 
     count: int
     varied: int
-    """In how many of them the term was not constant."""
+    """Number of measurements in which the term was not constant."""
     mean: float
-    """Of g1 . g2."""
+    """Mean of g1 . g2, the signal."""
     error: float
-    """The standard error of that mean."""
+    """Standard error of that mean."""
     noise: float
-    """The mean of |g1|^2 + |g2|^2."""
+    """Mean of |g1|^2 + |g2|^2, the noise."""
     still: int = 0
     """Constant measurements in a row up to now."""
     evidence: float = 1.0
@@ -66,17 +66,17 @@ class Strength:
 
     @property
     def ratio(self) -> float:
-        """How much of what it brings is direction: 1 where the halves agree, about 0 where there is only noise."""
+        """Signal-to-noise ratio 2 g1.g2 / (|g1|^2 + |g2|^2): 1 where the halves agree, about 0 for pure noise."""
         return 2.0 * self.mean / self.noise if self.noise else 0.0
 
     @property
     def ratio_error(self) -> float:
-        """The standard error of the ratio, that of the noise left aside."""
+        """Standard error of the ratio, with the noise taken as known."""
         return 2.0 * self.error / self.noise if self.noise else math.inf
 
     @property
     def verdict(self) -> Verdict:
-        """What is to be said of the term by now; "acts" stays, since a term that has done its work may vanish."""
+        """Result of the test so far; "acts" is final, since the gradient of a satisfied term may vanish."""
         if self.evidence >= 1.0 / LEVEL:
             return "acts"
         if self.counter_evidence >= 1.0 / LEVEL:
@@ -88,14 +88,14 @@ class Strength:
 
 @dataclass
 class _Bets:
-    """An e-process: the mean wealth of one gambler a stake, each of whom began with 1."""
+    """E-process: the mean wealth of one bettor for each stake, with initial wealth 1."""
 
     logs: list[float] = field(default_factory=lambda: [0.0] * len(_STAKES))
     most: float = 1.0
-    """The greatest wealth so far."""
+    """Greatest wealth so far."""
 
     def add(self, gain: float) -> None:
-        """Stake on a gain whose mean is at most zero under the null."""
+        """Bet on a gain whose mean is at most zero under the null hypothesis."""
         self.logs = [log + math.log1p(stake * gain) for log, stake in zip(self.logs, _STAKES, strict=True)]
         self.most = max(self.most, math.fsum(math.exp(min(log, 700.0)) for log in self.logs) / len(self.logs))
 
@@ -111,7 +111,7 @@ class _Sums:
     above: _Bets = field(default_factory=_Bets)
     below: _Bets = field(default_factory=_Bets)
 
-    def add(self, signal: Signal) -> None:
+    def add(self, signal: GradientSignal) -> None:
         self.count += 1
         self.dots += signal.dot
         self.squares += signal.dot**2
@@ -122,35 +122,35 @@ class _Sums:
             self.above.add(signal.agreement)
             self.below.add(SMALL - signal.agreement)
 
-    def strength(self) -> Strength:
+    def estimate(self) -> SignalToNoise:
         mean, error = self.dots / self.count, math.inf
         if self.count > 1:
             error = math.sqrt(max(0.0, self.squares / self.count - mean**2) / (self.count - 1))
         noise, most = self.noises / self.count, (self.above.most, self.below.most)
-        return Strength(self.count, self.varied, mean, error, noise, self.still, *most)
+        return SignalToNoise(self.count, self.varied, mean, error, noise, self.still, *most)
 
 
-class Signals:
-    """Adds up what batch after batch shows."""
+class SignalToNoiseTracker:
+    """Running gradient signal-to-noise ratio of every reward term."""
 
     def __init__(self) -> None:
         self._sums: dict[str, _Sums] = {}
 
-    def add(self, found: Mapping[str, Signal]) -> None:
-        """Another measurement."""
+    def add(self, found: Mapping[str, GradientSignal]) -> None:
+        """Add one measurement."""
         for name, signal in found.items():
             self._sums.setdefault(name, _Sums()).add(signal)
 
-    def strengths(self) -> dict[str, Strength]:
-        """What is known of every term."""
-        return {name: sums.strength() for name, sums in self._sums.items()}
+    def estimates(self) -> dict[str, SignalToNoise]:
+        """Estimate of every term so far."""
+        return {name: sums.estimate() for name, sums in self._sums.items()}
 
     def state(self) -> dict[str, Any]:
-        """Plain numbers, from which `restore` goes on."""
+        """Return plain numbers for a checkpoint."""
         return {name: asdict(sums) for name, sums in self._sums.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         self._sums = {name: _restored(sums) for name, sums in state.items()}
 
 

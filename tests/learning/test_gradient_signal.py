@@ -8,12 +8,12 @@ import torch
 
 from stratagem.errors import BadParameter
 from stratagem.learning.example import Example
+from stratagem.learning.gradient_signal import gradients, measured
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimiser import Optimiser, OptimiserSettings
 from stratagem.learning.policy import Policy
-from stratagem.learning.signal import gradients, measured
-from stratagem.learning.strength import Signal, Signals
+from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
 from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import load
 
@@ -80,10 +80,10 @@ def batch(learner, rng):
 
 
 def test_shared_unrelated_and_acting_terms_are_told_apart(learner):
-    rng, signals = random.Random(3), Signals()
+    rng, signals = random.Random(3), SignalToNoiseTracker()
     for _ in range(40):
         signals.add(measured(learner, batch(learner, rng)))
-    found = signals.strengths()
+    found = signals.estimates()
     assert {name: one.verdict for name, one in found.items()} == {
         "shared": "constant",
         "unrelated": "no direction",
@@ -113,7 +113,7 @@ def test_the_figures_are_those_of_the_gradients(learner):
     found = measured(learner, examples)["said"]
     assert found.dot == pytest.approx((first * second).sum().item())
     assert found.noise == pytest.approx(first.square().sum().item() + second.square().sum().item())
-    assert measured(learner, examples)["shared"] == Signal(0.0, 0.0, True)
+    assert measured(learner, examples)["shared"] == GradientSignal(0.0, 0.0, True)
 
 
 def test_a_batch_without_terms_is_not_measured_and_one_without_halves_is_refused(learner):

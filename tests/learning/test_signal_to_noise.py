@@ -5,34 +5,34 @@ import json
 import numpy as np
 import pytest
 
-from stratagem.learning.strength import ENOUGH, Signal, Signals
+from stratagem.learning.signal_to_noise import ENOUGH, GradientSignal, SignalToNoiseTracker
 
-CONSTANT = Signal(0.0, 0.0, True)
+CONSTANT = GradientSignal(0.0, 0.0, True)
 
 
 def fed(*dots, noise=2.0):
-    signals = Signals()
+    signals = SignalToNoiseTracker()
     for dot in dots:
-        signals.add({"x": Signal(dot, noise, False)})
+        signals.add({"x": GradientSignal(dot, noise, False)})
     return signals
 
 
 def verdict(*dots):
-    return fed(*dots).strengths()["x"].verdict
+    return fed(*dots).estimates()["x"].verdict
 
 
 def noise(draw, steps, size=40):
-    """Signals of halves that have nothing to do with each other."""
+    """SignalToNoiseTracker of halves that have nothing to do with each other."""
     for first, second in draw.normal(size=(steps, 2, size)):
-        yield Signal(first @ second, first @ first + second @ second, False)
+        yield GradientSignal(first @ second, first @ first + second @ second, False)
 
 
 def verdicts(signals):
     """The verdict after each measurement."""
-    known = Signals()
+    known = SignalToNoiseTracker()
     for signal in signals:
         known.add({"x": signal})
-        yield known.strengths()["x"].verdict
+        yield known.estimates()["x"].verdict
 
 
 def test_verdicts_wait_for_enough_measurements():
@@ -67,7 +67,7 @@ def test_noise_is_called_no_direction_within_sixty_steps():
 def test_a_direction_of_a_half_is_seen_and_seldom_called_noise():
     draw, runs = np.random.default_rng(22), 200
     seen = [
-        list(verdicts(Signal(r, 2.0, False) for r in draw.uniform(-0.5, 1.5, size=60).clip(-1, 1)))[-1]
+        list(verdicts(GradientSignal(r, 2.0, False) for r in draw.uniform(-0.5, 1.5, size=60).clip(-1, 1)))[-1]
         for _ in range(runs)
     ]
     assert seen.count("acts") >= 0.95 * runs
@@ -75,25 +75,25 @@ def test_a_direction_of_a_half_is_seen_and_seldom_called_noise():
 
 
 def test_a_term_that_collapses_before_it_shows_a_direction_vanished():
-    rollouts = [Signal(0.1 * (-1) ** n, 2.0, False) for n in range(6)]
+    rollouts = [GradientSignal(0.1 * (-1) ** n, 2.0, False) for n in range(6)]
     said = list(verdicts([*rollouts, *[CONSTANT] * ENOUGH]))
     assert said[-2:] == ["early", "vanished"]
     assert list(verdicts([*rollouts, *[CONSTANT] * ENOUGH, rollouts[0]]))[-1] == "early"
 
 
 def test_a_term_that_acted_keeps_its_verdict_when_it_has_done_its_work():
-    assert list(verdicts([*[Signal(1.0, 2.0, False)] * 8, *[CONSTANT] * 30]))[-1] == "acts"
+    assert list(verdicts([*[GradientSignal(1.0, 2.0, False)] * 8, *[CONSTANT] * 30]))[-1] == "acts"
 
 
 def test_mean_error_and_ratio_are_those_of_the_textbook():
-    found = fed(1.0, 2.0, 6.0).strengths()["x"]
+    found = fed(1.0, 2.0, 6.0).estimates()["x"]
     assert (found.count, found.mean, found.noise) == (3, 3.0, 2.0)
     assert found.error == pytest.approx((7.0 / 3.0) ** 0.5)
     assert (found.ratio, found.ratio_error) == pytest.approx((3.0, (7.0 / 3.0) ** 0.5))
 
 
 def test_a_state_is_json_and_goes_on_as_if_nothing_had_been():
-    whole, first, again = fed(1.0, 2.0, 6.0), fed(1.0, 2.0), Signals()
+    whole, first, again = fed(1.0, 2.0, 6.0), fed(1.0, 2.0), SignalToNoiseTracker()
     again.restore(json.loads(json.dumps(first.state())))
-    again.add({"x": Signal(6.0, 2.0, False)})
-    assert again.strengths() == whole.strengths()
+    again.add({"x": GradientSignal(6.0, 2.0, False)})
+    assert again.estimates() == whole.estimates()

@@ -1,0 +1,180 @@
+"""The training monitor: runs the checks on every optimizer step and keeps their findings; a checkpoint saves it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from stratagem.errors import StratagemError
+from stratagem.learning.checks import (
+    ADVANTAGES,
+    ADVANTAGES_CLIPPED,
+    CHECKS,
+    CLIP_FRACTIONS,
+    PATIENCE,
+    Check,
+    Level,
+    StepContext,
+)
+from stratagem.learning.learner import Learner, Report
+from stratagem.learning.probes import probed
+from stratagem.learning.signal_to_noise import SignalToNoiseTracker
+
+
+class TrainingWarning(UserWarning):
+    """First finding of a check."""
+
+
+class CheckFailed(StratagemError):
+    """Finding of a check that stops a strict run."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Everything that one check found in a run."""
+
+    level: Level
+    count: int
+    """Number of findings; a note is counted once."""
+    step: int
+    """Optimizer step of the first finding."""
+    first: str
+    """Sentence of the first finding."""
+
+
+class TrainingMonitor:
+    """Runs every check after every optimizer step; a strict monitor stops the run at the first fault."""
+
+    def __init__(self, *, strict: bool = False) -> None:
+        self.strict = strict
+        self.signal_to_noise = SignalToNoiseTracker()
+        """Gradient signal-to-noise ratio of each reward term, fed by `gradient_signal.measured` before a step."""
+        self._found: dict[str, Finding] = {}
+        self._entropies: list[float] = []
+        self._probed = False
+        self._reset_step = 0
+        self._clipped_advantages: tuple[int, int] | None = None
+        self._clip_fraction: float | None = None
+
+    def reset(self, step: int) -> None:
+        """Note that the learner returned to its initial weights after this many steps."""
+        self._reset_step = step
+        self._entropies.clear()
+
+    def check_steps(
+        self,
+        learner: Learner,
+        reports: Sequence[Report],
+        *,
+        counts: Mapping[str, int] | None = None,
+        skip: Collection[str] = (),
+    ) -> dict[str, str]:
+        """Check all steps that a learner just took on a batch; the first step with a gradient is probed too.
+
+        `skip` names checks of intended behaviour, such as the low entropy of a policy that imitates a teacher.
+        """
+        checks = {name: check for name, check in CHECKS.items() if name not in skip}
+        found = dict[str, str]()
+        for index, report in enumerate(reports):
+            context = StepContext(
+                step=learner.optimiser.taken - len(reports) + index,
+                report=report,
+                examples=report.examples,
+                counts=counts or {},
+                steps_per_batch=len(reports),
+                batch_step=index,
+                signal_to_noise=self.signal_to_noise.estimates(),
+                probes=self._probes(learner, report),
+                reset_step=self._reset_step,
+                entropy_bonus="entropies" in learner.loss.extras,
+            )
+            found |= self.check(context, checks)
+        return found
+
+    def _probes(self, learner: Learner, report: Report) -> Mapping[str, float]:
+        """All probes at the first step with a gradient, none at any other."""
+        if self._probed or not math.isfinite(report.norm) or report.norm <= 0.0:
+            return {}
+        self._probed = True
+        return probed(learner, report.examples)
+
+    def check_skipped_batch(self, step: int, *, counts: Mapping[str, int]) -> dict[str, str]:
+        """Check a batch without examples, of which only the counts of its estimator are known."""
+        report = Report(loss=0.0, norm=0.0, rate=0.0, num_examples=0, num_tokens=0, num_read=0)
+        context = StepContext(step=step, report=report, examples=(), counts=counts)
+        return self.check(context, {"alike": CHECKS["alike"]})
+
+    def check(self, context: StepContext, checks: Mapping[str, Check] = CHECKS) -> dict[str, str]:
+        """Return the sentence of each check that found something, and warn of new ones; a strict monitor raises."""
+        self._clip_fraction = _max_clip_fraction(self._clip_fraction, context.report)
+        context = replace(
+            context,
+            initial_entropy=self._initial_entropy(context.report.entropy),
+            clipped_advantages=self._count_clipped(context),
+            clip_fraction=self._clip_fraction,
+        )
+        found = dict[str, str]()
+        for name, check in checks.items():
+            known = name in self._found
+            if (known and check.level == "note") or not (sentence := check.find(context)):
+                continue
+            if self.strict and check.level == "fault":
+                raise CheckFailed(f"{sentence} (check {name})")
+            found[name] = sentence
+            if known:
+                self._found[name] = replace(self._found[name], count=self._found[name].count + 1)
+            else:
+                self._found[name] = Finding(check.level, 1, context.step, sentence)
+                warnings.warn(f"{sentence} (check {name})", TrainingWarning, stacklevel=3)
+        return found
+
+    def _initial_entropy(self, entropy: float | None) -> float | None:
+        if len(self._entropies) >= PATIENCE:
+            return math.fsum(self._entropies) / len(self._entropies)
+        if entropy is not None and math.isfinite(entropy):
+            self._entropies.append(entropy)
+        return None
+
+    def _count_clipped(self, context: StepContext) -> tuple[int, int] | None:
+        """Clipped and all advantages so far; all steps on one batch carry the same counts."""
+        if ADVANTAGES in context.counts and not context.batch_step:
+            clipped, number = self._clipped_advantages or (0, 0)
+            counts = context.counts
+            self._clipped_advantages = (clipped + counts.get(ADVANTAGES_CLIPPED, 0), number + counts[ADVANTAGES])
+        return self._clipped_advantages
+
+    def findings(self) -> dict[str, Finding]:
+        """Findings so far by the name of their check, in the order of their first step."""
+        return dict(self._found)
+
+    def state(self) -> dict[str, Any]:
+        """Return plain numbers and texts for a checkpoint."""
+        return {
+            "found": {name: asdict(finding) for name, finding in self._found.items()},
+            "entropies": list(self._entropies),
+            "probed": self._probed,
+            "reset_step": self._reset_step,
+            "clipped_advantages": self._clipped_advantages and list(self._clipped_advantages),
+            "clip_fraction": self._clip_fraction,
+            "signal_to_noise": self.signal_to_noise.state(),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state; findings in it are not warned of again."""
+        self._found = {name: Finding(**finding) for name, finding in state["found"].items()}
+        self._entropies = list(state["entropies"])
+        self._probed = state["probed"]
+        self._reset_step = state["reset_step"]
+        clipped = state["clipped_advantages"]
+        self._clipped_advantages = None if clipped is None else (clipped[0], clipped[1])
+        self._clip_fraction = state["clip_fraction"]
+        self.signal_to_noise.restore(state["signal_to_noise"])
+
+
+def _max_clip_fraction(known: float | None, report: Report) -> float | None:
+    """Largest clip fraction of any step so far, over all parts of the loss; None where no part clips a ratio."""
+    fractions = [value for name, value in report.metrics.items() if name.rpartition("/")[2] in CLIP_FRACTIONS]
+    return max(known or 0.0, *fractions) if fractions else known
