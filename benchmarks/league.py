@@ -108,7 +108,7 @@ def main() -> None:
         seats = Seats.of(standing, make_game(GAME))
         kept: list[Player] = []
         for number in range(asked.adapters):
-            for weight in standing.learners["main"].learner.optimiser.weights:
+            for weight in standing.learners["main"].learner.optimizer.weights:
                 weight.data.add_(1e-3)
             standing.engine.publish("main", number)
             kept.append(seats.player(standing.keep("main", number)))

@@ -21,7 +21,7 @@ from stratagem.learning.losses.base import Loss
 from stratagem.learning.losses.cross_entropy import CrossEntropy
 from stratagem.learning.losses.kto import KTO, mismatched
 from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import LanguageModel, load
@@ -33,8 +33,8 @@ Step = Callable[[int], dict[str, float]]
 def learner(lm: LanguageModel, loss: Loss, *, recompute: bool) -> Learner:
     """A new adapter that learns by a loss."""
     add_adapter(lm, NAME, RANK, ALPHA)
-    optimiser = Optimiser(adapter_parameters(lm, NAME), OptimiserSettings(rate=RATE), 1000)
-    return Learner(Policy(lm, recompute=recompute), loss, optimiser, adapter=NAME)
+    optimizer = Optimizer(adapter_parameters(lm, NAME), OptimizerSettings(rate=RATE), 1000)
+    return Learner(Policy(lm, recompute=recompute), loss, optimizer, adapter=NAME)
 
 
 def grpo(lm: LanguageModel, beta: float, *, recompute: bool) -> Step:

@@ -41,7 +41,7 @@ class Held(transformers.TrainerCallback):
         self.facts: dict[str, float] = {}
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Generation, gradients and the optimiser's step lie behind."""
+        """Generation, gradients and the optimizer's step lie behind."""
         self.line.tell(**self.facts)
         if not self.line.told():
             control.should_training_stop = True

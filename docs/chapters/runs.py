@@ -34,7 +34,7 @@ FILES = {
     f"{STEP}/{ADAPTERS}/policy": ("every validation", "The trained adapter, as peft keeps it."),
     f"{STEP}/{MODEL}": ("every validation", "In its place where all weights are trained: the whole model."),
     f"{STEP}/{ADAPTERS}/reference": ("every validation", "The moving reference, where there is one."),
-    f"{STEP}/state": ("every validation", "The optimiser, the random state, and what the algorithm carries."),
+    f"{STEP}/state": ("every validation", "The optimizer, the random state, and what the algorithm carries."),
     f"{STEP}/checkpoint.json": (
         "every validation",
         "Its step, which step is best, the recipe's digest, and which shards and metrics count, with digests.",

@@ -41,7 +41,7 @@ def shaping() -> str:
     return page(
         "Recipes of several learners",
         'With `algorithm = "shaping"` several seats of one game learn, each by a clock of its own. A recipe names '
-        "what differs from these defaults, which are ShapeLLM\u2019s; adapters and optimisers are told of on the page "
+        "what differs from these defaults, which are ShapeLLM\u2019s; adapters and optimizers are told of on the page "
         "of [recipes](recipes.md).",
         "## At the top",
         table(HEADS, rows(ShapingRecipe, LINKS)),

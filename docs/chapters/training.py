@@ -18,7 +18,7 @@ from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.learning.credit.base import Estimator
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.named import Named
-from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.settings import Settings
 
@@ -28,7 +28,7 @@ TABLES: dict[str, type[Settings]] = {
     "adapter": AdapterSettings,
     "reference": ReferenceSettings,
     "sepo": SEPOSettings,
-    "optimiser": OptimiserSettings,
+    "optimizer": OptimizerSettings,
 }
 """The tables of a recipe, by the name that they have in TOML."""
 HEADS = ("setting", "type", "default", "what it does")
@@ -71,7 +71,7 @@ def _recipes() -> list[Path]:
 
 def _table(name: str, settings: type[Settings]) -> str:
     where = {
-        "optimiser": "`[warm_start.optimiser]` and `[sepo.optimiser]`; the rate of each is in their defaults.",
+        "optimizer": "`[warm_start.optimizer]` and `[sepo.optimizer]`; the rate of each is in their defaults.",
         "adapter": "`[adapter]` is what SEPO trains; `[warm_start.adapter]` is what the warm start learns, if given.",
     }
     told = " ".join(filter(None, (definition(settings), where.get(name, ""))))
@@ -123,7 +123,7 @@ def _default(value: Any) -> str:
         return "must be given"
     if isinstance(value, Named):
         return code(value)
-    if isinstance(value, OptimiserSettings):
+    if isinstance(value, OptimizerSettings):
         return f'`rate = {value.rate:g}, schedule = "{value.schedule}", warm_up = {value.warm_up:g}`'
     if isinstance(value, Settings):
         return ""

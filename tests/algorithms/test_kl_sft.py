@@ -43,7 +43,7 @@ def divergence_from(reading):
 
 def test_an_adapter_learns_too_and_becomes_part_of_the_base():
     lm = load("tiny")
-    reports, reading = taught(lm, epochs=40, adapter={"rank": 4}, optimiser={"rate": 3e-3})
+    reports, reading = taught(lm, epochs=40, adapter={"rank": 4}, optimizer={"rate": 3e-3})
     assert adapter_names(lm) == []
     assert reports[-1].loss < 0.3 * reports[0].loss
     assert divergence_from(reading) == pytest.approx(reports[-1].loss, abs=0.05)

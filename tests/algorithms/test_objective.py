@@ -143,7 +143,7 @@ def collector(stage, settings):
 
 def learnt(stage, **settings):
     """The gradients' norms of two iterations."""
-    size = {"rollouts" if stage == "sepo" else "forks": 4, "groups": 2 if stage == "grpo" else 1, "optimiser": RATE}
+    size = {"rollouts" if stage == "sepo" else "forks": 4, "groups": 2 if stage == "grpo" else 1, "optimizer": RATE}
     trained, play = collector(stage, {**size, **settings})
     return [report.norm for n in range(2) for report in trained.learn(joined([play.collect(n)]).examples)]
 
@@ -257,7 +257,7 @@ BASELINE = {
     "evaluate_every": 1,
     "validation": 2,
     "test": 2,
-    "grpo": {"iterations": 2, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimiser": RATE},
+    "grpo": {"iterations": 2, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimizer": RATE},
 }
 
 
@@ -279,7 +279,7 @@ def test_a_run_with_a_baseline_resumes_to_the_bit(tmp_path):
 
 
 def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
-    league = {"iterations": 1, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimiser": RATE}
+    league = {"iterations": 1, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimizer": RATE}
     recipe = LeagueRecipe.read({"games": [KUHN], "learners": {"one": {}, "two": {}}, "league": league})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
     standing, game = Standing(recipe, run, load("tiny")), make_game(KUHN)

@@ -34,8 +34,8 @@ RECIPE = Recipe.read(
         "validation": 2,
         "test": 2,
         "select": "exploitability",
-        "warm_start": {"examples": 120, "epochs": 1, "batch": 32, "optimiser": {"rate": 1e-3}},
-        "sepo": {"iterations": 4, "rollouts": 4, "groups": 1, "signal_every": 2, "optimiser": {"rate": 1e-3}},
+        "warm_start": {"examples": 120, "epochs": 1, "batch": 32, "optimizer": {"rate": 1e-3}},
+        "sepo": {"iterations": 4, "rollouts": 4, "groups": 1, "signal_every": 2, "optimizer": {"rate": 1e-3}},
     }
 )
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -56,7 +56,7 @@ def figures(run):
 
 
 def weights(run):
-    return latest(run).state()["trained"]["optimiser"]["adam"]["state"]
+    return latest(run).state()["trained"]["optimizer"]["adam"]["state"]
 
 
 @pytest.fixture(scope="module")
@@ -159,8 +159,8 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
         "validation": 1,
         "test": 1,
         "evaluate_every": 1,
-        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimiser": {"rate": 1e-3}},
-        "warm_start": {"examples": 40, "epochs": 1, "batch": 16, "optimiser": {"rate": 1e-3}},
+        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"rate": 1e-3}},
+        "warm_start": {"examples": 40, "epochs": 1, "batch": 16, "optimizer": {"rate": 1e-3}},
         "games": ["kuhn(hands=2)"],
     }
     recipe = Recipe.read(over(small, VARIANTS[name]))
@@ -285,8 +285,8 @@ def test_a_shared_penalty_brings_exactly_nothing():
 def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
     path = tmp_path / "r.toml"
     path.write_text('games = ["kuhn"]\n[sepo]\niterations = 7\n', encoding="utf-8")
-    made = read_recipe(path, {"sepo.alpha": "3", "model": "tiny-qwen", "sepo.optimiser.rate": "1e-4"})
-    assert (made.sepo.iterations, made.sepo.alpha, made.model, made.sepo.optimiser.rate) == (7, 3.0, "tiny-qwen", 1e-4)
+    made = read_recipe(path, {"sepo.alpha": "3", "model": "tiny-qwen", "sepo.optimizer.rate": "1e-4"})
+    assert (made.sepo.iterations, made.sepo.alpha, made.model, made.sepo.optimizer.rate) == (7, 3.0, "tiny-qwen", 1e-4)
     for changes, said in (
         ({"sepo.alfa": "3"}, "There is no setting sepo.alfa"),
         ({"sepo.rollouts": "1"}, "sepo.rollouts"),

@@ -3,7 +3,7 @@
 from itertools import product
 
 import pytest
-from two_actions import DILEMMA, FLAT, OPTIMISER, defects, step
+from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
@@ -19,7 +19,7 @@ USUAL = {
     "groups": 4,
     "forks": 8,
     "loss": {"entropy": 0.0},
-    "optimiser": OPTIMISER,
+    "optimizer": OPTIMIZER,
     "opponents": {"AlwaysCooperate": 1.0},
 }
 

@@ -1,7 +1,7 @@
 """One iteration of a league: each learner's own adapter moves towards what pays against whom it met."""
 
 import pytest
-from two_actions import DILEMMA, OPTIMISER, defects
+from two_actions import DILEMMA, OPTIMIZER, defects
 
 from stratagem.algorithms.catalogue import ALGORITHMS
 from stratagem.algorithms.league.recipe import LeagueRecipe
@@ -16,7 +16,7 @@ COORDINATION = (
     "matrix(payoffs=[[(2, 2), (0, 0)], [(0, 0), (2, 2)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
 )
 """Here it pays to do what the other does."""
-USUAL = {"groups": 4, "forks": 8, "loss": {"entropy": 0.0}, "optimiser": OPTIMISER}
+USUAL = {"groups": 4, "forks": 8, "loss": {"entropy": 0.0}, "optimizer": OPTIMIZER}
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from stratagem.learning.losses.catalogue import LOSSES, make_loss
 from stratagem.learning.losses.kto import mismatched
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.losses.ratios import DIVERGENCES
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.value_head import ValueHead
 from stratagem.models.adapters import adapter_parameters, add_adapter
@@ -36,8 +36,8 @@ def learner_of(loss, *, head=False, shake=0.02):
             weight += shake * torch.randn_like(weight)
     value_head = ValueHead(lm) if head else None
     weights = [*adapter_parameters(lm, "one"), *(value_head.parameters() if value_head else ())]
-    optimiser = Optimiser(weights, OptimiserSettings(rate=1e-4), 1)
-    return Learner(Policy(lm), loss, optimiser, adapter="one", value_head=value_head, key=Key(5))
+    optimizer = Optimizer(weights, OptimizerSettings(rate=1e-4), 1)
+    return Learner(Policy(lm), loss, optimizer, adapter="one", value_head=value_head, key=Key(5))
 
 
 def reply(token, *, row=None, pair=None, targets=(), **columns):

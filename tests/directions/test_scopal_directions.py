@@ -4,7 +4,7 @@ In a dilemma of one round beside a cooperator, who defects wins and who cooperat
 """
 
 import pytest
-from two_actions import DILEMMA, OPTIMISER, defects
+from two_actions import DILEMMA, OPTIMIZER, defects
 
 from stratagem.algorithms.catalogue import trainer_of
 from stratagem.algorithms.scopal.methods import METHODS
@@ -13,7 +13,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.players.language import language_player
 from stratagem.runs.folder import RunFolder
 
-STAGE = {"epochs": 1, "batch": 1000, "optimiser": OPTIMISER}
+STAGE = {"epochs": 1, "batch": 1000, "optimizer": OPTIMIZER}
 RECIPE = {
     "algorithm": "scopal",
     "games": [DILEMMA],

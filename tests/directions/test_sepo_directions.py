@@ -9,7 +9,7 @@ from itertools import product
 from typing import get_args
 
 import pytest
-from two_actions import DILEMMA, FLAT, OPTIMISER, defects, step
+from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
 from stratagem.algorithms import sepo as sepo_module
 from stratagem.algorithms.recipe import Recipe
@@ -21,7 +21,7 @@ from stratagem.games.key import Key
 from stratagem.models.load import load
 
 DEAR = 1e4
-ALONE = {"alpha": 0.0, "beta": 0.0, "gamma": 0.0, "loss": {"kl": "none", "beta": 0.0}, "optimiser": OPTIMISER}
+ALONE = {"alpha": 0.0, "beta": 0.0, "gamma": 0.0, "loss": {"kl": "none", "beta": 0.0}, "optimizer": OPTIMIZER}
 UP, DOWN = 1.0, -1.0
 WAYS = list(product(["round", "episode"], ["to_go", "round"]))
 """How advantages are normalised, and what a round is worth; in one round all come to the same."""

@@ -18,7 +18,7 @@ from stratagem.runs.folder import RunFolder
 
 ONE = "ipd-shapellm(labels=(C, D), rounds=1)"
 FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(C, D), rounds=1, cooperative=True)"
-SPEAKS = {"mode": "direct", "style": "shapellm-state", "memory": "last", "optimiser": {"rate": 1e-4}}
+SPEAKS = {"mode": "direct", "style": "shapellm-state", "memory": "last", "optimizer": {"rate": 1e-4}}
 SEATS = {
     "naive": {"learner": "naive", **SPEAKS},
     "shaper": {"learner": "shaper", **SPEAKS},
@@ -117,7 +117,7 @@ def test_the_charge_leads_back_to_the_reference(seated, kind):
     home = defects(seat, game)
     torch.manual_seed(3)
     with torch.no_grad():
-        for weight in seat.optimiser.weights[:-2]:
+        for weight in seat.optimizer.weights[:-2]:
             weight += 0.05 * torch.randn_like(weight)
     seat.base.engine.publish("learner", 1)
     away = defects(seat, game)

@@ -1,7 +1,7 @@
 """One step of what is learnt without play: imitation of a teacher, first policies, and the base of a run."""
 
 import pytest
-from two_actions import DILEMMA, OPTIMISER, defects
+from two_actions import DILEMMA, OPTIMIZER, defects
 
 from stratagem.algorithms.kl_aims import reached
 from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
@@ -15,7 +15,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 
 ADAPTERS = {"all weights": {}, "an adapter": {"adapter": {"rank": 4}}}
-ONE_STEP = {"epochs": 1, "optimiser": OPTIMISER}
+ONE_STEP = {"epochs": 1, "optimizer": OPTIMIZER}
 
 
 @pytest.mark.parametrize("how", ADAPTERS)

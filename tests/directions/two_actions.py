@@ -12,7 +12,7 @@ DILEMMA = "ipd(rounds=1)"
 """DEFECT pays more whatever the other does, COOPERATE pays more to both together."""
 FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
 """All is paid alike, so no advantage is left beside what a setting adds."""
-OPTIMISER = {"rate": 1e-4}
+OPTIMIZER = {"rate": 1e-4}
 """One step of AdamW then goes along the sign of the gradient, far enough to be seen and near enough to be straight."""
 SHAKE = 0.02
 
@@ -26,7 +26,7 @@ def shaken(trained):
     """The same policy some way from its reference."""
     torch.manual_seed(3)
     with torch.no_grad():
-        for weight in trained.learner.optimiser.weights:
+        for weight in trained.learner.optimizer.weights:
             weight += SHAKE * torch.randn_like(weight)
     trained.engine.publish(trained.adapter, 1)
     return trained

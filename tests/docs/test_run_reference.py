@@ -25,7 +25,7 @@ RECIPE = {
     "validation": 2,
     "test": 2,
     "warm_start": {"examples": 40, "epochs": 1, "batch": 32},
-    "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimiser": {"rate": 1e-3}},
+    "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"rate": 1e-3}},
 }
 CAPITALS = {"NUMBER": r"\d+", "METRIC": r"[^/]+", "TABLE": r"[a-z]+", "CHECK": "|".join(CHECKS)}
 

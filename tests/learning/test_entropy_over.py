@@ -5,7 +5,7 @@ import torch
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.models.load import load
@@ -16,8 +16,8 @@ PROMPT, LEGAL = (5, 9, 70, 31, 8), (40, 41)
 def learner(entropy):
     lm = load("tiny")
     add_adapter(lm, "one", 4, 8.0, seed=1)
-    optimiser = Optimiser(adapter_parameters(lm, "one"), OptimiserSettings(rate=3e-3), 99)
-    return Learner(Policy(lm), PolicyGradient(entropy=entropy), optimiser, adapter="one")
+    optimizer = Optimizer(adapter_parameters(lm, "one"), OptimizerSettings(rate=3e-3), 99)
+    return Learner(Policy(lm), PolicyGradient(entropy=entropy), optimizer, adapter="one")
 
 
 def example(over=(LEGAL,), token=40):

@@ -11,7 +11,7 @@ from stratagem.learning.example import Example
 from stratagem.learning.gradient_signal import gradients, measured
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
 from stratagem.models.adapters import adapter_parameters, add_adapter
@@ -32,7 +32,7 @@ def adapted(kind):
         for weight in weights:
             weight += 0.1 * torch.randn_like(weight)
     loss = PolicyGradient(per="divisor")
-    return Learner(Policy(lm, budget=40), loss, Optimiser(weights, OptimiserSettings(), 9), adapter="one")
+    return Learner(Policy(lm, budget=40), loss, Optimizer(weights, OptimizerSettings(), 9), adapter="one")
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +97,9 @@ def test_the_halves_of_all_terms_add_up_to_the_learners_own_gradient(kind, monke
     learner, kept = adapted(kind), []
     examples = batch(learner, random.Random(4))
     found = gradients(learner, examples)
-    weights = learner.optimiser.weights
+    weights = learner.optimizer.weights
     assert all(weight.grad is None for weight in weights)
-    monkeypatch.setattr(learner.optimiser, "step", lambda: kept.extend(weight.grad for weight in weights) or 0.0)
+    monkeypatch.setattr(learner.optimizer, "step", lambda: kept.extend(weight.grad for weight in weights) or 0.0)
     learner.step(examples)
     theirs = torch.cat([gradient.flatten() for gradient in kept])
     ours = sum(half for halves in found.values() for half in halves)

@@ -12,7 +12,7 @@ from stratagem.learning.learner import Learner
 from stratagem.learning.losses.kto import KTO
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.losses.ppo import PPO
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import REFERENCE, Average, ReferenceSettings
 from stratagem.learning.value_head import ValueHead
@@ -36,10 +36,10 @@ def made(kind="tiny", *, loss=SEPO, dropout=0.0, rate=1e-2, head=False, average=
             weight += shake * torch.randn_like(weight)
     value_head = ValueHead(lm) if head else None
     weights = [*adapter_parameters(lm, "one"), *(value_head.parameters() if value_head else ())]
-    optimiser = Optimiser(weights, OptimiserSettings(rate=rate), 9)
+    optimizer = Optimizer(weights, OptimizerSettings(rate=rate), 9)
     policy = Policy(lm, budget=budget)
     reference = average(lm) if average else None
-    return Learner(policy, loss, optimiser, adapter="one", reference=reference, value_head=value_head, key=Key(5))
+    return Learner(policy, loss, optimizer, adapter="one", reference=reference, value_head=value_head, key=Key(5))
 
 
 def batch(seed, number=7):
@@ -54,7 +54,7 @@ def batch(seed, number=7):
 
 
 def trained(learner):
-    return [weight.detach().clone() for weight in learner.optimiser.weights]
+    return [weight.detach().clone() for weight in learner.optimizer.weights]
 
 
 def alike(ones, others):
@@ -153,9 +153,9 @@ def test_dropout_acts_in_the_step_and_resumes_to_the_bit():
     assert reports[0].examples[0].columns["old_logprobs"] == reports[3].examples[0].columns["old_logprobs"]
     torch.manual_seed(99)
     resumed = made(dropout=0.3)
-    resumed.optimiser.restore(again.optimiser.state())
+    resumed.optimizer.restore(again.optimizer.state())
     with torch.no_grad():
-        for weight, now in zip(resumed.optimiser.weights, trained(again), strict=True):
+        for weight, now in zip(resumed.optimizer.weights, trained(again), strict=True):
             weight.copy_(now)
     assert sober(resumed.step(batch(2))) == sober(learner.step(batch(2)))
     assert alike(trained(resumed), trained(learner))
@@ -216,9 +216,9 @@ def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_s
     for learner in (whole, broken):
         learner.step(batch(1))
     write = together(writes_adapters(broken.policy.lm), writes_heads({"seat-0": broken.value_head}))
-    save_checkpoint(run, 1, {"optimiser": broken.optimiser.state()}, write=write)
+    save_checkpoint(run, 1, {"optimizer": broken.optimizer.state()}, write=write)
     resumed, start = made(**options, shake=0.2), latest(run)
-    resumed.optimiser.restore(start.restore()["optimiser"])
+    resumed.optimizer.restore(start.restore()["optimizer"])
     restore_weights(resumed.policy.lm, start.folder)
     restore_heads({"seat-0": resumed.value_head}, start.folder)
     for seed in (2, 3):

@@ -10,7 +10,7 @@ import trl
 from stratagem.learning.example import of_demonstration
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.kto import KTO, mismatched
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import load
@@ -73,10 +73,10 @@ def test_a_step_of_kto_is_the_kto_trainers(trainer, budget, monkeypatch):
     lm = adapted()
     weights = adapter_parameters(lm, "one")
     learner = Learner(
-        Policy(lm, budget=budget), KTO(beta=0.3), Optimiser(weights, OptimiserSettings(), 9), adapter="one"
+        Policy(lm, budget=budget), KTO(beta=0.3), Optimizer(weights, OptimizerSettings(), 9), adapter="one"
     )
     gradients = []
-    monkeypatch.setattr(learner.optimiser, "step", lambda: gradients.extend(w.grad for w in weights) or 0.0)
+    monkeypatch.setattr(learner.optimizer, "step", lambda: gradients.extend(w.grad for w in weights) or 0.0)
     labels = dict(zip((tuple(row["prompt_ids"]) for row in trainer.train_dataset), LABELS, strict=True))
     examples = [
         of_demonstration(

@@ -13,7 +13,7 @@ from stratagem.learning.head import decoder_of
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.monitor import CheckFailed, TrainingMonitor, TrainingWarning
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.probes import probed
 from stratagem.learning.reference import Average
@@ -34,9 +34,9 @@ def lm():
 
 def learner(lm, *, trained=None, policy=None, adapter="one", rate=1e-3, **options):
     weights = adapter_parameters(lm, "one") if trained is None else trained
-    optimiser = Optimiser(weights, OptimiserSettings(rate=rate), 99)
+    optimizer = Optimizer(weights, OptimizerSettings(rate=rate), 99)
     loss = options.pop("loss", PolicyGradient(kl="one_sided", beta=0.1))
-    return Learner(policy or Policy(lm), loss, optimiser, adapter=adapter, **options)
+    return Learner(policy or Policy(lm), loss, optimizer, adapter=adapter, **options)
 
 
 def told(one, examples=(EXAMPLE,), count=5, measure=False, skip=()):

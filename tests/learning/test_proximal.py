@@ -1,4 +1,4 @@
-"""A whole batch of proximal policy optimisation against one written by hand: trl 0.11's PPOTrainer.step, unpacked."""
+"""A whole batch of proximal policy optimization against one written by hand: trl 0.11's PPOTrainer.step, unpacked."""
 
 import copy
 
@@ -13,7 +13,7 @@ from stratagem.learning.kl_controller import KLSettings
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.proximal import Played, PPOSettings, Proximal, fixed
 from stratagem.learning.schedules import Schedule
@@ -36,8 +36,8 @@ def made(settings=SETTINGS, rate=RATE):
         for weight in (*adapter_parameters(lm, "one"), *head.parameters()):
             weight += 0.03 * torch.randn(weight.shape, generator=generator)
     weights = [*adapter_parameters(lm, "one"), *head.parameters()]
-    optimiser = Optimiser(weights, OptimiserSettings(rate=rate, clip=1e9), 1000)
-    learner = Learner(Policy(lm, budget=60), PPO(), optimiser, adapter="one", value_head=head)
+    optimizer = Optimizer(weights, OptimizerSettings(rate=rate, clip=1e9), 1000)
+    learner = Learner(Policy(lm, budget=60), PPO(), optimizer, adapter="one", value_head=head)
     return Proximal(learner, settings)
 
 
@@ -90,7 +90,7 @@ class ByHand:
     def __init__(self, ours):
         self.lm, self.head = ours.learner.policy.lm, ours.learner.value_head
         self.settings, self.beta, self.moments = ours.settings, 0.2, Moments()
-        self.adam = torch.optim.AdamW(ours.learner.optimiser.weights, lr=RATE, weight_decay=0.0)
+        self.adam = torch.optim.AdamW(ours.learner.optimizer.weights, lr=RATE, weight_decay=0.0)
 
     def step(self, some, key):
         with torch.no_grad():
@@ -138,7 +138,7 @@ class ByHand:
 
 
 def weights_of(learner):
-    return torch.cat([weight.detach().flatten() for weight in learner.optimiser.weights])
+    return torch.cat([weight.detach().flatten() for weight in learner.optimizer.weights])
 
 
 def test_two_batches_move_the_weights_as_trl_does():
@@ -203,13 +203,13 @@ def test_steps_that_go_too_far_are_undone():
     near, far = (made(SETTINGS.model_copy(update={"farthest": bound})) for bound in (1e-9, 1e9))
     for one in (near, far):
         list(one.learn(played(1), Key(1)))
-    start, state = weights_of(near.learner), copy.deepcopy(near.learner.optimiser.state())
+    start, state = weights_of(near.learner), copy.deepcopy(near.learner.optimizer.state())
     for one in (near, far):
         list(one.learn(played(2), Key(2)))
     assert (near.last["undone"], far.last["undone"]) == (1.0, 0.0)
     assert torch.equal(weights_of(near.learner), start)
     assert not torch.equal(weights_of(far.learner), start)
-    again = near.learner.optimiser.state()
+    again = near.learner.optimizer.state()
     assert again["taken"] == state["taken"]
     assert near.learnt == 2
     for number, moments in state["adam"]["state"].items():

@@ -28,13 +28,13 @@ from stratagem.sweeps.runner import Sweep
 
 RATE = {"rate": 1e-3}
 GAME = {"games": ["kuhn(hands=1)"], "temperature": 1.0, "evaluate_every": 1, "validation": 1, "test": 1}
-FORKED = {"groups": 2, "forks": 2, "updates": 1, "optimiser": RATE}
-LEARNT = {"epochs": 1, "batch": 16, "optimiser": RATE}
+FORKED = {"groups": 2, "forks": 2, "updates": 1, "optimizer": RATE}
+LEARNT = {"epochs": 1, "batch": 16, "optimizer": RATE}
 RECIPES = {
     "sepo": {
         **GAME,
-        "warm_start": {"examples": 40, "epochs": 1, "batch": 16, "optimiser": RATE},
-        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "optimiser": RATE},
+        "warm_start": {"examples": 40, "epochs": 1, "batch": 16, "optimizer": RATE},
+        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "optimizer": RATE},
     },
     "grpo": {**GAME, "opponents": ["random"], "grpo": {"iterations": 3, "turns": [0, 1], **FORKED}},
     "league": {
@@ -62,11 +62,11 @@ RECIPES = {
         "checkpoint_every": 1,
         "record_every": 1,
         "test": {"games": 2, "rounds": [2, 3]},
-        "seats": {"shaper": {"learner": "shaper", "optimiser": RATE}, "naive": {"learner": "naive", "optimiser": RATE}},
+        "seats": {"shaper": {"learner": "shaper", "optimizer": RATE}, "naive": {"learner": "naive", "optimizer": RATE}},
     },
     "kl_sft": {
         "aims": [{"policy": "ipd-cooperative", "seat": 0}],
-        "kl_sft": {"examples": 10, "epochs": 8, "batch": 5, "optimiser": RATE},
+        "kl_sft": {"examples": 10, "epochs": 8, "batch": 5, "optimizer": RATE},
     },
 }
 SWEEP = """

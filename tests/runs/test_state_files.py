@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stratagem.errors import BadRecord
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.runs.state_files import PLACES, TENSORS, load_state, save_state
 
 DTYPES = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.bool]
@@ -133,29 +133,29 @@ def test_places_that_cannot_be_are_named(places, tmp_path):
 
 
 def learning(steps=6):
-    """A small model with dropout, and its optimiser."""
+    """A small model with dropout, and its optimizer."""
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(), torch.nn.Linear(8, 1))
-    return model, Optimiser(model.parameters(), OptimiserSettings(rate=0.01, schedule="cosine", decay=0.1), steps)
+    return model, Optimizer(model.parameters(), OptimizerSettings(rate=0.01, schedule="cosine", decay=0.1), steps)
 
 
-def steps(model, optimiser, count):
+def steps(model, optimizer, count):
     for _ in range(count):
         model(torch.randn(4, 3)).square().sum().backward()
-        optimiser.step()
+        optimizer.step()
 
 
-def test_an_optimiser_goes_on_as_if_it_had_never_stopped(tmp_path):
-    model, optimiser = learning()
-    steps(model, optimiser, 3)
-    state = {"model": model.state_dict(), "optimiser": optimiser.state(), "random": torch.get_rng_state()}
+def test_an_optimizer_goes_on_as_if_it_had_never_stopped(tmp_path):
+    model, optimizer = learning()
+    steps(model, optimizer, 3)
+    state = {"model": model.state_dict(), "optimizer": optimizer.state(), "random": torch.get_rng_state()}
     save_state(state, tmp_path)
-    steps(model, optimiser, 3)
+    steps(model, optimizer, 3)
     again, resumed = learning()
     read = load_state(tmp_path)
     again.load_state_dict(read["model"])
-    resumed.restore(read["optimiser"])
+    resumed.restore(read["optimizer"])
     torch.set_rng_state(read["random"])
     steps(again, resumed, 3)
     assert bits(again.state_dict()) == bits(model.state_dict())
-    assert bits(resumed.state()) == bits(optimiser.state())
+    assert bits(resumed.state()) == bits(optimizer.state())

@@ -6,7 +6,7 @@ import torch
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
@@ -25,7 +25,7 @@ class Toy(Settings):
     steps: int = 9
     every: int = 2
     last: int = 2
-    learner: OptimiserSettings = OptimiserSettings(rate=0.05, schedule="cosine", decay=0.1)
+    learner: OptimizerSettings = OptimizerSettings(rate=0.05, schedule="cosine", decay=0.1)
 
 
 def toy_run(path, config=None):
@@ -39,12 +39,12 @@ def toy_run(path, config=None):
 def _work(run, config, seed):
     torch.manual_seed(seed)
     model = torch.nn.Linear(4, 1)
-    optimiser = Optimiser(model.parameters(), config.learner, config.steps)
+    optimizer = Optimizer(model.parameters(), config.learner, config.steps)
     done, best = 0, (math.inf, 0)
     if start := resume(run):
         state = start.restore()
         model.load_state_dict(state["model"])
-        optimiser.restore(state["optimiser"])
+        optimizer.restore(state["optimizer"])
         done, best = start.step, state["best"]
         keep(run, config.last)
     with MetricLog(run) as log:
@@ -54,11 +54,11 @@ def _work(run, config, seed):
             write_shard(run.record, step, episodes)
             loss = (model(torch.randn(8, 4)) - episodes[0].payoffs[0]).square().mean()  # draws as dropout does
             loss.backward()
-            log.write(step, {"loss": float(loss.detach()), "norm": optimiser.step(), "pay": episodes[0].payoffs[0]})
+            log.write(step, {"loss": float(loss.detach()), "norm": optimizer.step(), "pay": episodes[0].payoffs[0]})
             best = min(best, (float(loss.detach()), step // config.every * config.every))
             if step % config.every == 0 or step == config.steps:
                 log.write(step, {"eval/weight": float(model.weight.detach().sum())})
-                state = {"model": model.state_dict(), "optimiser": optimiser.state(), "best": best}
+                state = {"model": model.state_dict(), "optimizer": optimizer.state(), "best": best}
                 save_checkpoint(run, step, state, best=[best[1]])
                 keep(run, config.last)
 
@@ -83,6 +83,6 @@ def end_of(run):
         "checkpoints": list(checkpoint_folders(run)),
         "counted": (last.step, last.shards, last.best, state["best"]),
         "weights": {name: value.view(torch.uint8).tolist() for name, value in state["model"].items()},
-        "optimiser": repr(state["optimiser"]),
+        "optimizer": repr(state["optimizer"]),
         "random": load_state(last.folder / "state")["random"]["cpu"].tolist(),
     }

@@ -26,7 +26,7 @@ from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.losses.kl_targets import KLTargets
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.models.load import LanguageModel
 from stratagem.models.merging import merged
@@ -46,7 +46,7 @@ class KLSFTSettings(SFTSettings):
     """How many make a step."""
     epochs: int = Field(default=4, ge=0)
     """How often each is learnt from."""
-    optimiser: OptimiserSettings = OptimiserSettings(rate=1e-3, schedule="cosine", warm_up=0.05)
+    optimizer: OptimizerSettings = OptimizerSettings(rate=1e-3, schedule="cosine", warm_up=0.05)
     """How the weights are moved."""
 
 
@@ -80,10 +80,10 @@ def kl_sft(lm: LanguageModel, recipe: KLSFTRecipe) -> Iterator[Report]:
     """Every step in turn; when the last was taken, the model itself has what was learnt, and is frozen again."""
     settings, key = recipe.kl_sft, Key(recipe.seed).at("kl_sft")
     examples = aimed(TransformersEngine(lm), recipe, key)
-    optimiser = Optimiser(_weights(lm, recipe), settings.optimiser, settings.steps(len(examples)))
+    optimizer = Optimizer(_weights(lm, recipe), settings.optimizer, settings.steps(len(examples)))
     adapter = ADAPTER if settings.adapter else None
     policy = Policy(lm, budget=recipe.budget)
-    learner = Learner(policy, KLTargets(), optimiser, adapter=adapter, key=key.at("dropout"))
+    learner = Learner(policy, KLTargets(), optimizer, adapter=adapter, key=key.at("dropout"))
     yield from sft(learner, [[example] for example in examples], settings, key.at("order"))
     if adapter:
         merged(lm, adapter)

@@ -14,7 +14,7 @@ from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.named import Named
-from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
 
@@ -27,7 +27,7 @@ class Iterations(Protocol):
     @property
     def loss(self) -> Named[Loss]: ...
     @property
-    def optimiser(self) -> OptimiserSettings: ...
+    def optimizer(self) -> OptimizerSettings: ...
     @property
     def updates(self) -> int: ...
 

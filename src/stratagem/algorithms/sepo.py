@@ -1,4 +1,4 @@
-"""SEPO: be paid, and be neither exploitable nor collusive nor harmful (Safe Equilibrium Policy Optimisation).
+"""SEPO: be paid, and be neither exploitable nor collusive nor harmful (Safe Equilibrium Policy Optimization).
 
 The objective is `J = U - a E - b C - g X`: pay, exploitability, the risk of collusion, harm to others. Rollouts against
 the train pool bring U and X; E and C show only against adversaries, in probes. A rollout's advantage is taken round by

@@ -12,15 +12,16 @@ from stratagem.algorithms.provided import SEPO, Provided
 from stratagem.evaluation.metrics.safety import WEIGHTS, Weights
 from stratagem.learning.credit.catalogue import NamedAdvantage, read_advantage
 from stratagem.learning.losses.catalogue import NamedLoss, read_loss
-from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.optimizer import OptimizerSettings
 
 REPLACED = {
+    "optimiser": "optimizer",
     "kl": "loss = { beta = ... }",
     "clip": "loss = { clip_low = ..., clip_high = ... }",
     "normalise": "advantage = { normalise = ... }",
     "horizon": "advantage = { horizon = ... }",
 }
-"""Keys that became parameters of the loss and of the estimator."""
+"""Replaced keys; most became parameters of the loss and of the estimator."""
 
 
 class SEPOSettings(ObjectiveSettings):
@@ -57,12 +58,12 @@ class SEPOSettings(ObjectiveSettings):
     """What harm to others costs."""
     signal_every: int = Field(default=5, ge=0)
     """After how many iterations it is measured what gradient each term of the reward brings; 0 never measures."""
-    optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
+    optimizer: OptimizerSettings = OptimizerSettings(rate=1e-5)
     """How the weights are moved."""
 
     @property
     def updates(self) -> int:
-        """Steps of the optimiser in an iteration."""
+        """Steps of the optimizer in an iteration."""
         return 1
 
     def weights(self, family: str) -> dict[str, float]:

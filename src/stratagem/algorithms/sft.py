@@ -6,8 +6,8 @@ Batches are drawn without repetition within an epoch, in an order that follows f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -17,7 +17,7 @@ from stratagem.engines.base import Engine
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, of_demonstration
 from stratagem.learning.learner import Learner, Report
-from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import LanguageModel
 from stratagem.prompting.base import Message
@@ -45,13 +45,15 @@ class AdapterSettings(FiniteSettings):
 class SFTSettings(FiniteSettings):
     """How demonstrations are learnt."""
 
+    replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer"}
+
     examples: int = Field(default=8000, ge=1)
     """How many demonstrations of each game there are; those that are held out included."""
     epochs: int = Field(default=3, ge=0)
     """How often each is learnt from."""
     batch: int = Field(default=8, ge=1)
     """How many make a step."""
-    optimiser: OptimiserSettings = OptimiserSettings(rate=2e-5, schedule="cosine", warm_up=0.05)
+    optimizer: OptimizerSettings = OptimizerSettings(rate=2e-5, schedule="cosine", warm_up=0.05)
     """How the weights are moved."""
     adapter: AdapterSettings | None = None
     """Learn as an adapter, which is merged into the base at the end; without this table all weights learn."""
@@ -89,7 +91,7 @@ def sft(learner: Learner, units: Sequence[Sequence[Example]], settings: SFTSetti
     Examples of a unit, which begin alike, stand beside each other, so that what they share is read once.
     """
     for number, batch in enumerate(batches(units, settings, key)):
-        if number >= learner.optimiser.taken:
+        if number >= learner.optimizer.taken:
             yield learner.step(batch)
 
 

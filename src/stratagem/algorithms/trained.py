@@ -13,7 +13,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner, Report
-from stratagem.learning.optimiser import Optimiser
+from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.policy import Policy
 from stratagem.models.load import LanguageModel
 from stratagem.players.model_player import ModelPlayer
@@ -61,14 +61,14 @@ class Trained:
         self.name = name
         self.seed = recipe.seed if seed is None else seed
         stage = recipe.stage
-        optimiser = Optimiser(self._weights(), stage.optimiser, stage.iterations * stage.updates)
+        optimizer = Optimizer(self._weights(), stage.optimizer, stage.iterations * stage.updates)
         self.engine = engine or TransformersEngine(self.lm)
         self.hero = hero_of(recipe, self.engine, self.adapter or "", name)
         policy = Policy(self.lm, budget=recipe.budget, recompute=recipe.recompute)
         self.learner = Learner(
             policy,
             stage.loss.made,
-            optimiser,
+            optimizer,
             adapter=self.adapter,
             reference=recipe.reference.make(self.lm, name),
             key=Key(self.seed).at("dropout"),
@@ -82,7 +82,7 @@ class Trained:
     @property
     def taken(self) -> int:
         """How many iterations were learnt from."""
-        return self.learner.optimiser.taken // self.recipe.stage.updates
+        return self.learner.optimizer.taken // self.recipe.stage.updates
 
     def _weights(self) -> Sequence[Any]:
         if self.adapter is None:
@@ -113,28 +113,28 @@ class Trained:
 
     def _skipped(self) -> Report:
         """A step without any gradient."""
-        rate, norm = self.learner.optimiser.rate, self.learner.optimiser.step()
+        rate, norm = self.learner.optimizer.rate, self.learner.optimizer.step()
         return Report(loss=0.0, norm=norm, rate=rate, num_examples=0, num_tokens=0, num_read=0)
 
     def _publish(self) -> None:
-        self.engine.publish(self.adapter or "", self.learner.optimiser.taken)
+        self.engine.publish(self.adapter or "", self.learner.optimizer.taken)
 
     def begin_anew(self, weights: Iterable[torch.Tensor]) -> None:
         """Go back to these weights of its adapter, as if nothing had been learnt."""
-        self.learner.optimiser.begin_anew(weights)
+        self.learner.optimizer.begin_anew(weights)
         if self.learner.average is not None:
             self.learner.average.begin_anew()
         self._publish()
 
     def state(self) -> dict[str, Any]:
         """All that a later step depends on, but for the weights."""
-        return {"optimiser": self.learner.optimiser.state()}
+        return {"optimizer": self.learner.optimizer.state()}
 
     def restore(self, state: dict[str, Any], folder: Path) -> None:
         """Go on from a state and the weights in the folder of its checkpoint."""
         names = None if self.adapter is None else self.adapters
         restore_weights(self.lm, folder, names)
-        self.learner.optimiser.restore(state["optimiser"])
+        self.learner.optimizer.restore(state["optimizer"])
         self._publish()
 
     @property

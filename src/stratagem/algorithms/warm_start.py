@@ -22,7 +22,7 @@ from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.learning.optimiser import Optimiser
+from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.policy import Policy
 from stratagem.models.load import LanguageModel, load
 from stratagem.models.merging import merged
@@ -63,17 +63,17 @@ class WarmStart:
         lm = load(self.recipe.model)
         engine = TransformersEngine(lm)
         hero_of(self.recipe, engine)  # which says what it could not play when it has learnt
-        optimiser = Optimiser(self._weights(lm), self.settings.optimiser, self.recipe.warm_steps)
+        optimizer = Optimizer(self._weights(lm), self.settings.optimizer, self.recipe.warm_steps)
         units = list(self._units(engine))
         if start is not None:
-            optimiser.restore(start.restore()["optimiser"])
+            optimizer.restore(start.restore()["optimizer"])
             restore_weights(lm, start.folder)
-        for report in sft(self._learner(lm, optimiser), units, self.settings, self.key.at("warm start")):
-            step = optimiser.taken
+        for report in sft(self._learner(lm, optimizer), units, self.settings, self.key.at("warm start")):
+            step = optimizer.taken
             log.write(step, {"sft/loss": report.loss, "sft/norm": report.norm, "sft/rate": report.rate})
             tell(step, {"loss": report.loss})
             if step % (10 * self.recipe.evaluate_every) == 0 or step == self.recipe.warm_steps:
-                save_checkpoint(self.run, step, {"optimiser": optimiser.state()}, write=self._writes(lm))
+                save_checkpoint(self.run, step, {"optimizer": optimizer.state()}, write=self._writes(lm))
                 keep(self.run, last=2)
         if self.settings.adapter is not None:
             merged(lm, ADAPTER)
@@ -88,10 +88,10 @@ class WarmStart:
             return list(lm.model.parameters())
         return adapter.add(lm, ADAPTER, self.recipe.seed)
 
-    def _learner(self, lm: LanguageModel, optimiser: Optimiser) -> Learner:
+    def _learner(self, lm: LanguageModel, optimizer: Optimizer) -> Learner:
         policy = Policy(lm, budget=self.recipe.budget, recompute=self.recipe.recompute)
         adapter = ADAPTER if self.settings.adapter else None
-        return Learner(policy, CrossEntropy(), optimiser, adapter=adapter, key=self.key.at("dropout"))
+        return Learner(policy, CrossEntropy(), optimizer, adapter=adapter, key=self.key.at("dropout"))
 
     def _units(self, engine: TransformersEngine) -> Iterator[list[Example]]:
         """What is learnt of every game; of demonstrations those that are not held out."""

@@ -69,7 +69,7 @@ class StepContext:
 
 
 def not_finite(context: StepContext) -> str:
-    """A loss or a gradient that is no number teaches nothing, and spoils the optimiser's memory."""
+    """A loss or a gradient that is no number teaches nothing, and spoils the optimizer's memory."""
     if math.isfinite(context.report.loss) and math.isfinite(context.report.norm):
         return ""
     return f"The loss is {context.report.loss} and the gradient's norm {context.report.norm}: the step was not taken."

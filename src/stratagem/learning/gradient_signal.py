@@ -48,7 +48,7 @@ def gradients(learner: Learner, examples: Sequence[Example]) -> dict[str, Halves
     if not terms:
         return {}
     halves = [_half(example) for example in examples]
-    weights = [weight for weight in learner.optimiser.weights if weight.requires_grad]
+    weights = [weight for weight in learner.optimizer.weights if weight.requires_grad]
     size = sum(weight.numel() for weight in weights)
     found = {name: tuple(weights[0].new_zeros(size, dtype=torch.float64) for _ in range(2)) for name in terms}
     with learner.at_work():

@@ -19,7 +19,7 @@ from stratagem.learning.batch import columns_of
 from stratagem.learning.example import Example
 from stratagem.learning.logprobs import Said, joined
 from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals, combined
-from stratagem.learning.optimiser import Optimiser
+from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.packing import Pack
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import Average
@@ -56,13 +56,13 @@ class Report:
 
 
 class Learner:
-    """A policy, a loss and an optimiser."""
+    """A policy, a loss and an optimizer."""
 
     def __init__(
         self,
         policy: Policy,
         loss: Loss,
-        optimiser: Optimiser,
+        optimizer: Optimizer,
         *,
         adapter: str | None,
         reference: str | Average | None = None,
@@ -75,7 +75,7 @@ class Learner:
         """
         self.policy = policy
         self.loss = loss
-        self.optimiser = optimiser
+        self.optimizer = optimizer
         self.adapter = adapter
         self.average = reference if isinstance(reference, Average) else None
         self.reference = reference.name if isinstance(reference, Average) else reference
@@ -83,7 +83,7 @@ class Learner:
         self.key = key or Key(0)
 
     def step(self, examples: Sequence[Example]) -> Report:
-        """Learn from a batch in one step of the optimiser, which is all that the batch is learnt from.
+        """Learn from a batch in one step of the optimizer, which is all that the batch is learnt from.
 
         The policy before the step is then the one in the step, and no pass of its own is spent on it; dropout makes the
         two differ, so with it one is.
@@ -122,7 +122,7 @@ class Learner:
         reference = self._reference([*taught, *aside])
         read = self._read_once(taught, aside, reference) or self._read_twice(taught, aside, reference)
         whole = combined([piece.output for piece in read])
-        rate, norm = self.optimiser.rate, self.optimiser.step()
+        rate, norm = self.optimizer.rate, self.optimizer.step()
         return Report(
             loss=float(whole.loss),
             norm=norm,
@@ -133,7 +133,7 @@ class Learner:
             metrics={**whole.means(), **_ends(whole)},
             entropy=_entropy(read),
             reference_gap=_gap(read),
-            reference_moved=None if self.average is None else self.average.move(self.optimiser.taken),
+            reference_moved=None if self.average is None else self.average.move(self.optimizer.taken),
             examples=[*self._known(taught, read), *aside],
         )
 
@@ -163,7 +163,7 @@ class Learner:
         """What the loss must see of the batch is asked first, and then every pack is read and let go of."""
         totals = self._totals(taught, aside, reference)
         packs = self.policy.packs(taught)
-        with self.at_work(), dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimiser.taken)):
+        with self.at_work(), dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimizer.taken)):
             return [self._learnt(pack, self._pieces(pack, taught), taught, reference, totals) for pack in packs]
 
     def _aside(self, example: Example) -> bool:

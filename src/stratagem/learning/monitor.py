@@ -80,7 +80,7 @@ class TrainingMonitor:
         found = dict[str, str]()
         for index, report in enumerate(reports):
             context = StepContext(
-                step=learner.optimiser.taken - len(reports) + index,
+                step=learner.optimizer.taken - len(reports) + index,
                 report=report,
                 examples=report.examples,
                 counts=counts or {},

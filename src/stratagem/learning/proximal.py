@@ -1,4 +1,4 @@
-"""Proximal policy optimisation, from what was played and what it paid to the steps of the learner.
+"""Proximal policy optimization, from what was played and what it paid to the steps of the learner.
 
     fix       log pi, log ref and V of every token, in one pass under the weights that played
     charge    r_t = score_t / std of all scores so far  -  beta (log pi - log ref)
@@ -33,7 +33,7 @@ from stratagem.learning.kl_controller import KLController, KLSettings
 from stratagem.learning.learner import OLD, Learner, Report
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
-from stratagem.learning.optimiser import Snapshot
+from stratagem.learning.optimizer import Snapshot
 from stratagem.learning.schedules import Schedule
 from stratagem.learning.score_scaling import ScoreScaling
 from stratagem.settings import Settings
@@ -113,7 +113,7 @@ class Proximal:
 
     def __post_init__(self) -> None:
         if self.learner.value_head is None:
-            raise BadParameter("Proximal policy optimisation needs a learner with a value head.")
+            raise BadParameter("Proximal policy optimization needs a learner with a value head.")
         self.controller = KLController(self.settings.kl)
         self.scaling = ScoreScaling()
 
@@ -125,7 +125,7 @@ class Proximal:
         said = fixed(self.learner, played.examples)
         credit = self.settings.credit()(self._decisions(played, said))
         examples = with_credit(played.examples, said, credit)
-        before = self.learner.optimiser.snapshot() if self.settings.farthest else None
+        before = self.learner.optimizer.snapshot() if self.settings.farthest else None
         for places in self.settings.batches.drawn(len(examples), key):
             yield self.learner.update([examples[place] for place in places])
         self._note(played, said)
@@ -138,7 +138,7 @@ class Proximal:
         moved = float((said.policy_logprobs - now).mean())
         if moved <= self.settings.farthest:
             return False
-        self.learner.optimiser.undo(before)
+        self.learner.optimizer.undo(before)
         return True
 
     def _decisions(self, played: Played, said: Fixed) -> Decisions:
@@ -162,7 +162,7 @@ class Proximal:
         self.learnt += 1
 
     def state(self) -> dict[str, Any]:
-        """What a later batch depends on, beside the weights and the optimiser."""
+        """What a later batch depends on, beside the weights and the optimizer."""
         return {"learnt": self.learnt, "scores": self.scaling.state(), "kl": self.controller.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:

@@ -136,7 +136,7 @@ def check_adapter(model: LanguageModel, name: str) -> None:
 
 
 def adapter_parameters(model: LanguageModel, name: str) -> list[Any]:
-    """The weights of one adapter: what an optimiser is given."""
+    """The weights of one adapter: what an optimizer is given."""
     return list(_weights(model, name).values())
 
 

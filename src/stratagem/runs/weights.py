@@ -1,6 +1,6 @@
 """Trained weights in a checkpoint: adapters as peft keeps them, or the whole model, both as safetensors.
 
-Restoring fills the weights that are there, so an optimiser that was made over them goes on with the same ones.
+Restoring fills the weights that are there, so an optimizer that was made over them goes on with the same ones.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ DILEMMA = {
     "validation": 2,
     "test": 2,
     "temperature": 1.0,
-    "grpo": {"iterations": 8, "groups": 2, "forks": 8, "updates": 2, "opponents": {"random": 1.0}, "optimiser": RATE},
+    "grpo": {"iterations": 8, "groups": 2, "forks": 8, "updates": 2, "opponents": {"random": 1.0}, "optimizer": RATE},
 }
 FORKED = {
     "games": ["kuhn"],
@@ -34,8 +34,8 @@ FORKED = {
     "evaluate_every": 1,
     "validation": 2,
     "test": 2,
-    "warm_start": {"teacher": "random", "examples": 40, "epochs": 1, "batch": 16, "optimiser": RATE},
-    "grpo": {"iterations": 3, "groups": 2, "forks": 2, "turns": [0, 3], "updates": 2, "optimiser": RATE},
+    "warm_start": {"teacher": "random", "examples": 40, "epochs": 1, "batch": 16, "optimizer": RATE},
+    "grpo": {"iterations": 3, "groups": 2, "forks": 2, "turns": [0, 3], "updates": 2, "optimizer": RATE},
 }
 
 OPENING = {
@@ -56,7 +56,7 @@ OPENING = {
         "turns": [0, 1],
         "terms": {"parts": 1.0},
         "opponents": {"hold": 1.0},
-        "optimiser": RATE,
+        "optimizer": RATE,
     },
 }
 

@@ -50,7 +50,7 @@ DATA = {
         "results_decay": 0.9,
         "crossplay": 1,
         "shown": 2,
-        "optimiser": {"rate": 1e-3},
+        "optimizer": {"rate": 1e-3},
     },
 }
 
@@ -247,7 +247,7 @@ def ends_the_same(run, whole):
     assert [row["metrics"] for row in rows[0]["players"]] == [row["metrics"] for row in again[0]["players"]]
     for name in ("league/population.json", "league/results.json", "league.json", "models.json"):
         assert (run.path / name).read_bytes() == (whole.path / name).read_bytes()
-    mine, theirs = (latest(one).state()["learners"]["main"]["optimiser"]["adam"]["state"] for one in (run, whole))
+    mine, theirs = (latest(one).state()["learners"]["main"]["optimizer"]["adam"]["state"] for one in (run, whole))
     assert all(torch.equal(mine[n][name], value) for n, moments in theirs.items() for name, value in moments.items())
 
 

@@ -26,7 +26,7 @@ def standing_in(path, **changes):
 def kept_in_turn(standing, count):
     """Members that each differ from the one before."""
     for step in range(count):
-        for weight in standing.learners["main"].learner.optimiser.weights:
+        for weight in standing.learners["main"].learner.optimizer.weights:
             weight.data.add_(0.05)
         standing.engine.publish("main", step)
         yield standing.keep("main", step)
@@ -51,8 +51,8 @@ def test_who_was_met_last_stays(standing):
     assert len(adapter_names(standing.lm)) == 3
     again = [seats.player(member).policy(view) for member in members]
     assert [dict(mix) for mix in again] == [dict(mix) for mix in said]
-    assert all(weight.requires_grad for weight in learner.optimiser.weights)
-    assert sum(weight.requires_grad for weight in standing.lm.model.parameters()) == len(learner.optimiser.weights)
+    assert all(weight.requires_grad for weight in learner.optimizer.weights)
+    assert sum(weight.requires_grad for weight in standing.lm.model.parameters()) == len(learner.optimizer.weights)
 
 
 def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_says_alone(tmp_path):
@@ -90,7 +90,7 @@ def test_the_last_adapter_cannot_go(standing):
 def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(standing):
     hero, view = standing.learners["main"].hero, make_game("kuhn(hands=1)").start(Key(0)).view(0)
     before = hero.policy(view)
-    for weight in standing.learners["main"].learner.optimiser.weights:
+    for weight in standing.learners["main"].learner.optimizer.weights:
         weight.data.add_(0.1)
     standing.engine.publish("main", 1)
     standing.results.record("main", "base", 1.0)
@@ -103,9 +103,9 @@ def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(standing):
 def test_the_reference_of_who_begins_anew_begins_anew(tmp_path):
     standing = standing_in(tmp_path, reference={"type": "ema"}, league={"loss": {"kl": "k3", "beta": 0.1}})
     learner = standing.learners["main"].learner
-    for weight in learner.optimiser.weights:
+    for weight in learner.optimizer.weights:
         weight.data.add_(0.1)
     learner.average.move(learner.average.every)
     standing.renew("main")
-    pairs = zip(adapter_parameters(standing.lm, learner.average.name), learner.optimiser.weights, strict=True)
+    pairs = zip(adapter_parameters(standing.lm, learner.average.name), learner.optimizer.weights, strict=True)
     assert all(torch.equal(reference, weight) for reference, weight in pairs)

@@ -1,4 +1,4 @@
-"""How fast a seat learns: its pace is a share of the optimiser's rate, by how often it learnt before."""
+"""How fast a seat learns: its pace is a share of the optimizer's rate, by how often it learnt before."""
 
 import math
 from dataclasses import replace
@@ -21,7 +21,7 @@ from stratagem.runs.folder import RunFolder
 
 @pytest.fixture
 def seat(tmp_path):
-    naive = {"learner": "naive", "optimiser": {"rate": 1e-3}, "pace": {"start": 0.0, "end": 1.0, "steps": 2}}
+    naive = {"learner": "naive", "optimizer": {"rate": 1e-3}, "pace": {"start": 0.0, "end": 1.0, "steps": 2}}
     game = "ipd-shapellm(labels=(C, D), rounds=2)"
     recipe = ShapingRecipe.read({"game": game, "seats": {"naive": naive, "other": {"learner": "tabular"}}})
     trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
@@ -35,7 +35,7 @@ def games_of(seat, game):
 
 def moved(seat, game, number):
     """How far its weights go when it learns from some episodes."""
-    weights = seat.optimiser.weights[:-2]
+    weights = seat.optimizer.weights[:-2]
     before = [weight.detach().clone() for weight in weights]
     seat.learn([games_of(seat, game)], 0, Key(number))
     pairs = zip(before, weights, strict=True)
@@ -44,7 +44,7 @@ def moved(seat, game, number):
 
 def test_its_pace_rises_by_how_often_it_learnt(seat):
     seat, game = seat
-    found = [(moved(seat, game, number), seat.optimiser.pace) for number in range(3)]
+    found = [(moved(seat, game, number), seat.optimizer.pace) for number in range(3)]
     assert [pace for _, pace in found] == [0.0, 0.5, 1.0]
     assert found[0][0] == 0.0 < found[1][0]
 
@@ -62,7 +62,7 @@ def test_a_seat_that_is_restored_goes_on_at_its_pace(seat):
     moved(seat, game, 1)
     seat.restore(state)
     moved(seat, game, 1)
-    assert seat.optimiser.pace == 0.5
+    assert seat.optimizer.pace == 0.5
     assert torch.isfinite(seat.head.weight).all()
 
 

@@ -33,10 +33,10 @@ RECIPE = ShapingRecipe.read(
         "seats": {
             "shaper": {
                 "learner": "shaper",
-                "optimiser": {"rate": 1e-3, "clip": float("inf")},
+                "optimizer": {"rate": 1e-3, "clip": float("inf")},
                 "ppo": {"entropy": ENTROPY, "batches": {"batch": 6, "mini_batch": 3}},
             },
-            "naive": {"learner": "naive", "optimiser": {"rate": 1e-3, "clip": float("inf")}},
+            "naive": {"learner": "naive", "optimizer": {"rate": 1e-3, "clip": float("inf")}},
         },
     }
 )
@@ -101,8 +101,8 @@ def test_both_move_and_each_by_its_clock(whole):
     assert silent < 1.0, "the start is legal enough for this count"
     assert state["shaper"]["proximal"]["learnt"] == 4
     assert state["naive"]["proximal"]["learnt"] == 8
-    assert state["naive"]["optimiser"]["taken"] == 8
-    assert 12 <= state["shaper"]["optimiser"]["taken"] <= 16
+    assert state["naive"]["optimizer"]["taken"] == 8
+    assert 12 <= state["shaper"]["optimizer"]["taken"] <= 16
     first = curves(whole)["naive/first/start"][1]
     assert first[0] != first[-1]
 
@@ -117,8 +117,8 @@ def test_a_run_that_was_broken_off_within_a_trial_ends_as_one_that_was_not(whole
     one, other = latest(whole).state(), latest(resumed).state()
     for seat in ("shaper", "naive"):
         pairs = zip(
-            one["seats"][seat]["optimiser"]["adam"]["state"].values(),
-            other["seats"][seat]["optimiser"]["adam"]["state"].values(),
+            one["seats"][seat]["optimizer"]["adam"]["state"].values(),
+            other["seats"][seat]["optimizer"]["adam"]["state"].values(),
             strict=True,
         )
         for first, second in pairs:

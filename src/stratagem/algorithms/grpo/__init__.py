@@ -1,1 +1,1 @@
-"""Group-relative policy optimisation on forks: play on several times from one situation, and compare."""
+"""Group-relative policy optimization on forks: play on several times from one situation, and compare."""

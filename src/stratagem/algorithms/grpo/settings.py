@@ -12,10 +12,11 @@ from stratagem.algorithms.objective import ObjectiveSettings
 from stratagem.algorithms.provided import GRPO, Provided
 from stratagem.learning.credit.catalogue import NamedAdvantage, read_advantage
 from stratagem.learning.losses.catalogue import NamedLoss, read_loss
-from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.optimizer import OptimizerSettings
 
 TERMS = ("payoff", "parts", "outcome", *SIGNALS)
 REPLACED = {
+    "optimiser": "optimizer",
     "kl": 'loss = { kl = "k3", beta = ... }',
     "entropy": "loss = { entropy = ... }",
     "clip_low": "loss = { clip_low = ... }",
@@ -25,7 +26,7 @@ REPLACED = {
     "orders": 'advantage = { type = "per_order", how = ... }',
     "order_scale": 'advantage = { type = "per_order", scale = ... }',
 }
-"""Keys that became parameters of the loss and of the estimator."""
+"""Replaced keys; most became parameters of the loss and of the estimator."""
 SELF = "self"
 """The opponent that is the policy itself; then all seats learn."""
 
@@ -69,8 +70,8 @@ class ForkSettings(ObjectiveSettings):
     clip_advantage: float = Field(default=0.0, ge=0.0)
     """Beyond this an advantage is cut; 0 cuts nothing."""
     updates: int = Field(default=1, ge=1)
-    """Steps of the optimiser that an iteration makes, among which its examples are dealt out."""
-    optimiser: OptimiserSettings = OptimiserSettings(rate=1e-5)
+    """Steps of the optimizer that an iteration makes, among which its examples are dealt out."""
+    optimizer: OptimizerSettings = OptimizerSettings(rate=1e-5)
     """How the weights are moved."""
 
     @model_validator(mode="after")

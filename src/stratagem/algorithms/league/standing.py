@@ -58,7 +58,7 @@ class Standing:
         for number, name in enumerate(recipe.learners):
             trained = Trained(recipe, lm, name=name, engine=self.engine, seed=recipe.seed * 1000 + number)
             self.learners[name], self.monitors[name] = trained, TrainingMonitor(strict=strict)
-            self._first[name] = [weight.detach().clone() for weight in trained.learner.optimiser.weights]
+            self._first[name] = [weight.detach().clone() for weight in trained.learner.optimizer.weights]
         for member in self._founders():
             self.population.add(member)
             self.results.add(member.name)
@@ -116,7 +116,7 @@ class Standing:
     def renew(self, learner: str) -> None:
         """The learner goes back to where it began, and nothing is known of it."""
         self.learners[learner].begin_anew(self._first[learner])
-        self.monitors[learner].reset(self.learners[learner].learner.optimiser.taken)
+        self.monitors[learner].reset(self.learners[learner].learner.optimizer.taken)
         self.results.forget(learner)
         self.collectors.pop(learner, None)
 

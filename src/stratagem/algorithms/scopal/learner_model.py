@@ -19,7 +19,7 @@ from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.learner import Learner
-from stratagem.learning.optimiser import Optimiser
+from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import REFERENCE
 from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
@@ -61,7 +61,7 @@ class LearnerModel:
         self.weights = self._weights()
         self.engine = TransformersEngine(self.lm)
         self._learner: Learner | None = None
-        self._optimiser: dict[str, Any] | None = None
+        self._optimizer: dict[str, Any] | None = None
         self._versions: dict[str, int] = {}
         for text in recipe.games:
             self.player().check(make_game(text))
@@ -131,13 +131,13 @@ class LearnerModel:
         reference = REFERENCE if self.adapter else None
         if fresh and reference:
             self._copy(reference)
-        optimiser = Optimiser(self.weights, refinement.settings.optimiser, refinement.steps)
-        if not fresh and self._optimiser is not None:
-            optimiser.restore(self._optimiser)
+        optimizer = Optimizer(self.weights, refinement.settings.optimizer, refinement.steps)
+        if not fresh and self._optimizer is not None:
+            optimizer.restore(self._optimizer)
         policy = Policy(self.lm, budget=self.recipe.budget, recompute=self.recipe.recompute)
         loss = refinement.lesson.loss
         key = key.at("dropout")
-        self._learner = Learner(policy, loss, optimiser, adapter=self.adapter, reference=reference, key=key)
+        self._learner = Learner(policy, loss, optimizer, adapter=self.adapter, reference=reference, key=key)
         return self._learner
 
     def staged(self, step: int, method: str) -> None:
@@ -158,11 +158,11 @@ class LearnerModel:
     def state(self) -> dict[str, Any]:
         """All that later steps depend on, but for the weights."""
         learner = self._learner
-        return {"optimiser": None if learner is None else learner.optimiser.state(), "versions": self._versions}
+        return {"optimizer": None if learner is None else learner.optimizer.state(), "versions": self._versions}
 
     def restore(self, state: dict[str, Any], folder: Path) -> None:
         """Go on from a state and the weights in the folder of its checkpoint."""
-        self._optimiser, self._versions = state["optimiser"], dict(state["versions"])
+        self._optimizer, self._versions = state["optimizer"], dict(state["versions"])
         for path in sorted((folder / ADAPTERS).glob("*")):
             if path.name not in adapter_names(self.lm):
                 copied(self.lm, POLICY, path.name)

@@ -116,7 +116,7 @@ def labelled(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
 
 @dataclass(frozen=True)
 class Preferring(Method):
-    """Kahneman-Tversky optimisation of all samples, both kinds weighed to one sum (SCO-PAL, eq. 2 to 6).
+    """Kahneman-Tversky optimization of all samples, both kinds weighed to one sum (SCO-PAL, eq. 2 to 6).
 
     `joint` adds the cross-entropy of the desirable ones (section 7.1).
     """
@@ -152,7 +152,7 @@ def _cloned_weight(example: Example) -> float:
 
 @dataclass(frozen=True)
 class Pairing(Method):
-    """Direct preference optimisation: a desirable reply to a question against an undesirable one to the same."""
+    """Direct preference optimization: a desirable reply to a question against an undesirable one to the same."""
 
     def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
         pairs = list(_pairs(samples, rng))

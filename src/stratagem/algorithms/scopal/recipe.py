@@ -16,13 +16,13 @@ from stratagem.algorithms.scopal.settings import (
     StageSettings,
 )
 from stratagem.algorithms.sft import AdapterSettings
-from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings, over_default
 
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
 """The games that SCO-PAL trains on."""
-_CLONED = StageSettings(batch=2, optimiser=OptimiserSettings(rate=1e-6, warm_up=0.1))
+_CLONED = StageSettings(batch=2, optimizer=OptimizerSettings(rate=1e-6, warm_up=0.1))
 
 
 class JudgeSettings(FiniteSettings):
@@ -74,11 +74,11 @@ class ScopalRecipe(AnyRecipe):
     winning: StageSettings = _CLONED
     """Behavioural cloning of all that was said in won games."""
     kto: StageSettings = StageSettings()
-    """Kahneman-Tversky optimisation."""
+    """Kahneman-Tversky optimization."""
     joint: StageSettings = StageSettings()
     """Cloning and KTO in one loss."""
     dpo: StageSettings = StageSettings()
-    """Direct preference optimisation."""
+    """Direct preference optimization."""
     grpo: StageSettings = StageSettings(beta=0.04)
     """The group-relative policy gradient over what was played."""
     spag: StageSettings = StageSettings(beta=0.2)

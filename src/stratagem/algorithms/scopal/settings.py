@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from pydantic import Field, field_validator
 
 from stratagem.learning.credit.catalogue import make_credit
-from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.settings import FiniteSettings
 
 SELF = "self"
@@ -57,13 +60,15 @@ class RewardSettings(FiniteSettings):
 class StageSettings(FiniteSettings):
     """One stage of refinement."""
 
+    replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer"}
+
     epochs: int = Field(default=5, ge=1)
     """How often every sample is learnt from."""
     max_steps: int = Field(default=0, ge=0)
     """Optimizer steps of the stage, in place of `epochs`; 0 leaves it to `epochs`."""
     batch: int = Field(default=16, ge=1)
     """How many samples make a step; pairs count as one."""
-    optimiser: OptimiserSettings = OptimiserSettings(rate=1e-6)
+    optimizer: OptimizerSettings = OptimizerSettings(rate=1e-6)
     """How the weights are moved."""
     beta: float = Field(default=0.1, ge=0.0)
     """How fast a gain over the reference is saturated, or what the divergence from it costs; cloning has no use for

@@ -17,7 +17,7 @@ from stratagem.learning.credit.base import coded
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.monitor import TrainingMonitor
-from stratagem.learning.optimiser import Optimiser
+from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.packing import read
 from stratagem.learning.proximal import Played, Proximal
 from stratagem.learning.value_head import ValueHead
@@ -31,7 +31,7 @@ _OF_A_STEP = ("value/explained", "policy/clipped")
 
 
 class LanguageSeat(Seat):
-    """Plays by its adapter, and learns it by proximal policy optimisation."""
+    """Plays by its adapter, and learns it by proximal policy optimization."""
 
     def __init__(self, name: str, settings: Learns, base: Base, every: int, key: Key, *, strict: bool = False) -> None:
         """`every` so many episodes it learns; `key` draws the adapter, the order of learning and what dropout drops."""
@@ -40,11 +40,11 @@ class LanguageSeat(Seat):
         self.base = base
         weights = settings.adapter.add(base.lm, name, key.value & 0x7FFFFFFF)
         self.head = ValueHead(base.lm, settings.value_scale)
-        self.optimiser = Optimiser(weights, settings.optimiser, steps=1, unpaced=self.head.parameters())
+        self.optimizer = Optimizer(weights, settings.optimizer, steps=1, unpaced=self.head.parameters())
         self.learner = Learner(
             base.policy,
             settings.ppo.loss(0),
-            self.optimiser,
+            self.optimizer,
             adapter=name,
             value_head=self.head,
             key=key.at("dropout"),
@@ -66,10 +66,10 @@ class LanguageSeat(Seat):
             scores=[lesson.reward for lesson, _ in found],
             turns=coded(lesson.turn for lesson, _ in found)[0].tolist(),
         )
-        self.optimiser.pace = self.settings.pace.at(self.proximal.learnt)
+        self.optimizer.pace = self.settings.pace.at(self.proximal.learnt)
         reports = list(self.proximal.learn(played, key))
-        self.base.engine.publish(self.name, self.optimiser.taken)
-        if self.optimiser.pace and not self.proximal.last.get("undone"):  # standing still is then what was asked for
+        self.base.engine.publish(self.name, self.optimizer.taken)
+        if self.optimizer.pace and not self.proximal.last.get("undone"):  # standing still is then what was asked for
             self.monitor.check_steps(self.learner, reports)
         return self._figures(played.examples, reports)
 
@@ -95,16 +95,16 @@ class LanguageSeat(Seat):
 
     def state(self) -> dict[str, Any]:
         return {
-            "optimiser": self.optimiser.state(),
+            "optimizer": self.optimizer.state(),
             "proximal": self.proximal.state(),
             "monitor": self.monitor.state(),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self.optimiser.restore(state["optimiser"])
+        self.optimizer.restore(state["optimizer"])
         self.proximal.restore(state["proximal"])
         self.monitor.restore(state["monitor"])
-        self.base.engine.publish(self.name, self.optimiser.taken)
+        self.base.engine.publish(self.name, self.optimizer.taken)
 
 
 def speaker(settings: Speaks, engine: Engine, adapter: str) -> Speaker:

@@ -8,13 +8,13 @@ times: so it is paid for what they learn of it (ShapeLLM, section 4.1; M-FOS; SH
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from stratagem.algorithms.recipe_file import ModeName, over
 from stratagem.algorithms.sft import AdapterSettings
-from stratagem.learning.optimiser import OptimiserSettings
+from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.proximal import PPOSettings
 from stratagem.learning.schedules import Schedule
 from stratagem.play.memory import memory_of
@@ -64,11 +64,13 @@ class Speaks(Remembers):
 
 
 class Learns(Speaks):
-    """A language model that learns by proximal policy optimisation, as an adapter of its own."""
+    """A language model that learns by proximal policy optimization, as an adapter of its own."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer"}
 
     adapter: AdapterSettings = RANK_TWO
     """The adapter."""
-    optimiser: OptimiserSettings = OptimiserSettings(rate=TRL_RATE, clip=float("inf"))
+    optimizer: OptimizerSettings = OptimizerSettings(rate=TRL_RATE, clip=float("inf"))
     """How the adapter and the value head are moved."""
     pace: Schedule = Schedule(start=1.0, end=1.0)
     """The share of its rate at which the adapter is moved, by how often it learnt before; not the value head."""
@@ -85,7 +87,7 @@ class Learns(Speaks):
         """Of what a table leaves out, the value is that of this kind of learner and not of tables of its sort."""
         if not isinstance(data, Mapping):
             return data
-        given = {name: data[name] for name in ("adapter", "optimiser", "ppo") if isinstance(data.get(name), Mapping)}
+        given = {name: data[name] for name in ("adapter", "optimizer", "ppo") if isinstance(data.get(name), Mapping)}
         usual = {name: cls.model_fields[name].default.model_dump() for name in given}
         return {**data, **{name: over(usual[name], table) for name, table in given.items()}}
 
@@ -110,7 +112,7 @@ class Shaper(Learns):
     """What it remembers: none, last, episode or trial."""
     style: str = "shapellm-occurrence"
     """How a turn is put in words, which must go with the memory."""
-    optimiser: OptimiserSettings = OptimiserSettings(rate=TRL_RATE / 10, clip=float("inf"))
+    optimizer: OptimizerSettings = OptimizerSettings(rate=TRL_RATE / 10, clip=float("inf"))
     """How the adapter and the value head are moved."""
     ppo: PPOSettings = PPOSettings(c_vf=1e-3)
     """How a batch of play is learnt from."""

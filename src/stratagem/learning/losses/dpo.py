@@ -15,7 +15,7 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class DPO(Loss):
-    """Direct preference optimisation: `-(1 - e) log s(h) - e log s(-h)` with `h = beta (r_chosen - r_rejected)`.
+    """Direct preference optimization: `-(1 - e) log s(h) - e log s(-h)` with `h = beta (r_chosen - r_rejected)`.
 
     s is the logistic function and r = log pi(y|x) - log ref(y|x) over the whole reply; the mean over pairs.
     Reference: Rafailov 2023, eq. 7; label smoothing e is conservative DPO (Mitchell 2023). Equal to trl's DPOTrainer.

@@ -16,7 +16,7 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class KTO(Loss):
-    """Kahneman-Tversky optimisation: `w_D (1 - s(beta (r - z)))` if desirable, else `w_U (1 - s(beta (z - r)))`.
+    """Kahneman-Tversky optimization: `w_D (1 - s(beta (r - z)))` if desirable, else `w_U (1 - s(beta (z - r)))`.
 
     s is the logistic function, r = log pi(y|x) - log ref(y|x) over the whole reply, and z the mean of r over mismatched
     replies, at least 0 and without gradient, which stands for the divergence of the policy from the reference.

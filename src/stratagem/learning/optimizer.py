@@ -21,7 +21,7 @@ Kept = Annotated[float, Field(ge=0.0, lt=1.0)]
 """How much of an average stays at a step."""
 
 
-class OptimiserSettings(FiniteSettings):
+class OptimizerSettings(FiniteSettings):
     """How weights are moved."""
 
     rate: float = Field(default=1e-5, gt=0.0)
@@ -47,13 +47,13 @@ class Snapshot(NamedTuple):
     state: dict[str, Any]
 
 
-class Optimiser:
+class Optimizer:
     """AdamW over some weights (Loshchilov and Hutter 2019), stepped with the schedule."""
 
     def __init__(
         self,
         weights: Iterable[torch.nn.Parameter],
-        settings: OptimiserSettings,
+        settings: OptimizerSettings,
         steps: int,
         unpaced: Iterable[torch.nn.Parameter] = (),
     ) -> None:
@@ -151,7 +151,7 @@ def _long(weight: torch.nn.Parameter) -> torch.Tensor:
     return weight.detach().float().requires_grad_()
 
 
-def share_at(settings: OptimiserSettings, taken: int, steps: int) -> float:
+def share_at(settings: OptimizerSettings, taken: int, steps: int) -> float:
     """The share of the highest rate after some steps of all."""
     rising = round(settings.warm_up * steps)
     if taken < rising:

@@ -1,4 +1,4 @@
-"""Steps of the optimiser: schedules, the bound on the gradient, and weights in short formats."""
+"""Steps of the optimizer: schedules, the bound on the gradient, and weights in short formats."""
 
 import copy
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from stratagem.errors import BadParameter
-from stratagem.learning.optimiser import Optimiser, OptimiserSettings, share_at
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings, share_at
 
 
 def weights(dtype):
@@ -18,21 +18,21 @@ def gradients(number):
     return torch.randn(40, generator=torch.Generator().manual_seed(number))
 
 
-def stepped(optimiser, weight, steps, start=0):
+def stepped(optimizer, weight, steps, start=0):
     for number in range(start, start + steps):
         weight.grad = gradients(number).to(weight.dtype)
-        optimiser.step()
+        optimizer.step()
 
 
 def test_a_step_is_that_of_adamw_on_the_clipped_gradient():
     ours, theirs = weights(torch.float32), weights(torch.float32)
-    optimiser = Optimiser([ours], OptimiserSettings(rate=0.01, decay=0.1, clip=0.5), 9)
+    optimizer = Optimizer([ours], OptimizerSettings(rate=0.01, decay=0.1, clip=0.5), 9)
     adam = torch.optim.AdamW([theirs], lr=0.01, weight_decay=0.1)
     for number in range(5):
         ours.grad, theirs.grad = gradients(number), gradients(number)
         wanted = torch.nn.utils.clip_grad_norm_([theirs], 0.5)
         adam.step()
-        assert optimiser.step() == pytest.approx(wanted.item())
+        assert optimizer.step() == pytest.approx(wanted.item())
         assert ours.grad is None
     assert torch.equal(ours, theirs)
 
@@ -40,12 +40,12 @@ def test_a_step_is_that_of_adamw_on_the_clipped_gradient():
 @pytest.mark.parametrize("broken", [float("nan"), float("inf")])
 def test_a_gradient_that_is_no_number_moves_nothing(broken):
     weight = weights(torch.float32)
-    before, optimiser = weight.detach().clone(), Optimiser([weight], OptimiserSettings(rate=0.1), 9)
+    before, optimizer = weight.detach().clone(), Optimizer([weight], OptimizerSettings(rate=0.1), 9)
     weight.grad = gradients(0)
     weight.grad[3] = broken
-    optimiser.step()
+    optimizer.step()
     assert torch.equal(weight, before)
-    stepped(optimiser, weight, 1)
+    stepped(optimizer, weight, 1)
     assert weight.isfinite().all()
     assert not torch.equal(weight, before)
 
@@ -53,8 +53,8 @@ def test_a_gradient_that_is_no_number_moves_nothing(broken):
 def test_small_steps_of_short_weights_add_up():
     """A rate at which no single step changes a number of 8 bits of precision."""
     long, short = weights(torch.bfloat16).detach().float().requires_grad_(), weights(torch.bfloat16)
-    exact = Optimiser([long], OptimiserSettings(rate=1e-4, clip=1e9), 99)
-    kept = Optimiser([short], OptimiserSettings(rate=1e-4, clip=1e9), 99)
+    exact = Optimizer([long], OptimizerSettings(rate=1e-4, clip=1e9), 99)
+    kept = Optimizer([short], OptimizerSettings(rate=1e-4, clip=1e9), 99)
     for _ in range(60):
         long.grad, short.grad = torch.ones(40), torch.ones(40, dtype=torch.bfloat16)
         exact.step()
@@ -72,23 +72,23 @@ def test_small_steps_of_short_weights_add_up():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_state_goes_on_to_the_bit(dtype):
     whole, first = weights(dtype), weights(dtype)
-    settings = OptimiserSettings(rate=1e-3, schedule="cosine", warm_up=0.3)
-    optimiser = Optimiser([whole], settings, 8)
-    stepped(optimiser, whole, 8)
-    early = Optimiser([first], settings, 8)
+    settings = OptimizerSettings(rate=1e-3, schedule="cosine", warm_up=0.3)
+    optimizer = Optimizer([whole], settings, 8)
+    stepped(optimizer, whole, 8)
+    early = Optimizer([first], settings, 8)
     stepped(early, first, 4)
     second = torch.nn.Parameter(first.detach().clone())
-    late = Optimiser([second], settings, 8)
+    late = Optimizer([second], settings, 8)
     late.restore(copy.deepcopy(early.state()))
     stepped(late, second, 4, start=4)
     assert torch.equal(second, whole)
-    assert late.rate == optimiser.rate
+    assert late.rate == optimizer.rate
 
 
 def test_a_state_of_another_format_is_refused():
-    state = Optimiser([weights(torch.float32)], OptimiserSettings(), 8).state()
+    state = Optimizer([weights(torch.float32)], OptimizerSettings(), 8).state()
     with pytest.raises(BadParameter, match="another format"):
-        Optimiser([weights(torch.bfloat16)], OptimiserSettings(), 8).restore(state)
+        Optimizer([weights(torch.bfloat16)], OptimizerSettings(), 8).restore(state)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_state_of_another_format_is_refused():
     ],
 )
 def test_schedules(schedule, shares):
-    settings = OptimiserSettings(schedule=schedule, warm_up=0.2)
+    settings = OptimizerSettings(schedule=schedule, warm_up=0.2)
     found = [share_at(settings, taken, 10) for taken in (0, 1, 2, 6, 10)]
     assert found == pytest.approx(shares)
 
@@ -116,4 +116,4 @@ def test_schedules(schedule, shares):
 def test_what_adam_cannot_take_is_refused_in_a_sentence(settings, said):
     """Without an epsilon a weight that has no gradient is divided by nothing."""
     with pytest.raises(BadParameter, match=said):
-        OptimiserSettings.read(settings)
+        OptimizerSettings.read(settings)
