@@ -1,6 +1,8 @@
 """A run that is broken off anywhere and resumed ends with the same figures and weights as one that never stopped."""
 
 import json
+import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from stratagem.models.load import load
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
 from stratagem.players.catalogue import make_player
+from stratagem.reports.report import report_html
 from stratagem.runs.checkpoint import best_checkpoints, latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
@@ -53,6 +56,11 @@ def begun(path):
 
 def figures(run):
     return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
+
+
+def evaluation(run):
+    """The bytes of the final evaluation, but for the milliseconds that replies took."""
+    return re.sub(rb'"ms": [^,\n]*', b"", (run.path / "evaluation.json").read_bytes())
 
 
 def weights(run):
@@ -95,6 +103,7 @@ def test_the_last_table_has_a_row_for_every_stage(whole):
     labels = list(table["rows"].values())
     assert labels[:2] == ["Base", "SFT"]
     assert labels[2].startswith("SEPO (step ")
+    assert all(re.fullmatch(r"run:\.@(base|start|\d+)", name) for name in table["rows"])
     players = [row["player"] for row in table["evaluation"]["games"][0]["players"]]
     assert players == [*table["rows"], "random"]
 
@@ -116,7 +125,7 @@ def test_every_term_of_the_reward_is_measured(whole):
 
 @pytest.mark.parametrize("broken_at", [2, 6])
 def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
-    run = begun(tmp_path / "run")
+    run = begun(tmp_path / "of another name, (1)")
 
     def plug(step, steps, seen):
         assert steps == ALL
@@ -134,6 +143,17 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
         assert all(torch.equal(mine[number][name], value) for name, value in moments.items())
     for name in ("findings.json", "models.json"):
         assert (run.path / name).read_bytes() == (whole.path / name).read_bytes()
+    assert evaluation(run) == evaluation(whole)
+
+
+def test_a_moved_run_has_the_same_report(whole, tmp_path):
+    moved = shutil.copytree(whole.path, tmp_path / "elsewhere" / "moved here")
+    page = report_html(whole)
+    assert report_html(RunFolder.open(moved)) == page.replace(f"<h1>{whole.name} ", "<h1>moved here ").replace(
+        f"<title>{whole.name}:", "<title>moved here:"
+    )
+    assert "SEPO (step " in page
+    assert str(whole.path) not in page
 
 
 VARIANTS = {

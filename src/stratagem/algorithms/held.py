@@ -87,17 +87,17 @@ class Held:
         return RunModel(model=f"dir:{where / MODEL}{self._options}")
 
     def rows(self) -> dict[str, str]:
-        """The players of the last table by their names, each with what it is called there."""
+        """The models of the last table by their labels, each with what it is called there."""
         title, steps, warm = self.recipe.title, self.recipe.steps, self.recipe.warm_steps
-        found = {self._player("base"): "Base"}
+        found = {"base": "Base"}
         if warm:
-            found[self._player("start")] = "SFT"
+            found["start"] = "SFT"
         if self.best is not None:
-            found[self._player(str(self.best))] = f"{title} (step {self.best - warm})"
+            found[str(self.best)] = f"{title} (step {self.best - warm})"
         if self.best != steps:
-            found[self._player(str(steps))] = f"{title}, last (step {steps - warm})"
+            found[str(steps)] = f"{title}, last (step {steps - warm})"
         return found
 
-    def _player(self, label: str) -> str:
+    def player(self, label: str) -> str:
         """A model of the run as a player, by the name that an evaluation gives it."""
         return language_player(own_text(self.run.path, label), **self._speaks().model_dump()).name

@@ -28,6 +28,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.gradient_signal import measured
 from stratagem.learning.monitor import TrainingMonitor
+from stratagem.models.run_models import own_name
 from stratagem.play.store import write_shard
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.checkpoint import Checkpoint, keep, latest
@@ -186,5 +187,8 @@ class Trainer(ABC, Generic[R]):
             return
         renew()
         rows = self.held.rows()
-        table: Json = {"rows": rows, "evaluation": judged(self.recipe, self.games, list(rows))}
+        table: Json = {
+            "rows": {own_name(label): title for label, title in rows.items()},
+            "evaluation": judged(self.recipe, self.games, {label: self.held.player(label) for label in rows}),
+        }
         write_file(path, json.dumps(table, indent=1) + "\n")

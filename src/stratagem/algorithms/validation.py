@@ -6,7 +6,7 @@ The best checkpoint is chosen by these figures, so they say too much good of it;
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,12 @@ from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import Row, evaluate, measured
+from stratagem.evaluation.naming import under_names
 from stratagem.evaluation.report import evaluation_json, scale_of
 from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
+from stratagem.models.run_models import own_name
 from stratagem.players.base import Player
 
 
@@ -79,11 +81,12 @@ def _was_silent(row: Row) -> bool:
     return any(episode.num_illegal[episode.seat_of(0)] for bout in row.bouts for episode in bout.episodes)
 
 
-def judged(recipe: PolicyRecipe, games: Sequence[Game[Any]], players: Sequence[str]) -> Json:
-    """The last table: players by their names in all games of a recipe, on deals of their own, beside random play."""
+def judged(recipe: PolicyRecipe, games: Sequence[Game[Any]], players: Mapping[str, str]) -> Json:
+    """The last table: players by their labels in all games of a recipe, on deals of their own, beside random play."""
     suites = [recipe.suite(game) for game in games]
     lines = tuple(line for suite in suites for line in suite.lines)
     metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
     suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test)
     table = Table(recipe.test, Key(recipe.seed).at("test"), exact_budget=recipe.exact_budget)
-    return evaluation_json(evaluate(suite, players, table), suite.name, recipe.seed, recipe.test)
+    results = under_names(evaluate(suite, list(players.values()), table), {text: own_name(label) for label, text in players.items()})
+    return evaluation_json(results, suite.name, recipe.seed, recipe.test)

@@ -129,6 +129,11 @@ def own_text(folder: Path, label: str) -> str:
     return str(replace(base, adapters=_adapters(folder, model)))
 
 
+def own_name(label: str) -> str:
+    """A model of a run in the run's own files, `run:.@LABEL`: it does not depend on where the run lies."""
+    return str(ModelRef("run", ".", revision=label))
+
+
 def _whole(path: str) -> str:
     return str(Path(path).expanduser().absolute())
 

@@ -1,6 +1,7 @@
 """A league plays, learns, keeps and judges; broken off anywhere it goes on with the same opponents and results."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -241,10 +242,8 @@ def said(episode):
 
 def ends_the_same(run, whole):
     assert figures(run) == figures(whole)
-    rows, again = (
-        json.loads((one.path / "evaluation.json").read_text())["evaluation"]["games"] for one in (run, whole)
-    )
-    assert [row["metrics"] for row in rows[0]["players"]] == [row["metrics"] for row in again[0]["players"]]
+    mine, theirs = (re.sub(rb'"ms": [^,\n]*', b"", (one.path / "evaluation.json").read_bytes()) for one in (run, whole))
+    assert mine == theirs
     for name in ("league/population.json", "league/results.json", "league.json", "models.json"):
         assert (run.path / name).read_bytes() == (whole.path / name).read_bytes()
     mine, theirs = (latest(one).state()["learners"]["main"]["optimizer"]["adam"]["state"] for one in (run, whole))

@@ -28,7 +28,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.roles import begins_anew, is_ready
 from stratagem.models.reference import parse_model
-from stratagem.models.run_models import own_text, write_run_models
+from stratagem.models.run_models import own_name, own_text, write_run_models
 from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.players.language import language_player
@@ -172,7 +172,11 @@ class LeagueTrainer:
         if not (self.run.path / EVALUATION).is_file():
             renew()
             rows = self._rows(standing)
-            told = {"rows": rows, "evaluation": judged(self.recipe, [self.game], list(rows))}
+            players = {label: language_player(own_text(self.run.path, label)).name for label in rows}
+            told = {
+                "rows": {own_name(label): title for label, title in rows.items()},
+                "evaluation": judged(self.recipe, [self.game], players),
+            }
             write_file(self.run.path / EVALUATION, json.dumps(told, indent=1) + "\n")
         if not (self.run.path / TABLE).is_file():
             seats = Seats.of(standing, self.game)
@@ -181,7 +185,7 @@ class LeagueTrainer:
             write_file(self.run.path / TABLE, json.dumps(table, indent=1) + "\n")
 
     def _rows(self, standing: Standing) -> dict[str, str]:
-        """The players of the table on the pool by their names, each with what it is called there."""
+        """The models of the table on the pool by their labels, each with what it is called there."""
         population, first = standing.population, self.recipe.first
         rows = {"base": "Base"} | ({"start": "SFT"} if self.recipe.warm_steps else {})
         there = {member.step: member.name for member in population.of(learns=False) if member.parent == first}
@@ -189,8 +193,4 @@ class LeagueTrainer:
             rows["best"] = f"{self.recipe.title} (step {population[standing.best].step})"
         if there and there[max(there)] != standing.best:
             rows["last"] = f"{self.recipe.title}, last (step {max(there)})"
-        return {self._player(label): said for label, said in rows.items()}
-
-    def _player(self, label: str) -> str:
-        """A model of the run as a player, by the name that an evaluation gives it."""
-        return language_player(own_text(self.run.path, label)).name
+        return rows

@@ -195,17 +195,17 @@ class LearnerModel:
         return {int(path.name.partition("-")[0]): (path, path.name.partition("-")[2]) for path in folders}
 
     def rows(self) -> dict[str, str]:
-        """The players of the last table by their names, each with what it is called there."""
-        found = {self._name("start"): "Base"}
+        """The models of the last table by their labels, each with what it is called there."""
+        found = {"start": "Base"}
         stages, per = self._stages(), len(self.recipe.refine)
         for number, (step, (_, method)) in enumerate(stages.items()):
             before = number % per
             called = " + ".join(_NAMES.get(name, name) for name in (*self.recipe.refine[:before], method))
             again = f", iteration {number // per + 1}" if self.recipe.iterations > 1 else ""
-            found[self._name(str(step))] = called + again
+            found[str(step)] = called + again
         return found
 
-    def _name(self, label: str) -> str:
+    def named(self, label: str) -> str:
         """A model of the run as a player, by the name that an evaluation gives it."""
         recipe = self.recipe
         return language_player(

@@ -118,7 +118,7 @@ class ScopalTrainer:
                     self._keep_policies()
                 for iteration in range(self.place.iteration, self.recipe.iterations):
                     self._iterate(iteration, log)
-            judged(self.recipe, self.games, self.model.rows(), self.run.path / EVALUATION)
+            judged(self.recipe, self.games, self.model, self.run.path / EVALUATION)
 
     def _iterate(self, iteration: int, log: MetricLog) -> None:
         if self.place.stage < 0:
