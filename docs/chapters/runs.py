@@ -46,7 +46,11 @@ FILES = {
     ),
     MODELS: ("every validation", "Which models the run holds: see [below](#modelsjson)."),
     FINDINGS: ("every validation", "What the [checks](checks.md) found: see [below](#findingsjson)."),
-    EVALUATION: ("at the end", "The last table: base, warm start, best and last, on deals of its own."),
+    EVALUATION: (
+        "at the end",
+        "The last table: base, warm start, best and last, on deals of its own. `run:.@LABEL` is the run's model "
+        "of that label, wherever the run lies.",
+    ),
     REPORT: ("by `stratagem report`", "The run as one page."),
     "set-aside/NUMBER": (
         "on a resume",

@@ -88,5 +88,6 @@ def judged(recipe: PolicyRecipe, games: Sequence[Game[Any]], players: Mapping[st
     metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
     suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test)
     table = Table(recipe.test, Key(recipe.seed).at("test"), exact_budget=recipe.exact_budget)
-    results = under_names(evaluate(suite, list(players.values()), table), {text: own_name(label) for label, text in players.items()})
+    names = {player: own_name(label) for label, player in players.items()}
+    results = under_names(evaluate(suite, list(names), table), names)
     return evaluation_json(results, suite.name, recipe.seed, recipe.test)

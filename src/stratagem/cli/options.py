@@ -58,7 +58,8 @@ Concurrency = Annotated[
 MaxFailures = Annotated[
     float | None,
     typer.Option(
-        callback=_terms("max_failures", float), help="Share of a server's requests that may fail before a stop (0.05)."
+        callback=_terms("max_failures", float),
+        help="Share of a server's requests that may fail (0.05); fewer than 3 failures never stop, unless it is 0.",
     ),
 ]
 

@@ -28,6 +28,10 @@ def sweep(
     compare: Annotated[bool, typer.Option("--compare", help="Run nothing; compare what is there.")] = False,
     any_tree: Annotated[bool, typer.Option("--any-tree", help="Run a program that is no clean commit.")] = False,
     allow_host: options.AllowHost = None,
+    timeout: options.Timeout = None,
+    tries: options.Tries = None,
+    concurrency: options.Concurrency = None,
+    max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
     """Run every arm of a sweep with every seed, resumable, and say what the runs say of its hypothesis."""

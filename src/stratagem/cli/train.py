@@ -34,6 +34,10 @@ def train(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and do nothing.")] = False,
     allow_host: options.AllowHost = None,
+    timeout: options.Timeout = None,
+    tries: options.Tries = None,
+    concurrency: options.Concurrency = None,
+    max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
     """Train by a recipe; a run that was stopped goes on with --resume."""

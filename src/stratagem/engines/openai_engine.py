@@ -42,7 +42,7 @@ class OpenAIEngine:
     """Answers by way of a server: many requests at once, in order, each tried again where that may help.
 
     While no request has ever been answered, a server that cannot be used is an error. From then on a failure costs its
-    own request only, until more than a set share of all requests have failed or the key is taken back.
+    own request only, until the share of failed requests is too large (`Terms.max_failures`) or the key is revoked.
     """
 
     capabilities = Capabilities(masks=False, scores=False, repeats=False)
@@ -108,7 +108,7 @@ class OpenAIEngine:
         for request in requests:
             check(request)
         self._absent = None
-        self._most = self._terms.max_failures * (self.tally.num_requests + len(requests))
+        self._asked = self.tally.num_requests + len(requests)
         outcomes = self._server.run(lambda server: self._all(server, requests))
         if not self._spoke:
             for _, failure in outcomes:
@@ -149,7 +149,7 @@ class OpenAIEngine:
         """Stop where failures are too many, or no further request can succeed."""
         if failure.status in _REVOKED:
             raise ServerFailed(f"{told(self._url, failure)}: it takes the key no longer, so nothing more is asked.")
-        if self.tally.num_errors > self._most:
+        if not self._terms.bears(self.tally.num_errors, self._asked):
             share = self._terms.max_failures
             raise ServerFailed(
                 f"{self.tally.num_errors} of {self.tally.num_requests} requests to {self._url} failed, more than the "

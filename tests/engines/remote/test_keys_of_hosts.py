@@ -168,3 +168,32 @@ def test_recipe_that_names_a_server_is_trained_only_with_allow_host(tmp_path, mo
     else:
         assert (ended.value.code, server.asked) == (2, [])
         assert f"A recipe names a server at 127.0.0.1:{server.port}, which is asked only if you say so" in said
+
+
+SWEEP = """
+hypothesis = "It learns."
+metric = "loss"
+seeds = [1, 2]
+recipe = "recipe.toml"
+
+[vary]
+temperature = [1.0, 0.5]
+"""
+
+
+@pytest.mark.parametrize("command", ["train", "sweep"])
+def test_training_asks_a_server_on_the_terms_of_its_options(tmp_path, capsys, command):
+    """Two tries of one request, and none that fails is borne."""
+    with FakeServer(lambda exchange: exchange.send(503, "busy")) as server:
+        (tmp_path / "recipe.toml").write_text(RECIPE.format(port=server.port))
+        (tmp_path / "sweep.toml").write_text(SWEEP)
+        words = [command, str(tmp_path / f"{'recipe' if command == 'train' else command}.toml")]
+        words += ["--out", str(tmp_path / "run"), "--allow-host", "127.0.0.1", *(["--any-tree"] * (command == "sweep"))]
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--tries", "2", "--concurrency", "1", "--max-failures", "0", "--timeout", "5"])
+        assert ended.value.code == 1
+        assert len(server.asked) == 2
+        with pytest.raises(SystemExit) as ended:
+            main([*words, "--tries", "0"])
+        assert ended.value.code == 2
+    assert "`tries` cannot be 0" in " ".join(capsys.readouterr().err.split())

@@ -5,12 +5,14 @@ import json
 import random
 import threading
 import time
+from contextlib import nullcontext
 
 import pytest
 from asking import HASTY, ask, echo, first, number
 from fake_server import completion
 
 from stratagem.engines.remote.retries import Patience
+from stratagem.engines.remote.terms import ServerFailed
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 503])
@@ -165,6 +167,20 @@ def test_one_failure_among_eight_leaves_the_seven(serve):
     assert [call.finish for call in calls] == ["done"] * 3 + ["error"] + ["done"] * 4
     assert [call.text for call in calls if call.finish == "done"] == [f"Answer {n}" for n in range(8) if n != 3]
     assert (engine.tally.num_requests, engine.tally.num_errors, engine.tally.num_reply) == (8, 1, 21)
+
+
+@pytest.mark.parametrize(
+    ("share", "failing", "stops"),
+    [(0.05, (2,), False), (0.05, (2, 3), False), (0.05, (2, 3, 4), True), (0.75, (2, 3, 4), False), (0.0, (2,), True)],
+)
+def test_few_failures_stop_nothing_whatever_their_share_is(serve, share, failing, stops):
+    """Of four requests each is a quarter, and the default share is a twentieth."""
+    _, engine = serve(
+        lambda exchange: exchange.send(400, "no") if number(exchange) in failing else echo(exchange), max_failures=share
+    )
+    with pytest.raises(ServerFailed, match=r"\d of \d requests to .* failed") if stops else nullcontext():
+        calls = [call for asked in (1, 2, 3, 4) for call in ask(engine, asked)]
+        assert sum(call.finish == "error" for call in calls) == len(failing)
 
 
 def test_a_failure_after_a_reply_costs_its_own_request_only(serve):

@@ -10,6 +10,9 @@ from typing import Any
 from stratagem.engines.remote.retries import Patience
 from stratagem.errors import BadParameter, StratagemError
 
+FEW = 3
+"""Fewer failures than this are borne whatever their share is, since a short evaluation would stop at the first."""
+
 
 class ServerFailed(StratagemError):
     """A server that failed too often, or took back the key: what it was asked for can be no figure."""
@@ -23,7 +26,7 @@ class Terms:
     max_concurrent: int = 16
     """Requests that are under way at once."""
     max_failures: float = 0.05
-    """The largest share of requests that may come to no reply; beyond it nothing more is asked."""
+    """The largest share of requests that may come to no reply; beyond it nothing more is asked. 0 bears none."""
 
     def __post_init__(self) -> None:
         if self.max_concurrent < 1:
@@ -32,6 +35,11 @@ class Terms:
             )
         if not 0.0 <= self.max_failures <= 1.0:
             raise BadParameter(f"`max_failures` is a share from 0 to 1, not {self.max_failures}.")
+
+    def bears(self, failures: int, requests: int) -> bool:
+        """Whether so many failures of so many requests are few enough: by their share, and below `FEW` always."""
+        few = self.max_failures > 0.0 and failures < FEW
+        return few or failures <= self.max_failures * requests
 
 
 _terms: list[Terms] = [Terms()]
