@@ -28,7 +28,7 @@ from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.results import Phase
 from stratagem.games.diplomacy.state import DiplomacyState
-from stratagem.learning.credit.catalogue import read_advantage
+from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.players.diplomacy.base import Commander
 from stratagem.players.diplomacy.dumbbot import DumbBot
 from stratagem.players.language import language_player

@@ -11,7 +11,7 @@ from chapters.games import games
 from chapters.grpo import grpo
 from chapters.language import language
 from chapters.league import league
-from chapters.learning import checks, credit, losses
+from chapters.learning import advantages, checks, losses
 from chapters.players import players
 from chapters.records import records
 from chapters.runs import runs
@@ -37,7 +37,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "grpo": grpo,
     "league": league,
     "losses": losses,
-    "credit": credit,
+    "advantages": advantages,
     "checks": checks,
     "runs": runs,
 }

@@ -1,25 +1,25 @@
-"""An estimator of credit of your own: columns about decisions in, an advantage for each of them out."""
+"""An advantage estimator of your own: columns about decisions in, an advantage for each of them out."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.segments import cells
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.segments import cells
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupMedian(Estimator):
+class GroupMedian(AdvantageEstimator):
     """An episode is worth what it brought more than the median of its group, which one lucky rollout does not move."""
 
     @property
     def columns(self) -> frozenset[str]:
         return frozenset({"group"})
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         episodes = cells(decisions.episode)
         reward = episodes.total(decisions.reward(None))
         groups = cells(decisions.codes("group")[episodes.first])
         medians = np.array([np.median(reward[groups.of == group]) for group in range(len(groups.first))])
         better = reward - medians[groups.of]
-        return Credit(advantage=better[episodes.of], counts={"groups": len(groups.first)})
+        return AdvantageEstimate(advantage=better[episodes.of], counts={"groups": len(groups.first)})

@@ -22,7 +22,7 @@ from stratagem.algorithms.scopal.steps import steps_of
 from stratagem.evaluation.action_values import action_values
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.credit.catalogue import make_credit
+from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
@@ -43,7 +43,9 @@ def compared(game: str, player: str, solver: str, episodes: int, seed: int) -> P
         setups = rotated(Match(made, [one, one]), episodes, Key(seed), name=player)
         for _ in record(play(setups), Path(folder)):
             pass
-        rows = steps_of(read_decisions([Path(folder)]), [Path(folder)], make_credit("step_win_rate")).rows.to_pylist()
+        rows = steps_of(
+            read_decisions([Path(folder)]), [Path(folder)], read_advantage("step_win_rate").made
+        ).rows.to_pylist()
     return {
         (row["state_key"], row["action"]): (row["reward"], values[row["state_key"], row["action"]], row["count"])
         for row in rows

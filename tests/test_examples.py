@@ -18,7 +18,7 @@ from stratagem.evaluation.suites import find_suite, with_metrics
 from stratagem.evaluation.tournament import tournament
 from stratagem.games import Key, make_game
 from stratagem.games.conformance import verify
-from stratagem.learning.credit.base import Decisions
+from stratagem.learning.advantages.base import Decisions
 from stratagem.learning.losses.base import Columns, Outputs
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
@@ -118,17 +118,17 @@ def test_the_credit_is_what_is_above_the_groups_median():
             "exploit": np.array([0.0, -1.0, 0.0, 0.0, 0.0, 0.0]),
         },
     )
-    credit = median.GroupMedian()(decisions)
-    assert credit.advantage.tolist() == [0.0, 0.0, -2.0, 87.0, -1.0, 1.0]
-    assert credit.counts["groups"] == 2
+    estimate = median.GroupMedian()(decisions)
+    assert estimate.advantage.tolist() == [0.0, 0.0, -2.0, 87.0, -1.0, 1.0]
+    assert estimate.counts["groups"] == 2
 
 
 def test_the_loss_and_the_credit_are_found_by_their_entry_points():
     page = """```python
-from stratagem.learning.credit.catalogue import make_credit
-from stratagem.learning.losses.catalogue import make_loss
+from stratagem.learning.advantages.catalogue import read_advantage
+from stratagem.learning.losses.catalogue import read_loss
 
-print(make_credit("group_median"), make_loss("awr(beta=2.0)"))
+print(read_advantage("group_median").made, read_loss("awr(beta=2.0)").made)
 ```
 
 ```text

@@ -1,4 +1,4 @@
-"""What a learner is made of: the losses, the estimators of credit, and the checks of a training."""
+"""What a learner is made of: the losses, the advantage estimators, and the checks of a training."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from chapters.markdown import code, definition, notes, page, table
 from chapters.provoked import PROVOKED
 from stratagem.algorithms.provided import PROVIDED
+from stratagem.learning.advantages.base import AdvantageEstimator, Decisions
+from stratagem.learning.advantages.catalogue import ESTIMATORS
 from stratagem.learning.checks import CHECKS
-from stratagem.learning.credit.base import Decisions, Estimator
-from stratagem.learning.credit.catalogue import CREDITS
 from stratagem.learning.losses.base import Loss, Outputs
 from stratagem.learning.losses.catalogue import LOSSES
 
@@ -26,7 +26,7 @@ def losses() -> str:
     """The page of losses."""
     return page(
         "Losses",
-        "Every loss by name. `make_loss` of `stratagem.learning.losses.catalogue` makes one; options follow in "
+        "Every loss by name. `read_loss` of `stratagem.learning.losses.catalogue` makes one; options follow in "
         "brackets, as in `policy_gradient(kl=k3, beta=0.04)`. A recipe names one with the key `loss` of `[grpo]`, "
         '`[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", clip_high = 0.3 }`. A table without '
         "a type changes parameters of the algorithm's own loss. Other packages add losses by the entry-point group "
@@ -44,19 +44,21 @@ def losses() -> str:
     )
 
 
-def credit() -> str:
-    """The page of estimators of credit."""
+def advantages() -> str:
+    """The page of advantage estimators."""
     return page(
-        "Credit",
-        "Every estimator of credit by name: from columns about decisions to an advantage for each. `make_credit` of "
-        "`stratagem.learning.credit.catalogue` makes one, as in `per_round(horizon=round)`. Other packages add "
-        "estimators by the entry-point group `stratagem.credits`: see "
-        "[Add a credit estimator](../how-to/add-a-credit-estimator.md). A recipe names one with the key `advantage` of "
-        "`[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as "
+        "Advantage estimators",
+        "Every advantage estimator by name: from columns about decisions to an advantage for each. `read_advantage` of "
+        "`stratagem.learning.advantages.catalogue` makes one, as in `per_round(horizon=round)`. Other packages add "
+        "estimators by the entry-point group `stratagem.advantages`: see "
+        "[Add an advantage estimator](../how-to/add-an-advantage-estimator.md). A recipe names one with the key "
+        "`advantage` of `[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as "
         '`{ type = "role_baseline", ema_decay = 0.9 }`. '
         "A table without a type changes parameters of the algorithm's own estimator. The algorithm weighs the terms of "
         "the reward itself, so `weights` is left out there.",
-        table(("estimator", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in CREDITS.items())),
+        table(
+            ("estimator", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in ESTIMATORS.items())
+        ),
         "## What an estimator is given",
         definition(Decisions),
         table(("column", "is"), ((code(name), meant) for name, meant in notes(Decisions).items())),
@@ -67,7 +69,7 @@ def credit() -> str:
             ("algorithm", "columns"),
             ((one.name, ", ".join(map(code, sorted(one.advantage)))) for one in PROVIDED if one.advantage),
         ),
-        *_entries(CREDITS, _reads),
+        *_entries(ESTIMATORS, _reads),
     )
 
 
@@ -134,7 +136,7 @@ def _needs(loss: Loss) -> str:
     return f"Needs, with its defaults, {'; '.join(told)}." if told else "Needs nothing but log-probabilities."
 
 
-def _reads(estimator: Estimator) -> str:
+def _reads(estimator: AdvantageEstimator) -> str:
     told = [code(name) for name in sorted(estimator.columns)]
     return f"Needs, with its defaults, the column{'s' * (len(told) > 1)} {', '.join(told)}." if told else ""
 
@@ -148,5 +150,5 @@ def _options(cls: Any) -> str:
 def _default(field: Field[Any]) -> str:
     if field.default_factory is not MISSING:
         made = type(field.default_factory())
-        return code(next(name for name, make in CREDITS.items() if make is made))
+        return code(next(name for name, make in ESTIMATORS.items() if make is made))
     return code(field.default)

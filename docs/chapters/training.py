@@ -15,7 +15,7 @@ from stratagem.algorithms.recipe import Recipe, read_recipe
 from stratagem.algorithms.sepo_settings import SEPOSettings
 from stratagem.algorithms.sft import AdapterSettings, WarmStartSettings
 from stratagem.evaluation.metrics.safety import WEIGHTS
-from stratagem.learning.credit.base import Estimator
+from stratagem.learning.advantages.base import AdvantageEstimator
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.named import Named
 from stratagem.learning.optimizer import OptimizerSettings
@@ -34,7 +34,7 @@ TABLES: dict[str, type[Settings]] = {
 HEADS = ("setting", "type", "default", "what it does")
 Links = Mapping[type[Settings], str]
 """Where each table is told of."""
-NAMED: dict[Any, str] = {Loss: "losses.md", Estimator: "credit.md"}
+NAMED: dict[Any, str] = {Loss: "losses.md", AdvantageEstimator: "advantages.md"}
 """Where it is told which names there are."""
 WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below", "min_length": "at least"}

@@ -25,12 +25,12 @@ from stratagem.algorithms.trained import Trained
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import Decisions
-from stratagem.learning.credit.catalogue import CREDITS, make_credit, read_advantage
-from stratagem.learning.credit.group_mean import GroupMean
-from stratagem.learning.credit.per_round import PerRound
-from stratagem.learning.credit.role_baseline import RoleBaseline
-from stratagem.learning.losses.catalogue import LOSSES, make_loss, read_loss
+from stratagem.learning.advantages.base import Decisions
+from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
+from stratagem.learning.advantages.group_mean import GroupMean
+from stratagem.learning.advantages.per_round import PerRound
+from stratagem.learning.advantages.role_baseline import RoleBaseline
+from stratagem.learning.losses.catalogue import LOSSES, read_loss
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.proximal import PPOSettings
 from stratagem.models.load import load
@@ -70,7 +70,7 @@ def test_an_algorithm_takes_the_losses_of_a_policy_that_plays(stage):
 
 @pytest.mark.parametrize("stage", RECIPES)
 def test_an_algorithm_takes_the_estimators_whose_columns_it_has(stage):
-    accepted, refused = taken(stage, "advantage", CREDITS)
+    accepted, refused = taken(stage, "advantage", ESTIMATORS)
     assert accepted == ADVANTAGES[stage]
     assert refused["gae"].startswith("The advantage gae needs the column `value`, which ")
     assert refused["gae"].endswith("does not collect: ShapeLLM does.")
@@ -207,13 +207,13 @@ def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need
         "cross_entropy(weighted=True)",
         "policy_gradient(kl=k3, beta=0.1, weighted=True)",
     ):
-        loss = make_loss(name)
+        loss = read_loss(name).made
         assert needs(loss.columns, loss.rows, loss.extras, paired=loss.paired) <= SCO_PAL.loss, name
-    assert make_credit(RewardSettings().credit).columns <= SCO_PAL.advantage
+    assert read_advantage(RewardSettings().credit).made.columns <= SCO_PAL.advantage
     ppo = PPOSettings().loss(0)
     assert needs(ppo.columns, ppo.rows, ppo.extras) <= SHAPELLM.loss
-    assert PPOSettings(centre="turn").credit().columns <= SHAPELLM.advantage
-    targets = make_loss("kl_targets")
+    assert PPOSettings(centre="turn").advantage_estimator().columns <= SHAPELLM.advantage
+    targets = read_loss("kl_targets").made
     assert needs(targets.columns, targets.rows, targets.extras) <= KL_SFT.loss
     assert len({one.name for one in PROVIDED}) == len(PROVIDED)
 

@@ -8,7 +8,7 @@ from stratagem.algorithms.safety_terms import paid
 from stratagem.algorithms.trained import Trained
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import Credit
+from stratagem.learning.advantages.base import AdvantageEstimate
 from stratagem.models.load import load
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
@@ -21,8 +21,8 @@ def test_every_group_is_dealt_evenly_whatever_the_order():
     episodes = list(play(grouped(match, groups=3, size=4, key=Key(0), name="dealt")))[::-1]
     mixed = [episodes[place] for place in np.random.default_rng(1).permutation(len(episodes))]
     rows = taken(mixed)
-    credit = Credit(advantage=np.zeros(len(rows)), centred={"payoff": np.ones(len(rows))})
-    examples = examples_of(rows, credit)
+    estimate = AdvantageEstimate(advantage=np.zeros(len(rows)), centred={"payoff": np.ones(len(rows))})
+    examples = examples_of(rows, estimate)
     assert len(examples) == len(rows)
     halves = {}
     for row, example in zip(rows, examples, strict=True):
@@ -65,7 +65,7 @@ def test_a_discarded_decision_teaches_nothing():
     game = make_game("kuhn(hands=1)")
     match = Match(game, [Trained(Recipe(), load("tiny")).hero, make_player("random", game)])
     rows = taken(list(play(grouped(match, groups=1, size=2, key=Key(0), name="kept"))))
-    credit = Credit(advantage=np.ones(len(rows)))
-    assert len(examples_of(rows, credit)) == len(rows)
+    estimate = AdvantageEstimate(advantage=np.ones(len(rows)))
+    assert len(examples_of(rows, estimate)) == len(rows)
     rows[0].decision.keep = False
-    assert len(examples_of(rows, credit)) == len(rows) - 1
+    assert len(examples_of(rows, estimate)) == len(rows) - 1

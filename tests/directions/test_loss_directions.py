@@ -12,7 +12,7 @@ import torch
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner
-from stratagem.learning.losses.catalogue import LOSSES, make_loss
+from stratagem.learning.losses.catalogue import LOSSES, read_loss
 from stratagem.learning.losses.kto import mismatched
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.losses.ratios import DIVERGENCES
@@ -125,7 +125,7 @@ def test_every_loss_has_a_direction_case():
 @pytest.mark.parametrize("sign", [UP, DOWN], ids=["up", "down"])
 @pytest.mark.parametrize("name", CASES)
 def test_a_step_raises_the_better_reply(name, sign):
-    learner = learner_of(make_loss(name), head=name == "ppo")
+    learner = learner_of(read_loss(name).made, head=name == "ppo")
     assert sign * moved(learner, CASES[name](sign, -sign)) > 1e-4
 
 
@@ -136,14 +136,14 @@ ALONE = ["policy_gradient", "sepo", "dr_grpo", "ppo", "spag"]
 @pytest.mark.parametrize("name", ALONE)
 def test_an_advantage_alone_moves_its_own_reply(name, sign):
     """Nothing is known of the wrong reply; what leaving the reference costs is too little to turn the step."""
-    learner = learner_of(make_loss(name), head=name == "ppo", shake=0.0)
+    learner = learner_of(read_loss(name).made, head=name == "ppo", shake=0.0)
     assert sign * moved(learner, CASES[name](sign, 0.0)[:1]) > 1e-4
 
 
 @pytest.mark.parametrize("sign", [UP, DOWN], ids=["desirable", "undesirable"])
 def test_kto_moves_a_reply_by_its_label_alone(sign):
     """Both examples are the right reply, under one label."""
-    learner = learner_of(make_loss("kto"))
+    learner = learner_of(read_loss("kto").made)
     own = [reply(RIGHT, row={"desirable": float(sign > 0), "kl": 0.0})] * 2
     assert sign * moved(learner, [*own, *mismatched(own)]) > 1e-4
 
@@ -151,7 +151,7 @@ def test_kto_moves_a_reply_by_its_label_alone(sign):
 @pytest.mark.parametrize("wanted", [5.0, -5.0])
 @pytest.mark.parametrize("text", ["value", "value(clip=None)", "ppo"])
 def test_a_step_moves_the_value_towards_the_return(text, wanted):
-    learner = learner_of(make_loss(text), head=True)
+    learner = learner_of(read_loss(text).made, head=True)
     examples = advantage(0.0, 0.0, **{"return": wanted, "old_value": 0.0})
     before = learner.fixed(examples).values.mean().item()
     learner.step(examples)
@@ -195,7 +195,7 @@ def test_the_one_sided_charge_holds_back_what_became_likelier_and_nothing_else()
 
 
 def test_the_charge_of_spag_leads_back_to_the_policy_that_played():
-    learner = learner_of(make_loss("spag(beta=100)"))
+    learner = learner_of(read_loss("spag(beta=100)").made)
     home, before = chance(learner, None), chance(learner)
     batch = [replace(one, row={"advantage": 0.0, "weight": one.columns["weight"][0]}) for one in on_policy(learner)]
     assert (home - before) * moved(learner, batch) > 0.0

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 shown = import_module("chapters.shown")
 PAGES = {
     "add-a-loss": ("loss", {"type": "awr", "beta": 0.5}),
-    "add-a-credit-estimator": ("advantage", {"type": "group_median"}),
+    "add-an-advantage-estimator": ("advantage", {"type": "group_median"}),
 }
 PROGRAM = "from stratagem.cli.main import main; main()"
 

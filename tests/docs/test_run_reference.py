@@ -70,7 +70,7 @@ def test_every_label_is_on_the_page(run):
 
 def test_every_check_is_provoked():
     assert learning.PROVOKED.keys() == CHECKS.keys()
-    assert all(CHECKS[name].look(seen) for name, seen in learning.PROVOKED.items())
+    assert all(CHECKS[name].find(seen) for name, seen in learning.PROVOKED.items())
 
 
 def test_the_recipe_of_the_guide_is_one(tmp_path):

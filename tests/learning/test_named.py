@@ -12,11 +12,11 @@ from typing import ClassVar
 import pytest
 
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.learning.credit.base import Credit, Estimator
-from stratagem.learning.credit.catalogue import CREDITS, NamedAdvantage, read_advantage
-from stratagem.learning.credit.gae import GAE
-from stratagem.learning.credit.group_mean import GroupMean
-from stratagem.learning.credit.whitened import Whitened
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator
+from stratagem.learning.advantages.catalogue import ESTIMATORS, NamedAdvantage, read_advantage
+from stratagem.learning.advantages.gae import GAE
+from stratagem.learning.advantages.group_mean import GroupMean
+from stratagem.learning.advantages.whitened import Whitened
 from stratagem.learning.losses.catalogue import LOSSES, NamedLoss, read_loss
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.named import Reader
@@ -57,7 +57,7 @@ def test_an_estimator_within_an_estimator_is_read_in_both_forms():
 @pytest.mark.parametrize("factory", [Renamed, partial(Renamed, leave_one_out=True)])
 @pytest.mark.parametrize("said", ["renamed(divide=True)", {"type": "renamed", "divide": True}])
 def test_replaced_option_is_told_its_new_name(factory, said):
-    read = Reader(Registry("estimator of credit", {"renamed": factory}, "none"), Estimator)
+    read = Reader(Registry("advantage estimator", {"renamed": factory}, "none"), AdvantageEstimator)
     with pytest.raises(BadParameter, match=r"^There is no option divide of renamed any more: write scale\.$"):
         read(said)
 
@@ -70,7 +70,7 @@ def test_every_loss_reads_back_from_its_table(name):
     assert (again, again.made) == (named, named.made)
 
 
-@pytest.mark.parametrize("said", [*CREDITS, "scaled(of=per_order(of=rloo))"])
+@pytest.mark.parametrize("said", [*ESTIMATORS, "scaled(of=per_order(of=rloo))"])
 def test_every_estimator_reads_back_from_its_table(said):
     named = read_advantage(said)
     again = read_advantage(named.table())
@@ -125,39 +125,39 @@ def test_a_mistake_is_one_sentence_with_its_place(said, sentence):
 
 
 def test_a_mistake_within_an_estimator_is_told():
-    with pytest.raises(BadParameter, match="no estimator of credit called 'group_men': did you mean group_me"):
+    with pytest.raises(BadParameter, match="no advantage estimator called 'group_men': did you mean group_me"):
         Whole.read({"grpo": {"advantage": "whitened(of=group_men)"}})
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unlisted(Estimator):
+class Unlisted(AdvantageEstimator):
     def estimate(self, decisions, state):
-        return Credit(advantage=decisions.reward(None))
+        return AdvantageEstimate(advantage=decisions.reward(None))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doubled(Estimator):
+class Doubled(AdvantageEstimator):
     """Twice another estimator's advantage."""
 
-    of: Estimator = field(default_factory=Unlisted)
+    of: AdvantageEstimator = field(default_factory=Unlisted)
     factor: float = 2.0
 
     def estimate(self, decisions, state):
-        return Credit(advantage=self.factor * self.of(decisions, state).advantage)
+        return AdvantageEstimate(advantage=self.factor * self.of(decisions, state).advantage)
 
 
-def doubled(of: Estimator = Unlisted(), **options: float) -> Estimator:
+def doubled(of: AdvantageEstimator = Unlisted(), **options: float) -> AdvantageEstimator:
     return Doubled(of=of, **options)
 
 
 @pytest.fixture
 def brought(monkeypatch):
     """Another package's names, as its entry points say them."""
-    module = ModuleType("strangers_credits")
+    module = ModuleType("strangers_advantages")
     module.Doubled, module.doubled, module.nothing = Doubled, doubled, dict
     monkeypatch.setitem(sys.modules, module.__name__, module)
     entries = {
-        name: EntryPoint(name, f"{module.__name__}:{what}", "stratagem.credits")
+        name: EntryPoint(name, f"{module.__name__}:{what}", "stratagem.advantages")
         for name, what in {"doubled": "Doubled", "made": "doubled", "nothing": "nothing"}.items()
     }
     monkeypatch.setitem(vars(read_advantage.registry), "_entries", entries)
@@ -190,5 +190,5 @@ def test_a_function_may_make_an_estimator():
 
 @pytest.mark.usefixtures("brought")
 def test_what_makes_no_estimator_is_refused():
-    with pytest.raises(StratagemError, match="estimator of credit nothing makes a dict, no Estimator"):
+    with pytest.raises(StratagemError, match="advantage estimator nothing makes a dict, no AdvantageEstimator"):
         read_advantage("nothing")

@@ -20,7 +20,7 @@ class Collected:
     figures: dict[str, float]
     episodes: list[Episode]
     counts: dict[str, int]
-    """Of groups, as the estimators of credit counted them."""
+    """Of groups, as the advantage estimators counted them."""
     terms: frozenset[str]
     """Of the reward, those that brought nothing included."""
     uncharged: frozenset[str] = frozenset()

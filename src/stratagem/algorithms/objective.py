@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from pydantic import model_validator
 
 from stratagem.algorithms.provided import Provided
-from stratagem.learning.credit.catalogue import NamedAdvantage
+from stratagem.learning.advantages.catalogue import NamedAdvantage
 from stratagem.learning.losses.catalogue import NamedLoss
 from stratagem.learning.named import Named
 from stratagem.settings import FiniteSettings

@@ -1,7 +1,7 @@
-"""What each algorithm has for its loss and for its estimator of the advantage; what it lacks is refused by name.
+"""Inputs that each algorithm has for its loss and its advantage estimator; a missing one is refused by name.
 
-A loss and an estimator say what they need: `Loss.columns`, `rows`, `extras` and `paired`, `Estimator.columns` and
-`terms`.
+A loss and an estimator say what they need: `Loss.columns`, `rows`, `extras` and `paired`, `AdvantageEstimator.columns`
+and `terms`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stratagem.errors import BadParameter
-from stratagem.learning.credit.base import Estimator
+from stratagem.learning.advantages.base import AdvantageEstimator
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.named import Named
 
@@ -62,7 +62,7 @@ class Provided:
                 "take one that does, such as policy_gradient."
             )
 
-    def check_advantage(self, advantage: Named[Estimator], terms: frozenset[str]) -> None:
+    def check_advantage(self, advantage: Named[AdvantageEstimator], terms: frozenset[str]) -> None:
         """Refuse an estimator that needs more columns, or other terms of the reward than these."""
         own = advantage.made
         if any("weights" in part.given for part in advantage.parts()):

@@ -9,7 +9,7 @@ import numpy as np
 
 from stratagem.engines.base import Call
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import Credit, Decisions, coded
+from stratagem.learning.advantages.base import AdvantageEstimate, Decisions, coded
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.match import Match, Setup
@@ -93,7 +93,7 @@ def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapp
     )
 
 
-def examples_of(rows: Sequence[Taken], credit: Credit) -> list[Example]:
+def examples_of(rows: Sequence[Taken], estimate: AdvantageEstimate) -> list[Example]:
     """What the sampled decisions teach, with each term's part of it; where it is nothing, leaving the reference costs.
 
     The rollouts of every group are dealt into two halves, by which a term's gradient can be told from its noise. A
@@ -102,9 +102,9 @@ def examples_of(rows: Sequence[Taken], credit: Credit) -> list[Example]:
     """
     halves, found = _halves(rows), []
     for number, row in enumerate(rows):
-        advantage = float(credit.advantage[number])
+        advantage = float(estimate.advantage[number])
         if row.call is not None and row.decision.keep:
-            shares = {f"{TERM}{name}": float(column[number]) for name, column in credit.centred.items()}
+            shares = {f"{TERM}{name}": float(column[number]) for name, column in estimate.centred.items()}
             example = of_call(row.call, advantage=advantage, **shares)
             found.append(replace(example, row={HALF: float(halves[row.episode])}))
     return found

@@ -29,7 +29,7 @@ from stratagem.evaluation.best_response import BUDGET
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import FRESH, State
+from stratagem.learning.advantages.base import FRESH, State
 from stratagem.learning.example import Example
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
@@ -184,13 +184,13 @@ class SEPO:
         rows = taken(bout.episodes)
         decisions = decisions_of(rows, bout.episodes, terms).weighted(weights)
         against = f"{bout.kind}/{bout.opponent}"
-        credit = self.settings.advantage.made(decisions, self._carried.get(against, FRESH))
-        self._carried[against] = dict(credit.state)
-        self._counts.update(credit.counts)
+        estimate = self.settings.advantage.made(decisions, self._carried.get(against, FRESH))
+        self._carried[against] = dict(estimate.state)
+        self._counts.update(estimate.counts)
         costed = replace(
-            credit,
-            advantage=credit.advantage * cost,
-            centred={name: values * cost for name, values in credit.centred.items()},
+            estimate,
+            advantage=estimate.advantage * cost,
+            centred={name: values * cost for name, values in estimate.centred.items()},
         )
         return examples_of(rows, costed)
 

@@ -16,7 +16,7 @@ from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.cli.output import number, print_json, table
 from stratagem.errors import StratagemError
-from stratagem.learning.credit.catalogue import make_credit
+from stratagem.learning.advantages.catalogue import read_advantage
 
 
 def steps(
@@ -34,7 +34,7 @@ def steps(
     """Estimate what each step of recorded games is worth."""
     if file.exists():
         raise StratagemError(f"{file} is there already: name another file.")
-    estimator = make_credit(credit)
+    estimator = read_advantage(credit).made
     found = steps_of(read_decisions(records, player or ()), records, estimator)
     try:
         write_steps(found, file)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from stratagem.learning.credit.base import Floats
+from stratagem.learning.advantages.base import Floats
 from stratagem.settings import Settings
 
 

@@ -2,15 +2,15 @@
 
     fix       log pi, log ref and V of every token, in one pass under the weights that played
     charge    r_t = score_t / std of all scores so far  -  beta (log pi - log ref)
-    credit    GAE over each episode, whitened over all rows;  R = A + V
+    estimate  GAE over each episode, whitened over all rows;  R = A + V
     learn     mini-batches in a drawn order, all against the same old log-probabilities and values
     undo      all of it, if what was said has become too unlikely
     adapt     beta, by how far the policy was from the reference
 
 Reference: trl 0.11's PPOTrainer, as ShapeLLM uses it. A row is a token.
-What differs: credit is worked out over all that is handed in, however many batches it makes, and beta adapts once for
-all of it; and steps may be undone. The value head begins at 0, and nothing is dropped from what it reads; trl draws it,
-and drops a tenth.
+What differs: advantages are estimated over all that is handed in, however many batches it makes, and beta adapts once
+for all of it; and steps may be undone. The value head begins at 0, and nothing is dropped from what it reads; trl draws
+it, and drops a tenth.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pydantic import Field
 
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats
-from stratagem.learning.credit.gae import GAE
-from stratagem.learning.credit.whitened import Whitened
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats
+from stratagem.learning.advantages.gae import GAE
+from stratagem.learning.advantages.whitened import Whitened
 from stratagem.learning.example import Example
 from stratagem.learning.kl_controller import KLController, KLSettings
 from stratagem.learning.learner import OLD, Learner, Report
@@ -72,7 +72,7 @@ class PPOSettings(Settings):
         """The loss after learning so often."""
         return PPO(clip=self.clip, value_clip=self.value_clip, c_vf=self.c_vf, entropy=self.entropy.at(learnt))
 
-    def credit(self) -> Estimator:
+    def advantage_estimator(self) -> AdvantageEstimator:
         """From rewards and values to advantages and returns."""
         within: Literal["batch", "round"] = "round" if self.centre == "turn" else "batch"
         return Whitened(of=GAE(gamma=self.gamma, lam=self.lam), within=within, least=self.least_spread)
@@ -123,8 +123,8 @@ class Proximal:
             raise BadParameter("A batch without decisions teaches nothing: leave it out.")
         self.learner.loss = self.settings.loss(self.learnt)
         said = fixed(self.learner, played.examples)
-        credit = self.settings.credit()(self._decisions(played, said))
-        examples = with_credit(played.examples, said, credit)
+        estimate = self.settings.advantage_estimator()(self._decisions(played, said))
+        examples = with_advantages(played.examples, said, estimate)
         before = self.learner.optimizer.snapshot() if self.settings.farthest else None
         for places in self.settings.batches.drawn(len(examples), key):
             yield self.learner.update([examples[place] for place in places])
@@ -178,12 +178,12 @@ def fixed(learner: Learner, examples: Sequence[Example]) -> Fixed:
     return Fixed(_figures(policy.logprobs), _figures(reference.logprobs), _figures(policy.values))
 
 
-def with_credit(examples: Sequence[Example], said: Fixed, credit: Credit) -> list[Example]:
+def with_advantages(examples: Sequence[Example], said: Fixed, estimate: AdvantageEstimate) -> list[Example]:
     """The examples with the columns that the loss reads."""
-    if credit.returns is None:
-        raise BadParameter("This estimator of credit has no returns for a value head to learn: take gae.")
+    if estimate.returns is None:
+        raise BadParameter("This advantage estimator has no returns for a value head to learn: take gae.")
     columns = {OLD: said.policy_logprobs, "old_value": said.values}
-    columns |= {"advantage": credit.advantage, "return": credit.returns}
+    columns |= {"advantage": estimate.advantage, "return": estimate.returns}
     ends = np.cumsum([len(example.taught) for example in examples])[:-1]
     rows = zip(*(np.split(column, ends) for column in columns.values()), strict=True)
     return [

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from stratagem.learning.credit.base import Floats
+from stratagem.learning.advantages.base import Floats
 
 _EPSILON = float(np.finfo(np.float32).eps)
 """What trl adds to the spread."""

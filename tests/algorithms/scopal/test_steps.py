@@ -17,7 +17,7 @@ from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import BadRecord
 from stratagem.evaluation.metrics.win_rate import won
 from stratagem.games import Key, make_game
-from stratagem.learning.credit.catalogue import make_credit
+from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.models.load import load
 from stratagem.play.match import Match
 from stratagem.play.scheduler import played
@@ -26,7 +26,7 @@ from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 
-RATE = make_credit("step_win_rate")
+RATE = read_advantage("step_win_rate").made
 
 
 def recorded(folder, game="tic-tac-toe", players=("random", "random"), episodes=60, shards=2):
@@ -150,7 +150,7 @@ def test_an_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):
 
 @pytest.mark.parametrize("name", ["discounted", "beta", "step_win_rate(threshold=0.7)"])
 def test_any_estimator_will_do(tmp_path, name):
-    plain, other = (estimated(recorded(tmp_path / n), make_credit(n)) for n in ("step_win_rate", name))
+    plain, other = (estimated(recorded(tmp_path / n), read_advantage(n).made) for n in ("step_win_rate", name))
     assert found(plain) == found(other)
     assert plain.rows["advantage"].to_pylist() != other.rows["advantage"].to_pylist()
 
@@ -215,7 +215,7 @@ def test_what_is_no_table_of_steps_is_refused_in_one_sentence(tmp_path):
 @pytest.mark.parametrize("credit", ["spag", "step_win_rate"])
 def test_a_pair_is_worth_the_mean_of_its_occurrences(tmp_path, credit):
     """Also with an estimator whose credit is not the same each time, as when it asks how late it was."""
-    folder, estimator = recorded(tmp_path / "record"), make_credit(credit)
+    folder, estimator = recorded(tmp_path / "record"), read_advantage(credit).made
     seen = []
 
     def spied(decisions):

@@ -9,7 +9,7 @@ import trl
 
 from stratagem.learning.example import of_demonstration
 from stratagem.learning.losses.base import Columns, Outputs
-from stratagem.learning.losses.catalogue import make_loss
+from stratagem.learning.losses.catalogue import read_loss
 from stratagem.learning.losses.kto import mismatched
 from stratagem.models.load import load
 
@@ -86,7 +86,7 @@ def test_cross_entropy_is_the_sft_trainers(made):
     taught = batch["labels"] != -100
     said, _, example = logprobs(trainer.model, batch["input_ids"], batch["attention_mask"], taught)
     columns = Columns(example=example, num_examples=4)
-    agree(trainer, batch, apply(make_loss("cross_entropy"), Outputs(policy_logprobs=said), columns))
+    agree(trainer, batch, apply(read_loss("cross_entropy").made, Outputs(policy_logprobs=said), columns))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_cross_entropy_is_the_sft_trainers(made):
     ],
 )
 def test_kto_is_the_kto_trainers(made, options, seed, held):
-    loss = make_loss(f"kto({options})")
+    loss = read_loss(f"kto({options})").made
     rows = {"prompt": PROMPTS, "completion": GOOD, "label": [True, False, False, True]}
     args = {
         "per_device_train_batch_size": 4,
@@ -154,7 +154,7 @@ def test_dpo_is_the_dpo_trainers(made, beta):
     args = {"per_device_train_batch_size": 4, "beta": beta}
     trainer = made(trl.DPOTrainer, trl.DPOConfig, rows, reference=True, args=args)
     batch, outputs, columns = paired(trainer)
-    agree(trainer, batch, apply(make_loss(f"dpo(beta={beta})"), outputs, columns))
+    agree(trainer, batch, apply(read_loss(f"dpo(beta={beta})").made, outputs, columns))
 
 
 def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
@@ -163,7 +163,7 @@ def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
     args = {"per_device_train_batch_size": 1, "beta": 0.5, "loss_type": ["aot"], "label_smoothing": 0.2}
     trainer = made(trl.DPOTrainer, trl.DPOConfig, rows, reference=True, args=args)
     batch, outputs, columns = paired(trainer)
-    agree(trainer, batch, apply(make_loss("dpo(beta=0.5, label_smoothing=0.2)"), outputs, columns))
+    agree(trainer, batch, apply(read_loss("dpo(beta=0.5, label_smoothing=0.2)").made, outputs, columns))
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +226,7 @@ def test_policy_gradient_is_the_grpo_trainers(grpo, loss_type, per, low, high, b
     options = (
         f"clip_low={low}, clip_high={high}, kl={kl}, beta={beta}, corrected={corrected}, entropy={entropy}, per={per}"
     )
-    loss = make_loss(f"policy_gradient({options})")
+    loss = read_loss(f"policy_gradient({options})").made
     clipped = loss(outputs, columns, loss.prepare(columns)).means()["clipped"]
     assert 0.0 < clipped < 0.9
     agree(grpo, batch, apply(loss, outputs, columns))

@@ -9,7 +9,7 @@ from loss_batches import EXTRAS, batch, cut, leaves, part
 
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.learning.losses.base import Columns, Outputs, combined
-from stratagem.learning.losses.catalogue import LOSSES, loss_names, make_loss
+from stratagem.learning.losses.catalogue import LOSSES, read_loss
 from stratagem.learning.losses.cross_entropy import CrossEntropy
 from stratagem.learning.losses.kl_targets import KLTargets
 from stratagem.learning.losses.kto import KTO
@@ -23,9 +23,9 @@ MORE = {
     "everything": PolicyGradient(kl="k2", beta=0.3, entropy=0.1, per="example"),
     "k1": PolicyGradient(kl="k1", beta=0.3, per="divisor", entropy=0.2),
     "joint": Sum((Part("bc", 0.5, CrossEntropy(weighted=True)), Part("kto", 1.0, KTO()))),
-    "unclipped value": make_loss("value(clip=None, per=example)"),
-    "clipped spag": make_loss("spag(clip=0.2, ratio=token)"),
-    "smooth dpo": make_loss("dpo(label_smoothing=0.1)"),
+    "unclipped value": read_loss("value(clip=None, per=example)").made,
+    "clipped spag": read_loss("spag(clip=0.2, ratio=token)").made,
+    "smooth dpo": read_loss("dpo(label_smoothing=0.1)").made,
 }
 ALL = {**{name: make() for name, make in LOSSES.items()}, **MORE}
 every_loss = pytest.mark.parametrize("loss", ALL.values(), ids=ALL)
@@ -126,8 +126,8 @@ def test_what_is_looked_at_carries_no_gradient_and_the_reference_none(loss):
 
 def test_names_are_those_of_the_files():
     files = {"cross_entropy", "kl_targets", "policy_gradient", "value", "ppo", "kto", "dpo", "spag"}
-    assert files < set(loss_names())
-    assert {type(make_loss(name)).__module__.rpartition(".")[2] for name in files} == files
+    assert files < set(read_loss.registry.names())
+    assert {type(read_loss(name).made).__module__.rpartition(".")[2] for name in files} == files
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_names_are_those_of_the_files():
 )
 def test_wrong_options_are_refused_in_a_sentence(text, said):
     with pytest.raises(StratagemError, match=said) as refused:
-        make_loss(text)
+        read_loss(text)
     assert str(refused.value).endswith((".", "?"))
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from stratagem.learning.losses.base import Columns, Outputs
-from stratagem.learning.losses.catalogue import make_loss
+from stratagem.learning.losses.catalogue import read_loss
 
 RATIOS = (1.5, 1.5, 0.5, 0.5, 1.1)
 ADVANTAGES = (2.0, -2.0, 2.0, -2.0, 1.0)
@@ -26,7 +26,7 @@ def batch(**rows):
 
 
 def run(text, outputs, columns):
-    loss = make_loss(text)
+    loss = read_loss(text).made
     return loss(outputs, columns, loss.prepare(columns))
 
 

@@ -21,8 +21,8 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
+from stratagem.learning.advantages.base import FRESH, AdvantageEstimate, Decisions, State
 from stratagem.learning.checks import ADVANTAGES, ADVANTAGES_CLIPPED, SEAT_LEAST, SEAT_MOST
-from stratagem.learning.credit.base import FRESH, Credit, Decisions, State
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.forks import forks, last_asked
@@ -135,12 +135,12 @@ class GRPO:
         """What the forks teach."""
         pieces = list(self._pieces(groups, episodes))
         decisions = self._columns(pieces).weighted(self.settings.terms)
-        credit = self.settings.advantage.made(decisions, self._carried)
-        self._carried = dict(credit.state)
-        examples = self._examples(pieces, credit)
+        estimate = self.settings.advantage.made(decisions, self._carried)
+        self._carried = dict(estimate.state)
+        examples = self._examples(pieces, estimate)
         whole = [*(group.parent for group in groups), *episodes]
-        counts = {**credit.counts, **self._cuts(credit), **self._seats(groups)}
-        return Collected(examples, self._figures(pieces), whole, counts, frozenset(credit.centred))
+        counts = {**estimate.counts, **self._cuts(estimate), **self._seats(groups)}
+        return Collected(examples, self._figures(pieces), whole, counts, frozenset(estimate.centred))
 
     def state(self) -> dict[str, Any]:
         """What the estimator of the advantage carries over."""
@@ -198,15 +198,15 @@ class GRPO:
             weight=np.array([piece.parts for piece in pieces]),
         )
 
-    def _examples(self, pieces: Sequence[Piece], credit: Credit) -> list[Example]:
-        """A sampled decision of which any piece has credit, token by token."""
+    def _examples(self, pieces: Sequence[Piece], estimate: AdvantageEstimate) -> list[Example]:
+        """A sampled decision of which any piece has estimate, token by token."""
         decisions: dict[int, list[int]] = {}
         for row, piece in enumerate(pieces):
             decisions.setdefault(id(piece.decision), []).append(row)
-        found = (self._example([pieces[row] for row in rows], rows, credit) for rows in decisions.values())
+        found = (self._example([pieces[row] for row in rows], rows, estimate) for rows in decisions.values())
         return [example for example in found if example is not None]
 
-    def _example(self, own: Sequence[Piece], rows: Sequence[int], credit: Credit) -> Example | None:
+    def _example(self, own: Sequence[Piece], rows: Sequence[int], estimate: AdvantageEstimate) -> Example | None:
         decision = own[0].decision
         call = sampled(decision)
         if call is None or not decision.keep:
@@ -216,8 +216,8 @@ class GRPO:
         example = of_call(call)
         start = len(call.prompt.tokens)
         taught = [places[place - start] for place in example.taught]
-        columns = {"advantage": self._clipped(credit.advantage[rows])}
-        columns |= {f"{TERM}{name}": values[rows] for name, values in credit.centred.items()}
+        columns = {"advantage": self._clipped(estimate.advantage[rows])}
+        columns |= {f"{TERM}{name}": values[rows] for name, values in estimate.centred.items()}
         half = float(own[0].episode % self.settings.forks % 2)
         spread = {name: _by_token(values, taught) for name, values in columns.items()}
         return replace(example.with_columns(**spread), row={HALF: half})
@@ -226,8 +226,8 @@ class GRPO:
         bound = self.settings.clip_advantage
         return np.clip(values, -bound, bound) if bound else values
 
-    def _cuts(self, credit: Credit) -> dict[str, int]:
-        bound, values = self.settings.clip_advantage, credit.advantage
+    def _cuts(self, estimate: AdvantageEstimate) -> dict[str, int]:
+        bound, values = self.settings.clip_advantage, estimate.advantage
         return {ADVANTAGES: len(values), ADVANTAGES_CLIPPED: int((np.abs(values) > bound).sum())} if bound else {}
 
     def _seats(self, groups: Sequence[Group]) -> dict[str, int]:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from stratagem.algorithms.grpo.pieces import SIGNALS
 from stratagem.algorithms.objective import ObjectiveSettings
 from stratagem.algorithms.provided import GRPO, Provided
-from stratagem.learning.credit.catalogue import NamedAdvantage, read_advantage
+from stratagem.learning.advantages.catalogue import NamedAdvantage, read_advantage
 from stratagem.learning.losses.catalogue import NamedLoss, read_loss
 from stratagem.learning.optimizer import OptimizerSettings
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from stratagem.errors import BadRecord
 from stratagem.games.catalogue import make_game
-from stratagem.learning.credit.base import Floats, Ints
+from stratagem.learning.advantages.base import Floats, Ints
 from stratagem.play.store import read_columns, shards
 
 SAID = ("free", "constrained", "scripted")

@@ -15,7 +15,7 @@ import numpy as np
 from stratagem.algorithms.scopal.samples import Samples
 from stratagem.algorithms.scopal.settings import StageSettings
 from stratagem.errors import BadParameter
-from stratagem.learning.credit.base import Floats, Ints
+from stratagem.learning.advantages.base import Floats, Ints
 from stratagem.learning.example import Example
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.losses.cross_entropy import CrossEntropy

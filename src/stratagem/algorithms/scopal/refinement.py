@@ -11,7 +11,7 @@ from stratagem.algorithms.scopal.methods import METHODS, Batch, Lesson
 from stratagem.algorithms.scopal.samples import Samples
 from stratagem.algorithms.scopal.settings import StageSettings
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import Floats, Ints
+from stratagem.learning.advantages.base import Floats, Ints
 
 
 class Refinement:

@@ -21,7 +21,7 @@ from stratagem.algorithms.scopal.steps import Steps
 from stratagem.algorithms.sft import demonstrated
 from stratagem.engines.base import Call, Engine
 from stratagem.errors import BadRecord
-from stratagem.learning.credit.base import Bools, Floats, Ints
+from stratagem.learning.advantages.base import Bools, Floats, Ints
 from stratagem.learning.example import Example, of_call
 from stratagem.play.calls import DecisionKey
 from stratagem.play.forks import steps as turns

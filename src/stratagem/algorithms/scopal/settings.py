@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from pydantic import Field, field_validator
 
-from stratagem.learning.credit.catalogue import make_credit
+from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.settings import FiniteSettings
 
@@ -53,7 +53,7 @@ class RewardSettings(FiniteSettings):
     @field_validator("credit")
     @classmethod
     def _known(cls, credit: str) -> str:
-        make_credit(credit)
+        read_advantage(credit)
         return credit
 
 

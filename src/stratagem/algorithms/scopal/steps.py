@@ -1,6 +1,6 @@
 """What each step is worth (SCO-PAL, stage II): decisions in, one row for each thing said in each situation out.
 
-A pair of situation and action is worth what an estimator of credit makes of all its occurrences. Replies that are equal
+A pair of situation and action is worth what an advantage estimator makes of all its occurrences. Replies that are equal
 in equal situations are one row with a count, which is trained once with the count as its weight. A reply that was not
 legal is kept as undesirable, and what was played in its place counts for no action.
 """
@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 from stratagem.algorithms.scopal.decision_table import DecisionTable
 from stratagem.errors import BadRecord
 from stratagem.games.catalogue import make_game
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats, Ints
-from stratagem.learning.credit.segments import cells
-from stratagem.learning.credit.spag import SPAGReward
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints
+from stratagem.learning.advantages.segments import cells
+from stratagem.learning.advantages.spag import SPAGReward
 
 SCHEMA_VERSION = 1
 _VERSION = b"stratagem_steps_version"
@@ -65,16 +65,16 @@ class Steps:
     folders: tuple[Path, ...]
 
 
-def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Estimator) -> Steps:
+def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: AdvantageEstimator) -> Steps:
     """Every reply in every situation, with its worth."""
     _check_winners(table)
     situation = cells(table.game.codes, table.role, table.state.codes).of
-    credit = _worth(table, situation, estimator)
+    estimate = _worth(table, situation, estimator)
     row = cells(situation, table.prompt.codes, table.reply.codes)
     order = np.argsort(row.first)
     first = row.first[order]
     legal, pairs = table.legal[first], cells(situation, table.action.codes, table.legal.astype(np.int64))
-    reward, advantage = (pairs.mean(values)[first] for values in (_returns(credit), credit.advantage))
+    reward, advantage = (pairs.mean(values)[first] for values in (_returns(estimate), estimate.advantage))
     columns: dict[str, Any] = {
         "game": table.game.at(first),
         "role": table.role[first],
@@ -95,7 +95,7 @@ def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Estimator
     return Steps(pa.table(columns, schema=SCHEMA), tuple(folders))
 
 
-def _worth(table: DecisionTable, situation: Ints, estimator: Estimator) -> Credit:
+def _worth(table: DecisionTable, situation: Ints, estimator: AdvantageEstimator) -> AdvantageEstimate:
     return estimator(
         Decisions(
             episode=table.way,
@@ -107,8 +107,8 @@ def _worth(table: DecisionTable, situation: Ints, estimator: Estimator) -> Credi
     )
 
 
-def _returns(credit: Credit) -> Floats:
-    return credit.advantage if credit.returns is None else credit.returns
+def _returns(estimate: AdvantageEstimate) -> Floats:
+    return estimate.advantage if estimate.returns is None else estimate.returns
 
 
 def _spag(table: DecisionTable) -> Floats:

@@ -30,8 +30,8 @@ from stratagem.algorithms.scopal.summary import summed_up
 from stratagem.engines.renewal import renew
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import Decisions
-from stratagem.learning.credit.catalogue import make_credit
+from stratagem.learning.advantages.base import Decisions
+from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.learning.monitor import TrainingMonitor
 from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
@@ -64,7 +64,7 @@ def steps_table(recipe: ScopalRecipe, run: RunFolder, iteration: int) -> Steps:
     path = run.path / STEPS / f"{iteration}.parquet"
     folders = [Path(folder) for folder in recipe.interaction.records] or [run.record]
     table = read_decisions(folders, recipe.reward.players, prefix="" if recipe.interaction.records else f"{iteration}/")
-    steps = steps_of(table, folders, make_credit(recipe.reward.credit))
+    steps = steps_of(table, folders, read_advantage(recipe.reward.credit).made)
     write_steps(steps, path)
     write_file(path.with_suffix(".json"), json.dumps(summed_up(steps), indent=1) + "\n")
     return steps
@@ -96,7 +96,7 @@ class ScopalTrainer:
             make_player(name, game)
         nought = np.zeros(2, dtype=np.int64)
         two = Decisions(episode=nought, state=nought, action=np.arange(2), outcome=np.array([1.0, 0.0]))
-        make_credit(recipe.reward.credit)(two)
+        read_advantage(recipe.reward.credit).made(two)
         for folder in map(Path, recipe.interaction.records):
             check_record(folder)
         if recipe.reward.table:

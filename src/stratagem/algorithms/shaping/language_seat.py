@@ -13,7 +13,7 @@ from stratagem.algorithms.shaping.seat_settings import Learns, Speaks
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Engine, Sampling
 from stratagem.games.key import Key
-from stratagem.learning.credit.base import coded
+from stratagem.learning.advantages.base import coded
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.monitor import TrainingMonitor

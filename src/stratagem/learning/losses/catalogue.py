@@ -18,7 +18,7 @@ from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.losses.spag import SPAG
 from stratagem.learning.losses.value import Value
 from stratagem.learning.named import Named, Reader, in_a_recipe
-from stratagem.registry import Registry, parse_call
+from stratagem.registry import Registry
 
 LOSSES: dict[str, Callable[..., Loss]] = {
     "cross_entropy": CrossEntropy,
@@ -42,13 +42,3 @@ read_loss = Reader(_registry, Loss)
 """Reads a loss as a recipe names it: by a text or a table."""
 NamedLoss = Annotated[Named[Loss], PlainValidator(in_a_recipe(read_loss)), PlainSerializer(Named.table)]
 """A loss as a setting."""
-
-
-def make_loss(text: str) -> Loss:
-    """The loss that a text names."""
-    return _registry.make(parse_call(text))
-
-
-def loss_names() -> list[str]:
-    """Every name that `make_loss` knows."""
-    return _registry.names()

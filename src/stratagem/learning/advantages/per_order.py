@@ -6,16 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from stratagem.errors import UnknownName
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.group_mean import GroupMean
-from stratagem.learning.credit.segments import cells, centred
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.group_mean import GroupMean
+from stratagem.learning.advantages.segments import cells, centred
 from stratagem.options import within
 
 How = Literal["plus", "times"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerOrder(Estimator):
+class PerOrder(AdvantageEstimator):
     """Each row is an order with a weight: `A + scale (w - mean w)`, the mean over the group, or `A w`.
 
     A is another estimator's advantage, which sums `terms` over the episode, so an order's own reward belongs there too.
@@ -27,7 +27,7 @@ class PerOrder(Estimator):
     When not: where orders have no reward of their own.
     """
 
-    of: Estimator = field(default_factory=GroupMean)
+    of: AdvantageEstimator = field(default_factory=GroupMean)
     """Where the advantage comes from."""
     how: How = "plus"
     """Whether the weight is added to the advantage or multiplies it."""
@@ -47,13 +47,17 @@ class PerOrder(Estimator):
     def terms(self) -> frozenset[str]:
         return self.of.terms
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
-        credit, weight = self.of(decisions, state), decisions.figures("weight")
-        turned = (weight < 0) & (credit.advantage < 0)
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
+        estimate, weight = self.of(decisions, state), decisions.figures("weight")
+        turned = (weight < 0) & (estimate.advantage < 0)
         if self.how == "times":
-            shares = {name: share * weight for name, share in credit.shares.items()}
-            counts = {**credit.counts, "turned": int(turned.sum())}
-            before = {name: values * weight for name, values in credit.centred.items()}
-            return replace(credit, advantage=credit.advantage * weight, shares=shares, centred=before, counts=counts)
+            shares = {name: share * weight for name, share in estimate.shares.items()}
+            counts = {**estimate.counts, "turned": int(turned.sum())}
+            before = {name: values * weight for name, values in estimate.centred.items()}
+            return replace(
+                estimate, advantage=estimate.advantage * weight, shares=shares, centred=before, counts=counts
+            )
         own = self.scale * centred(weight, cells(decisions.codes("group")))
-        return replace(credit, advantage=credit.advantage + own, shares={**credit.shares, "order": own}, centred={})
+        return replace(
+            estimate, advantage=estimate.advantage + own, shares={**estimate.shares, "order": own}, centred={}
+        )

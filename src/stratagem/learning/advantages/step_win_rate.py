@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats, State
-from stratagem.learning.credit.segments import Cells, cells
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, State
+from stratagem.learning.advantages.segments import Cells, cells
 from stratagem.options import within
 
 PAIRS = frozenset({"state", "action", "outcome"})
@@ -13,7 +13,7 @@ PAIRS = frozenset({"state", "action", "outcome"})
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepWinRate(Estimator):
+class StepWinRate(AdvantageEstimator):
     """`(wins + ties / 2) / all` over every time that the action was taken in the state, less the threshold.
 
     Reference: SCO-PAL, sections 4.2 and B.3. `returns` have the rate itself.
@@ -31,7 +31,7 @@ class StepWinRate(Estimator):
     def columns(self) -> frozenset[str]:
         return PAIRS
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         pairs = pairs_of(decisions)
         return judged(pairs.total(decisions.figures("outcome")) / pairs.sizes, pairs, self.threshold)
 
@@ -41,9 +41,9 @@ def pairs_of(decisions: Decisions) -> Cells:
     return cells(decisions.codes("state"), decisions.codes("action"))
 
 
-def judged(worth: Floats, pairs: Cells, threshold: float) -> Credit:
+def judged(worth: Floats, pairs: Cells, threshold: float) -> AdvantageEstimate:
     """Every row by the worth of its pair, above or below a threshold."""
     returns = worth[pairs.of]
     advantage = returns - threshold
     counts = {"pairs": len(worth), "advantageous": int((advantage > 0).sum())}
-    return Credit(advantage=advantage, returns=returns, counts=counts)
+    return AdvantageEstimate(advantage=advantage, returns=returns, counts=counts)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.step_win_rate import PAIRS, judged, pairs_of
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.step_win_rate import PAIRS, judged, pairs_of
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beta(Estimator):
+class Beta(AdvantageEstimator):
     """The posterior mean `(a + wins) / (a + b + all)` of the win rate after an action in a state, under Beta(a, b).
 
     Reference: SCO-PAL, section B.3.
@@ -35,7 +35,7 @@ class Beta(Estimator):
     def columns(self) -> frozenset[str]:
         return PAIRS
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         pairs = pairs_of(decisions)
         seen = pairs.sizes + self.prior_wins + self.prior_losses
         return judged((pairs.total(decisions.figures("outcome")) + self.prior_wins) / seen, pairs, self.threshold)

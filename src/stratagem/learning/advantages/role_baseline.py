@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratagem.errors import BadParameter
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.segments import cells
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.segments import cells
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoleBaseline(Estimator):
+class RoleBaseline(AdvantageEstimator):
     """`A = R - b`, with b a moving average for each game and seat: `b <- ema_decay b + (1 - ema_decay) R`, from 0 on.
 
     Reference: SPIRAL (Liu 2025), role-conditioned advantage estimation.
@@ -39,7 +39,7 @@ class RoleBaseline(Estimator):
     def terms(self) -> frozenset[str]:
         return frozenset(self.weights or ())
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         episodes = cells(decisions.episode)
         reward = episodes.total(decisions.reward(self.weights))
         names = _names(decisions)
@@ -50,7 +50,7 @@ class RoleBaseline(Estimator):
             before = baselines.get(name, 0.0)
             advantage[episode] = reward[episode] - before
             baselines[name] = self.ema_decay * before + (1.0 - self.ema_decay) * float(reward[episode])
-        return Credit(advantage=advantage[episodes.of], state=baselines)
+        return AdvantageEstimate(advantage=advantage[episodes.of], state=baselines)
 
 
 def _names(decisions: Decisions) -> tuple[str, ...]:

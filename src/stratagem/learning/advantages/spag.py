@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.segments import cells, steps_left
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.segments import cells, steps_left
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
-class SPAGReward(Estimator):
+class SPAGReward(AdvantageEstimator):
     """`(1 - gamma) gamma^(T - t) / (1 - gamma^(T + 1))` for the winner's t-th reply of T, less than 0 for the loser's.
 
     A tie gives 0. What comes between a tie and a win gives that part of it.
@@ -31,8 +31,8 @@ class SPAGReward(Estimator):
     def columns(self) -> frozenset[str]:
         return frozenset({"outcome"})
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         episodes = cells(decisions.episode)
         whole = (1.0 - self.gamma) / (1.0 - self.gamma ** (episodes.sizes + 1.0))
         sign = 2.0 * decisions.figures("outcome") - 1.0
-        return Credit(advantage=sign * whole[episodes.of] * np.power(self.gamma, steps_left(episodes)))
+        return AdvantageEstimate(advantage=sign * whole[episodes.of] * np.power(self.gamma, steps_left(episodes)))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from stratagem.errors import UnknownName
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.whitened import Whitened
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.whitened import Whitened
 from stratagem.learning.score_scaling import ScoreScaling
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scaled(Estimator):
-    """Another estimator's credit for a term divided by its spread over all rows so far, this batch included.
+class Scaled(AdvantageEstimator):
+    """Another estimator's advantages, with one reward term divided by its standard deviation over all rows so far.
+
+    The rows of this batch count too.
 
     Reference: score scaling of trl 0.11's PPOTrainer (without score normalisation), which ShapeLLM trains with. Only
     the score is scaled; a charge for leaving the reference is another term.
@@ -21,8 +23,8 @@ class Scaled(Estimator):
     When not: in a comparison of penalties, whose weights mean something else in every batch then.
     """
 
-    of: Estimator = field(default_factory=Whitened)
-    """Whose credit."""
+    of: AdvantageEstimator = field(default_factory=Whitened)
+    """Estimator of the advantages."""
     term: str = "payoff"
     """Which term of the reward."""
 
@@ -34,11 +36,11 @@ class Scaled(Estimator):
     def terms(self) -> frozenset[str]:
         return self.of.terms | {self.term}
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         if self.term not in decisions.terms:
             raise UnknownName("term of the reward", self.term, decisions.terms)
         scaling = ScoreScaling(*(state.get(f"scaled/{name}", 0.0) for name in ("count", "mean", "squares")))
         scaled = scaling.scaled(decisions.terms[self.term])
-        credit = self.of(replace(decisions, terms={**decisions.terms, self.term: scaled}), state)
+        estimate = self.of(replace(decisions, terms={**decisions.terms, self.term: scaled}), state)
         moments = {f"scaled/{name}": figure for name, figure in scaling.state().items()}
-        return replace(credit, state={**credit.state, **moments})
+        return replace(estimate, state={**estimate.state, **moments})

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from stratagem.errors import UnknownName
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.group_mean import GroupMean
-from stratagem.learning.credit.grouped import against_the_group, broadcast
-from stratagem.learning.credit.segments import cells, to_go
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.group_mean import GroupMean
+from stratagem.learning.advantages.grouped import against_the_group, broadcast
+from stratagem.learning.advantages.segments import cells, to_go
 from stratagem.options import within
 
 Normalise = Literal["round", "episode"]
@@ -18,7 +18,7 @@ Horizon = Literal["to_go", "round"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerRound(Estimator):
+class PerRound(AdvantageEstimator):
     """`A_it = (r_it - mean_i r_it) / (std_i r_it + delta)` over the rollouts i of a group, at each round t by itself.
 
     r is the payoff less its penalties, each times its weight: `weights = {payoff = 1, exploit = -a, ...}`. Terms are
@@ -54,7 +54,7 @@ class PerRound(Estimator):
     def terms(self) -> frozenset[str]:
         return frozenset(self.weights or ())
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         if self.normalise == "episode":
             whole = GroupMean(scale=self.scale, delta=self.delta, weights=self.weights)
             return whole.estimate(decisions, state)
@@ -69,4 +69,4 @@ class PerRound(Estimator):
 
 def _one_of(option: str, value: str, kind: Any) -> None:
     if value not in get_args(kind):
-        raise UnknownName(f"`{option}` of credit", str(value), get_args(kind))
+        raise UnknownName(f"`{option}` of per_round", str(value), get_args(kind))

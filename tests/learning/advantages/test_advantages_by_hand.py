@@ -1,4 +1,4 @@
-"""Each estimator on a few decisions whose credit is worked out by hand, or by another program."""
+"""Each estimator on a few decisions whose advantages are worked out by hand, or by another program."""
 
 import math
 from dataclasses import replace
@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
-from stratagem.learning.credit.base import Decisions, coded
-from stratagem.learning.credit.catalogue import CREDITS, credit_names, make_credit
-from stratagem.learning.credit.gae import GAE
-from stratagem.learning.credit.per_order import PerOrder
-from stratagem.learning.credit.role_baseline import RoleBaseline
-from stratagem.learning.credit.scaled import Scaled
-from stratagem.learning.credit.whitened import Whitened
+from stratagem.learning.advantages.base import Decisions, coded
+from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
+from stratagem.learning.advantages.gae import GAE
+from stratagem.learning.advantages.per_order import PerOrder
+from stratagem.learning.advantages.role_baseline import RoleBaseline
+from stratagem.learning.advantages.scaled import Scaled
+from stratagem.learning.advantages.whitened import Whitened
 
 
 def approx(*values):
@@ -33,69 +33,71 @@ def rollouts(**terms):
 PAYOFF = [1.0, 2.0, 3.0, 6.0, 2.0, 4.0, 7.0, 7.0]
 
 
+def made(text):
+    return read_advantage(text).made
+
+
 def test_an_episode_is_compared_with_the_mean_of_its_group():
-    credit = make_credit("group_mean(delta=1e-12)")(rollouts(payoff=PAYOFF))
-    assert credit.advantage.tolist() == approx(-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    assert credit.counts == {"rows": 8, "discarded": 0, "groups": 2, "groups_of_one": 1, "groups_without_variance": 0}
+    estimate = made("group_mean(delta=1e-12)")(rollouts(payoff=PAYOFF))
+    assert estimate.advantage.tolist() == approx(-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    assert estimate.counts == {"rows": 8, "discarded": 0, "groups": 2, "groups_of_one": 1, "groups_without_variance": 0}
 
 
 def test_without_the_spread_it_is_dr_grpo_and_with_leave_one_out_rloo():
-    plain = make_credit("group_mean(scale=False)")(rollouts(payoff=PAYOFF)).advantage
+    plain = made("group_mean(scale=False)")(rollouts(payoff=PAYOFF)).advantage
     assert plain.tolist() == approx(-3.0, -3.0, 3.0, 3.0, 0.0, 0.0, 0.0, 0.0)
-    left_out = make_credit("rloo")(rollouts(payoff=PAYOFF)).advantage
+    left_out = made("rloo")(rollouts(payoff=PAYOFF)).advantage
     assert left_out.tolist() == approx(*(3.0 - 7.5,) * 2, *(9.0 - 4.5,) * 2, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_the_spread_is_trls():
     """`(r - mean) / (std + 1e-4)` with torch's std, which divides by n - 1."""
     rewards = np.array([0.3, 1.0, -0.2, 0.9])
-    credit = make_credit("group_mean")(Decisions(episode=np.arange(4), group=np.zeros(4), terms={"payoff": rewards}))
-    assert credit.advantage.tolist() == approx(*((rewards - rewards.mean()) / (rewards.std(ddof=1) + 1e-4)))
+    estimate = made("group_mean")(Decisions(episode=np.arange(4), group=np.zeros(4), terms={"payoff": rewards}))
+    assert estimate.advantage.tolist() == approx(*((rewards - rewards.mean()) / (rewards.std(ddof=1) + 1e-4)))
 
 
 def test_a_round_is_compared_with_the_same_round_of_the_others():
-    credit = make_credit("per_round(horizon=round, delta=1e-12)")(rollouts(payoff=PAYOFF))
-    assert credit.advantage.tolist() == approx(-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    credit = make_credit("per_round(horizon=round, scale=False)")(rollouts(payoff=PAYOFF))
-    assert credit.advantage.tolist() == approx(-1.0, -2.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0)
-    assert credit.counts["groups"] == 4
-    assert credit.counts["groups_of_one"] == 2
+    estimate = made("per_round(horizon=round, delta=1e-12)")(rollouts(payoff=PAYOFF))
+    assert estimate.advantage.tolist() == approx(-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    estimate = made("per_round(horizon=round, scale=False)")(rollouts(payoff=PAYOFF))
+    assert estimate.advantage.tolist() == approx(-1.0, -2.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0)
+    assert estimate.counts["groups"] == 4
+    assert estimate.counts["groups_of_one"] == 2
 
 
 def test_a_round_is_worth_what_comes_from_it_on():
-    credit = make_credit("per_round(scale=False)")(rollouts(payoff=PAYOFF))
-    assert credit.advantage.tolist() == approx(-3.0, -2.0, 3.0, 2.0, 0.0, 0.0, 0.0, 0.0)
+    estimate = made("per_round(scale=False)")(rollouts(payoff=PAYOFF))
+    assert estimate.advantage.tolist() == approx(-3.0, -2.0, 3.0, 2.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_myopia_lets_defection_win_every_round_and_the_horizon_to_go_does_not():
     """Two rounds of the dilemma against TitForTat: C C earns 3 3, D D earns 5 1."""
     play = {"episode": [0, 0, 1, 1], "group": [0] * 4, "round": [0, 1, 0, 1], "terms": {"payoff": [3.0, 3.0, 5.0, 1.0]}}
-    first = [
-        make_credit(f"per_round(horizon={horizon})")(Decisions(**play)).advantage[0] for horizon in ("round", "to_go")
-    ]
+    first = [made(f"per_round(horizon={horizon})")(Decisions(**play)).advantage[0] for horizon in ("round", "to_go")]
     assert first[0] < 0.0 == first[1]
 
 
 def test_episodes_normalised_are_the_group_mean():
     decisions = rollouts(payoff=PAYOFF, exploit=[0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 1.0, 0.0])
     weights = {"payoff": 1.0, "exploit": -2.0}
-    whole = CREDITS["per_round"](normalise="episode", weights=weights)(decisions)
-    assert whole.advantage.tolist() == CREDITS["group_mean"](weights=weights)(decisions).advantage.tolist()
+    whole = ESTIMATORS["per_round"](normalise="episode", weights=weights)(decisions)
+    assert whole.advantage.tolist() == ESTIMATORS["group_mean"](weights=weights)(decisions).advantage.tolist()
 
 
 def test_several_decisions_of_a_round_share_its_credit():
     decisions = Decisions(
         episode=[0, 0, 0, 1, 1], group=[0] * 5, round=[0, 0, 1, 0, 1], terms={"payoff": [0.0, 2.0, 1.0, -1.0, 1.0]}
     )
-    credit = make_credit("per_round(scale=False, horizon=round)")(decisions)
-    assert credit.advantage.tolist() == approx(1.5, 1.5, 0.0, -1.5, 0.0)
+    estimate = made("per_round(scale=False, horizon=round)")(decisions)
+    assert estimate.advantage.tolist() == approx(1.5, 1.5, 0.0, -1.5, 0.0)
 
 
 def test_a_round_that_one_rollout_alone_reached_brings_nothing():
     decisions = Decisions(episode=[0, 0, 1], group=[0] * 3, round=[0, 1, 0], terms={"payoff": [1.0, 9.0, 2.0]})
-    credit = make_credit("per_round(scale=False)")(decisions)
-    assert credit.advantage.tolist() == approx(4.0, 0.0, -4.0)
-    assert credit.counts["groups_of_one"] == 1
+    estimate = made("per_round(scale=False)")(decisions)
+    assert estimate.advantage.tolist() == approx(4.0, 0.0, -4.0)
+    assert estimate.counts["groups_of_one"] == 1
 
 
 # --- the trap: what is the same for all contributes nothing
@@ -109,7 +111,7 @@ def test_a_penalty_that_is_the_same_for_all_contributes_nothing_to_the_bit(name,
     rng = np.random.default_rng(0)
     columns = {"episode": np.repeat(np.arange(7), 3), "group": np.zeros(21), "round": np.tile(np.arange(3), 7)}
     payoff = rng.normal(size=21)
-    estimator = replace(make_credit(name), weights={"payoff": 1.0})
+    estimator = replace(made(name), weights={"payoff": 1.0})
     plain = estimator(Decisions(**columns, terms={"payoff": payoff}))
     charged = replace(estimator, weights={"payoff": 1.0, "shared": -2.4})
     both = charged(Decisions(**columns, terms={"payoff": payoff, "shared": np.full(21, shared)}))
@@ -120,15 +122,15 @@ def test_a_penalty_that_is_the_same_for_all_contributes_nothing_to_the_bit(name,
 
 def test_a_penalty_of_each_rollout_contributes_its_share():
     decisions = rollouts(payoff=PAYOFF, exploit=[0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 5.0, 0.0])
-    credit = CREDITS["per_round"](scale=False, weights={"payoff": 1.0, "exploit": -2.0})(decisions)
-    assert credit.shares["exploit"].tolist() == approx(2.0, 0.0, -4.0, 0.0, 2.0, 0.0, 0.0, 0.0)
-    assert credit.advantage.tolist() == approx(-1.0, -2.0, -1.0, 2.0, 2.0, 0.0, 0.0, 0.0)
+    estimate = ESTIMATORS["per_round"](scale=False, weights={"payoff": 1.0, "exploit": -2.0})(decisions)
+    assert estimate.shares["exploit"].tolist() == approx(2.0, 0.0, -4.0, 0.0, 2.0, 0.0, 0.0, 0.0)
+    assert estimate.advantage.tolist() == approx(-1.0, -2.0, -1.0, 2.0, 2.0, 0.0, 0.0, 0.0)
 
 
 def test_a_group_without_variance_is_counted():
-    credit = make_credit("group_mean")(rollouts(payoff=[1.0] * 8))
-    assert credit.advantage.tolist() == [0.0] * 8
-    assert (credit.counts["groups_without_variance"], credit.counts["groups_of_one"]) == (1, 1)
+    estimate = made("group_mean")(rollouts(payoff=[1.0] * 8))
+    assert estimate.advantage.tolist() == [0.0] * 8
+    assert (estimate.counts["groups_without_variance"], estimate.counts["groups_of_one"]) == (1, 1)
 
 
 # --- episodes backwards
@@ -138,12 +140,12 @@ def test_gae_by_hand():
     decisions = Decisions(
         episode=[0, 1, 0, 1, 0], terms={"payoff": [1.0, 4.0, 0.0, -1.0, 2.0]}, value=[0.5, 1.0, 1.5, 0.0, 1.0]
     )
-    credit = GAE(gamma=0.9, lam=0.5)(decisions)
+    estimate = GAE(gamma=0.9, lam=0.5)(decisions)
     last, middle = 2.0 - 1.0, 0.0 + 0.9 * 1.0 - 1.5 + 0.45 * 1.0
     first = 1.0 + 0.9 * 1.5 - 0.5 + 0.45 * middle
     other = 4.0 + 0.9 * 0.0 - 1.0 + 0.45 * -1.0
-    assert credit.advantage.tolist() == approx(first, other, middle, -1.0, last)
-    assert credit.returns.tolist() == approx(first + 0.5, other + 1.0, middle + 1.5, -1.0, last + 1.0)
+    assert estimate.advantage.tolist() == approx(first, other, middle, -1.0, last)
+    assert estimate.returns.tolist() == approx(first + 0.5, other + 1.0, middle + 1.5, -1.0, last + 1.0)
 
 
 def test_what_is_not_kept_is_as_if_it_had_not_been():
@@ -194,9 +196,9 @@ def test_scores_are_scaled_by_the_spread_of_all_so_far_and_charges_are_not():
         seen += scores
         terms = {"payoff": scores, "kl": [-0.1] * len(scores)}
         decisions = Decisions(episode=np.arange(len(scores)), terms=terms, value=np.zeros(len(scores)))
-        credit = estimator(decisions, state)
-        state = credit.state
-        assert credit.advantage.tolist() == pytest.approx([s / np.std(seen, ddof=1) - 0.1 for s in scores], rel=1e-6)
+        estimate = estimator(decisions, state)
+        state = estimate.state
+        assert estimate.advantage.tolist() == pytest.approx([s / np.std(seen, ddof=1) - 0.1 for s in scores], rel=1e-6)
     assert state["scaled/count"] == 6.0
     assert state["scaled/mean"] == pytest.approx(np.mean(seen))
 
@@ -219,33 +221,33 @@ def positions(**more):
 
 
 def test_the_win_rate_of_a_pair_counts_a_tie_as_half():
-    credit = make_credit("step_win_rate")(positions())
-    assert credit.returns.tolist() == approx(0.5, 0.5, 1.0, 0.5, 1.0, 0.0)
-    assert credit.advantage.tolist() == approx(0.0, 0.0, 0.5, 0.0, 0.5, -0.5)
-    assert (credit.counts["pairs"], credit.counts["advantageous"]) == (3, 2)
+    estimate = made("step_win_rate")(positions())
+    assert estimate.returns.tolist() == approx(0.5, 0.5, 1.0, 0.5, 1.0, 0.0)
+    assert estimate.advantage.tolist() == approx(0.0, 0.0, 0.5, 0.0, 0.5, -0.5)
+    assert (estimate.counts["pairs"], estimate.counts["advantageous"]) == (3, 2)
 
 
 def test_the_posterior_mean_is_drawn_to_a_half():
-    credit = make_credit("beta")(positions())
-    assert credit.returns.tolist() == approx(2.5 / 5, 2.5 / 5, 3 / 4, 2.5 / 5, 3 / 4, 1 / 3)
-    uneven = make_credit("beta(prior_wins=3, prior_losses=1)")(positions())
+    estimate = made("beta")(positions())
+    assert estimate.returns.tolist() == approx(2.5 / 5, 2.5 / 5, 3 / 4, 2.5 / 5, 3 / 4, 1 / 3)
+    uneven = made("beta(prior_wins=3, prior_losses=1)")(positions())
     assert uneven.returns.tolist() == approx(4.5 / 7, 4.5 / 7, 5 / 6, 4.5 / 7, 5 / 6, 3 / 5)
 
 
 def test_the_discounted_return_of_a_pair_is_the_mean_over_its_times():
-    credit = make_credit("discounted")(positions())
+    estimate = made("discounted")(positions())
     start = (1.0 + 0.8 * 0.5 + 0.0) / 3
-    assert credit.returns.tolist() == approx(start, start, 1.0, start, 1.0, 0.0)
-    signed = make_credit("discounted(win=1, tie=0, loss=-1, threshold=0)")(positions())
+    assert estimate.returns.tolist() == approx(start, start, 1.0, start, 1.0, 0.0)
+    signed = made("discounted(win=1, tie=0, loss=-1, threshold=0)")(positions())
     start = (1.0 + 0.0 - 0.8) / 3
     assert signed.advantage.tolist() == approx(start, start, 1.0, start, 1.0, -1.0)
 
 
 def test_spags_reward_is_its_formula():
     decisions = Decisions(episode=[0, 0, 0, 1, 2, 2], outcome=[1.0, 1.0, 1.0, 0.0, 0.5, 0.5])
-    credit = make_credit("spag")(decisions)
+    estimate = made("spag")(decisions)
     three, one = (0.2 / (1 - 0.8**4)), 0.2 / (1 - 0.8**2)
-    assert credit.advantage.tolist() == approx(three * 0.64, three * 0.8, three, -one, 0.0, 0.0)
+    assert estimate.advantage.tolist() == approx(three * 0.64, three * 0.8, three, -one, 0.0, 0.0)
 
 
 # --- orders and roles
@@ -258,14 +260,14 @@ def orders(weight):
 
 @pytest.mark.parametrize("how", ["plus", "times"])
 def test_each_order_carries_its_weight(how):
-    inner = make_credit("group_mean(scale=False)")
-    credit = PerOrder(of=inner, how=how)(orders([1.5, -1.5, 0.3, 0.1]))
+    inner = made("group_mean(scale=False)")
+    estimate = PerOrder(of=inner, how=how)(orders([1.5, -1.5, 0.3, 0.1]))
     wanted = (2.4, -0.6, -0.8, -1.0) if how == "plus" else (1.5, -1.5, -0.3, -0.1)
-    assert credit.advantage.tolist() == approx(*wanted)
+    assert estimate.advantage.tolist() == approx(*wanted)
 
 
 def test_multiplied_a_void_support_of_a_lost_game_is_reinforced_and_counted_and_added_it_is_not():
-    inner, decisions = make_credit("group_mean(scale=False)"), orders([1.5, 0.3, 1.5, -1.5])
+    inner, decisions = made("group_mean(scale=False)"), orders([1.5, 0.3, 1.5, -1.5])
     times, plus = (PerOrder(of=inner, how=how)(decisions) for how in ("times", "plus"))
     assert times.advantage[3] > 0.0
     assert times.counts["turned"] == 1
@@ -278,11 +280,11 @@ def test_a_role_is_compared_with_what_is_usual_for_it():
     first = Decisions(
         episode=[7, 1, 7, 2], role=[0, 1, 0, 0], roles=("kuhn/0", "kuhn/1"), terms={"payoff": [1.0, -2.0, 1.0, 4.0]}
     )
-    credit = estimator(first)
-    assert credit.advantage.tolist() == approx(2.0, -2.0, 2.0, 4.0 - 1.0)
-    assert credit.state == {"role_baseline/kuhn/0": 2.5, "role_baseline/kuhn/1": -1.0}
+    estimate = estimator(first)
+    assert estimate.advantage.tolist() == approx(2.0, -2.0, 2.0, 4.0 - 1.0)
+    assert estimate.state == {"role_baseline/kuhn/0": 2.5, "role_baseline/kuhn/1": -1.0}
     after = Decisions(episode=[0], role=[0], roles=("kuhn/1",), terms={"payoff": [1.0]})
-    again = estimator(after, credit.state)
+    again = estimator(after, estimate.state)
     assert again.advantage.tolist() == approx(2.0)
     assert again.state == {"role_baseline/kuhn/0": 2.5, "role_baseline/kuhn/1": 0.0}
 
@@ -292,33 +294,36 @@ def test_the_baseline_comes_to_the_mean_reward_of_a_role():
     decisions = Decisions(
         episode=np.arange(3000), role=np.zeros(3000), roles=("x",), terms={"payoff": rng.normal(0.7, 0.5, 3000)}
     )
-    credit = RoleBaseline()(decisions)
-    assert credit.state["role_baseline/x"] == pytest.approx(0.7, abs=0.25)
-    assert abs(credit.advantage[500:].mean()) < 0.05
+    estimate = RoleBaseline()(decisions)
+    assert estimate.state["role_baseline/x"] == pytest.approx(0.7, abs=0.25)
+    assert abs(estimate.advantage[500:].mean()) < 0.05
 
 
 # --- names, and what is refused
 
 
 def test_names_are_those_of_the_files():
-    made = {name: type(make_credit(name)).__module__.rpartition(".")[2] for name in credit_names()}
-    assert {name for name, module in made.items() if name != module} == {"rloo"}
+    modules = {name: type(made(name)).__module__.rpartition(".")[2] for name in read_advantage.registry.names()}
+    assert {name for name, module in modules.items() if name != module} == {"rloo"}
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: make_credit("per_rounds"), "did you mean per_round"),
-        (lambda: make_credit("per_round(horizon=far)"), "to_go"),
-        (lambda: make_credit("per_round(normalise=group)"), "did you mean round"),
-        (lambda: make_credit("group_mean(delta=0)"), "`delta`"),
-        (lambda: make_credit("gae(lam=2)"), "`lam` from 0 to 1"),
-        (lambda: make_credit("per_order(how=minus)"), "times"),
-        (lambda: make_credit("group_mean")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`group`"),
-        (lambda: make_credit("gae")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`value`"),
-        (lambda: CREDITS["gae"](weights={"payof": 1.0})(rollouts(payoff=PAYOFF)), "did you mean payoff"),
-        (lambda: make_credit("scaled(term=score)")(rollouts(payoff=PAYOFF)), "payoff"),
-        (lambda: make_credit("role_baseline")(Decisions(episode=[0], role=[0], terms={"payoff": [1.0]})), "`roles`"),
+        (lambda: made("per_rounds"), "did you mean per_round"),
+        (lambda: made("per_round(horizon=far)"), "to_go"),
+        (lambda: made("per_round(normalise=group)"), "'round' or 'episode'"),
+        (lambda: made("group_mean(delta=0)"), "`delta`"),
+        (lambda: made("gae(lam=2)"), "`lam` from 0 to 1"),
+        (lambda: made("per_order(how=minus)"), "times"),
+        (lambda: made("group_mean")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`group`"),
+        (lambda: made("gae")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`value`"),
+        (lambda: ESTIMATORS["gae"](weights={"payof": 1.0})(rollouts(payoff=PAYOFF)), "did you mean payoff"),
+        (lambda: made("scaled(term=score)")(rollouts(payoff=PAYOFF)), "payoff"),
+        (
+            lambda: made("role_baseline")(Decisions(episode=[0], role=[0], terms={"payoff": [1.0]})),
+            "`roles`",
+        ),
         (lambda: Decisions(episode=[0, 1], group=[0]), "`group` has shape"),
         (lambda: Decisions(episode=[0], terms={"payoff": [math.nan]}), "not finite"),
         (lambda: Decisions(episode=[0], outcome=[-1.0]), "0 for a loss"),

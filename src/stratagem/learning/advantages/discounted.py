@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.segments import cells, steps_left
-from stratagem.learning.credit.step_win_rate import PAIRS, judged, pairs_of
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.segments import cells, steps_left
+from stratagem.learning.advantages.step_win_rate import PAIRS, judged, pairs_of
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
-class Discounted(Estimator):
+class Discounted(AdvantageEstimator):
     """The mean of `gamma^(T - t) R` over every time that the action was taken in the state; T - t own steps were left.
 
     Reference: SCO-PAL, section B.3, with R = 1, 1/2 and 0 for a win, a tie and a loss and the threshold of its
@@ -42,7 +42,7 @@ class Discounted(Estimator):
     def columns(self) -> frozenset[str]:
         return PAIRS
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         pairs, outcome = pairs_of(decisions), decisions.figures("outcome")
         reward = np.interp(outcome, (0.0, 0.5, 1.0), (self.loss, self.tie, self.win))
         worth = self.gamma ** steps_left(cells(decisions.episode)) * reward

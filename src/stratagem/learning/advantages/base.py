@@ -1,4 +1,4 @@
-"""What an estimator of credit is: columns about decisions in, an advantage for each of them out; numpy and no games.
+"""Interface of an advantage estimator: columns about decisions in, an advantage for each of them out; numpy only.
 
 Texts come as codes (`coded`), so that a million rows are sorted and counted as integers.
 """
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 State = Mapping[str, float]
-"""What an estimator carries from batch to batch; a checkpoint keeps it."""
+"""State of an estimator between batches; a checkpoint saves it."""
 FRESH: State = MappingProxyType({})
 _CODES = ("episode", "group", "round", "state", "action", "role")
 _FIGURES = ("outcome", "value", "weight")
@@ -34,28 +34,28 @@ class Decisions:
     """
 
     episode: Ints
-    """One seat's way through one episode."""
+    """Trajectory of one seat through one episode."""
     terms: Mapping[str, Floats] = field(default_factory=dict)
-    """What each decision brought, until the seat's next, by name: payoff, exploit, ..."""
+    """Reward terms of each decision, until the seat's next one, by name: payoff, exploit, ..."""
     group: Ints | None = None
-    """Which episodes are compared: those from one start against one opponent."""
+    """Group of comparable episodes, from one start against one opponent."""
     round: Ints | None = None
-    """The round of the episode; a round may hold several decisions."""
+    """Round of the episode; a round may hold several decisions."""
     state: Ints | None = None
-    """What the seat saw."""
+    """Information state of the seat."""
     action: Ints | None = None
-    """What it did."""
+    """Action of the seat."""
     role: Ints | None = None
-    """Which game in which seat; `roles` has their names."""
+    """Game and seat; `roles` has the names."""
     roles: tuple[str, ...] = ()
     keep: Bools | None = None
     """False where a decision is to be as if it had not been (ShapeLLM's discarded transitions); None keeps all."""
     outcome: Floats | None = None
-    """How the episode ended for the seat: 1 won, 0.5 tied, 0 lost."""
+    """Outcome of the episode for the seat: 1 won, 0.5 tied, 0 lost."""
     value: Floats | None = None
-    """What a value head expected before the decision."""
+    """Estimate of the value head before the decision."""
     weight: Floats | None = None
-    """What the row itself is worth, as of an order."""
+    """Weight of the row itself, as of an order."""
 
     def __post_init__(self) -> None:
         self._set("terms", {name: _figures(name, column) for name, column in self.terms.items()})
@@ -99,7 +99,7 @@ class Decisions:
     def _needed(self, name: str) -> NDArray[Any]:
         column: NDArray[Any] | None = getattr(self, name)
         if column is None:
-            raise BadParameter(f"This estimator of credit needs the column `{name}`, which these decisions lack.")
+            raise BadParameter(f"This advantage estimator needs the column `{name}`, which these decisions lack.")
         return column
 
     def weighed(self, weights: Mapping[str, float] | None) -> dict[str, Floats]:
@@ -120,25 +120,25 @@ class Decisions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Credit:
-    """What each decision is given; 0 for those that are not kept."""
+class AdvantageEstimate:
+    """Advantages of a batch of decisions; 0 for those that are not kept."""
 
     advantage: Floats
     returns: Floats | None = None
-    """What a value head is to learn, or the figure that the advantage was made of."""
+    """Target of a value head, or the value before the threshold is subtracted."""
     shares: Mapping[str, Floats] = field(default_factory=dict)
-    """What each term of the reward contributes to the advantage, where the two are linked so simply."""
+    """Part of the advantage that each reward term contributes, where the estimator is linear in the terms."""
     centred: Mapping[str, Floats] = field(default_factory=dict)
-    """The same before the division by a spread, which all terms have in common and through which each depends on the
-    others: on these it is measured what gradient a term brings."""
+    """The same before the division by the standard deviation, which depends on all terms; the gradient signal of a
+    term is measured on these."""
     counts: Mapping[str, int] = field(default_factory=dict)
-    """How many rows, groups ... there were, and how many of them brought nothing."""
+    """Numbers of rows, groups ..., and of those among them without any advantage."""
     state: State = field(default_factory=dict)
-    """To be given with the next batch."""
+    """State for the next batch."""
 
 
-class Estimator(ABC):
-    """Decisions to credit; settings are fields of a frozen dataclass."""
+class AdvantageEstimator(ABC):
+    """Advantage estimator: columns about decisions in, one advantage each out; settings are dataclass fields."""
 
     @property
     def columns(self) -> frozenset[str]:
@@ -150,25 +150,25 @@ class Estimator(ABC):
         """Terms of the reward that it reads by name."""
         return frozenset()
 
-    def __call__(self, decisions: Decisions, state: State = FRESH) -> Credit:
-        """The credit of all decisions; those that are not kept are taken out first."""
+    def __call__(self, decisions: Decisions, state: State = FRESH) -> AdvantageEstimate:
+        """Estimate the advantages of all decisions; decisions that are not kept get 0."""
         keep = decisions.keep
         if keep is None or keep.all():
-            credit = self.estimate(decisions, state)
-            return replace(credit, counts={**credit.counts, "rows": len(decisions), "discarded": 0})
-        credit = self.estimate(decisions.only(keep), state)
+            estimate = self.estimate(decisions, state)
+            return replace(estimate, counts={**estimate.counts, "rows": len(decisions), "discarded": 0})
+        estimate = self.estimate(decisions.only(keep), state)
         return replace(
-            credit,
-            advantage=_spread(credit.advantage, keep),
-            returns=None if credit.returns is None else _spread(credit.returns, keep),
-            shares={name: _spread(share, keep) for name, share in credit.shares.items()},
-            centred={name: _spread(values, keep) for name, values in credit.centred.items()},
-            counts={**credit.counts, "rows": len(decisions), "discarded": int((~keep).sum())},
+            estimate,
+            advantage=_spread(estimate.advantage, keep),
+            returns=None if estimate.returns is None else _spread(estimate.returns, keep),
+            shares={name: _spread(share, keep) for name, share in estimate.shares.items()},
+            centred={name: _spread(values, keep) for name, values in estimate.centred.items()},
+            counts={**estimate.counts, "rows": len(decisions), "discarded": int((~keep).sum())},
         )
 
     @abstractmethod
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
-        """The credit of decisions all of which are kept."""
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
+        """Estimate the advantages of decisions all of which are kept."""
 
 
 def coded(values: Iterable[Hashable]) -> tuple[Ints, tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Each estimator of credit raises the better of two actions, though it was taken more seldom and all rewards are high.
+"""Each advantage estimator raises the better of two actions, though it was taken more seldom and all rewards are high.
 
 The policy is a pair of logits, even at first, and the step is the exact gradient `sum A (1[right] - 1/2)` over the
 decisions. The worse action was taken three times as often, so without the baseline the step would go the wrong way.
@@ -7,8 +7,8 @@ decisions. The worse action was taken three times as often, so without the basel
 import numpy as np
 import pytest
 
-from stratagem.learning.credit.base import Decisions
-from stratagem.learning.credit.catalogue import CREDITS, make_credit
+from stratagem.learning.advantages.base import Decisions
+from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
 
 RIGHT, WRONG = 0, 1
 ONCE = np.array([RIGHT, WRONG, WRONG, WRONG])
@@ -79,33 +79,33 @@ CASES = {
 
 @pytest.mark.parametrize("text", CASES)
 def test_credit_raises_the_better_action(text):
-    credit = make_credit(text)(CASES[text]())
-    assert step(ONCE, credit.advantage) > 0.1
+    estimate = read_advantage(text).made(CASES[text]())
+    assert step(ONCE, estimate.advantage) > 0.1
 
 
 def test_every_estimator_has_a_direction_case():
     """A new estimator needs a case above; one whose advantages outlive a batch has a test of its own below."""
-    assert {text.partition("(")[0] for text in CASES} | {"role_baseline"} == set(CREDITS)
+    assert {text.partition("(")[0] for text in CASES} | {"role_baseline"} == set(ESTIMATORS)
 
 
 def test_role_baseline_raises_the_better_action_in_either_role():
     """Two roles, of which one is always paid more; what is usual for each is known from earlier batches."""
-    credit = make_credit("role_baseline(ema_decay=0.5)")
+    estimate = read_advantage("role_baseline(ema_decay=0.5)").made
     usual = Decisions(
         episode=np.arange(2), role=np.arange(2), roles=("rich", "poor"), terms={"payoff": np.array([15.25, 5.25])}
     )
     state = {}
     for _ in range(60):
-        state = credit(usual, state).state
+        state = estimate(usual, state).state
     for role, more in ((0, 10.0), (1, 0.0)):
         batch = once(role=np.full(4, role), roles=("rich", "poor"), terms={"payoff": REWARD + more})
-        advantage = make_credit("role_baseline(ema_decay=0.999)")(batch, state).advantage
+        advantage = read_advantage("role_baseline(ema_decay=0.999)").made(batch, state).advantage
         assert step(ONCE, advantage) > 0.1
 
 
 def test_times_raises_the_order_that_weighs_more_in_a_good_sheet():
-    credit = make_credit("per_order(how=times)")(factored())
-    assert step(np.array([RIGHT, WRONG]), credit.advantage[:2]) > 0.1
+    estimate = read_advantage("per_order(how=times)").made(factored())
+    assert step(np.array([RIGHT, WRONG]), estimate.advantage[:2]) > 0.1
 
 
 def two_rounds(reward):
@@ -151,15 +151,15 @@ LOOKS_AHEAD = (
 
 @pytest.mark.parametrize("text", LOOKS_AHEAD)
 def test_credit_reaches_the_action_that_was_paid_for_later(text):
-    advantage = make_credit(text)(two_rounds(late)).advantage.reshape(4, 2)
+    advantage = read_advantage(text).made(two_rounds(late)).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], advantage[:, 0]) > 0.1
     assert step(TWICE[:, 1], advantage[:, 1]) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_round_of_its_own_is_not_credited_with_what_comes_later():
     """Under `horizon=round` the better action is the one that is paid at once."""
-    own = make_credit("per_round(horizon=round)")(two_rounds(early)).advantage.reshape(4, 2)
-    to_go = make_credit("per_round")(two_rounds(early)).advantage.reshape(4, 2)
+    own = read_advantage("per_round(horizon=round)").made(two_rounds(early)).advantage.reshape(4, 2)
+    to_go = read_advantage("per_round").made(two_rounds(early)).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], own[:, 0]) > 0.1
     assert step(TWICE[:, 0], to_go[:, 0]) < -0.1
 
@@ -169,7 +169,7 @@ def test_gae_prefers_the_action_that_leads_to_the_greater_value():
     value = np.column_stack([np.full(4, 5.5), np.where(TWICE[:, 0] == RIGHT, 6.0, 5.0)]).ravel()
     decisions = two_rounds(lambda first, second: (0.0, 6.0 if first == RIGHT else 5.0))
     decisions = Decisions(episode=decisions.episode, terms=decisions.terms, value=value)
-    advantage = make_credit("gae(lam=0)")(decisions).advantage.reshape(4, 2)
+    advantage = read_advantage("gae(lam=0)").made(decisions).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], advantage[:, 0]) == pytest.approx(1.0)
     assert np.allclose(advantage[:, 1], 0.0)
 
@@ -179,7 +179,7 @@ def test_a_penalty_with_a_negative_weight_lowers_the_action_that_costs(text):
     """The right action is paid less and costs nothing; the weight of the penalty decides."""
     terms = {"payoff": -REWARD, "exploit": np.where(ONCE == RIGHT, 0.0, 1.0)}
     decisions = once(group=NO_GROUP, round=NO_GROUP, terms=terms)
-    estimator = CREDITS[text]
+    estimator = ESTIMATORS[text]
     for weight, sign in ((-3.0, 1.0), (-0.3, -1.0), (3.0, -1.0)):
-        credit = estimator(weights={"payoff": 1.0, "exploit": weight})(decisions)
-        assert sign * step(ONCE, credit.advantage) > 0.1
+        estimate = estimator(weights={"payoff": 1.0, "exploit": weight})(decisions)
+        assert sign * step(ONCE, estimate.advantage) > 0.1

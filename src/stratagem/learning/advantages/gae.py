@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.segments import cells, from_the_end
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.segments import cells, from_the_end
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
-class GAE(Estimator):
+class GAE(AdvantageEstimator):
     """Generalised advantages: `A_t = d_t + gamma lam A_{t+1}` with `d_t = r_t + gamma V_{t+1} - V_t`.
 
     Returns, which the value head is to learn, are A + V.
@@ -41,7 +41,7 @@ class GAE(Estimator):
     def terms(self) -> frozenset[str]:
         return frozenset(self.weights or ())
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         reward, value = decisions.reward(self.weights), decisions.figures("value")
         episodes = cells(decisions.episode)
         advantage = np.zeros(len(decisions))
@@ -51,4 +51,4 @@ class GAE(Estimator):
             surprise = reward[rows] + self.gamma * next_value[episode] - value[rows]
             advantage[rows] = surprise + self.gamma * self.lam * next_advantage[episode]
             next_value[episode], next_advantage[episode] = value[rows], advantage[rows]
-        return Credit(advantage=advantage, returns=advantage + value)
+        return AdvantageEstimate(advantage=advantage, returns=advantage + value)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stratagem.learning.credit.base import Floats, Ints
+from stratagem.learning.advantages.base import Floats, Ints
 
 
 class Cells(NamedTuple):

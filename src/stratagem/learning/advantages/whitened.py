@@ -8,13 +8,13 @@ from typing import Literal
 import numpy as np
 
 from stratagem.errors import UnknownName
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, Floats, Ints, State
-from stratagem.learning.credit.gae import GAE
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints, State
+from stratagem.learning.advantages.gae import GAE
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whitened(Estimator):
+class Whitened(AdvantageEstimator):
     """Another estimator's advantages less their mean, divided by their spread, over all rows of the batch.
 
     Reference: `masked_whiten` of trl 0.11, by which its PPO and ShapeLLM's train; returns stay as they are.
@@ -25,7 +25,7 @@ class Whitened(Estimator):
     When not: where all advantages of a batch may truly be of one sign, as in probes, the shift turns some round.
     """
 
-    of: Estimator = field(default_factory=GAE)
+    of: AdvantageEstimator = field(default_factory=GAE)
     """Whose advantages."""
     within: Literal["batch", "round"] = "batch"
     """Of which rows the mean is taken away."""
@@ -45,16 +45,16 @@ class Whitened(Estimator):
     def terms(self) -> frozenset[str]:
         return self.of.terms
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
-        credit = self.of(decisions, state)
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
+        estimate = self.of(decisions, state)
         if len(decisions) < 2:
-            return credit
+            return estimate
         rounds = decisions.codes("round") if self.within == "round" else np.zeros(len(decisions), dtype=np.int64)
-        advantage = _centred(credit.advantage, rounds)
+        advantage = _centred(estimate.advantage, rounds)
         factor = 1.0 / np.sqrt(max(advantage.var(ddof=1), self.least**2) + 1e-8)
-        centred = {name: _centred(share, rounds) for name, share in credit.shares.items()}
+        centred = {name: _centred(share, rounds) for name, share in estimate.shares.items()}
         shares = {name: share * factor for name, share in centred.items()}
-        return replace(credit, advantage=advantage * factor, shares=shares, centred=centred)
+        return replace(estimate, advantage=advantage * factor, shares=shares, centred=centred)
 
 
 def _centred(values: Floats, groups: Ints) -> Floats:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.learning.credit.base import Decisions
-from stratagem.learning.credit.catalogue import CREDITS, make_credit
+from stratagem.learning.advantages.base import Decisions
+from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
 
 MORE = ("per_round(normalise=episode)", "per_order(how=times)")
 SIZE = 8
@@ -31,7 +31,7 @@ def decisions(columns):
 
 
 def made(name):
-    return CREDITS[name]() if name in CREDITS else make_credit(name)
+    return ESTIMATORS[name]() if name in ESTIMATORS else read_advantage(name).made
 
 
 def test_every_column_is_among_those_that_are_tried():
@@ -39,14 +39,14 @@ def test_every_column_is_among_those_that_are_tried():
     assert set(WHOLE) == {each.name for each in fields(Decisions)} - others
 
 
-@pytest.mark.parametrize("name", [*CREDITS, *MORE])
+@pytest.mark.parametrize("name", [*ESTIMATORS, *MORE])
 def test_an_estimator_runs_on_the_columns_that_it_declares(name):
     estimator = made(name)
     found = estimator(decisions(estimator.columns))
     assert np.array_equal(found.advantage, estimator(decisions(WHOLE)).advantage)
 
 
-@pytest.mark.parametrize("name", [*CREDITS, *MORE])
+@pytest.mark.parametrize("name", [*ESTIMATORS, *MORE])
 def test_an_estimator_misses_each_column_that_it_declares(name):
     estimator = made(name)
     for missing in estimator.columns:
@@ -55,9 +55,9 @@ def test_an_estimator_misses_each_column_that_it_declares(name):
 
 
 def test_the_terms_that_an_estimator_names_are_declared():
-    assert make_credit("scaled(term=glory)").terms == {"glory"}
-    assert CREDITS["group_mean"](weights={"glory": 2.0}).terms == {"glory"}
-    assert CREDITS["whitened"](of=CREDITS["per_round"](weights={"glory": 2.0})).terms == {"glory"}
-    assert all(not made(name).terms for name in CREDITS if name != "scaled")
+    assert read_advantage("scaled(term=glory)").made.terms == {"glory"}
+    assert ESTIMATORS["group_mean"](weights={"glory": 2.0}).terms == {"glory"}
+    assert ESTIMATORS["whitened"](of=ESTIMATORS["per_round"](weights={"glory": 2.0})).terms == {"glory"}
+    assert all(not made(name).terms for name in ESTIMATORS if name != "scaled")
     with pytest.raises(StratagemError, match="no term of the reward called 'glory'"):
-        make_credit("scaled(term=glory)")(decisions(WHOLE))
+        read_advantage("scaled(term=glory)").made(decisions(WHOLE))

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stratagem.learning.credit.base import Decisions, coded
-from stratagem.learning.credit.catalogue import CREDITS
-from stratagem.learning.credit.gae import GAE
-from stratagem.learning.credit.segments import cells, centred, from_the_end, steps_left, to_go
+from stratagem.learning.advantages.base import Decisions, coded
+from stratagem.learning.advantages.catalogue import ESTIMATORS
+from stratagem.learning.advantages.gae import GAE
+from stratagem.learning.advantages.segments import cells, centred, from_the_end, steps_left, to_go
 
 FIGURES = st.floats(-50, 50, width=32)
 
@@ -44,7 +44,7 @@ def decisions(draw):
     )
 
 
-every_estimator = pytest.mark.parametrize("name", CREDITS)
+every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
 some = settings(max_examples=30, deadline=None)
 
 
@@ -52,12 +52,12 @@ some = settings(max_examples=30, deadline=None)
 @some
 @given(decisions())
 def test_credit_is_finite_and_nothing_for_what_is_not_kept(name, given):
-    credit = CREDITS[name]()(given)
-    assert credit.advantage.shape == (len(given),)
-    assert np.isfinite(credit.advantage).all()
-    assert (credit.advantage[~given.keep] == 0.0).all()
-    assert all(np.isfinite(share).all() for share in credit.shares.values())
-    assert (credit.counts["rows"], credit.counts["discarded"]) == (len(given), (~given.keep).sum())
+    estimate = ESTIMATORS[name]()(given)
+    assert estimate.advantage.shape == (len(given),)
+    assert np.isfinite(estimate.advantage).all()
+    assert (estimate.advantage[~given.keep] == 0.0).all()
+    assert all(np.isfinite(share).all() for share in estimate.shares.values())
+    assert (estimate.counts["rows"], estimate.counts["discarded"]) == (len(given), (~given.keep).sum())
 
 
 @every_estimator
@@ -83,16 +83,16 @@ def test_the_order_between_episodes_and_the_codes_do_not_matter(name, given, see
         weight=given.weight[order],
         terms={term: column[order] for term, column in given.terms.items()},
     )
-    found = CREDITS[name]()(moved).advantage
-    assert np.allclose(found, CREDITS[name]()(given).advantage[order], atol=1e-6)
+    found = ESTIMATORS[name]()(moved).advantage
+    assert np.allclose(found, ESTIMATORS[name]()(given).advantage[order], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["group_mean", "per_round", "rloo"])
 @some
 @given(decisions())
 def test_shares_add_up_to_the_advantage(name, given):
-    credit = CREDITS[name]()(given)
-    assert np.allclose(sum(credit.shares.values()), credit.advantage, atol=1e-9)
+    estimate = ESTIMATORS[name]()(given)
+    assert np.allclose(sum(estimate.shares.values()), estimate.advantage, atol=1e-9)
 
 
 @some
@@ -100,8 +100,8 @@ def test_shares_add_up_to_the_advantage(name, given):
 def test_the_advantages_of_a_group_cancel(given):
     """Over the rounds of a group, each counted once."""
     given = given.only(given.keep)
-    rounds, credit = cells(given.episode, given.round), CREDITS["per_round"]()(given)
-    once = credit.advantage[rounds.first]
+    rounds, estimate = cells(given.episode, given.round), ESTIMATORS["per_round"]()(given)
+    once = estimate.advantage[rounds.first]
     groups = cells(given.group[rounds.first], given.round[rounds.first])
     assert np.allclose(groups.total(once), 0.0, atol=1e-6)
 
@@ -136,8 +136,8 @@ def test_gae_is_the_sum_of_discounted_surprises(given, gamma, lam):
 @given(decisions())
 def test_with_rewards_alone_trusted_the_return_is_what_comes(given):
     given = given.only(given.keep)
-    credit = GAE(gamma=1.0, lam=1.0)(given)
-    assert np.allclose(credit.returns, to_go(given.reward(None), cells(given.episode)), atol=1e-4)
+    estimate = GAE(gamma=1.0, lam=1.0)(given)
+    assert np.allclose(estimate.returns, to_go(given.reward(None), cells(given.episode)), atol=1e-4)
 
 
 @some
@@ -155,7 +155,7 @@ def test_going_backwards_meets_every_row_once_and_later_ones_first(given):
 @some
 @given(decisions())
 def test_the_posterior_mean_judges_as_the_win_rate_does(given):
-    rate, posterior = (CREDITS[name]()(given).advantage for name in ("step_win_rate", "beta"))
+    rate, posterior = (ESTIMATORS[name]()(given).advantage for name in ("step_win_rate", "beta"))
     assert (np.sign(np.round(rate, 12)) == np.sign(np.round(posterior, 12))).all()
     assert (np.abs(posterior) <= np.abs(rate) + 1e-12).all()
 
@@ -174,16 +174,16 @@ rng = random.Random(0)
 states = [f"tic-tac-toe/{rng.randrange(200_000):012d}/x.o..x.o." for _ in range(1_000_000)]
 actions = [f"<{rng.randrange(9)}>" for _ in range(1_000_000)]
 import numpy as np
-from stratagem.learning.credit.base import Decisions, coded
-from stratagem.learning.credit.catalogue import make_credit
+from stratagem.learning.advantages.base import Decisions, coded
+from stratagem.learning.advantages.catalogue import read_advantage
 outcome = np.random.default_rng(0).choice([0.0, 0.5, 1.0], 1_000_000)
 start = time.perf_counter()
 decisions = Decisions(
     episode=np.arange(1_000_000) // 5, state=coded(states)[0], action=coded(actions)[0], outcome=outcome
 )
-credit = make_credit("step_win_rate")(decisions)
+estimate = read_advantage("step_win_rate").made(decisions)
 seconds = time.perf_counter() - start
-print(seconds, peak() / 1024, credit.counts["pairs"])
+print(seconds, peak() / 1024, estimate.counts["pairs"])
 """
 
 
@@ -203,7 +203,7 @@ def test_a_million_decisions_take_seconds_and_little_memory():
 def test_before_the_division_a_term_knows_nothing_of_the_others(name, given):
     """Through the spread that all are divided by, a term's share depends on the others; what is centred does not."""
     louder = replace(given, terms={**given.terms, "payoff": 3.0 * given.terms["payoff"] + given.terms["exploit"]})
-    first, second = (CREDITS[name]()(one) for one in (given, louder))
+    first, second = (ESTIMATORS[name]()(one) for one in (given, louder))
     assert np.array_equal(first.centred["exploit"], second.centred["exploit"])
     assert (first.centred["exploit"][~given.keep] == 0.0).all()
     for term, share in first.shares.items():

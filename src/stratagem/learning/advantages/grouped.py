@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stratagem.learning.credit.base import Credit, Floats, Ints
-from stratagem.learning.credit.segments import Cells, centred
+from stratagem.learning.advantages.base import AdvantageEstimate, Floats, Ints
+from stratagem.learning.advantages.segments import Cells, centred
 
 
 def against_the_group(
     terms: Mapping[str, Floats], groups: Cells, *, scale: bool, delta: float, leave_one_out: bool = False
-) -> Credit:
+) -> AdvantageEstimate:
     """Each unit's terms less their means over its group, all divided by the spread of their sum.
 
     A term that is constant in a group contributes exactly nothing there, so what it is cannot be told from the result.
@@ -31,10 +31,12 @@ def against_the_group(
         "groups_without_variance": int(((sizes > 1) & (squares == 0.0)).sum()),
     }
     advantage = sum(shares.values(), start=np.zeros(len(groups.of)))
-    return Credit(advantage=advantage, shares=shares, centred=apart, counts=counts)
+    return AdvantageEstimate(advantage=advantage, shares=shares, centred=apart, counts=counts)
 
 
-def broadcast(credit: Credit, of: Ints) -> Credit:
-    """The credit of units, given to every row of each."""
-    shares, centred_ = ({name: values[of] for name, values in some.items()} for some in (credit.shares, credit.centred))
-    return Credit(advantage=credit.advantage[of], shares=shares, centred=centred_, counts=credit.counts)
+def broadcast(estimate: AdvantageEstimate, of: Ints) -> AdvantageEstimate:
+    """Give each row the estimate of its unit."""
+    shares, centred_ = (
+        {name: values[of] for name, values in some.items()} for some in (estimate.shares, estimate.centred)
+    )
+    return AdvantageEstimate(advantage=estimate.advantage[of], shares=shares, centred=centred_, counts=estimate.counts)

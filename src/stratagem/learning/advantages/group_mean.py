@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stratagem.learning.credit.base import Credit, Decisions, Estimator, State
-from stratagem.learning.credit.grouped import against_the_group, broadcast
-from stratagem.learning.credit.segments import cells
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.grouped import against_the_group, broadcast
+from stratagem.learning.advantages.segments import cells
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupMean(Estimator):
+class GroupMean(AdvantageEstimator):
     """`A = (r - mean r) / (std r + delta)` over the episodes of a group, the same for all decisions of an episode.
 
     Reference: GRPO (Shao 2024) as trl computes it, with n - 1 in the spread; without `scale`, Dr. GRPO; without it and
@@ -42,9 +42,11 @@ class GroupMean(Estimator):
     def terms(self) -> frozenset[str]:
         return frozenset(self.weights or ())
 
-    def estimate(self, decisions: Decisions, state: State) -> Credit:
+    def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         episodes = cells(decisions.episode)
         terms = {name: episodes.total(values) for name, values in decisions.weighed(self.weights).items()}
         groups = cells(decisions.codes("group")[episodes.first])
-        credit = against_the_group(terms, groups, scale=self.scale, delta=self.delta, leave_one_out=self.leave_one_out)
-        return broadcast(credit, episodes.of)
+        estimate = against_the_group(
+            terms, groups, scale=self.scale, delta=self.delta, leave_one_out=self.leave_one_out
+        )
+        return broadcast(estimate, episodes.of)
