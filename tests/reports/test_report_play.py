@@ -1,7 +1,7 @@
 """Play in a page: which episodes, and which of a reply's text was drawn, forced or recovered."""
 
 import pytest
-from made_runs import begun, episodes, whole
+from made_runs import begun, episodes, whole, write
 from reading import Page
 
 from stratagem.engines.base import Call, PolicyId, Prompt, Span
@@ -10,6 +10,7 @@ from stratagem.reports.chosen_play import chosen_play, opponents_of
 from stratagem.reports.replies import Piece, decoder, pieces
 from stratagem.reports.report import report_html
 from stratagem.reports.run_data import RunData
+from stratagem.reports.stages import played_by, stage_title
 
 LETTERS = dict(enumerate("bet."))
 
@@ -72,8 +73,8 @@ def test_without_a_tokenizer_there_is_no_decoder(tmp_path):
 def test_the_first_and_the_last_opponent_are_shown_at_both_ends(tmp_path):
     run = whole(tmp_path / "run")
     pairs = chosen_play(RunData(run))
-    assert [opponents_of(pair.start) for pair in pairs] == [("kuhn/NashApprox",), ("kuhn/AlwaysBet",)]
-    for start, end in pairs:
+    assert [opponents_of(pair.start.episode) for pair in pairs] == [("kuhn/NashApprox",), ("kuhn/AlwaysBet",)]
+    for (_, start), (_, end) in pairs:
         assert (start.id.split("/")[1], end.id.split("/")[1]) == ("0", "1")
         assert opponents_of(end) == opponents_of(start)
         assert end.slots == start.slots
@@ -84,13 +85,35 @@ def test_a_run_of_one_shard_has_no_end_yet(tmp_path):
     write_shard(run.record, 0, list(episodes(0, "x")))
     assert all(pair.end is None for pair in chosen_play(RunData(run)))
     page = Page(report_html(run))
-    assert "Start" in page.texts["play"]
+    assert "Start: Base" in page.texts["play"]
     assert "End" not in page.texts["play"]
+
+
+def test_both_ends_have_the_names_of_the_tables(tmp_path):
+    run = whole(tmp_path / "run")
+    said = Page(report_html(run)).texts["play"]
+    assert "Start: SFT" in said
+    assert "End: SEPO (step 1)" in said
+    shaped = RunData(begun(tmp_path / "shaped", algorithm="shaping"))
+    assert played_by(shaped, 25, "ipd/25/0") == "trial 25"
+
+
+def test_policies_of_stages_are_named_by_their_methods(tmp_path):
+    run = begun(tmp_path / "run", algorithm="scopal", refine=["bc", "kto"])
+    titles = {"start": "Base", "4": "BC", "9": "BC + KTO", "14": "BC, iteration 2", "19": "BC + KTO, iteration 2"}
+    write(run, "models.json", {"models": {}, "titles": titles})
+    data = RunData(run)
+    assert [played_by(data, 7, f"{number}/kuhn/0") for number in range(3)] == [
+        "Base",
+        "BC + KTO",
+        "BC + KTO, iteration 2",
+    ]
+    assert [stage_title(data, step) for step in (0, 4, 19)] == ["Base", "BC", "BC + KTO, iteration 2"]
 
 
 def test_a_card_tells_the_prompt_the_reply_the_action_and_the_pay(tmp_path):
     run = whole(tmp_path / "run", words="Well, I bet.")
-    first = chosen_play(RunData(run))[0].start
+    first = chosen_play(RunData(run))[0].start.episode
     said = Page(report_html(run)).texts["play"]
     seat = first.seat_of(0)
     assert f"seat {seat + 1}, paid {first.payoffs[seat]:.2f}".replace("-", "\u2212") in said

@@ -52,6 +52,8 @@ class RunModels(Settings):
     models: dict[Annotated[str, Field(pattern=f"^{LABEL.pattern}$")], RunModel]
     """By label: base, start, best, last, or a step; where several seats were trained, with the seat, as best/shaper."""
     speaks: Speaks = Speaks()
+    titles: dict[str, str] = Field(default={})
+    """Names of models in tables, by label, as `BC + KTO`; empty where a name follows from algorithm and step."""
 
 
 def write_run_models(folder: Path, models: RunModels) -> None:

@@ -14,11 +14,18 @@ HERO = 0
 """The learner is the first player of its matches."""
 
 
+class Played(NamedTuple):
+    """An episode and the number of its shard."""
+
+    shard: int
+    episode: Episode
+
+
 class Pair(NamedTuple):
     """The same opponent from the same seat, at the start and at the end; the second is None in a run of one shard."""
 
-    start: Episode
-    end: Episode | None
+    start: Played
+    end: Played | None
 
 
 def opponents_of(episode: Episode) -> tuple[str, ...]:
@@ -38,7 +45,11 @@ def chosen_play(data: RunData) -> list[Pair]:
     except StratagemError as error:
         data.broken["record"] = str(error)
         return []
-    return [Pair(episode, _alike(episode, late)) for episode in _shown(early)]
+    return [_pair(numbers[0], episode, numbers[-1], _alike(episode, late)) for episode in _shown(early)]
+
+
+def _pair(first: int, start: Episode, last: int, end: Episode | None) -> Pair:
+    return Pair(Played(first, start), None if end is None else Played(last, end))
 
 
 def _shown(episodes: Sequence[Episode]) -> list[Episode]:

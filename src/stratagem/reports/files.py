@@ -121,6 +121,8 @@ class Models(_Read):
     """Which models a run holds, by label; labels that are numbers are steps."""
 
     models: dict[str, dict[str, Any]] = {}
+    titles: dict[str, str] = {}
+    """Names of models in tables, by label."""
 
 
 class Shown(_Read):

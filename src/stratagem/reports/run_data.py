@@ -136,9 +136,19 @@ class RunData:
         scored = {step: value for step, value in finite(self.curves.get("select")).items() if step > 0}
         return max(scored, key=scored.__getitem__) if scored else None
 
+    @cached_property
+    def _models(self) -> Models:
+        return self._read("models.json", _MODELS) or Models()
+
+    @cached_property
+    def titles(self) -> dict[int, str]:
+        """Names of models in tables, by step as in `policies`; empty where the algorithm gives the names."""
+        named = self._models.titles.items()
+        return {int(label) - self.warm_steps: title for label, title in sorted(named) if label.isdecimal()}
+
     def _best_model(self) -> int | None:
         """The numbered model that is the same as the best; a league numbers from the end of the warm start."""
-        models = (self._read("models.json", _MODELS) or Models()).models
+        models = self._models.models
         alike = [label.partition("/") for label, model in models.items() if model == models.get("best")]
         steps = [int(step) - (0 if learner else self.warm_steps) for step, _, learner in alike if step.isdecimal()]
         return min(steps) if steps else None

@@ -27,10 +27,29 @@ def titles(data: RunData, stages: Stages) -> dict[str, str]:
 
 
 def stage_title(data: RunData, step: int, *, last: bool = False) -> str:
-    """`SFT`, `SEPO (step 10)`, `SEPO, last (step 60)`; steps are counted from the end of the warm start."""
+    """`SFT`, `SEPO (step 10)`, `SEPO, last (step 60)`, `BC + KTO`; steps are counted from the end of the warm start."""
     if step == 0:
         return data.beginning
+    if step in data.titles:
+        return data.titles[step]
     title = TITLES.get(data.algorithm)
     if title is None:
         return f"last (step {step})" if last else f"step {step}"
     return f"{title}, last (step {step})" if last else f"{title} (step {step})"
+
+
+def played_by(data: RunData, shard: int, episode: str) -> str:
+    """Name the policy that played an episode of a shard, as tables do: the one before the update by that shard."""
+    if data.algorithm == "shaping":
+        return f"trial {shard}"
+    if data.algorithm == "scopal":
+        return _after_iterations(data, episode.partition("/")[0])
+    return stage_title(data, shard)
+
+
+def _after_iterations(data: RunData, iteration: str) -> str:
+    """Name the policy after so many iterations of stages."""
+    stages = len(data.settings.get("refine", ()))
+    steps = [0, *sorted(data.titles)][:: stages or 1]
+    place = int(iteration) if iteration.isdecimal() else 0
+    return stage_title(data, steps[min(place, len(steps) - 1)])

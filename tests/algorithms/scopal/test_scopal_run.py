@@ -96,6 +96,9 @@ def test_it_plays_estimates_refines_and_judges(whole):
     table = json.loads((whole.path / EVALUATION).read_text())
     assert list(table["rows"].values()) == ["Base", "BC", "BC + KTO"]
     assert {row["player"] for game in table["evaluation"]["games"] for row in game["players"]} >= set(table["rows"])
+    page = report_html(whole)
+    assert "<th>BC + KTO</th>" in re.sub(r"<th[^>]*>", "<th>", page)
+    assert f"step {max(figures(whole)['kto/loss'][0])}" not in page
     assert json.loads((whole.path / "steps" / "0.json").read_text())["all"]["valid"] == 1.0
 
 

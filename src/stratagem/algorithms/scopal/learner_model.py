@@ -187,7 +187,7 @@ class LearnerModel:
             model = start.model_copy(update={"adapter": str(where / POLICY)})
             model = model if self.adapter else RunModel(model=f"dir:{where / MODEL}{self._options}")
             models |= {str(step): model, f"last/{method}": model, "last": model}
-        write_run_models(self.run.path, RunModels(models=models, speaks=speaks))
+        write_run_models(self.run.path, RunModels(models=models, speaks=speaks, titles=self.rows()))
 
     def _stages(self) -> dict[int, tuple[Path, str]]:
         """What was kept, by step: the folder and the method."""

@@ -13,6 +13,7 @@ from stratagem.reports.numbers import number
 from stratagem.reports.replies import KINDS, Decode, decoder, pieces
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, folded, missing
+from stratagem.reports.stages import played_by
 
 _LONGEST = 4000
 _NARROW = 80
@@ -22,7 +23,7 @@ def play(data: RunData) -> Section:
     """Two opponents of each game."""
     pairs = chosen_play(data)
     decode = decoder(data.run.path.resolve())
-    shown = join(_legend(pairs, decode), *(_pair(pair, decode, first=pair is pairs[0]) for pair in pairs))
+    shown = join(_legend(pairs, decode), *(_pair(data, pair, decode, first=pair is pairs[0]) for pair in pairs))
     return Section(
         name="play",
         title="How it plays",
@@ -37,20 +38,22 @@ def _why(data: RunData) -> str:
 
 def _legend(pairs: list[Pair], decode: Decode | None) -> Html:
     """The kinds of text that occur."""
-    episodes = [episode for pair in pairs for episode in pair if episode is not None]
+    episodes = [played.episode for pair in pairs for played in pair if played is not None]
     calls = [call for episode in episodes for row in episode.decisions for call in row.calls]
     kinds = {piece.kind for call in calls for piece in pieces(call, decode)}
     told = [element("span", element("mark", kind, class_=kind), f" {KINDS[kind]}") for kind in KINDS if kind in kinds]
     return element("p", join(*told, by=" "), class_="legend kinds") if told else Html("")
 
 
-def _pair(pair: Pair, decode: Decode | None, *, first: bool) -> Html:
+def _pair(data: RunData, pair: Pair, decode: Decode | None, *, first: bool) -> Html:
     """Folded, but for the first, since matches are long."""
-    against = " and ".join(opponents_of(pair.start))
-    cards = [_episode("Start", pair.start, decode)]
-    if pair.end is not None:
-        cards.append(_episode("End", pair.end, decode))
-    title = element("summary", element("h3", f"{pair.start.game} against {against}"))
+    against = " and ".join(opponents_of(pair.start.episode))
+    cards = [
+        _episode(f"{when}: {played_by(data, played.shard, played.episode.id)}", played.episode, decode)
+        for when, played in (("Start", pair.start), ("End", pair.end))
+        if played is not None
+    ]
+    title = element("summary", element("h3", f"{pair.start.episode.game} against {against}"))
     return element("details", title, element("div", *cards, class_="cards"), open=first)
 
 
