@@ -33,7 +33,7 @@ Step = Callable[[int], dict[str, float]]
 def learner(lm: LanguageModel, loss: Loss, *, recompute: bool) -> Learner:
     """A new adapter that learns by a loss."""
     add_adapter(lm, NAME, RANK, ALPHA)
-    optimizer = Optimizer(adapter_parameters(lm, NAME), OptimizerSettings(rate=RATE), 1000)
+    optimizer = Optimizer(adapter_parameters(lm, NAME), OptimizerSettings(learning_rate=RATE), 1000)
     return Learner(Policy(lm, recompute=recompute), loss, optimizer, adapter=NAME)
 
 

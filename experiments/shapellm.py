@@ -79,7 +79,7 @@ def _starts(game: str, start: str) -> str:
 def loss_tiny(seeds: int) -> Iterator[Run]:
     """A shaper of `tiny` in the prisoner's dilemma over 300 trials, by learning rate of both seats."""
     for seed, share in product(range(seeds), (6, 3, 1)):
-        rates = {f"seats.{kind}.optimizer.rate": f"{rate / share:.6g}" for kind, rate in TINY_RATES.items()}
+        rates = {f"seats.{kind}.optimizer.learning_rate": f"{rate / share:.6g}" for kind, rate in TINY_RATES.items()}
         changes = {"seed": str(seed), "trials": "300", **rates, "seats.shaper.pace.steps": str(40 * share)}
         recipe = RECIPES / "tiny" / "ipd-shaper.toml"
         yield Run(f"tiny-ipd-long-{share}-{seed}", recipe, changes, ends_with="outcome.json")

@@ -12,7 +12,14 @@ from stratagem.learning.signal_to_noise import SignalToNoise
 
 def _seen(step: int = 20, *, examples: tuple[Example, ...] = (), **known: Any) -> StepContext:
     """A step of a report with some figures of its own."""
-    plain = {"loss": 0.1, "norm": 0.5, "rate": 1e-5, "num_examples": 64, "num_tokens": 64, "num_read": 2000}
+    plain = {
+        "loss": 0.1,
+        "grad_norm": 0.5,
+        "learning_rate": 1e-5,
+        "num_examples": 64,
+        "num_tokens": 64,
+        "num_read": 2000,
+    }
     own = {name: known.pop(name) for name in tuple(known) if name in Report.__dataclass_fields__}
     return StepContext(step=step, report=Report(**{**plain, **own}), examples=examples, **known)
 
@@ -23,8 +30,8 @@ _SHARED = SignalToNoise(count=40, varied=0, mean=0.0, error=0.0, noise=0.0)
 _ONE = {"ratio_min": 1.0, "ratio_max": 1.0}
 
 PROVOKED: dict[str, StepContext] = {
-    "not_finite": _seen(loss=float("nan"), norm=float("inf")),
-    "no_gradient": _seen(norm=0.0),
+    "not_finite": _seen(loss=float("nan"), grad_norm=float("inf")),
+    "no_gradient": _seen(grad_norm=0.0),
     "mismatch": _seen(examples=(_APART,)),
     "padding": _seen(probes={"padding": 0.25}),
     "alike": _seen(counts={"groups": 16, "groups_without_variance": 11, "groups_of_one": 1}),

@@ -60,8 +60,8 @@ FILES = {
 """What may lie in a run's folder, when it is written, and what it is."""
 RUN_METRICS = {
     "sft/loss": "The warm start's loss: nats a token of the demonstrations.",
-    "sft/norm": "The norm of its gradient, before it is cut.",
-    "sft/rate": "Its learning rate.",
+    "sft/grad_norm": "L2 norm of its gradient, before clipping.",
+    "sft/learning_rate": "Its learning rate.",
     "GAME/pay": "What the rollouts of this iteration earned a round against the train pool, scaled.",
     "GAME/externality": "Their harm to others, where it is charged for.",
     "GAME/probe/exploit/OPPONENT": "By how much the hero earned less than a passive opponent would have left it.",
@@ -73,8 +73,8 @@ RUN_METRICS = {
     "GAME/illegal_rate": "The share of the validation's decisions in which nothing legal was said.",
     "select": "What the best checkpoint has most of: the mean over games of what the recipe's `select` says.",
     "loss": "SEPO's loss.",
-    "norm": "The norm of its gradient, before it is cut.",
-    "rate": "The learning rate.",
+    "grad_norm": "L2 norm of its gradient, before clipping.",
+    "learning_rate": "The learning rate.",
     "loss/ratio": "Of the policy to itself before the step, the mean; 1 with one step a batch.",
     "loss/ratio_min": "The least of it.",
     "loss/ratio_max": "The greatest of it.",

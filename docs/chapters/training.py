@@ -124,7 +124,8 @@ def _default(value: Any) -> str:
     if isinstance(value, Named):
         return code(value)
     if isinstance(value, OptimizerSettings):
-        return f'`rate = {value.rate:g}, schedule = "{value.schedule}", warm_up = {value.warm_up:g}`'
+        rate, ratio = f"{value.learning_rate:g}", f"{value.warmup_ratio:g}"
+        return f'`learning_rate = {rate}, schedule = "{value.schedule}", warmup_ratio = {ratio}`'
     if isinstance(value, Settings):
         return ""
     if value is None:

@@ -36,7 +36,7 @@ def test_the_same_seed_gives_the_same_examples():
 
 def test_units_stand_together_and_every_example_comes_once_an_epoch():
     numbered = [list(range(start, start + 3)) for start in range(0, 30, 3)]
-    made = list(batches(numbered, SFTSettings(batch=6, epochs=2), Key(0)))
+    made = list(batches(numbered, SFTSettings(batch_size=6, epochs=2), Key(0)))
     assert len(made) == 10
     assert all(sorted(chain.from_iterable(made[part : part + 5])) == list(range(30)) for part in (0, 5))
     assert all(batch[0] // 3 == batch[1] // 3 == batch[2] // 3 for batch in made)

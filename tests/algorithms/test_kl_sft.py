@@ -15,7 +15,7 @@ from stratagem.models.adapters import adapter_names
 from stratagem.models.load import load
 
 STARTS = Path(__file__).parents[2] / "recipes" / "shapellm" / "start"
-FIVE = {"examples": 5, "batch": 5, "epochs": 150}
+FIVE = {"num_examples": 5, "batch_size": 5, "epochs": 150}
 
 
 def taught(lm, **settings):
@@ -43,7 +43,7 @@ def divergence_from(reading):
 
 def test_an_adapter_learns_too_and_becomes_part_of_the_base():
     lm = load("tiny")
-    reports, reading = taught(lm, epochs=40, adapter={"rank": 4}, optimizer={"rate": 3e-3})
+    reports, reading = taught(lm, epochs=40, adapter={"rank": 4}, optimizer={"learning_rate": 3e-3})
     assert adapter_names(lm) == []
     assert reports[-1].loss < 0.3 * reports[0].loss
     assert divergence_from(reading) == pytest.approx(reports[-1].loss, abs=0.05)
@@ -57,7 +57,7 @@ def test_the_recipes_are_of_their_games_and_name_every_start(path):
     # a start in kind takes the place of another one, after the same prompts
     named = {name for name, one in INITIAL_POLICIES.items() if one.game == game and "reciprocal" not in name}
     assert told >= named
-    small = recipe.model_copy(update={"kl_sft": recipe.kl_sft.model_copy(update={"examples": 10})})
+    small = recipe.model_copy(update={"kl_sft": recipe.kl_sft.model_copy(update={"num_examples": 10})})
     examples = aimed(TransformersEngine(load(recipe.model)), small, Key(0))
     assert len(examples) == 10 * len(recipe.aims)
     wanted = {}

@@ -13,7 +13,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
 RECIPE = KLSFTRecipe.read(
-    {"aims": [{"policy": "ipd-cooperative", "seat": 0}], "kl_sft": {"examples": 5, "epochs": 2, "batch": 5}}
+    {"aims": [{"policy": "ipd-cooperative", "seat": 0}], "kl_sft": {"num_examples": 5, "epochs": 2, "batch_size": 5}}
 )
 
 
@@ -25,7 +25,7 @@ def test_it_leaves_a_model_that_others_begin_with(tmp_path):
 
 
 def broken(lm, recipe):
-    yield Report(loss=float("nan"), norm=float("nan"), rate=0.1, num_examples=5, num_tokens=5, num_read=5)
+    yield Report(loss=float("nan"), grad_norm=float("nan"), learning_rate=0.1, num_examples=5, num_tokens=5, num_read=5)
 
 
 def test_a_strict_one_stops_at_a_loss_that_is_no_number(tmp_path, monkeypatch):

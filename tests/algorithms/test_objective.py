@@ -39,7 +39,7 @@ from stratagem.runs.metrics import read_metrics
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KUHN = "kuhn(hands=1)"
-RATE = {"rate": 3e-3}
+RATE = {"learning_rate": 3e-3}
 RECIPES = {"grpo": GRPORecipe, "sepo": Recipe, "league": LeagueRecipe}
 POLICY_LOSSES = {"policy_gradient", "sepo", "grpo", "dr_grpo", "dapo"}
 BY_PLAY = {"group_mean", "per_round", "role_baseline", "rloo"}
@@ -145,7 +145,7 @@ def learnt(stage, **settings):
     """The gradients' norms of two iterations."""
     size = {"rollouts" if stage == "sepo" else "forks": 4, "groups": 2 if stage == "grpo" else 1, "optimizer": RATE}
     trained, play = collector(stage, {**size, **settings})
-    return [report.norm for n in range(2) for report in trained.learn(joined([play.collect(n)]).examples)]
+    return [report.grad_norm for n in range(2) for report in trained.learn(joined([play.collect(n)]).examples)]
 
 
 @pytest.mark.parametrize("loss", sorted(POLICY_LOSSES))
@@ -274,7 +274,7 @@ def test_a_run_with_a_baseline_resumes_to_the_bit(tmp_path):
         GRPOTrainer(recipe, broken, plug).train()
     GRPOTrainer(recipe, broken).train()
     found, expected = read_metrics(broken), read_metrics(whole)
-    assert any(expected["norm"].values)
+    assert any(expected["grad_norm"].values)
     assert {name: curve.values for name, curve in found.items()} == {n: c.values for n, c in expected.items()}
 
 

@@ -37,8 +37,8 @@ RECIPE = Recipe.read(
         "validation": 2,
         "test": 2,
         "select": "exploitability",
-        "warm_start": {"examples": 120, "epochs": 1, "batch": 32, "optimizer": {"rate": 1e-3}},
-        "sepo": {"iterations": 4, "rollouts": 4, "groups": 1, "signal_every": 2, "optimizer": {"rate": 1e-3}},
+        "warm_start": {"num_examples": 120, "epochs": 1, "batch_size": 32, "optimizer": {"learning_rate": 1e-3}},
+        "sepo": {"iterations": 4, "rollouts": 4, "groups": 1, "signal_every": 2, "optimizer": {"learning_rate": 1e-3}},
     }
 )
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -161,8 +161,8 @@ VARIANTS = {
         "games": ["kuhn(hands=2)", "ipd(rounds=2)"],
         "select": "safety",
         "adapter": {"rank": 2, "dropout": 0.1},
-        "warm_start": {"adapter": {"rank": 2, "alpha": 4, "dropout": 0.1}},
-        "reference": {"type": "ema", "decay": 0.5},
+        "warm_start": {"adapter": {"rank": 2, "lora_alpha": 4, "dropout": 0.1}},
+        "reference": {"type": "ema", "ema_decay": 0.5},
         "sepo": {"credit": "rollout"},
     },
     "all weights, no warm start": {
@@ -179,8 +179,8 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
         "validation": 1,
         "test": 1,
         "evaluate_every": 1,
-        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"rate": 1e-3}},
-        "warm_start": {"examples": 40, "epochs": 1, "batch": 16, "optimizer": {"rate": 1e-3}},
+        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"learning_rate": 1e-3}},
+        "warm_start": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}},
         "games": ["kuhn(hands=2)"],
     }
     recipe = Recipe.read(over(small, VARIANTS[name]))
@@ -254,7 +254,7 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
     with pytest.warns(TrainingWarning, match="have no variance"):
         SEPOTrainer(recipe, run).train()
-    assert figures(run)["norm"][1] == [0.0]
+    assert figures(run)["grad_norm"][1] == [0.0]
     assert json.loads((run.path / "findings.json").read_text())["alike"]["count"] == 1
     with pytest.raises(CheckFailed, match="no gradient at all"):
         SEPOTrainer(recipe, RunFolder.create(tmp_path / "strict", recipe, 0, "a test"), strict=True).train()
@@ -305,8 +305,13 @@ def test_a_shared_penalty_brings_exactly_nothing():
 def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
     path = tmp_path / "r.toml"
     path.write_text('games = ["kuhn"]\n[sepo]\niterations = 7\n', encoding="utf-8")
-    made = read_recipe(path, {"sepo.alpha": "3", "model": "tiny-qwen", "sepo.optimizer.rate": "1e-4"})
-    assert (made.sepo.iterations, made.sepo.alpha, made.model, made.sepo.optimizer.rate) == (7, 3.0, "tiny-qwen", 1e-4)
+    made = read_recipe(path, {"sepo.alpha": "3", "model": "tiny-qwen", "sepo.optimizer.learning_rate": "1e-4"})
+    assert (made.sepo.iterations, made.sepo.alpha, made.model, made.sepo.optimizer.learning_rate) == (
+        7,
+        3.0,
+        "tiny-qwen",
+        1e-4,
+    )
     for changes, said in (
         ({"sepo.alfa": "3"}, "There is no setting sepo.alfa"),
         ({"sepo.rollouts": "1"}, "sepo.rollouts"),
@@ -395,7 +400,7 @@ def test_a_recipe_for_one_gpu_works_with_a_small_model_of_the_same_kind(tmp_path
         "max_new": "12",
         "validation": "1",
         "test": "1",
-        "warm_start.examples": "20",
+        "warm_start.num_examples": "20",
         "warm_start.epochs": "1",
         "sepo.iterations": "1",
         "sepo.rollouts": "2",

@@ -36,7 +36,7 @@ def learner_of(loss, *, head=False, shake=0.02):
             weight += shake * torch.randn_like(weight)
     value_head = ValueHead(lm) if head else None
     weights = [*adapter_parameters(lm, "one"), *(value_head.parameters() if value_head else ())]
-    optimizer = Optimizer(weights, OptimizerSettings(rate=1e-4), 1)
+    optimizer = Optimizer(weights, OptimizerSettings(learning_rate=1e-4), 1)
     return Learner(Policy(lm), loss, optimizer, adapter="one", value_head=value_head, key=Key(5))
 
 

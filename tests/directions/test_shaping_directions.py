@@ -18,7 +18,7 @@ from stratagem.runs.folder import RunFolder
 
 ONE = "ipd-shapellm(labels=(C, D), rounds=1)"
 FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(C, D), rounds=1, cooperative=True)"
-SPEAKS = {"mode": "direct", "style": "shapellm-state", "memory": "last", "optimizer": {"rate": 1e-4}}
+SPEAKS = {"mode": "direct", "style": "shapellm-state", "memory": "last", "optimizer": {"learning_rate": 1e-4}}
 SEATS = {
     "naive": {"learner": "naive", **SPEAKS},
     "shaper": {"learner": "shaper", **SPEAKS},

@@ -37,7 +37,7 @@ def test_kl_sft_goes_towards_the_table(how):
     """In every state: the table of the paper's first opponent likes the first label, that of its third the second."""
     for policy in ("ipd-75", "ipd-25"):
         recipe = KLSFTRecipe.read(
-            {"aims": [{"policy": policy}], "kl_sft": {"examples": 5, "batch": 5, **ONE_STEP, **ADAPTERS[how]}}
+            {"aims": [{"policy": policy}], "kl_sft": {"num_examples": 5, "batch_size": 5, **ONE_STEP, **ADAPTERS[how]}}
         )
         lm = load("tiny")
         engine, aim = TransformersEngine(lm), recipe.aims[0]

@@ -50,5 +50,5 @@ def test_the_recipe_at_the_end_of_the_page_trains(name, tmp_path):
     told = tomllib.loads((run.path / "config.toml").read_text("utf-8"))["grpo"][key]
     assert told == expected
     metrics = read_metrics(run)
-    assert any(metrics["norm"].values)
+    assert any(metrics["grad_norm"].values)
     assert ("loss/weight" in metrics) == (key == "loss")

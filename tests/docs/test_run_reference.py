@@ -24,8 +24,8 @@ RECIPE = {
     "evaluate_every": 1,
     "validation": 2,
     "test": 2,
-    "warm_start": {"examples": 40, "epochs": 1, "batch": 32},
-    "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"rate": 1e-3}},
+    "warm_start": {"num_examples": 40, "epochs": 1, "batch_size": 32},
+    "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"learning_rate": 1e-3}},
 }
 CAPITALS = {"NUMBER": r"\d+", "METRIC": r"[^/]+", "TABLE": r"[a-z]+", "CHECK": "|".join(CHECKS)}
 

@@ -15,7 +15,7 @@ from stratagem.learning.signal_to_noise import SignalToNoise
 
 def report(**changes):
     metrics = {"ratio_min": 0.9, "ratio_max": 1.1} | changes.pop("metrics", {})
-    sound = {"loss": 0.1, "norm": 0.5, "rate": 1e-3, "num_examples": 4, "num_tokens": 9, "num_read": 50}
+    sound = {"loss": 0.1, "grad_norm": 0.5, "learning_rate": 1e-3, "num_examples": 4, "num_tokens": 9, "num_read": 50}
     seen_ = {"entropy": 0.9, "reference_gap": 0.01, "reference_moved": 0.001}
     return Report(**sound | seen_ | changes, metrics=metrics)
 
@@ -43,7 +43,7 @@ def seen(**changes):
 UNMOVED = {"ratio_min": 1.0, "ratio_max": 1.0}
 FAULTS = {
     "not_finite": {"report": report(loss=math.nan)},
-    "no_gradient": {"report": report(norm=0.0)},
+    "no_gradient": {"report": report(grad_norm=0.0)},
     "mismatch": {"columns": {"old_logprobs": (-1.2, -1.8)}},
     "padding": {"probes": {"padding": 0.2}},
     "alike": {"counts": {"groups_without_variance": 6}},
@@ -122,7 +122,7 @@ def test_a_silent_term_is_named_by_its_kind():
 
 def test_the_ratio_of_a_part_of_the_loss_is_found():
     parts = {"policy/ratio_min": 1.0, "policy/ratio_max": 1.0}
-    made = Report(loss=0.1, norm=0.5, rate=1e-3, num_examples=1, num_tokens=1, num_read=1, metrics=parts)
+    made = Report(loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1, metrics=parts)
     assert CHECKS["stuck_ratio"].find(seen(report=made))
     assert not CHECKS["stuck_ratio"].find(seen(report=made, step=8)), "the first step on a batch starts at 1"
     assert CHECKS["inert_clip"].find(seen(report=made, steps_per_batch=1))

@@ -16,7 +16,7 @@ PROMPT, LEGAL = (5, 9, 70, 31, 8), (40, 41)
 def learner(entropy):
     lm = load("tiny")
     add_adapter(lm, "one", 4, 8.0, seed=1)
-    optimizer = Optimizer(adapter_parameters(lm, "one"), OptimizerSettings(rate=3e-3), 99)
+    optimizer = Optimizer(adapter_parameters(lm, "one"), OptimizerSettings(learning_rate=3e-3), 99)
     return Learner(Policy(lm), PolicyGradient(entropy=entropy), optimizer, adapter="one")
 
 

@@ -36,7 +36,7 @@ def made(kind="tiny", *, loss=SEPO, dropout=0.0, rate=1e-2, head=False, average=
             weight += shake * torch.randn_like(weight)
     value_head = ValueHead(lm) if head else None
     weights = [*adapter_parameters(lm, "one"), *(value_head.parameters() if value_head else ())]
-    optimizer = Optimizer(weights, OptimizerSettings(rate=rate), 9)
+    optimizer = Optimizer(weights, OptimizerSettings(learning_rate=rate), 9)
     policy = Policy(lm, budget=budget)
     reference = average(lm) if average else None
     return Learner(policy, loss, optimizer, adapter="one", reference=reference, value_head=value_head, key=Key(5))
@@ -123,7 +123,7 @@ def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budg
     monkeypatch.setattr(learner.policy, "said", noted)
     report = learner.step(labelled())
     assert (sorted(read[True]), sorted(read[False])) == WHAT_IS_READ[budget]
-    assert report.norm > 0.0
+    assert report.grad_norm > 0.0
     assert report.num_examples == 7
 
 
@@ -131,7 +131,7 @@ def test_what_fits_is_learnt_from_as_what_does_not():
     roomy, tight = (made(loss=KTO(beta=0.3), budget=budget) for budget in (ROOMY, TIGHT))
     for _ in range(3):
         ours, theirs = roomy.step(labelled()), tight.step(labelled())
-        for name in ("loss", "norm", "entropy", "reference_gap"):
+        for name in ("loss", "grad_norm", "entropy", "reference_gap"):
             assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-4)
         assert ours.metrics == pytest.approx(theirs.metrics, rel=1e-4, abs=1e-6)
         assert ours.examples == theirs.examples
@@ -168,7 +168,7 @@ def test_every_step_drops_others():
 
 
 def test_a_reference_may_follow_the_policy():
-    every = ReferenceSettings(type="ema", decay=0.75, every=2)
+    every = ReferenceSettings(type="ema", ema_decay=0.75, update_every=2)
     learner = made(average=lambda lm: every.make(lm, "one"))
     lm = learner.policy.lm
     assert adapter_names(lm) == ["one", f"one-{REFERENCE}"]
@@ -211,7 +211,7 @@ def test_a_value_head_takes_no_random_numbers():
 
 def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_same(tmp_path):
     run = RunFolder.create(tmp_path / "run", Settings(), 1, "x")
-    options = {"loss": PPO(), "head": True, "dropout": 0.1, "average": lambda lm: Average(lm, "one", decay=0.5)}
+    options = {"loss": PPO(), "head": True, "dropout": 0.1, "average": lambda lm: Average(lm, "one", ema_decay=0.5)}
     whole, broken = made(**options), made(**options)
     for learner in (whole, broken):
         learner.step(batch(1))

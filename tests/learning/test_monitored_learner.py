@@ -34,7 +34,7 @@ def lm():
 
 def learner(lm, *, trained=None, policy=None, adapter="one", rate=1e-3, **options):
     weights = adapter_parameters(lm, "one") if trained is None else trained
-    optimizer = Optimizer(weights, OptimizerSettings(rate=rate), 99)
+    optimizer = Optimizer(weights, OptimizerSettings(learning_rate=rate), 99)
     loss = options.pop("loss", PolicyGradient(kl="one_sided", beta=0.1))
     return Learner(policy or Policy(lm), loss, optimizer, adapter=adapter, **options)
 
@@ -94,7 +94,7 @@ def test_padding_that_is_masked_by_what_it_is_is_noticed(kind):
 
 
 def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
-    one = learner(lm, reference=Average(lm, "one", decay=0.5))
+    one = learner(lm, reference=Average(lm, "one", ema_decay=0.5))
     assert told(one) == set()
     report = one.step([EXAMPLE])
     assert report.reference_gap > 0.0
@@ -102,12 +102,12 @@ def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
 
 
 def test_a_reference_that_is_the_policy_itself_is_noticed(lm):
-    assert told(learner(lm, reference=Average(lm, "one", decay=0.0))) == {"idle_reference"}
+    assert told(learner(lm, reference=Average(lm, "one", ema_decay=0.0))) == {"idle_reference"}
     assert told(learner(lm, reference="one")) == {"idle_reference"}
 
 
 def test_an_average_that_does_not_move_is_noticed(lm):
-    assert told(learner(lm, reference=Average(lm, "one", decay=1.0))) == {"still_reference"}
+    assert told(learner(lm, reference=Average(lm, "one", ema_decay=1.0))) == {"still_reference"}
 
 
 def test_a_policy_that_collapses_is_noticed(lm):

@@ -26,7 +26,7 @@ def stepped(optimizer, weight, steps, start=0):
 
 def test_a_step_is_that_of_adamw_on_the_clipped_gradient():
     ours, theirs = weights(torch.float32), weights(torch.float32)
-    optimizer = Optimizer([ours], OptimizerSettings(rate=0.01, decay=0.1, clip=0.5), 9)
+    optimizer = Optimizer([ours], OptimizerSettings(learning_rate=0.01, weight_decay=0.1, max_grad_norm=0.5), 9)
     adam = torch.optim.AdamW([theirs], lr=0.01, weight_decay=0.1)
     for number in range(5):
         ours.grad, theirs.grad = gradients(number), gradients(number)
@@ -40,7 +40,7 @@ def test_a_step_is_that_of_adamw_on_the_clipped_gradient():
 @pytest.mark.parametrize("broken", [float("nan"), float("inf")])
 def test_a_gradient_that_is_no_number_moves_nothing(broken):
     weight = weights(torch.float32)
-    before, optimizer = weight.detach().clone(), Optimizer([weight], OptimizerSettings(rate=0.1), 9)
+    before, optimizer = weight.detach().clone(), Optimizer([weight], OptimizerSettings(learning_rate=0.1), 9)
     weight.grad = gradients(0)
     weight.grad[3] = broken
     optimizer.step()
@@ -53,8 +53,8 @@ def test_a_gradient_that_is_no_number_moves_nothing(broken):
 def test_small_steps_of_short_weights_add_up():
     """A rate at which no single step changes a number of 8 bits of precision."""
     long, short = weights(torch.bfloat16).detach().float().requires_grad_(), weights(torch.bfloat16)
-    exact = Optimizer([long], OptimizerSettings(rate=1e-4, clip=1e9), 99)
-    kept = Optimizer([short], OptimizerSettings(rate=1e-4, clip=1e9), 99)
+    exact = Optimizer([long], OptimizerSettings(learning_rate=1e-4, max_grad_norm=1e9), 99)
+    kept = Optimizer([short], OptimizerSettings(learning_rate=1e-4, max_grad_norm=1e9), 99)
     for _ in range(60):
         long.grad, short.grad = torch.ones(40), torch.ones(40, dtype=torch.bfloat16)
         exact.step()
@@ -72,7 +72,7 @@ def test_small_steps_of_short_weights_add_up():
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_state_goes_on_to_the_bit(dtype):
     whole, first = weights(dtype), weights(dtype)
-    settings = OptimizerSettings(rate=1e-3, schedule="cosine", warm_up=0.3)
+    settings = OptimizerSettings(learning_rate=1e-3, schedule="cosine", warmup_ratio=0.3)
     optimizer = Optimizer([whole], settings, 8)
     stepped(optimizer, whole, 8)
     early = Optimizer([first], settings, 8)
@@ -82,7 +82,7 @@ def test_a_state_goes_on_to_the_bit(dtype):
     late.restore(copy.deepcopy(early.state()))
     stepped(late, second, 4, start=4)
     assert torch.equal(second, whole)
-    assert late.rate == optimizer.rate
+    assert late.learning_rate == optimizer.learning_rate
 
 
 def test_a_state_of_another_format_is_refused():
@@ -100,7 +100,7 @@ def test_a_state_of_another_format_is_refused():
     ],
 )
 def test_schedules(schedule, shares):
-    settings = OptimizerSettings(schedule=schedule, warm_up=0.2)
+    settings = OptimizerSettings(schedule=schedule, warmup_ratio=0.2)
     found = [share_at(settings, taken, 10) for taken in (0, 1, 2, 6, 10)]
     assert found == pytest.approx(shares)
 

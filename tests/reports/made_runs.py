@@ -130,7 +130,7 @@ def measured(run, game="kuhn"):
     """Metrics by the names that a trainer writes."""
     with MetricLog(run) as log:
         for step in range(1, START + 1):
-            log.write(step, {"sft/loss": 7.0 / step, "sft/rate": 0.003})
+            log.write(step, {"sft/loss": 7.0 / step, "sft/learning_rate": 0.003})
         log.write(START, validation(START, game))
         for step in range(START + 1, LAST + 1):
             figures = rolled(step, game) | {f"checks/{name}": 1.0 for name in found() if step == 53}

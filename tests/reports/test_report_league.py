@@ -23,7 +23,7 @@ SMALL = {
     "exact_budget": 40000,
     "adapter": {"rank": 2},
 }
-STEPS = {"iterations": 2, "groups": 2, "forks": 2, "optimizer": {"rate": 1e-3}}
+STEPS = {"iterations": 2, "groups": 2, "forks": 2, "optimizer": {"learning_rate": 1e-3}}
 
 
 def trained(folder, recipe, trainer):

@@ -26,14 +26,14 @@ from stratagem.runs.metrics import FILE
 from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.runner import Sweep
 
-RATE = {"rate": 1e-3}
+RATE = {"learning_rate": 1e-3}
 GAME = {"games": ["kuhn(hands=1)"], "temperature": 1.0, "evaluate_every": 1, "validation": 1, "test": 1}
 FORKED = {"groups": 2, "forks": 2, "updates": 1, "optimizer": RATE}
 LEARNT = {"epochs": 1, "batch": 16, "optimizer": RATE}
 RECIPES = {
     "sepo": {
         **GAME,
-        "warm_start": {"examples": 40, "epochs": 1, "batch": 16, "optimizer": RATE},
+        "warm_start": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
         "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "optimizer": RATE},
     },
     "grpo": {**GAME, "opponents": ["random"], "grpo": {"iterations": 3, "turns": [0, 1], **FORKED}},
@@ -66,7 +66,7 @@ RECIPES = {
     },
     "kl_sft": {
         "aims": [{"policy": "ipd-cooperative", "seat": 0}],
-        "kl_sft": {"examples": 10, "epochs": 8, "batch": 5, "optimizer": RATE},
+        "kl_sft": {"num_examples": 10, "epochs": 8, "batch_size": 5, "optimizer": RATE},
     },
 }
 SWEEP = """

@@ -136,7 +136,9 @@ def learning(steps=6):
     """A small model with dropout, and its optimizer."""
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Dropout(), torch.nn.Linear(8, 1))
-    return model, Optimizer(model.parameters(), OptimizerSettings(rate=0.01, schedule="cosine", decay=0.1), steps)
+    return model, Optimizer(
+        model.parameters(), OptimizerSettings(learning_rate=0.01, schedule="cosine", weight_decay=0.1), steps
+    )
 
 
 def steps(model, optimizer, count):

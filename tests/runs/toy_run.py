@@ -25,7 +25,7 @@ class Toy(Settings):
     steps: int = 9
     every: int = 2
     last: int = 2
-    learner: OptimizerSettings = OptimizerSettings(rate=0.05, schedule="cosine", decay=0.1)
+    learner: OptimizerSettings = OptimizerSettings(learning_rate=0.05, schedule="cosine", weight_decay=0.1)
 
 
 def toy_run(path, config=None):
@@ -54,7 +54,9 @@ def _work(run, config, seed):
             write_shard(run.record, step, episodes)
             loss = (model(torch.randn(8, 4)) - episodes[0].payoffs[0]).square().mean()  # draws as dropout does
             loss.backward()
-            log.write(step, {"loss": float(loss.detach()), "norm": optimizer.step(), "pay": episodes[0].payoffs[0]})
+            log.write(
+                step, {"loss": float(loss.detach()), "grad_norm": optimizer.step(), "pay": episodes[0].payoffs[0]}
+            )
             best = min(best, (float(loss.detach()), step // config.every * config.every))
             if step % config.every == 0 or step == config.steps:
                 log.write(step, {"eval/weight": float(model.weight.detach().sum())})

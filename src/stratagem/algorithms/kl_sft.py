@@ -38,15 +38,15 @@ ADAPTER = "start"
 class KLSFTSettings(SFTSettings):
     """How first policies are learnt."""
 
-    examples: int = Field(default=1000, ge=5)
-    """How many prompts each aim has (A.9's N); five are enough for a style that does not count."""
+    num_examples: int = Field(default=1000, ge=5)
+    """Number of prompts of each target policy (A.9's N); five are enough for a style that does not count."""
     episodes: int = Field(default=5, ge=1)
     """How many episodes a trial has, over which joint actions are counted."""
-    batch: int = Field(default=40, ge=1)
-    """How many make a step."""
+    batch_size: int = Field(default=40, ge=1)
+    """Number of examples in an optimizer step."""
     epochs: int = Field(default=4, ge=0)
-    """How often each is learnt from."""
-    optimizer: OptimizerSettings = OptimizerSettings(rate=1e-3, schedule="cosine", warm_up=0.05)
+    """Number of passes over the examples."""
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-3, schedule="cosine", warmup_ratio=0.05)
     """How the weights are moved."""
 
 
@@ -72,7 +72,7 @@ class KLSFTRecipe(AnyRecipe):
     @property
     def steps(self) -> int:
         """How many steps it takes; an aim with several styles has as many prompts in each."""
-        prompts = sum(-(-self.kl_sft.examples // len(aim.styles)) * len(aim.styles) for aim in self.aims)
+        prompts = sum(-(-self.kl_sft.num_examples // len(aim.styles)) * len(aim.styles) for aim in self.aims)
         return self.kl_sft.steps(prompts)
 
 
@@ -96,7 +96,7 @@ def aimed(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:
     return [
         example
         for number, aim in enumerate(recipe.aims)
-        for example in examples_of(engine, aim, settings.examples, key.at("aim", number), settings.episodes)
+        for example in examples_of(engine, aim, settings.num_examples, key.at("aim", number), settings.episodes)
     ]
 
 

@@ -42,7 +42,11 @@ class KLSFTTrainer:
             with MetricLog(self.run) as log:
                 for step, report in enumerate(kl_sft(lm, self.recipe), 1):
                     self.monitor.check(StepContext(step=step - 1, report=report, examples=()), LOOKED_FOR)
-                    figures = {"kl_sft/loss": report.loss, "kl_sft/norm": report.norm, "kl_sft/rate": report.rate}
+                    figures = {
+                        "kl_sft/loss": report.loss,
+                        "kl_sft/grad_norm": report.grad_norm,
+                        "kl_sft/learning_rate": report.learning_rate,
+                    }
                     log.write(step, figures)
                     self.progress(step, self.recipe.steps, figures)
             new_folder(self.run.path / BASE, sealed(writes_model(lm)))

@@ -58,7 +58,7 @@ class SEPOSettings(ObjectiveSettings):
     """What harm to others costs."""
     signal_every: int = Field(default=5, ge=0)
     """After how many iterations it is measured what gradient each term of the reward brings; 0 never measures."""
-    optimizer: OptimizerSettings = OptimizerSettings(rate=1e-5)
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5)
     """How the weights are moved."""
 
     @property

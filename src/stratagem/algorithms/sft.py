@@ -27,40 +27,48 @@ from stratagem.settings import FiniteSettings
 class AdapterSettings(FiniteSettings):
     """A LoRA adapter on linear layers of the language model."""
 
+    replaced: ClassVar[Mapping[str, str]] = {
+        "alpha": "lora_alpha",
+    }
+
     rank: int = Field(default=16, ge=1)
-    """How many directions each layer may be changed in."""
-    alpha: float = Field(default=32.0, gt=0.0)
-    """The adapter's output is multiplied by alpha over rank."""
+    """Rank r of the adapter's matrices (Hu et al. 2021)."""
+    lora_alpha: float = Field(default=32.0, gt=0.0)
+    """LoRA's alpha: the adapter's output is scaled by `lora_alpha` / `rank`."""
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
-    """The share of its inputs that is left out in training."""
+    """Dropout on the adapter's inputs in training."""
     targets: tuple[str, ...] = ()
     """The layers that have one, by their last names, as `["q_proj", "v_proj"]`; without any all linear layers do."""
 
     def add(self, lm: LanguageModel, name: str, seed: int) -> list[Any]:
         """Add one to a model, and give its weights."""
-        add_adapter(lm, name, self.rank, self.alpha, self.targets or None, seed=seed, dropout=self.dropout)
+        add_adapter(lm, name, self.rank, self.lora_alpha, self.targets or None, seed=seed, dropout=self.dropout)
         return adapter_parameters(lm, name)
 
 
 class SFTSettings(FiniteSettings):
-    """How demonstrations are learnt."""
+    """Supervised fine-tuning on demonstrations."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer"}
+    replaced: ClassVar[Mapping[str, str]] = {
+        "examples": "num_examples",
+        "batch": "batch_size",
+        "optimiser": "optimizer",
+    }
 
-    examples: int = Field(default=8000, ge=1)
-    """How many demonstrations of each game there are; those that are held out included."""
+    num_examples: int = Field(default=8000, ge=1)
+    """Number of demonstrations of each game, those that are held out included."""
     epochs: int = Field(default=3, ge=0)
-    """How often each is learnt from."""
-    batch: int = Field(default=8, ge=1)
-    """How many make a step."""
-    optimizer: OptimizerSettings = OptimizerSettings(rate=2e-5, schedule="cosine", warm_up=0.05)
+    """Number of passes over the examples."""
+    batch_size: int = Field(default=8, ge=1)
+    """Number of examples in an optimizer step."""
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=2e-5, schedule="cosine", warmup_ratio=0.05)
     """How the weights are moved."""
     adapter: AdapterSettings | None = None
     """Learn as an adapter, which is merged into the base at the end; without this table all weights learn."""
 
     def steps(self, examples: int) -> int:
         """How many steps so many examples take."""
-        return self.epochs * -(-examples // self.batch)
+        return self.epochs * -(-examples // self.batch_size)
 
 
 class WarmStartSettings(SFTSettings):
@@ -72,7 +80,7 @@ class WarmStartSettings(SFTSettings):
     @property
     def taught(self) -> int:
         """How many demonstrations of each game are learnt from: of demonstrators four fifths, of a teacher all."""
-        return self.examples if self.teacher else num_taught(self.examples)
+        return self.num_examples if self.teacher else num_taught(self.num_examples)
 
 
 def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:
@@ -101,4 +109,6 @@ def batches(units: Sequence[Sequence[Example]], settings: SFTSettings, key: Key)
         order = list(range(len(units)))
         key.at("epoch", epoch).rng().shuffle(order)
         examples = [example for place in order for example in units[place]]
-        yield from (examples[start : start + settings.batch] for start in range(0, len(examples), settings.batch))
+        yield from (
+            examples[start : start + settings.batch_size] for start in range(0, len(examples), settings.batch_size)
+        )

@@ -113,8 +113,8 @@ class Trained:
 
     def _skipped(self) -> Report:
         """A step without any gradient."""
-        rate, norm = self.learner.optimizer.rate, self.learner.optimizer.step()
-        return Report(loss=0.0, norm=norm, rate=rate, num_examples=0, num_tokens=0, num_read=0)
+        rate, norm = self.learner.optimizer.learning_rate, self.learner.optimizer.step()
+        return Report(loss=0.0, grad_norm=norm, learning_rate=rate, num_examples=0, num_tokens=0, num_read=0)
 
     def _publish(self) -> None:
         self.engine.publish(self.adapter or "", self.learner.optimizer.taken)

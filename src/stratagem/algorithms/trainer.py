@@ -162,7 +162,7 @@ class Trainer(ABC, Generic[R]):
         found = self.monitor.check_steps(trained.learner, reports, counts=collected.counts)
         figures |= {f"checks/{name}": 1.0 for name in found}
         for report in reports:
-            figures |= {"loss": report.loss, "norm": report.norm, "rate": report.rate}
+            figures |= {"loss": report.loss, "grad_norm": report.grad_norm, "learning_rate": report.learning_rate}
             figures |= {f"loss/{name}": value for name, value in report.metrics.items()}
         return figures
 

@@ -70,7 +70,10 @@ class WarmStart:
             restore_weights(lm, start.folder)
         for report in sft(self._learner(lm, optimizer), units, self.settings, self.key.at("warm start")):
             step = optimizer.taken
-            log.write(step, {"sft/loss": report.loss, "sft/norm": report.norm, "sft/rate": report.rate})
+            log.write(
+                step,
+                {"sft/loss": report.loss, "sft/grad_norm": report.grad_norm, "sft/learning_rate": report.learning_rate},
+            )
             tell(step, {"loss": report.loss})
             if step % (10 * self.recipe.evaluate_every) == 0 or step == self.recipe.warm_steps:
                 save_checkpoint(self.run, step, {"optimizer": optimizer.state()}, write=self._writes(lm))
@@ -98,10 +101,10 @@ class WarmStart:
         settings, style = self.settings, self.recipe.style
         for game in self.games:
             if settings.teacher:
-                for unit in imitated(game, settings.teacher, settings.examples, self.key, make_style(style)):
+                for unit in imitated(game, settings.teacher, settings.num_examples, self.key, make_style(style)):
                     yield [demonstrated(engine, one.messages, one.reply) for one in unit]
                 continue
-            for one in demonstrations(game, settings.examples, self.key, style=style):
+            for one in demonstrations(game, settings.num_examples, self.key, style=style):
                 if not one.held_out:
                     yield [demonstrated(engine, one.messages, one.reply)]
 

@@ -70,14 +70,16 @@ class StepContext:
 
 def not_finite(context: StepContext) -> str:
     """A loss or a gradient that is no number teaches nothing, and spoils the optimizer's memory."""
-    if math.isfinite(context.report.loss) and math.isfinite(context.report.norm):
+    if math.isfinite(context.report.loss) and math.isfinite(context.report.grad_norm):
         return ""
-    return f"The loss is {context.report.loss} and the gradient's norm {context.report.norm}: the step was not taken."
+    return (
+        f"The loss is {context.report.loss} and the gradient's norm {context.report.grad_norm}: the step was not taken."
+    )
 
 
 def no_gradient(context: StepContext) -> str:
     """Examples without any gradient: nothing is trained, or every advantage is nothing."""
-    if context.report.norm != 0.0:
+    if context.report.grad_norm != 0.0:
         return ""
     return f"{context.report.num_examples} examples brought no gradient at all: is anything of the model trained?"
 

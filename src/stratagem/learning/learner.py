@@ -36,9 +36,9 @@ class Report:
     """What a step did."""
 
     loss: float
-    norm: float
-    """Of the gradient, before it was cut."""
-    rate: float
+    grad_norm: float
+    """L2 norm of the gradient before clipping."""
+    learning_rate: float
     num_examples: int
     num_tokens: int
     """Taught tokens."""
@@ -122,11 +122,11 @@ class Learner:
         reference = self._reference([*taught, *aside])
         read = self._read_once(taught, aside, reference) or self._read_twice(taught, aside, reference)
         whole = combined([piece.output for piece in read])
-        rate, norm = self.optimizer.rate, self.optimizer.step()
+        rate, norm = self.optimizer.learning_rate, self.optimizer.step()
         return Report(
             loss=float(whole.loss),
-            norm=norm,
-            rate=rate,
+            grad_norm=norm,
+            learning_rate=rate,
             num_examples=len(examples),
             num_tokens=sum(len(example.taught) for example in examples),
             num_read=sum(piece.num_read for piece in read),

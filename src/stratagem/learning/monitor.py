@@ -96,14 +96,14 @@ class TrainingMonitor:
 
     def _probes(self, learner: Learner, report: Report) -> Mapping[str, float]:
         """All probes at the first step with a gradient, none at any other."""
-        if self._probed or not math.isfinite(report.norm) or report.norm <= 0.0:
+        if self._probed or not math.isfinite(report.grad_norm) or report.grad_norm <= 0.0:
             return {}
         self._probed = True
         return probed(learner, report.examples)
 
     def check_skipped_batch(self, step: int, *, counts: Mapping[str, int]) -> dict[str, str]:
         """Check a batch without examples, of which only the counts of its estimator are known."""
-        report = Report(loss=0.0, norm=0.0, rate=0.0, num_examples=0, num_tokens=0, num_read=0)
+        report = Report(loss=0.0, grad_norm=0.0, learning_rate=0.0, num_examples=0, num_tokens=0, num_read=0)
         context = StepContext(step=step, report=report, examples=(), counts=counts)
         return self.check(context, {"alike": CHECKS["alike"]})
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import torch
 from pydantic import Field
@@ -22,22 +22,29 @@ Kept = Annotated[float, Field(ge=0.0, lt=1.0)]
 
 
 class OptimizerSettings(FiniteSettings):
-    """How weights are moved."""
+    """AdamW with a learning-rate schedule and gradient clipping."""
 
-    rate: float = Field(default=1e-5, gt=0.0)
-    """The learning rate at its highest."""
+    replaced: ClassVar[Mapping[str, str]] = {
+        "rate": "learning_rate",
+        "warm_up": "warmup_ratio",
+        "decay": "weight_decay",
+        "clip": "max_grad_norm",
+    }
+
+    learning_rate: float = Field(default=1e-5, gt=0.0)
+    """Peak learning rate of AdamW."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"
-    """How the rate falls from there to nothing; constant does not."""
-    warm_up: float = Field(default=0.0, ge=0.0, le=1.0)
-    """The share of all steps over which the rate rises from nothing."""
+    """Decay of the learning rate to 0 after the warmup; `constant` has none."""
+    warmup_ratio: float = Field(default=0.0, ge=0.0, le=1.0)
+    """Share of all steps over which the learning rate rises linearly from 0."""
     betas: tuple[Kept, Kept] = (0.9, 0.999)
-    """How much of the averages of the gradient and of its square stays at each step."""
+    """AdamW's decay rates of the running averages of the gradient and of its square."""
     epsilon: float = Field(default=1e-8, gt=0.0)
-    """What is added to the root that a step is divided by."""
-    decay: float = Field(default=0.0, ge=0.0)
-    """Weight decay, decoupled."""
-    clip: float = Field(default=1.0, gt=0.0, allow_inf_nan=True)
-    """The largest norm that the gradient may have; a larger one is scaled down. With `inf` none is."""
+    """AdamW's epsilon, added to the denominator."""
+    weight_decay: float = Field(default=0.0, ge=0.0)
+    """Decoupled weight decay (Loshchilov and Hutter 2019)."""
+    max_grad_norm: float = Field(default=1.0, gt=0.0, allow_inf_nan=True)
+    """Gradient clipping: maximum L2 norm of the gradient; `inf` clips nothing."""
 
 
 class Snapshot(NamedTuple):
@@ -71,25 +78,25 @@ class Optimizer:
         groups = [self._long[: len(paced)], self._long[len(paced) :]]
         self._adam = torch.optim.AdamW(
             [{"params": group} for group in groups if group],
-            lr=settings.rate,
+            lr=settings.learning_rate,
             betas=settings.betas,
             eps=settings.epsilon,
-            weight_decay=settings.decay,
+            weight_decay=settings.weight_decay,
         )
 
     @property
-    def rate(self) -> float:
+    def learning_rate(self) -> float:
         """The learning rate of the next step, at full pace."""
-        return self.settings.rate * share_at(self.settings, self.taken, self.steps)
+        return self.settings.learning_rate * share_at(self.settings, self.taken, self.steps)
 
     def step(self) -> float:
         """Take a step along the gradients that are there, and clear them; the norm that they had."""
         for long, short in self._rounded():
             long.grad = None if short.grad is None else short.grad.to(long)
-        norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.clip))
+        norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.max_grad_norm))
         if math.isfinite(norm):
             for group, pace in zip(self._adam.param_groups, (self.pace, 1.0), strict=False):
-                group["lr"] = pace * self.rate
+                group["lr"] = pace * self.learning_rate
             self._adam.step()
             self._round()
         for weight in (*self._long, *self.weights):
@@ -153,7 +160,7 @@ def _long(weight: torch.nn.Parameter) -> torch.Tensor:
 
 def share_at(settings: OptimizerSettings, taken: int, steps: int) -> float:
     """The share of the highest rate after some steps of all."""
-    rising = round(settings.warm_up * steps)
+    rising = round(settings.warmup_ratio * steps)
     if taken < rising:
         return (taken + 1) / rising
     progress = min(1.0, (taken - rising) / max(1, steps - rising))

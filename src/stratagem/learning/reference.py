@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,13 +22,13 @@ class Average:
     """
 
     def __init__(
-        self, lm: LanguageModel, source: str, *, decay: float = 0.99, every: int = 1, name: str = REFERENCE
+        self, lm: LanguageModel, source: str, *, ema_decay: float = 0.99, update_every: int = 1, name: str = REFERENCE
     ) -> None:
-        """`every` so many steps it is moved, by `1 - decay` of the way."""
+        """Every `update_every` steps it is moved, by `1 - ema_decay` of the way."""
         self.lm = lm
         self.source = source
-        self.decay = decay
-        self.every = every
+        self.ema_decay = ema_decay
+        self.update_every = update_every
         self.name = name
         copied(lm, source, name)
 
@@ -37,28 +38,35 @@ class Average:
 
     def move(self, taken: int) -> float | None:
         """Move it, if after so many steps it is its turn; how far the weight went that went farthest."""
-        if taken % self.every:
+        if taken % self.update_every:
             return None
         before = [weight.detach().clone() for weight in adapter_parameters(self.lm, self.name)]
-        averaged(self.lm, self.name, self.source, self.decay)
+        averaged(self.lm, self.name, self.source, self.ema_decay)
         after = adapter_parameters(self.lm, self.name)
         return max(float((now - was).abs().max()) for now, was in zip(after, before, strict=True))
 
 
 class ReferenceSettings(FiniteSettings):
-    """What the policy is held near to."""
+    """Reference of the KL penalty."""
+
+    replaced: ClassVar[Mapping[str, str]] = {
+        "decay": "ema_decay",
+        "every": "update_every",
+    }
 
     type: Literal["base", "ema"] = "base"
-    """The base alone, which never moves; or the running average of the policy's own adapter."""
-    decay: float = Field(default=0.99, ge=0.0, lt=1.0)
-    """How much of the average stays at each move."""
-    every: int = Field(default=1, ge=1)
-    """After so many steps it is moved."""
+    """`base`: the base model, which never changes; `ema`: the exponential moving average of the policy's adapter."""
+    ema_decay: float = Field(default=0.99, ge=0.0, lt=1.0)
+    """Decay d of the average: a <- d a + (1 - d) policy."""
+    update_every: int = Field(default=1, ge=1)
+    """Optimizer steps between two updates of the average."""
 
     def make(self, lm: LanguageModel, policy: str) -> Average | None:
         """What a learner takes as its `reference`; on resuming, restore the weights afterwards."""
         return (
             None
             if self.type == "base"
-            else Average(lm, policy, decay=self.decay, every=self.every, name=f"{policy}-{REFERENCE}")
+            else Average(
+                lm, policy, ema_decay=self.ema_decay, update_every=self.update_every, name=f"{policy}-{REFERENCE}"
+            )
         )

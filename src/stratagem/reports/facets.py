@@ -79,12 +79,12 @@ FACETS: tuple[Facet, ...] = (
 NAMED: dict[str, tuple[str, str]] = {
     "select": ("Score of validation", "The best checkpoint has most of it."),
     "loss": ("Loss", ""),
-    "norm": ("Norm of the gradient", "Before it is clipped."),
-    "rate": ("Learning rate", ""),
+    "grad_norm": ("Norm of the gradient", "Before it is clipped."),
+    "learning_rate": ("Learning rate", ""),
     "loss/reference_kl": ("Distance from the reference", "In nats a token."),
     "loss/entropy": ("Entropy", "Over what might be said, in nats a token; near 0 nothing is tried any more."),
     "sft/loss": ("Loss", ""),
-    "sft/norm": ("Norm of the gradient", "Before it is clipped."),
-    "sft/rate": ("Learning rate", ""),
+    "sft/grad_norm": ("Norm of the gradient", "Before it is clipped."),
+    "sft/learning_rate": ("Learning rate", ""),
 }
 """Titles of metrics that stand alone, and what is to be seen; others are called what they are called in the file."""

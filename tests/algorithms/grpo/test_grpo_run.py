@@ -18,7 +18,7 @@ from stratagem.runs.checkpoint import checkpoint_folders
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
-RATE = {"rate": 3e-3}
+RATE = {"learning_rate": 3e-3}
 DILEMMA = {
     "games": ["ipd(rounds=1)"],
     "opponents": ["random"],
@@ -34,7 +34,7 @@ FORKED = {
     "evaluate_every": 1,
     "validation": 2,
     "test": 2,
-    "warm_start": {"teacher": "random", "examples": 40, "epochs": 1, "batch": 16, "optimizer": RATE},
+    "warm_start": {"teacher": "random", "num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
     "grpo": {"iterations": 3, "groups": 2, "forks": 2, "turns": [0, 3], "updates": 2, "optimizer": RATE},
 }
 
@@ -174,7 +174,7 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
     GRPOTrainer(recipe, killed).train()
     assert figures(killed) == figures(whole)
     assert figures(whole)["select"][0] == [0, 2]
-    assert any(figures(whole)["norm"][1])
+    assert any(figures(whole)["grad_norm"][1])
     assert replies(killed) == replies(whole)
     assert (killed.path / "models.json").read_bytes() == (whole.path / "models.json").read_bytes()
 

@@ -51,7 +51,7 @@ DATA = {
         "results_decay": 0.9,
         "crossplay": 1,
         "shown": 2,
-        "optimizer": {"rate": 1e-3},
+        "optimizer": {"learning_rate": 1e-3},
     },
 }
 

@@ -24,7 +24,7 @@ from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
-FAST = {"epochs": 1, "batch": 16, "optimizer": {"rate": 1e-3}}
+FAST = {"epochs": 1, "batch": 16, "optimizer": {"learning_rate": 1e-3}}
 SMALL = {
     "algorithm": "scopal",
     "games": ["kuhn(hands=1)", "spiel:nim(pile_sizes=1;2)"],
@@ -164,7 +164,7 @@ def test_every_method_trains(tmp_path, method):
     losses = figures(run)[f"{method}/loss"][1]
     assert losses
     assert np.isfinite(losses).all()
-    norms = figures(run)[f"{method}/norm"][1]
+    norms = figures(run)[f"{method}/grad_norm"][1]
     assert max(norms) > 0.0
 
 
@@ -217,10 +217,10 @@ def test_what_cannot_be_is_refused_in_one_sentence(changes, said):
 
 def test_a_table_of_a_stage_changes_what_it_names_and_nothing_else():
     plain = ScopalRecipe.read({"algorithm": "scopal"})
-    tables = {"bc": {"optimizer": {"rate": 1e-3}}, "grpo": {"epochs": 1}, "spag": {"batch": 4}}
+    tables = {"bc": {"optimizer": {"learning_rate": 1e-3}}, "grpo": {"epochs": 1}, "spag": {"batch": 4}}
     made = ScopalRecipe.read({"algorithm": "scopal", **tables})
-    assert made.bc.optimizer == plain.bc.optimizer.model_copy(update={"rate": 1e-3})
-    assert (made.bc.batch, plain.bc.batch, plain.bc.optimizer.warm_up) == (2, 2, 0.1)
+    assert made.bc.optimizer == plain.bc.optimizer.model_copy(update={"learning_rate": 1e-3})
+    assert (made.bc.batch, plain.bc.batch, plain.bc.optimizer.warmup_ratio) == (2, 2, 0.1)
     assert (made.grpo.beta, made.grpo.epochs, made.spag.beta, made.spag.batch) == (0.04, 1, 0.2, 4)
     with pytest.raises(BadParameter, match=r"There is no setting grpo.epoch"):
         ScopalRecipe.read({"algorithm": "scopal", "grpo": {"epoch": 1}})

@@ -21,7 +21,7 @@ from stratagem.runs.folder import RunFolder
 
 @pytest.fixture
 def seat(tmp_path):
-    naive = {"learner": "naive", "optimizer": {"rate": 1e-3}, "pace": {"start": 0.0, "end": 1.0, "steps": 2}}
+    naive = {"learner": "naive", "optimizer": {"learning_rate": 1e-3}, "pace": {"start": 0.0, "end": 1.0, "steps": 2}}
     game = "ipd-shapellm(labels=(C, D), rounds=2)"
     recipe = ShapingRecipe.read({"game": game, "seats": {"naive": naive, "other": {"learner": "tabular"}}})
     trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
@@ -82,7 +82,7 @@ def test_the_checks_look_at_every_step_of_a_batch(seat):
     """Of three steps the second is no number."""
     seat, game = seat
     seat.settings = seat.settings.model_copy(update={"pace": Schedule(start=1.0, end=1.0)})
-    sound = Report(loss=0.1, norm=0.5, rate=1e-3, num_examples=1, num_tokens=1, num_read=1)
+    sound = Report(loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1)
     learn = seat.proximal.learn
 
     def spoilt(found, key):

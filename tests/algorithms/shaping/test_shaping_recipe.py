@@ -24,8 +24,8 @@ def test_seats_default_to_the_papers_settings():
     recipe = made()
     shaper, naive = recipe.seats.values()
     assert (recipe.environments, recipe.episodes) == (5, 5)
-    assert (naive.adapter.rank, naive.adapter.alpha, naive.adapter.targets) == (2, 32.0, ("q_proj", "v_proj"))
-    assert (naive.optimizer.rate, naive.optimizer.clip) == (1.41e-6, float("inf"))
+    assert (naive.adapter.rank, naive.adapter.lora_alpha, naive.adapter.targets) == (2, 32.0, ("q_proj", "v_proj"))
+    assert (naive.optimizer.learning_rate, naive.optimizer.max_grad_norm) == (1.41e-6, float("inf"))
     ppo = naive.ppo
     assert (ppo.clip, ppo.value_clip, ppo.c_vf, ppo.gamma, ppo.lam) == (0.2, 0.2, 0.2, 1.0, 0.95)
     assert (ppo.kl.start, ppo.kl.target, ppo.kl.horizon) == (0.2, 6.0, 10_000)
@@ -126,8 +126,8 @@ def test_the_papers_rates_stand_in_the_recipes_for_its_model():
     """ShapeLLM, Tables 9 and 12, footnote 7."""
     made = read_any(RECIPES / "shapellm/gemma/imp-25-shaper.toml")
     shaper, naive = made.seats["shaper"], made.seats["naive"]
-    assert (shaper.optimizer.rate, shaper.ppo.c_vf, shaper.ppo.clip) == (6.41e-7, 1e-3, 0.2)
-    assert (naive.optimizer.rate, naive.ppo.c_vf) == (1.41e-7, 0.05)
+    assert (shaper.optimizer.learning_rate, shaper.ppo.c_vf, shaper.ppo.clip) == (6.41e-7, 1e-3, 0.2)
+    assert (naive.optimizer.learning_rate, naive.ppo.c_vf) == (1.41e-7, 0.05)
     assert made.game == "imp(labels=(N, M))"
     assert made.test.rounds == (20, 50, 100)
     switched = read_any(RECIPES / "shapellm/gemma/icg-switched.toml").seats["shaper"].ppo
@@ -135,10 +135,10 @@ def test_the_papers_rates_stand_in_the_recipes_for_its_model():
 
 
 def test_what_learners_have_in_common_is_said_once():
-    usual = {"naive": {"ppo": {"lam": 1.0}, "optimizer": {"rate": 1e-3}}}
-    seats = {**TWO, "naive": {"learner": "naive", "optimizer": {"rate": 1e-2}}}
+    usual = {"naive": {"ppo": {"lam": 1.0}, "optimizer": {"learning_rate": 1e-3}}}
+    seats = {**TWO, "naive": {"learner": "naive", "optimizer": {"learning_rate": 1e-2}}}
     made = ShapingRecipe.read({"seats": seats, "usual": usual})
-    assert (made.seats["naive"].ppo.lam, made.seats["naive"].optimizer.rate) == (1.0, 1e-2)
+    assert (made.seats["naive"].ppo.lam, made.seats["naive"].optimizer.learning_rate) == (1.0, 1e-2)
     assert made.seats["shaper"].ppo.lam == 0.95
     with pytest.raises(BadParameter, match="clever"):
         ShapingRecipe.read({"seats": TWO, "usual": {"clever": {}}})
@@ -168,11 +168,11 @@ def test_a_recipe_without_seats_lacks_them():
 def test_a_table_that_tells_a_part_leaves_the_rest_as_the_kind_has_it():
     """trl bounds no gradient, and a shaper's value loss counts less than a naive one's (Tables 7 and 8)."""
     seats = {
-        "shaper": {"learner": "shaper", "optimizer": {"rate": 1e-7}, "ppo": {"batches": {"mini_batch": 5}}},
-        "naive": {"learner": "naive", "optimizer": {"rate": 1e-6}, "adapter": {"alpha": 16.0}},
+        "shaper": {"learner": "shaper", "optimizer": {"learning_rate": 1e-7}, "ppo": {"batches": {"mini_batch": 5}}},
+        "naive": {"learner": "naive", "optimizer": {"learning_rate": 1e-6}, "adapter": {"lora_alpha": 16.0}},
     }
     made = ShapingRecipe.read({"seats": seats}).seats
-    assert [seat.optimizer.clip for seat in made.values()] == [math.inf, math.inf]
+    assert [seat.optimizer.max_grad_norm for seat in made.values()] == [math.inf, math.inf]
     assert [seat.ppo.c_vf for seat in made.values()] == [1e-3, 0.2]
     assert [made["shaper"].ppo.batches.mini_batch, made["shaper"].ppo.batches.batch] == [5, 100]
-    assert (made["naive"].adapter.rank, made["naive"].adapter.alpha) == (2, 16.0)
+    assert (made["naive"].adapter.rank, made["naive"].adapter.lora_alpha) == (2, 16.0)

@@ -29,14 +29,14 @@ RECIPE = ShapingRecipe.read(
         "record_every": 2,
         "test": {"games": 3, "rounds": [2, 4]},
         "start": [{"policy": "ipd-cooperative", "seat": 0}],
-        "kl_sft": {"examples": 10, "epochs": 40, "batch": 10},
+        "kl_sft": {"num_examples": 10, "epochs": 40, "batch_size": 10},
         "seats": {
             "shaper": {
                 "learner": "shaper",
-                "optimizer": {"rate": 1e-3, "clip": float("inf")},
+                "optimizer": {"learning_rate": 1e-3, "max_grad_norm": float("inf")},
                 "ppo": {"entropy": ENTROPY, "batches": {"batch": 6, "mini_batch": 3}},
             },
-            "naive": {"learner": "naive", "optimizer": {"rate": 1e-3, "clip": float("inf")}},
+            "naive": {"learner": "naive", "optimizer": {"learning_rate": 1e-3, "max_grad_norm": float("inf")}},
         },
     }
 )
@@ -214,7 +214,7 @@ def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
 def test_a_start_is_held_as_the_model_that_was_taught(tmp_path):
     seats = {"naive": {"learner": "naive"}, "table": {"learner": "tabular"}}
     changes = {"model": "tiny+dtype=bf16", "trials": 1, "episodes": 1, "seats": seats, "test": {"games": 1}}
-    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "kl_sft": {"examples": 5, "epochs": 1}})
+    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "kl_sft": {"num_examples": 5, "epochs": 1}})
     run = begun(tmp_path / "run", recipe)
     trainer = ShapingTrainer(recipe, run)
     trainer.train()

@@ -71,7 +71,7 @@ class ForkSettings(ObjectiveSettings):
     """Beyond this an advantage is cut; 0 cuts nothing."""
     updates: int = Field(default=1, ge=1)
     """Steps of the optimizer that an iteration makes, among which its examples are dealt out."""
-    optimizer: OptimizerSettings = OptimizerSettings(rate=1e-5)
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5)
     """How the weights are moved."""
 
     @model_validator(mode="after")

@@ -86,7 +86,7 @@ class Round:
         found = monitor.check_steps(trained.learner, reports, counts=collected.counts)
         figures = {f"checks/{check}": 1.0 for check in found}
         for report in reports:
-            figures |= {"loss": report.loss, "norm": report.norm}
+            figures |= {"loss": report.loss, "grad_norm": report.grad_norm}
             figures |= {} if report.entropy is None else {"entropy": report.entropy}
         return figures
 

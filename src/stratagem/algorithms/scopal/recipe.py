@@ -22,7 +22,7 @@ from stratagem.settings import FiniteSettings, over_default
 
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
 """The games that SCO-PAL trains on."""
-_CLONED = StageSettings(batch=2, optimizer=OptimizerSettings(rate=1e-6, warm_up=0.1))
+_CLONED = StageSettings(batch=2, optimizer=OptimizerSettings(learning_rate=1e-6, warmup_ratio=0.1))
 
 
 class JudgeSettings(FiniteSettings):

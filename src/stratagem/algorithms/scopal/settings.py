@@ -68,7 +68,7 @@ class StageSettings(FiniteSettings):
     """Optimizer steps of the stage, in place of `epochs`; 0 leaves it to `epochs`."""
     batch: int = Field(default=16, ge=1)
     """How many samples make a step; pairs count as one."""
-    optimizer: OptimizerSettings = OptimizerSettings(rate=1e-6)
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-6)
     """How the weights are moved."""
     beta: float = Field(default=0.1, ge=0.0)
     """How fast a gain over the reference is saturated, or what the divergence from it costs; cloning has no use for

@@ -178,7 +178,11 @@ class ScopalTrainer:
         for number, batch in enumerate(refinement.batches(done), done + 1):
             report = learner.step(batch)
             found = self.monitor.check_steps(learner, [report], skip=meant)
-            figures = {f"{method}/loss": report.loss, f"{method}/norm": report.norm, f"{method}/rate": report.rate}
+            figures = {
+                f"{method}/loss": report.loss,
+                f"{method}/grad_norm": report.grad_norm,
+                f"{method}/learning_rate": report.learning_rate,
+            }
             figures |= {f"{method}/{name}": value for name, value in report.metrics.items()}
             figures |= {f"checks/{name}": 1.0 for name in found}
             self._took(figures, log, loss=report.loss)

@@ -84,7 +84,7 @@ class LanguageSeat(Seat):
         last = self.proximal.last
         figures = {name: last[name] for name in ("kl", "kl_coefficient", "score")}
         figures |= {"undone": last["undone"]} if "undone" in last else {}
-        figures |= {"norm": _mean(report.norm for report in reports)}
+        figures |= {"grad_norm": _mean(report.grad_norm for report in reports)}
         figures |= {"entropy": _mean(report.entropy for report in reports if report.entropy is not None)}
         for name in _OF_A_STEP:
             seen = [report.metrics[name] for report in reports if name in report.metrics]

@@ -111,7 +111,7 @@ class ShapingRecipe(AnyRecipe):
     def _check_learner(self, name: str, seat: Learns) -> None:
         text = self.base_of(seat)
         ref = parse_model(text)
-        if seat.optimizer.schedule != "constant" or seat.optimizer.warm_up:
+        if seat.optimizer.schedule != "constant" or seat.optimizer.warmup_ratio:
             raise ValueError(
                 f"`seats.{name}.optimizer` cannot have a schedule, as how many steps are taken depends on what is "
                 "played: its `pace` goes by how often it learns"

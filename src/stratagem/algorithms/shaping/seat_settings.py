@@ -70,7 +70,7 @@ class Learns(Speaks):
 
     adapter: AdapterSettings = RANK_TWO
     """The adapter."""
-    optimizer: OptimizerSettings = OptimizerSettings(rate=TRL_RATE, clip=float("inf"))
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=TRL_RATE, max_grad_norm=float("inf"))
     """How the adapter and the value head are moved."""
     pace: Schedule = Schedule(start=1.0, end=1.0)
     """The share of its rate at which the adapter is moved, by how often it learnt before; not the value head."""
@@ -112,7 +112,7 @@ class Shaper(Learns):
     """What it remembers: none, last, episode or trial."""
     style: str = "shapellm-occurrence"
     """How a turn is put in words, which must go with the memory."""
-    optimizer: OptimizerSettings = OptimizerSettings(rate=TRL_RATE / 10, clip=float("inf"))
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=TRL_RATE / 10, max_grad_norm=float("inf"))
     """How the adapter and the value head are moved."""
     ppo: PPOSettings = PPOSettings(c_vf=1e-3)
     """How a batch of play is learnt from."""
