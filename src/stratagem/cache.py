@@ -1,4 +1,4 @@
-"""What can be made again is kept in one folder, and nobody ever finds half of it there."""
+"""Cache folder: it holds results that can be computed again, each of them complete or absent."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """Where things are kept: $STRATAGEM_CACHE, or ~/.cache/stratagem."""
+    """Return the cache folder: $STRATAGEM_CACHE, or ~/.cache/stratagem."""
     return Path(os.environ.get("STRATAGEM_CACHE") or Path.home() / ".cache" / "stratagem")
 
 
 def kept_folder(name: str, make: Callable[[Path], None]) -> Path:
-    """The kept folder of this name; where there is none, `make` fills an empty one, which then gets the name."""
+    """Return the cached folder of this name.
+
+    Where there is none, `make` fills an empty one, which then gets the name.
+    """
     folder = cache_folder() / name
     if not folder.is_dir():
         make_folder(folder, make)
@@ -23,7 +26,7 @@ def kept_folder(name: str, make: Callable[[Path], None]) -> Path:
 
 
 def make_folder(folder: Path, make: Callable[[Path], None]) -> None:
-    """Fill a temporary folder and rename it, so that it appears whole; whoever comes second keeps what is there."""
+    """Fill a temporary folder and rename it, so that it appears whole; the first of several writers wins."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
     try:

@@ -1,8 +1,8 @@
 """Failures, in one hierarchy.
 
-The policy: what a *player* does wrong is data, recorded and counted, and never an exception that leaves its table.
-What a *user* does wrong is a `StratagemError` whose message is one sentence that names the right options; the command
-line prints that sentence and nothing else. Anything else that is raised is a defect of ours and keeps its traceback.
+The policy: a *player's* fault is data, recorded and counted, and never an exception that leaves its table. A *user's*
+mistake is a `StratagemError` whose message is one sentence that names the right options; the command line prints that
+sentence and nothing else. Anything else that is raised is a defect of ours and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 
 _LONGEST = 200
-"""Characters of a name in a sentence."""
+"""Number of characters of a name in a sentence."""
 
 
 class StratagemError(Exception):
-    """A mistake that the user can put right; the message says how, in one sentence."""
+    """Mistake that the user can correct; the message says how, in one sentence."""
 
 
 class UnknownName(StratagemError):
-    """A name that is in no table; the message lists the nearest that are."""
+    """Name that is in no table; the message lists the nearest names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.known = names = sorted(known)
@@ -32,15 +32,15 @@ class UnknownName(StratagemError):
 
 
 class BadParameter(StratagemError):
-    """A parameter that its owner does not have, or cannot take."""
+    """Parameter that its owner does not have, or cannot take."""
 
 
 class IllegalAction(StratagemError):
-    """An action that the rules do not allow now; the scheduler asks first, so only a caller's own error shows it."""
+    """Action that the rules do not allow now; the scheduler asks first, so only a caller's own error shows it."""
 
 
 class BrokenEntry(StratagemError):
-    """A name that another package brings and cannot keep."""
+    """Broken entry point of another package."""
 
     def __init__(self, kind: str, entry: EntryPoint, error: BaseException) -> None:
         package = entry.dist.name if entry.dist else "another package"
@@ -49,15 +49,15 @@ class BrokenEntry(StratagemError):
 
 
 class BadRecord(StratagemError):
-    """A file that is not what it should be: torn, of another version, or short of a column."""
+    """Invalid file: torn, of another version, or short of a column."""
 
 
 class MissingExtra(StratagemError):
-    """Something needs a package that is not installed."""
+    """Required package that is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an extra that is not installed: pip install -e '.[{extra}]' in the checkout.")
 
 
 class CannotCompute(StratagemError):
-    """An exact figure that cannot be had for this game or this player."""
+    """Exact figure that cannot be computed for this game or this player."""

@@ -15,7 +15,7 @@ from stratagem.errors import StratagemError
 
 PARTIAL = ".partial-"
 _NUMBER = re.compile(r"\(os error ([0-9]+)\)")
-"""How such an error tells what the disk refused."""
+"""Error number of the disk in the message of a library."""
 
 
 def write_file(path: Path, text: str) -> None:
@@ -40,7 +40,7 @@ def sync(*paths: Path) -> None:
 
 @contextmanager
 def telling(path: Path) -> Iterator[None]:
-    """Turn what the disk refuses into one sentence; libraries in Rust raise errors of their own, with its number."""
+    """Turn errors of the disk into one sentence; libraries in Rust raise errors of their own, with its number."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A manifest: the size and the digest of every file in a folder, by which it is known whether they are as written."""
+"""Manifest: the size and the digest of every file in a folder, to detect changes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from stratagem.errors import BadRecord
 
 FILE = "manifest.json"
 _ABOVE = 3
-"""So many folders above a model's may have the manifest that names its files: an adapter's is two above."""
+"""Number of folders above a model's that may have its manifest: an adapter's is two above."""
 Entry = tuple[int, str]
 """The size and the digest of a file."""
 
 
 def write_manifest(folder: Path, besides: Collection[str] = ()) -> None:
-    """Write the manifest of all files that are there but some; it comes last."""
+    """Write the manifest of all files except some; it comes last."""
     there = {path.relative_to(folder).as_posix(): path for path in _files(folder)}
     files = {name: entry_of(path) for name, path in there.items() if name not in besides}
     text = json.dumps({"files": files, "own": _own(files)}, indent=2)  # without a last line break, any cut shows
@@ -32,7 +32,7 @@ def check_manifest(folder: Path, *, digests: bool = True) -> None:
 
 
 def check_within(part: Path) -> None:
-    """Hold a model's folder against the manifest that names its files, there or above; without one there is no word.
+    """Check a model's folder against the manifest that names its files, there or above, if there is one.
 
     A file of weights that the manifest does not name is refused, too.
     """
@@ -50,7 +50,7 @@ def check_within(part: Path) -> None:
 
 
 def entry_of(path: Path) -> Entry:
-    """The size and the digest of a file."""
+    """Return the size and the digest of a file."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
     return path.stat().st_size, digest
@@ -62,13 +62,16 @@ def _check(folder: Path, name: str, path: Path | None, entry: Entry, digests: bo
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file is a manifest of this kind, be it damaged; other programs have files of this name, too."""
+    """Return whether a file is a manifest of this kind, even a damaged one.
+
+    Other programs have files of this name, too.
+    """
     data = path.read_bytes() if path.is_file() else b""
     return b'"files"' in data and b'"own"' in data
 
 
 def _read(folder: Path) -> dict[str, Entry]:
-    """What the manifest says of each file."""
+    """Read the manifest's entry of each file."""
     try:
         data = json.loads((folder / FILE).read_text(encoding="utf-8"))
         files = data["files"]
@@ -80,10 +83,13 @@ def _read(folder: Path) -> dict[str, Entry]:
 
 
 def _own(files: object) -> str:
-    """The digest of the manifest itself."""
+    """Return the digest of the manifest itself."""
     return hashlib.blake2b(json.dumps(files, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _files(folder: Path) -> list[Path]:
-    """All files but the manifest; what it names is looked up among these, so it cannot lead out of the folder."""
+    """Return all files but the manifest.
+
+    What it names is looked up among these, so it cannot lead out of the folder.
+    """
     return [path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / FILE]

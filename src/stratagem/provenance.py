@@ -1,4 +1,4 @@
-"""What made a figure: the program and its commit, its libraries, and the machine."""
+"""Provenance of a figure: the program and its commit, its libraries, and the machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PACKAGES = ("open-spiel", "numpy", "pyarrow", "torch", "transformers", "tokeniz
 
 
 def provenance() -> dict[str, Any]:
-    """The program's version and commit, its libraries, the machine, and the command as a shell takes it."""
+    """Return the program's version and commit, its libraries, the machine, and the command as a shell takes it."""
     return {
         "stratagem": __version__,
         **source(),
@@ -31,7 +31,7 @@ def provenance() -> dict[str, Any]:
 
 
 def _program(called: str) -> str:
-    """How a program is called again: a script by its path, without a machine's folders; anything else by its name."""
+    """Return the command of a program: a script by its path, without a machine's folders; anything else by its name."""
     if not called.endswith(".py"):
         return "stratagem"
     return f"python {Path(called).name if Path(called).is_absolute() else called}"
@@ -46,7 +46,10 @@ def _version(package: str) -> str | None:
 
 @cache  # what runs is what was loaded, whatever becomes of the tree meanwhile
 def source(folder: Path = Path(__file__).parent) -> dict[str, Any]:
-    """The commit of the program and whether its tree differs from that; None where git does not keep the program."""
+    """Return the commit of the program and whether its tree differs from that.
+
+    None where git does not keep the program.
+    """
     # an installed copy may lie inside a repository that is somebody else's, whose commit would say nothing
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None or not (
         head := _git(folder, "rev-parse", "HEAD")
@@ -56,7 +59,7 @@ def source(folder: Path = Path(__file__).parent) -> dict[str, Any]:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints; None where there is no git, or it refuses."""
+    """Return the output of git; None where there is no git, or it refuses."""
     try:
         run = subprocess.run(["git", "-C", folder, *arguments], capture_output=True, text=True, check=True, timeout=30)
     except (OSError, subprocess.SubprocessError):

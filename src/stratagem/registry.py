@@ -18,7 +18,7 @@ from stratagem.errors import BadParameter, BrokenEntry, StratagemError, UnknownN
 
 T = TypeVar("T")
 _DEEPEST, _LONGEST = 32, 2000
-"""Brackets in brackets, and characters, of a name that anybody means."""
+"""Limits of a name: depth of brackets, and number of characters."""
 
 
 class Call(NamedTuple):
@@ -50,7 +50,7 @@ def parse_call(text: str) -> Call:
 
 
 def _check_text(text: str) -> None:
-    """Refuse what no name is: a character that no path has, or brackets in brackets without end."""
+    """Refuse an invalid name: a character that no path has, or brackets in brackets without end."""
     if "\0" in text:
         raise BadParameter(f"{text[:100]!r} holds the character NUL, which no name has.")
     depth = deepest = 0
@@ -79,7 +79,7 @@ def _split_arguments(text: str) -> list[str]:
 
 
 def _literal(text: str) -> Any:
-    """A Python value; a list of bare words is a list of texts, and whatever else is no value is a text."""
+    """Read a Python value; a list of bare words is a list of texts, and anything else is a text."""
     text = text.strip()
     try:
         with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # of a text that is no literal
@@ -102,14 +102,14 @@ class Registry(Generic[T]):
         self._loaded: dict[str, Callable[..., T]] = {}
 
     def names(self) -> list[str]:
-        """Every name, ours first and then those of other packages."""
+        """Return every name, ours first and then those of other packages."""
         return [*self._table, *self._entries]
 
     def __contains__(self, name: str) -> bool:
         return name in self._table or name in self._entries
 
     def factory(self, name: str) -> Callable[..., T]:
-        """The factory called `name`; an unknown name is answered with the nearest known ones."""
+        """Return the factory called `name`; an unknown name is answered with the nearest known ones."""
         if name in self._table:
             return self._table[name]
         if name not in self._entries:
@@ -119,7 +119,7 @@ class Registry(Generic[T]):
         return self._loaded[name]
 
     def name_of(self, made: object) -> str | None:
-        """The name of ours under which the class of `made` stands; None where none does."""
+        """Return our name of the factory that is the class of `made`; None where there is none."""
         return next((name for name, factory in self._table.items() if factory is type(made)), None)
 
     def make(self, call: Call) -> T:
@@ -140,7 +140,7 @@ class Registry(Generic[T]):
 
     @cached_property
     def _entries(self) -> dict[str, EntryPoint]:
-        """What other packages declare; our names stay ours, and of two packages the first keeps a name."""
+        """The entries of other packages; our names stay ours, and of two packages the first keeps a name."""
         found: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
             if entry.name not in self._table:
@@ -158,7 +158,7 @@ class Registry(Generic[T]):
 
 
 def _fault(factory: Callable[..., Any], call: Call, error: Exception) -> str:
-    """Why a factory refuses its options, and which it has."""
+    """Describe why a factory refuses its options, and name its options."""
     parameters = {
         name: p for name, p in signature(factory).parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     }

@@ -1,4 +1,4 @@
-"""Texts as a terminal may show them: nothing in them is obeyed, hidden or turned round.
+"""Texts as a terminal may show them: control characters are neither obeyed nor hidden.
 
 Names, paths, replies of models and messages of servers come from anybody. ESC and the other control characters move
 cursors, write clipboards and hide text; bidirectional controls change the order in which a line is read.
@@ -11,23 +11,23 @@ import re
 from unicodedata import category
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Unicode categories of what is not seen: controls, formats, halves of characters, private and unassigned ones."""
+"""Unicode categories of invisible characters: controls, formats, halves of characters, private and unassigned ones."""
 _SUSPECT = re.compile(r"[^\n -~]")
 
 
 def visible(text: str) -> str:
-    """The text with every character that is not seen in the spelling of a Python string, ends of lines aside."""
+    """Spell every invisible character as in a Python string, ends of lines aside."""
     return _SUSPECT.sub(lambda found: _spelt(found[0]), text)
 
 
 def json_text(data: object) -> str:
-    """Data as JSON that a terminal may show: what is not seen is escaped, other letters stay."""
+    """Format data as JSON for a terminal: invisible characters are escaped, other letters stay."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return _SUSPECT.sub(lambda found: json.dumps(found[0])[1:-1] if is_unseen(found[0]) else found[0], text)
 
 
 def is_unseen(character: str) -> bool:
-    """Whether a terminal shows nothing for a character, or obeys it."""
+    """Return whether a terminal shows nothing for a character, or obeys it."""
     return character != "\n" and category(character) in _UNSEEN
 
 

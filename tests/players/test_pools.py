@@ -16,7 +16,7 @@ from stratagem.players.pools import (
     overlap_warning,
     pools,
     shared_strategies,
-    warm_start_opponents,
+    sft_opponents,
 )
 
 PRINTED = {
@@ -111,11 +111,11 @@ def test_demonstrators_are_drawn_by_weight():
 )
 def test_opponents_of_the_warm_start(family, opponents):
     """Kuhn's pools hold four different strategies only."""
-    assert " ".join(warm_start_opponents(make_game(family))) == opponents
+    assert " ".join(sft_opponents(make_game(family))) == opponents
 
 
 def test_two_names_of_one_strategy_are_one_opponent_of_the_warm_start():
-    everybody = warm_start_opponents(make_game("negotiation-v1"), count=9)
+    everybody = sft_opponents(make_game("negotiation-v1"), count=9)
     assert " ".join(everybody) == "Fair Balanced Concede Hard Selfish"
 
 

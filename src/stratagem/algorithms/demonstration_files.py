@@ -21,7 +21,7 @@ from stratagem.algorithms.demonstrations import Demonstration
 from stratagem.algorithms.reasoning.catalogue import VERSION
 from stratagem.games.catalogue import make_game
 from stratagem.players.catalogue import make_player
-from stratagem.players.pools import demonstrators, warm_start_opponents
+from stratagem.players.pools import demonstrators, sft_opponents
 
 SCHEMA_VERSION = 1
 
@@ -104,7 +104,7 @@ def _write_set(plan: Plan, name: str, folder: Path, step: Callable[[str], None])
 def _game_facts(plan: Plan, name: str, rows: list[Written]) -> dict[str, Any]:
     """What a set holds of one game, and whose play that is."""
     game = make_game(name)
-    by_name = {who: make_player(who, game) for who in (*demonstrators(game), *warm_start_opponents(game))}
+    by_name = {who: make_player(who, game) for who in (*demonstrators(game), *sft_opponents(game))}
     versioned = {who: f"{player.name}@{player.traits.version}" for who, player in by_name.items()}
     counts = Counter(row.demonstrator for row in rows)
     repeated, lengths = sum(row.repeated for row in rows), [row.length for row in rows]
@@ -117,7 +117,7 @@ def _game_facts(plan: Plan, name: str, rows: list[Written]) -> dict[str, Any]:
         "repeated": repeated,
         "reply_characters": {"median": median(lengths), "longest": max(lengths)},
         "episodes_per_opponent": plan.episodes(name),
-        "opponents": [versioned[who] for who in warm_start_opponents(game)],
+        "opponents": [versioned[who] for who in sft_opponents(game)],
         "demonstrators": {
             versioned[who]: {"weight": weight, "examples": counts[versioned[who]]}
             for who, weight in demonstrators(game).items()

@@ -20,7 +20,7 @@ from stratagem.play.forks import steps
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
-from stratagem.players.pools import demonstrators, draw_demonstrator, warm_start_opponents
+from stratagem.players.pools import demonstrators, draw_demonstrator, sft_opponents
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.catalogue import make_style
 
@@ -122,9 +122,9 @@ def chosen(game: Game[Any], count: int, key: Key, episodes: int) -> Iterator[Dra
 
 def bouts(game: Game[Any], episodes: int, key: Key) -> Iterator[Bout]:
     """So many episodes against each opponent, seats rotated; against each, every fifth is held out."""
-    players = {name: make_player(name, game) for name in (*demonstrators(game), *warm_start_opponents(game))}
+    players = {name: make_player(name, game) for name in (*demonstrators(game), *sft_opponents(game))}
     for number in range(episodes):
-        for place, opponent in enumerate(warm_start_opponents(game)):
+        for place, opponent in enumerate(sft_opponents(game)):
             at = key.at("episode", opponent, number)
             name = draw_demonstrator(game, at.at("demonstrator"))
             others = [players[opponent]] * (game.spec.seats - 1)

@@ -1,4 +1,4 @@
-"""Commands that may be stopped: ^C and SIGTERM print what is known so far, and how to go on."""
+"""Interruptible commands: ^C and SIGTERM print the results so far, and how to continue."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from stratagem.play.records import Episode
 
 
 class Terminated(BaseException):
-    """The process was asked to end."""
+    """Request to end the process."""
 
 
 @contextmanager
 def stoppable(kept: Kept, tell: Callable[[list[Episode]], None]) -> Iterator[None]:
-    """While this lasts, a stop tells what is known so far; a server that failed tells no figures."""
+    """Print the results so far when the command is stopped; a server that failed gives no figures."""
     before = _terminates()
     try:
         yield
@@ -44,7 +44,7 @@ def stoppable(kept: Kept, tell: Callable[[list[Episode]], None]) -> Iterator[Non
 
 
 def _terminates() -> Callable[[int, FrameType | None], object] | int | None:
-    """Let SIGTERM be raised where it can be; gives what it did before."""
+    """Raise SIGTERM as an exception where that is possible; return the earlier handler."""
     if threading.current_thread() is not threading.main_thread():
         return None
     before = signal.getsignal(signal.SIGTERM)
@@ -57,7 +57,7 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 
 def _go_on(kept: Kept) -> None:
-    """Say how to go on, or why that is not possible."""
+    """Print how to continue, or why that is not possible."""
     if kept.folder is None:
         errors.print("Nothing was recorded: with --record FOLDER a run can go on after a stop.", highlight=False)
         return

@@ -1,4 +1,4 @@
-"""The two consoles of the command line. Whatever is printed goes through `visible`, whoever has written it."""
+"""The two consoles of the command line; everything printed goes through `visible`, whoever wrote it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from stratagem.visible import visible
 
 
 class VisibleConsole(Console):
-    """A console without markup that sends a terminal no control but its own."""
+    """Console without markup that sends a terminal no control but its own."""
 
     def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
         super().__init__(stderr=stderr, width=width, soft_wrap=True, markup=False, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of anything that is printed; those of the console itself, such as colours, stay as they are."""
+        """Yield the segments of anything that is printed.
+
+        Those of the console itself, such as colours, stay as they are.
+        """
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
 
 out = VisibleConsole(width=max(100, get_terminal_size().columns))
-"""A table of figures may be wider still: a narrow terminal wraps its lines, and nothing is cut."""
+"""Width of piped output; a narrow terminal wraps lines, and nothing is cut."""
 errors = VisibleConsole(stderr=True)
 
 
 def tell_on_errors() -> None:
-    """Let warnings and tracebacks of this process go through the console of errors too."""
+    """Print warnings and tracebacks of this process on the console of errors too."""
     warnings.showwarning = _warned
     sys.excepthook = _raised
 
@@ -47,7 +50,7 @@ def _warned(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """A warning is a sentence: in which file and line of a library it was given helps nobody."""
+    """Print a warning as a sentence, without the file and line of a library."""
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning | ImportWarning | ResourceWarning):
         errors.print(f"warning: {message}", style="yellow", highlight=False)
 

@@ -18,7 +18,7 @@ from stratagem.cli.output import number, print_json, progress, table, write_json
 from stratagem.errors import StratagemError, UnknownName
 
 ALGORITHMS = ("sepo",)
-"""Those that begin with a data set of their own."""
+"""Algorithms that begin with a data set of their own."""
 
 
 def write_data(
@@ -53,7 +53,7 @@ def write_data(
 
 
 def _check_empty(folder: Path) -> None:
-    """Refuse a folder that holds anything: sets of two runs are not to be mixed."""
+    """Refuse a folder that is not empty: sets of two runs are not to be mixed."""
     try:
         if folder.exists() and any(folder.iterdir()):
             raise StratagemError(f"{folder} already holds files: choose another folder.")
@@ -71,7 +71,7 @@ def _written(plan: Plan, folder: Path, step: Callable[[str], None]) -> dict[str,
 
 
 def _listing(manifest: dict[str, Any], folder: Path) -> Table:
-    """A row for every game of every set."""
+    """Return a row for every game of every set."""
     title = f"{folder}   seed {manifest['seed']}, style {manifest['style']}"
     columns = "set", "game", "train", "validation", "repeated", "episodes", "characters", "longest"
     made = table(title, *columns)
@@ -88,7 +88,7 @@ def _listing(manifest: dict[str, Any], folder: Path) -> Table:
 
 
 def _remarks(manifest: dict[str, Any]) -> list[str]:
-    """What a column means that is not plain, and how the files are read."""
+    """Explain columns that are not plain, and how to read the files."""
     repeated = any(held["repeated"] for facts in manifest["sets"].values() for held in facts["games"].values())
     twice = ["repeated: examples of a decision that another example has too; fewer were played than examples wanted."]
     return [

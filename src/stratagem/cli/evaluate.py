@@ -1,4 +1,4 @@
-"""`stratagem eval`: what players are worth, with uncertainty, chance level and exact figures."""
+"""`stratagem eval`: figures of players with uncertainty, chance level and exact values."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def evaluate_players(
 
 
 class Shown(NamedTuple):
-    """How the figures of an evaluation are told."""
+    """Display options of the figures of an evaluation."""
 
     by_opponent: bool = False
     write_to: Path | None = None
@@ -122,7 +122,7 @@ class Shown(NamedTuple):
 
 
 def _short(name: str, result: GameResult) -> Text:
-    """The name without the family that the table's title tells."""
+    """Return the name without the family in the table's title."""
     bare = name.removeprefix(f"{result.game.spec.family}/")
     return Text("random (chance)" if bare == CHANCE else bare)
 
@@ -134,7 +134,7 @@ def _title(result: GameResult) -> str:
 
 
 def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
-    """A row a player, a column a metric; the best responder's figure stands next to the pool's."""
+    """Return a row a player, a column a metric; the best responder's figure stands next to the pool's."""
     headings = [SHORT.get(name, name) for name in metrics]
     if "exploit" in metrics:
         headings.insert(metrics.index("exploit") + 1, "worst case")
@@ -155,7 +155,7 @@ def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
 
 
 def _nulls(result: GameResult) -> Iterator[tuple[Text, Mapping[str, float]]]:
-    """The nulls in one row if all players have the same, else in a row a player."""
+    """Yield the nulls in one row if all players have the same, else in a row a player."""
     told = [{name: number(null, METRICS[name].digits) for name, null in row.nulls.items()} for row in result.rows]
     same = all(nulls == told[0] for nulls in told)
     for row in result.rows[:1] if same else result.rows:
@@ -168,14 +168,14 @@ def _null(value: float | None, digits: int) -> Text:
 
 
 def _is_plain(result: GameResult) -> bool:
-    """Whether pay is in the game's own unit and nothing was computed, so that a table of such figures tells no more."""
+    """Return whether payoffs are in the game's unit and no figure is exact: an unscaled table would add nothing."""
     pools = {pool for bout in result.rows[0].bouts for pool in bout.pools}
     nothing = all(row.exact is None for row in result.rows)
     return nothing and "exploit" not in pools and scale_of(result.game) == 1.0
 
 
 def _plain(result: GameResult) -> Group:
-    """Unscaled, so that the pool's figure and the exact one stand in one unit."""
+    """Print the figures unscaled, so that the pool's figure and the exact one have one unit."""
     zero_sum = result.game.spec.utility == "zero-sum"
     pool = "pool loss" if zero_sum else "pool advantage"
     columns = ["pay", pool, "NashConv/2" if result.game.spec.seats == 2 else "NashConv/n", "own value by seat"]
@@ -198,7 +198,7 @@ def _plain(result: GameResult) -> Group:
 
 
 def _replies(result: GameResult) -> Group:
-    """How the language models came to their actions, and what a decision cost."""
+    """Print how the language models replied, and the cost of a decision."""
     every = [row.validity for row in result.rows if row.validity is not None]
     kinds = [kind for kind in KINDS if kind == "illegal" or any(found.shares[kind].mean for found in every)]
     made = table("  replies", "player", "decisions", *kinds, "tokens read", "tokens said", "ms")
@@ -226,7 +226,7 @@ def _opponents(result: GameResult) -> Group:
 
 
 def _seats(result: GameResult, row: Row, opponent: str) -> Group:
-    """A player's figures at each seat against an opponent."""
+    """Return a player's figures at each seat against an opponent."""
     seats = [seat for seat in row.by_seat if seat.opponent == opponent]
     names = [name for name in seats[0].metrics if any(seat.metrics[name] for seat in seats)]
     title = f"  {_short(row.player, result)} by seat, against {_short(opponent, result)}"
@@ -250,7 +250,9 @@ def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> N
 
 
 def _difference(result: GameResult, row: Row, holm: float | None) -> str:
-    """A player's pay against the first's: exactly where both are exact, else from the deals that both played.
+    """Return the difference of a player's payoff to the first's.
+
+    Exact where both are, else from the deals that both played.
 
     `holm` is the p adjusted for the other comparisons of the evaluation; None where there is no other.
     """
@@ -266,7 +268,7 @@ def _difference(result: GameResult, row: Row, holm: float | None) -> str:
 
 
 def _legend(results: Sequence[GameResult], comparisons: int) -> str:
-    """What the marks in the tables mean, as far as these tables have them."""
+    """Explain the marks that occur in the tables."""
     told = [
         "A bare figure is an exact expectation; ± is a standard error over deals (? from a single deal);",
         "a…b is a 95 % interval; – has no meaning or could not be had.",

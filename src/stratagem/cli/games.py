@@ -1,4 +1,4 @@
-"""`stratagem games`: which games there are, and what one declares."""
+"""`stratagem games`: the list of games, and the declaration of one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def games(
 
 
 def listed() -> list[Game[object]]:
-    """Every game that needs no parameters."""
+    """Return every game that needs no parameters."""
     found = []
     for name in game_names():
         try:
@@ -41,7 +41,7 @@ def listed() -> list[Game[object]]:
 
 
 def card(game: Game[object]) -> Json:
-    """What a game declares, as JSON."""
+    """Return the declaration of a game as JSON."""
     own = {"name", "summary", "reference", "story", "face", "text"}
     parameters = {f.name: getattr(game, f.name) for f in fields(game) if f.name not in own}  # type: ignore[arg-type]
     return asdict(game.spec) | {"call": describe(game), "parameters": parameters}
@@ -76,7 +76,7 @@ def _show(game: Game[object]) -> None:
 
 
 def _facts(item: Json) -> list[tuple[str, str]]:
-    """What a game declares, in words."""
+    """Return the declaration of a game in words."""
     low, high = item["bounds"]
     illegal = {"null": "a null action", "default": "its default action", "forfeit": "the game is lost"}
     asked = f", after {item['retries']} more tries" if item["retries"] else ""

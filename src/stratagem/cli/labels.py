@@ -1,4 +1,4 @@
-"""`stratagem labels`: what to call two actions so that a model begins as one wants."""
+"""`stratagem labels`: action labels under which an untrained model begins near a target policy."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def labels(
 
 
 def parse_target(text: str, states: Sequence[str]) -> Target:
-    """One probability for every state, or one for all of them."""
+    """Read one probability for every state, or one for all of them."""
     try:
         values = tuple(float(piece) for piece in text.split(","))
     except ValueError:
@@ -84,7 +84,7 @@ def parse_target(text: str, states: Sequence[str]) -> Target:
 
 
 def _whole(asked: Asked, write_to: Path | None, draw_to: Path | None, *, resume: bool, quiet: bool) -> Scan:
-    """What is known already, and what the model says to the rest; what is known is kept after each batch."""
+    """Measure every pair that is not known already; results are saved after each batch."""
     if resume and write_to is None:
         raise StratagemError("--resume goes on with the scan in --out: say which file that is.")
     found = resumed(write_to, asked) if resume and write_to is not None else {}
@@ -109,7 +109,7 @@ def _keep(write_to: Path | None, asked: Asked, found: Scan) -> None:
 
 
 def _ranking(asked: Asked, target: Target, pairs: Sequence[Ranked]) -> Table:
-    """A row a pair: how likely its first label is, of the two, in every state."""
+    """Return a row a pair: the probability of its first label, of the two, in every state."""
     one = f"{target[0]:g}" if len(set(target)) == 1 else ", ".join(f"{value:g}" for value in target)
     title = f"p({asked.actions[0]}) nearest to {one}   of the two labels, seat {asked.scene.seat}, own action first"
     made = table(title, "labels", "KL", *asked.scene.states, "legal")
@@ -121,7 +121,7 @@ def _ranking(asked: Asked, target: Target, pairs: Sequence[Ranked]) -> Table:
 
 
 def _remarks(found: Scan, kept: int, min_legal: float) -> str:
-    """What the columns mean, and what was left out."""
+    """Explain the columns, and name what was left out."""
     read = sum(reading is not None for reading in found.values())
     split, rare = len(found) - read, read - kept
     parts = [

@@ -36,7 +36,7 @@ from stratagem.players.human import Quit
 SEVERAL = ("--players", "--opponents")
 """Options that may be followed by several values, as in `--players random mcts:100`."""
 _WRONG: Any = typer.BadParameter.__mro__[2]
-"""The parser's own class of mistakes in the words of a command, which typer keeps at different places."""
+"""Usage error class of the parser, which typer has at different paths."""
 
 app = typer.Typer(
     help="Play strategic games, train language models in them, and measure what they really learnt.",

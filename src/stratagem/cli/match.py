@@ -1,4 +1,4 @@
-"""`stratagem play`: a match between named players, told turn by turn."""
+"""`stratagem play`: a match between named players, printed turn by turn."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def play_match(
     told: Annotated[int, typer.Option(min=0, help="How many episodes to tell turn by turn.")] = 1,
     json: options.Json = False,
 ) -> None:
-    """Play a match and tell it turn by turn."""
+    """Play a match and print it turn by turn."""
     made = make_game(game)
     names = players * made.spec.seats if len(players) == 1 else players
     match = Match(made, [make_player(name, made) for name in names])
@@ -77,5 +77,5 @@ def _totals(game: Game[Any], match: Match, episodes: list[Episode]) -> None:
 
 
 def _pay(episodes: list[Episode], slot: int) -> Estimate:
-    """A player's mean payoff over all rounds, as an evaluation counts it."""
+    """Return the mean payoff of a player over all rounds, as an evaluation counts it."""
     return ratio(episodes, lambda e: e.payoffs[e.seat_of(slot)], lambda e: max(1, len(e.rounds)), lambda e: e.group)

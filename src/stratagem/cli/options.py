@@ -20,7 +20,7 @@ Out = Annotated[Path | None, typer.Option("--out", help="A file for the figures,
 
 
 def _only(context: typer.Context, hosts: list[str] | None) -> list[str] | None:
-    """While the command runs, its file leads to no other servers."""
+    """Forbid other servers than the file's own while the command runs."""
     context.with_resource(named_by_file(hosts or ()))
     return hosts
 
@@ -34,7 +34,7 @@ AllowHost = Annotated[
 
 
 def _terms(name: str, kind: type[float]) -> Callable[[typer.Context, float | None], float | None]:
-    """While the command runs, servers are asked on other terms."""
+    """Set the terms for servers while the command runs."""
 
     def take(context: typer.Context, value: float | None) -> float | None:
         if value is not None:
@@ -65,7 +65,7 @@ MaxFailures = Annotated[
 
 
 def fresh(folder: Path | None) -> Path | None:
-    """The folder to record to, made now; refused where it already holds a recording: ids would stand there twice."""
+    """Make the folder to record to; refused where it already holds a recording: ids would be there twice."""
     if folder is None:
         return None
     if shards(folder):

@@ -1,4 +1,4 @@
-"""What every command prints with: a progress bar, JSON, tables, and cells for estimates."""
+"""Output of all commands: a progress bar, JSON, tables, and cells for estimates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ENDLESS = 1000
 
 @contextmanager
 def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A bar on the error stream; calling it says what comes next and counts what came before."""
+    """Show a progress bar on the error stream; each call names the next item and counts the one before."""
     columns = TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=errors, transient=True, disable=quiet or not errors.is_terminal) as bar:
         task = bar.add_task("", total=total)
@@ -41,7 +41,7 @@ def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 def print_tallies() -> None:
-    """What servers were asked for and what that costs, on the error stream; nothing where none was named."""
+    """Print the requests to servers and their price on the error stream; nothing where no server was named."""
     for name, tally in tallies().items():
         counts = f"{tally.num_requests} requests, {tally.num_retries} retries, {tally.num_errors} failed"
         tokens = f"{tally.num_prompt} tokens read, {tally.num_reply} said"
@@ -50,7 +50,7 @@ def print_tallies() -> None:
 
 
 def print_json(data: Any) -> None:
-    """JSON for machines; what is not a number is null."""
+    """Print JSON for machines; NaN and infinity become null."""
     out.print(json_text(finite(data)), soft_wrap=True, highlight=False)
 
 
@@ -66,7 +66,7 @@ def write_json(data: Any, path: Path) -> None:
 
 
 def finite(data: Any) -> Any:
-    """The same data with null in place of NaN and infinities, which JSON does not have."""
+    """Return the same data with null in place of NaN and infinities, which JSON does not have."""
     if isinstance(data, dict):
         return {key: finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
@@ -75,7 +75,7 @@ def finite(data: Any) -> Any:
 
 
 def cell(estimate: Estimate | None, digits: int = 3) -> Text:
-    """An estimate as a table shows it: bare where it is exact, else with its standard error or interval."""
+    """Format an estimate for a table: bare where it is exact, else with its standard error or interval."""
     if estimate is None or math.isnan(estimate.mean):
         return Text("–", style="dim")
     text = Text(number(estimate.mean, digits))
@@ -87,13 +87,13 @@ def cell(estimate: Estimate | None, digits: int = 3) -> Text:
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number without a negative zero."""
+    """Format a number without a negative zero."""
     text = f"{value:.{digits}f}"
     return text.removeprefix("-") if float(text) == 0 else text
 
 
 class TitledTable(Table):
-    """A table under a line of its own, which takes the room that its figures need."""
+    """Table under a title line, as wide as its figures need."""
 
     heading = ""
     figures = True
@@ -108,7 +108,10 @@ class TitledTable(Table):
 
 
 def table(title: str, *columns: str, numbers: bool = True) -> Table:
-    """A table whose first column is text and whose others are numbers; a title does not wrap at the table's width."""
+    """Return a table whose first column is text and whose others are numbers.
+
+    A title does not wrap at the table's width.
+    """
     made = TitledTable(header_style="", box=None, pad_edge=False, show_header=any(columns))
     made.heading, made.figures = title, numbers
     for index, column in enumerate(columns):

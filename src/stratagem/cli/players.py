@@ -1,4 +1,4 @@
-"""`stratagem players`: who can sit down."""
+"""`stratagem players`: the list of players."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def players(
 
 
 def roster(game: Game[Any]) -> list[Json]:
-    """What each player of a game declares; those that cannot play it with their defaults are left out."""
+    """Return the declaration of each player of a game; players that cannot play it with their defaults are left out."""
     cards = []
     for name in player_names(game):
         try:

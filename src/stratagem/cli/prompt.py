@@ -20,7 +20,7 @@ from stratagem.prompting.catalogue import make_style, style_names
 
 
 def views(state: State[Any], key: Key, count: int) -> Iterator[View[Any]]:
-    """What the seats to act see over the first turns of a game of random legal moves."""
+    """Yield the views of the seats to act over the first turns of a game of random legal moves."""
     for turn in range(count):
         if state.over:
             return
@@ -37,7 +37,7 @@ def prompt(
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Show the prompts of the first turns of a game; what a prompt shares with the one before is dim."""
+    """Show the prompts of the first turns of a game; the part shared with the prompt before is dim."""
     made, words = make_game(game), make_style(style)
     state = made.start(Key(seed).at("chance"))
     shown = [words.messages(view) for view in islice(views(state, Key(seed), turns), turns)]
@@ -61,7 +61,7 @@ def _characters(messages: list[Message]) -> list[str]:
 
 
 def _tokens(model: str) -> Callable[[list[Message]], list[str]]:
-    """How a model cuts a conversation, its template and special tokens included."""
+    """Show the tokens of a conversation, with its template and special tokens."""
     from stratagem.models.load import load  # loads torch
 
     loaded = load(model)

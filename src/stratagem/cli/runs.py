@@ -1,4 +1,4 @@
-"""`stratagem runs`: the runs in a folder, how each stands, and its newest figures."""
+"""`stratagem runs`: the runs in a folder, with their status and newest figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXACT = "/exact/exploitability"
 def runs(
     folder: Annotated[Path, typer.Argument(help="Where the runs lie.")] = RUNS, json: options.Json = False
 ) -> None:
-    """List the runs in a folder: how each stands, and its newest figures."""
+    """List the runs in a folder with their status and newest figures."""
     found = [_told(run) for run in find_runs(folder)]
     if json:
         print_json(found)
@@ -39,7 +39,7 @@ def runs(
 
 
 def _told(run: RunFolder) -> dict[str, Any]:
-    """A run as data; of a damaged one the sentence that says what is wrong."""
+    """Return a run as data; for a damaged one the error in a sentence."""
     place = {"run": run.name, "path": str(run.path)}
     try:
         return place | standing(run)
@@ -48,7 +48,7 @@ def _told(run: RunFolder) -> dict[str, Any]:
 
 
 def standing(run: RunFolder) -> dict[str, Any]:
-    """How a run stands; steps are counted from the end of the warm start, as in its report."""
+    """Describe the status of a run; steps are counted from the end of SFT, as in its report."""
     status, data = run.status(), RunData(run)
     curves, _ = read_metrics(run), latest(run, digests=False)  # both tell of damage, where a report leaves it out
     exact = {name.removesuffix(_EXACT): curve.values[-1] for name, curve in curves.items() if name.endswith(_EXACT)}
@@ -73,6 +73,6 @@ def _cells(one: dict[str, Any]) -> list[str]:
 
 
 def _step(one: dict[str, Any], name: str) -> str:
-    """A step behind those of the warm start, as `500+60`, whose sum is the label of the checkpoint."""
+    """Return a step after those of SFT, as `500+60`, whose sum is the label of the checkpoint."""
     warm, step = one["warm_steps"], one[name]
     return "" if step is None else f"{warm}+{step}" if warm else str(step)

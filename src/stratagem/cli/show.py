@@ -1,4 +1,4 @@
-"""`stratagem show`: recorded episodes, listed or told."""
+"""`stratagem show`: recorded episodes, listed or printed turn by turn."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show(
     first: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
     json: options.Json = False,
 ) -> None:
-    """List recorded episodes, or tell one of them turn by turn."""
+    """List recorded episodes, or print one of them turn by turn."""
     episodes = list(read_episodes(folder, calls=False))
     if episode is not None:
         by_name = {e.id: e for e in episodes} | {str(place): e for place, e in enumerate(episodes, 1)}

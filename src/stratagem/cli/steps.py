@@ -1,4 +1,4 @@
-"""`stratagem steps`: what each step of recorded games is worth, as a table that a recipe can be refined by."""
+"""`stratagem steps`: estimated value of each step of recorded games, as a table for a recipe."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def steps(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Estimate what each step of recorded games is worth."""
+    """Estimate the value of each step of recorded games."""
     if file.exists():
         raise StratagemError(f"{file} is there already: name another file.")
     estimator = read_advantage(credit).made

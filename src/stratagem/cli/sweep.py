@@ -34,7 +34,7 @@ def sweep(
     max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
-    """Run every arm of a sweep with every seed, resumable, and say what the runs say of its hypothesis."""
+    """Run every arm of a sweep with every seed, resumable, and test its hypothesis."""
     from stratagem.sweeps.comparison import compared
     from stratagem.sweeps.page import comparison_page
     from stratagem.sweeps.plan import planned, read_plan
@@ -60,7 +60,7 @@ def sweep(
 
 
 def _print(plan: Plan, found: Comparison, folder: Path) -> None:
-    """Every arm with its interval, the verdicts, and where the page lies."""
+    """Print every arm with its interval, the verdicts, and the path of the page."""
     made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
     for arm in found.arms:
         one = arm.estimate()

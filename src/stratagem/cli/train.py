@@ -83,9 +83,9 @@ def train(
 
 
 _TOLD = ("loss", "pay", "exploitability", "select")
-"""What the progress bar tells, by the last part of a figure's name."""
+"""Figures of the progress bar, by the last part of a metric's name."""
 _KEY = ("pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
-"""What is summed up at the end, of each game or stage."""
+"""Figure of the summary for each game or stage."""
 
 
 def _change(text: str) -> tuple[str, str]:
@@ -96,7 +96,7 @@ def _change(text: str) -> tuple[str, str]:
 
 
 def _told(figures: Mapping[str, float]) -> dict[str, float]:
-    """The few that the bar has room for; what several have in common is told by its whole name."""
+    """Return the few figures that the bar has room for; a name that several share is given in full."""
     found = [(name, name.rpartition("/")[2], value) for name, value in figures.items()]
     counted = Counter(last for _, last, _ in found)
     told = [(last if counted[last] == 1 else name, last, value) for name, last, value in found if last in _TOLD]
@@ -104,7 +104,7 @@ def _told(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def _summed_up(run: RunFolder) -> dict[str, Any]:
-    """How the run stands, and where what counts began, ended, and stood at the checkpoint that is chosen."""
+    """Summarise the run: the figures at its start, at its end, and at the chosen checkpoint."""
     return {"run": run.name, "path": str(run.path), **standing(run), "figures": _figures(run)}
 
 

@@ -1,4 +1,4 @@
-"""A recorded episode as a person reads it."""
+"""Recorded episode as text for people."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from stratagem.games.base import Json
 from stratagem.play.records import Decision, Episode
 
 _SHORT = 100
-"""A longer state is not told: it may be a whole board."""
+"""Length beyond which a state is not printed: it may be a whole board."""
 
 
 def episode_json(episode: Episode) -> Json:
-    """What was played, as JSON; the calls behind it stay in the record, being many times as long."""
+    """Return the episode as JSON; the calls behind it stay in the record, being many times as long."""
     decisions = [replace(row, calls=()) for row in episode.decisions]
     told = asdict(replace(episode, decisions=decisions))
     for row in told["decisions"]:
@@ -27,7 +27,7 @@ def episode_json(episode: Episode) -> Json:
 
 
 def tell(episode: Episode) -> None:
-    """Print the episode: who sat where, every action with what its seat looked at, and what was paid."""
+    """Print the episode: seats, every action with its state, and payoffs."""
     out.print(Text(f"{episode.game}, {episode.id}", style="bold"))
     for seat, name in enumerate(episode.players):
         out.print(Text(f"  seat {seat}: {name}"))
@@ -57,7 +57,7 @@ def _told(row: Decision) -> Text:
 
 
 def _judged(row: Decision) -> Iterator[str]:
-    """Every piece of an action with what became of it and what that is worth."""
+    """Describe every piece of an action with its result and reward."""
     lines = (row.action or "").split("\n")
     pieces = [part for part in row.parts if part.slot]
     named = zip(lines, pieces, strict=False) if len(lines) == len(pieces) else ((p.slot, p) for p in pieces)

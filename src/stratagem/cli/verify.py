@@ -1,4 +1,4 @@
-"""`stratagem verify-game`: hold a game to everything it declares."""
+"""`stratagem verify-game`: checks of a game against its declaration."""
 
 from __future__ import annotations
 

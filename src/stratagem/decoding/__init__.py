@@ -1,1 +1,1 @@
-"""Token tries over `Choices`: what a model may say next, when it has said it, and how likely it is to say what."""
+"""Token tries over `Choices`: the next possible tokens, the end of a reply, and its probability."""

@@ -22,25 +22,25 @@ from stratagem.errors import BadParameter, CannotCompute
 
 
 class Fork(NamedTuple):
-    """A node where the model has a choice: what was said so far, and what may come next."""
+    """Node where the model has a choice: the tokens so far, and the tokens that may follow."""
 
     prefix: Ids
     allowed: Ids
 
 
 Score = Callable[[Sequence[Fork]], Sequence[Sequence[float]]]
-"""For each fork a number for each allowed token, in that order: log-probabilities or logits, before temperature."""
+"""Scores of each fork's allowed tokens, in that order: log-probabilities or logits, before temperature."""
 
 
 class Branch(NamedTuple):
-    """One way out of a fork, both by number."""
+    """A way out of a fork, both by number."""
 
     fork: int
     way: int
 
 
 class Tree(NamedTuple):
-    """Every fork of a walker, parents first, with the branch that led to it, and where each walk ends."""
+    """Every fork of a walker, parents first, with the branch that led to it, and the action at the end of each walk."""
 
     forks: list[Fork]
     origins: list[Branch | None]
@@ -73,13 +73,13 @@ def _ways(cursor: Cursor, number: int) -> Iterator[tuple[Cursor, Branch]]:
 
 
 def exact_policy(walker: Walker, score: Score, temperature: float = 1.0, most: int = 50_000) -> dict[str, float]:
-    """The probability of every legal action, in the order of the choices."""
+    """Return the probability of every legal action, in the order of the choices."""
     tree = tree_of(walker, most)
     return weighed(walker, tree, score(tree.forks) if tree.forks else (), temperature)
 
 
 def weighed(walker: Walker, tree: Tree, rows: Sequence[Sequence[float]], temperature: float = 1.0) -> dict[str, float]:
-    """The same from scores that are there already, a row for each fork of the tree."""
+    """Return the same from given scores, a row for each fork of the tree."""
     if len(rows) != len(tree.forks):
         raise ValueError(f"{len(tree.forks)} forks were asked about, {len(rows)} rows came back")
     nodes = [distribution(row, len(fork.allowed), temperature) for row, fork in zip(rows, tree.forks, strict=True)]
@@ -97,7 +97,7 @@ def weighed(walker: Walker, tree: Tree, rows: Sequence[Sequence[float]], tempera
 
 
 def distribution(scores: Sequence[float], num_allowed: int, temperature: float = 1.0) -> list[float]:
-    """What a sampler draws from at one node; at temperature 0 the first of the largest has it all."""
+    """Return the sampling distribution at one node; at temperature 0 the first of the largest has it all."""
     if not temperature >= 0.0 or math.isinf(temperature):
         raise BadParameter(f"A temperature is 0 or more, not {temperature}.")
     numbers = [float(score) for score in scores]

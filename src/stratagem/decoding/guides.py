@@ -1,4 +1,4 @@
-"""What steers a reply that is not a walk down the trie from its first token: free text, a mark, a single token.
+"""Guides of replies that are not a walk down the trie from their first token: free text, a mark, a single token.
 
 They share the shape of a `Cursor`: what is allowed next, what is forced, whether the reply is done.
 """
@@ -16,7 +16,7 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 
 class Free:
-    """Any text, until a legal action stands on its last line or the model ends it."""
+    """Free text, until a legal action stands on its last line or the model ends it."""
 
     forced: Ids = ()
     allowed: Ids | None = None
@@ -46,7 +46,7 @@ class Free:
 
     @property
     def text(self) -> str:
-        """The reply without what was thought."""
+        """The reply without the thinking."""
         self._text.append(self._stream.rest())
         return after_thinking("".join(self._text), self._thinking)
 
@@ -67,7 +67,7 @@ class OneToken:
 
 
 class Marked:
-    """Any text until a mark, then a walk down the trie; the mark is put there when the text ends without it."""
+    """Free text until a mark, then a walk down the trie; the mark is inserted when the text ends without it."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class Marked:
 
     @property
     def action(self) -> str | None:
-        """The legal action that was said; None until the walk is done."""
+        """The legal action of the reply; None until the walk is done."""
         return None if self._cursor is None else self._cursor.action
 
     def advance(self, token: int) -> None:
@@ -120,7 +120,7 @@ class Marked:
             self._listen(token)
 
     def _listen(self, token: int) -> None:
-        """Take a token of the free text, and see whether the mark stands there or must be put."""
+        """Take a token of the free text, and find the mark or decide to insert it."""
         self._room -= 1
         if token not in self._ends:
             self._text += self._stream.add(token)
@@ -134,7 +134,7 @@ class Marked:
         self._cursor = self._walker_after(before).start()
 
     def _close(self) -> None:
-        """Put the mark: on a line of its own, and after an end of the thinking where that goes on."""
+        """Insert the mark: on a line of its own, and after an end of the thinking where that goes on."""
         inside = self._text.rfind(_OPEN) > self._text.rfind(_CLOSE) or (self._thinking and _CLOSE not in self._text)
         ending = f"\n{_CLOSE}\n" if inside else "\n" if self._text and not self._text.endswith("\n") else ""
         self._text += ending
@@ -142,5 +142,5 @@ class Marked:
 
 
 def _is_opened(vocabulary: Vocabulary, before: Ids) -> bool:
-    """Whether the prompt ends with an open `<think>`; one that is closed again, or that a message tells of, is none."""
+    """Return whether the prompt ends with an open `<think>`, one that is not closed again nor quoted in a message."""
     return vocabulary.decode(before).rstrip().endswith(_OPEN)

@@ -1,4 +1,4 @@
-"""Which lines a reply may still get: a slot that has its line is closed, and no line leads to a dead end.
+"""Open lines of a sheet: a slot that has its line is closed, and no line leads to a dead end.
 
 Flat choices are one slot whose options are the actions, filled once. On a sheet the lines may come in any order.
 A line that several slots offer (WAIVE) takes none of them for good: the slots that are still open are those that some
@@ -17,7 +17,7 @@ from stratagem.games.choices import Choices, Flat, Sheet
 
 
 class Lines:
-    """The lines of some choices, and what writing them leaves."""
+    """Lines of some choices, and the slots left after writing them."""
 
     def __init__(self, slots: Sequence[Sequence[str]], fill: int) -> None:
         places: dict[str, int] = {}
@@ -33,7 +33,7 @@ class Lines:
 
     @classmethod
     def of(cls, choices: Choices) -> Lines:
-        """The lines of flat choices or of a sheet."""
+        """Return the lines of flat choices or of a sheet."""
         if isinstance(choices, Flat):
             return cls([choices.actions], 1)
         if isinstance(choices, Sheet):
@@ -41,7 +41,7 @@ class Lines:
         raise BadParameter(f"Only Flat and Sheet choices can be decoded token by token, not {type(choices).__name__}.")
 
     def open_after(self, written: Sequence[int]) -> int:
-        """The slots that can still take a line, as bits, whatever the order in which the others were written."""
+        """Return the slots that can still take a line, as bits, whatever the order of the others."""
         places = [self.places[line] for line in written]
         if not self._shares:
             return self.every & ~reduce(or_, places, 0)
@@ -49,7 +49,7 @@ class Lines:
 
 
 def _spare(places: Sequence[int], every: int) -> int:
-    """The slots that at least one placing of all the lines leaves free.
+    """Return the slots that at least one placing of all the lines leaves free.
 
     From one placing: the free slots, and each slot whose line could move to a slot that can be freed.
     """
@@ -64,7 +64,7 @@ def _spare(places: Sequence[int], every: int) -> int:
 
 
 def _placing(places: Sequence[int]) -> dict[int, int]:
-    """A slot of its own for every line, as owners by slot."""
+    """Find a slot of its own for every line; return owners by slot."""
     owner: dict[int, int] = {}
     for line in range(len(places)):
         if not _place(line, places, owner, set()):

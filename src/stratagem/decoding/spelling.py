@@ -1,4 +1,4 @@
-"""How a vocabulary writes a text after what already stands there: one spelling a text, judged by reading it back.
+"""Spelling of a text after a context: one sequence of tokens a text, checked by decoding it.
 
 Tokenisation depends on what stands before: a tokenizer may join the end of the prompt and the start of the action into
 one token, or put a space before the first word. What stands before is already written and stays as it is, so the tokens
@@ -18,9 +18,9 @@ from stratagem.decoding.vocabulary import Ids, Vocabulary
 from stratagem.errors import StratagemError
 
 _REACH = 12
-"""How many characters before a text can matter for its tokens."""
+"""Number of characters before a text that can matter for its tokens."""
 _MOST = 1 << 17
-"""Spellings kept for one context: far more than there are orders in Diplomacy."""
+"""Number of cached spellings for one context: far more than there are orders in Diplomacy."""
 
 
 class Unspellable(StratagemError):
@@ -34,12 +34,12 @@ class Unspellable(StratagemError):
 
 
 def end_of(left: str) -> str:
-    """The part of the text before that spelling looks at; after a line break nothing earlier matters."""
+    """Return the part of the left context that spelling looks at; after a line break nothing earlier matters."""
     return "\n" if left.endswith("\n") else left[-_REACH:]
 
 
 def spell(vocabulary: Vocabulary, texts: Sequence[str], left: str) -> list[Ids]:
-    """The tokens of each text after `left`; what was spelt before is looked up."""
+    """Return the tokens of each text after `left`, cached."""
     known = vocabulary.spelt.setdefault(left, {})
     missing = [text for text in dict.fromkeys(texts) if text not in known]
     if missing:
@@ -64,7 +64,7 @@ def _spell(vocabulary: Vocabulary, texts: Sequence[str], left: str) -> dict[str,
 
 
 def _attempt(vocabulary: Vocabulary, texts: Sequence[str], left: str, before: str) -> Iterable[tuple[str, Ids]]:
-    """Encode after `before`, and keep what reads back as it should after `left`."""
+    """Encode after `before`, and store each encoding that decodes as it should after `left`."""
     head, written = vocabulary.encode(before), vocabulary.encode(left)
     rows = vocabulary.encode_all([before + text for text in texts])
     cut = [(text, row[len(head) :]) for text, row in zip(texts, rows, strict=True) if row[: len(head)] == head]

@@ -1,4 +1,4 @@
-"""When to stop: as soon as a legal action is the last line that is not empty, and never while `<think>` is open.
+"""Stop rule: a reply ends when a legal action is the last non-empty line, and never while `<think>` is open.
 
 - Where what stands on the line is the beginning of another action, the rule waits for what ends it: a line break, or a
   character that leads to no other action. The end token ends a reply by itself.
@@ -22,7 +22,7 @@ from stratagem.games.choices import Choices, Flat, Sheet
 from stratagem.games.reading import plain, unwrapped
 
 _MARGIN = 64
-"""How much longer than the longest action a line may be, with all that is wrapped around the action."""
+"""Number of characters by which a line may be longer than the longest action, with markup around the action."""
 _ARGUED = 1000
 """The same where the action may stand anywhere in the line."""
 _TAGS = re.compile("</?think>")
@@ -30,7 +30,7 @@ _TAG_LENGTH = len("</think>")
 
 
 def after_thinking(text: str, thinking: bool = False) -> str:
-    """The part of a reply that was not thought; empty while the thinking goes on."""
+    """Return the part of a reply after its thinking; empty while the thinking goes on."""
     tags = _TAGS.findall(text)
     if (tags[-1] == "<think>") if tags else thinking:
         return ""
@@ -38,14 +38,14 @@ def after_thinking(text: str, thinking: bool = False) -> str:
 
 
 class Line(NamedTuple):
-    """The end of a line, and whether something before it was cut off."""
+    """End of a line, and whether something before it was cut off."""
 
     text: str
     cut: bool = False
 
 
 class StopRule:
-    """When a reply about these choices is complete; compiled once, watched by any number of replies."""
+    """End of a reply about these choices; compiled once, for any number of replies."""
 
     def __init__(self, choices: Choices, mid_text: bool = False) -> None:
         self.choices = choices
@@ -61,7 +61,7 @@ class StopRule:
         return Watch(self, thinking)
 
     def action(self, lines: list[Line], ended: bool) -> str | None:
-        """The action that the last lines come to, if it is time to stop; `ended` when a line break follows them."""
+        """Return the action of the last lines, if the reply is complete; `ended` when a line break follows them."""
         last = lines[-1]
         if not last.cut and (plain(last.text) in self._known or plain(unwrapped(last.text)) in self._known):
             if not ended and (self._grows(last.text) or self._grows(_opened(last.text))):
@@ -71,13 +71,13 @@ class StopRule:
         return self._named(last, ended) if self.mid_text else None
 
     def _grows(self, text: str) -> bool:
-        """Whether another action begins with this."""
+        """Return whether another action begins with this."""
         start = plain(text)
         place = bisect_right(self._spellings, start)
         return place < len(self._spellings) and self._spellings[place].startswith(start)
 
     def _named(self, line: Line, ended: bool) -> str | None:
-        """The only action in the line; its end must be seen."""
+        """Return the only action in the line; its end must be seen."""
         action = None if line.cut else self.choices.parse(line.text).action
         if action is None or ended:
             return action
@@ -86,12 +86,12 @@ class StopRule:
 
 
 def _opened(text: str) -> str:
-    """The line without the marks before its first word."""
+    """Return the line without the marks before its first word."""
     return text[max(text.find(unwrapped(text)), 0) :]
 
 
 class Watch:
-    """One reply as it grows: the lines that could make the action, and the one that is being written."""
+    """One growing reply: the lines that could make the action, and the one being written."""
 
     def __init__(self, rule: StopRule, thinking: bool = False) -> None:
         self._rule = rule
@@ -113,7 +113,7 @@ class Watch:
         return self.action is not None
 
     def _write(self, piece: str) -> None:
-        """Add to the line; a tag may have begun in what stood there."""
+        """Add to the line; a tag may have begun in its earlier part."""
         before = self._line.text
         start = max(0, len(before) - _TAG_LENGTH + 1)
         text = before + piece

@@ -1,4 +1,4 @@
-"""Turn tokens into text as they come, without decoding what came before again."""
+"""Incremental decoding of tokens to text."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from stratagem.decoding.vocabulary import Vocabulary
 
 _TORN = "\ufffd"
-"""What half a character decodes to."""
+"""Decoding of half a character."""
 _LONGEST = 8
-"""After this many tokens without a whole character there is none to wait for."""
+"""Number of tokens without a whole character after which none is expected."""
 
 
 class TextStream:
@@ -22,7 +22,7 @@ class TextStream:
         self._shown = len(self._ids)
 
     def add(self, token: int) -> str:
-        """The text that this token adds; empty where it ends within a character."""
+        """Return the text that this token adds; empty where it ends within a character."""
         self._ids.append(token)
         piece = self._piece()
         if piece.endswith(_TORN) and len(self._ids) - self._shown < _LONGEST:
@@ -33,7 +33,7 @@ class TextStream:
         return piece
 
     def rest(self) -> str:
-        """What is still held back, at the end of a reply."""
+        """Return the text still held back, at the end of a reply."""
         piece = self._piece()
         self._shown = len(self._ids)
         return piece

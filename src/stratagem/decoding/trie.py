@@ -12,7 +12,7 @@ from stratagem.decoding.vocabulary import Ids
 
 
 class Node:
-    """A place in the trie: what may follow, and which line ends here."""
+    """Node of the trie: the tokens that may follow, and the line that ends here."""
 
     __slots__ = ("_seen", "children", "line", "slots")
 
@@ -25,7 +25,7 @@ class Node:
         self._seen: tuple[int, Ids] = (-1, ())
 
     def tokens(self, live: int) -> Ids:
-        """The tokens that lead to a line of a live slot, ascending; the last answer is kept."""
+        """Return the tokens that lead to a line of a live slot, ascending; the last answer is cached."""
         live &= self.slots
         seen = self._seen
         if seen[0] == live:
@@ -35,12 +35,12 @@ class Node:
         return tokens
 
     def size(self) -> int:
-        """How many nodes there are from here down."""
+        """Return the number of nodes from here down."""
         return 1 + sum(child.size() for child in self.children.values())
 
 
 def grow(spellings: Iterable[Ids], slots: Iterable[int]) -> Node:
-    """The trie of these spellings; each comes with the bits of the slots that it can stand in."""
+    """Return the trie of these spellings; each comes with the bits of the slots that it can stand in."""
     root = Node()
     for line, (ids, bits) in enumerate(zip(spellings, slots, strict=True)):
         node = root
@@ -57,7 +57,7 @@ def grow(spellings: Iterable[Ids], slots: Iterable[int]) -> Node:
 
 
 def chain(ids: Ids, goal: Node) -> Node:
-    """A node from which the given tokens, one after the other, lead to the goal."""
+    """Return a node from which the given tokens, one after the other, lead to the goal."""
     for token in reversed(ids):
         node = Node(-1)
         node.children[token] = goal

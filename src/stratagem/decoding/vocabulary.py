@@ -1,6 +1,6 @@
-"""What decoding needs of a tokenizer, and wrappers that give it.
+"""Tokenizer interface of decoding, and wrappers that implement it.
 
-The house never sees more of a tokenizer than this: text to token ids, token ids to text, and which id ends a reply.
+Nothing else of a tokenizer is used: text to token ids, token ids to text, and the id that ends a reply.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ Ids = tuple[int, ...]
 
 
 class Vocabulary(Protocol):
-    """A tokenizer as decoding sees it: no special tokens are added, and none are hidden."""
+    """Tokenizer as decoding sees it: no special tokens are added, and none are hidden."""
 
     spelt: dict[str, dict[str, Ids]]
-    """Texts whose tokens are known, by what stands before them; kept by `spelling`, empty at first."""
+    """Cached spellings by context; filled by `spelling`, empty at first."""
 
     @property
     def size(self) -> int:
-        """How many token ids there are."""
+        """Number of token ids."""
         ...
 
     @property
     def end(self) -> int:
-        """The token that ends a reply."""
+        """Token that ends a reply."""
         ...
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text."""
+        """Return the tokens of a text."""
         ...
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
-        """The tokens of many texts, in one batch."""
+        """Return the tokens of many texts, in one batch."""
         ...
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of tokens."""
+        """Return the text of tokens."""
         ...
 
     def decode_all(self, rows: Sequence[Sequence[int]]) -> list[str]:
-        """The texts of many rows of tokens, in one batch."""
+        """Return the texts of many rows of tokens, in one batch."""
         ...
 
     def token_text(self, token: int) -> str:
-        """How one token is shown to people; half a character is shown as a mark."""
+        """Return the display form of one token; half a character is shown as a mark."""
         ...
 
 

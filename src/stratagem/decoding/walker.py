@@ -1,4 +1,4 @@
-"""Walk the trie of some choices token by token: what may come next, what must, and which action it was.
+"""Walk of the trie of some choices token by token: allowed tokens, forced tokens, and the resulting action.
 
 A walk is done as soon as a legal action stands there that nothing can follow; only where an action is the beginning of
 another (`A PAR - BUR` and `A PAR - BUR VIA`) is the end token offered beside what would go on. The lines of a sheet may
@@ -20,7 +20,7 @@ _BREAK = "\n"
 
 
 class Walker:
-    """The compiled choices; immutable, so any number of cursors may walk at once."""
+    """Compiled choices; immutable, so any number of cursors may walk at once."""
 
     def __init__(self, choices: Choices, vocabulary: Vocabulary, left: str = _BREAK, lead: str = "") -> None:
         """Compile for a reply, or a piece of it, that begins right after the text `left`; `lead` comes first."""
@@ -33,14 +33,14 @@ class Walker:
         self.break_token, self.next_line = self._break(lead) if self.lines.fill > 1 else (-1, self.root)
 
     def start(self) -> Cursor:
-        """A cursor before the first token."""
+        """Return a cursor before the first token."""
         return Cursor(self, self.root, self.lines.every, (), [], done=False)
 
     def _trie(self, left: str, lead: str) -> Node:
         return grow(spell(self.vocabulary, [lead + text for text in self.lines.texts], left), self.lines.places)
 
     def _break(self, lead: str) -> tuple[int, Node]:
-        """The token that closes a line, and where the next one begins."""
+        """Return the token that closes a line, and where the next one begins."""
         rest = self.root if self.left == _BREAK and not lead else self._trie(_BREAK, "")
         # after a letter, because some vocabularies write a space before what begins a text
         token, *others = spell(self.vocabulary, [_BREAK], "x")[0]
@@ -48,7 +48,7 @@ class Walker:
 
 
 class Cursor:
-    """One walk: where it stands, which lines it has written and which slots are open; cheap to fork."""
+    """One walk: its node, the lines written and the open slots; cheap to fork."""
 
     __slots__ = ("_live", "_node", "_walker", "_written", "done", "tokens")
 
@@ -58,12 +58,12 @@ class Cursor:
         self._live = live
         self._written = written
         self.tokens = tokens
-        """What was said, without the end token."""
+        """Tokens so far, without the end token."""
         self.done = done
-        """Whether an action stands there and nothing may follow."""
+        """True if an action is complete and nothing may follow."""
 
     def fork(self) -> Cursor:
-        """A second walk from here on."""
+        """Return a second walk from here on."""
         return Cursor(self._walker, self._node, self._live, self._written, self.tokens.copy(), self.done)
 
     @property
@@ -117,19 +117,19 @@ class Cursor:
         return len(self._written) + 1 == self._walker.lines.fill
 
     def _closes(self, node: Node) -> bool:
-        """Whether a line that still has a place is complete at this node."""
+        """Return whether a line that still has a slot is complete at this node."""
         return node.line >= 0 and bool(self._walker.lines.places[node.line] & self._live)
 
     @property
     def text(self) -> str:
-        """What was said so far, decoded after what stood before."""
+        """The text so far, decoded after its left context."""
         vocabulary = self._walker.vocabulary
         before = vocabulary.encode(self._walker.left)
         return vocabulary.decode([*before, *self.tokens])[len(vocabulary.decode(before)) :]
 
     @property
     def action(self) -> str | None:
-        """The legal action that was said; None until the walk is done."""
+        """The legal action of the reply; None until the walk is done."""
         if not self.done:
             return None
         lines, choices = self._walker.lines, self._walker.choices

@@ -1,7 +1,7 @@
-"""What a model is asked and what it answers, for every engine; they know tokens and texts, and no games.
+"""Requests and replies of models, for every engine; they know tokens and texts, and no games.
 
-A player's request goes to the engine that it names. What may be said next is told by a `Guide`, so an engine needs no
-other word for free text, constrained decoding or a single token. The answer is a `Call`: everything that a trainer
+A player's request goes to the engine that it names. A `Guide` defines the allowed next tokens, so an engine needs no
+other interface for free text, constrained decoding or a single token. The answer is a `Call`: everything that a trainer
 needs to compute the same probabilities again, and a record keeps.
 """
 
@@ -17,21 +17,21 @@ from stratagem.errors import BadParameter
 from stratagem.games.key import Key
 
 Chat = tuple[tuple[str, str], ...]
-"""Roles (system, user, assistant) and what they say."""
+"""Messages with their roles (system, user, assistant)."""
 Kind = Literal["sampled", "forced", "argmax"]
 Finish = Literal["done", "length", "error"]
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """The distribution that tokens are drawn from: tempered, then cut to the likeliest."""
+    """Sampling distribution: tempered, then cut to the most likely tokens."""
 
     temperature: float = 1.0
-    """0 takes the likeliest token."""
+    """Sampling temperature; 0 takes the most likely token."""
     top_k: int = 0
-    """Only the k likeliest tokens; 0 leaves all."""
+    """Number of most likely tokens to sample from; 0 leaves all."""
     top_p: float = 1.0
-    """Only the likeliest tokens that together have at least this probability."""
+    """Nucleus sampling: the most likely tokens that together have at least this probability."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.temperature < math.inf:
@@ -47,37 +47,37 @@ LIKELIEST = Sampling(temperature=0.0)
 
 
 class Guide(Protocol):
-    """What a reply may say next; the engine tells it every token, and stops when it is done."""
+    """Constraint on a reply; the engine passes it every token, and stops when it is done."""
 
     @property
     def done(self) -> bool:
-        """Whether the reply is complete."""
+        """True if the reply is complete."""
         ...
 
     @property
     def allowed(self) -> Ids | None:
-        """The tokens that may come next, ascending; None where any may."""
+        """Tokens that may come next, ascending; None where any may."""
         ...
 
     @property
     def forced(self) -> Sequence[int]:
-        """The tokens that must come next; no model need be asked for them."""
+        """Tokens that must come next; no model need be asked for them."""
         ...
 
     def advance(self, token: int) -> None:
-        """Take note of the next token."""
+        """Advance by the next token."""
         ...
 
 
 class Prompt(NamedTuple):
-    """A conversation up to where the model is to answer: its messages, and its tokens where the engine has any."""
+    """Conversation up to the model's answer: its messages, and its tokens where the engine has any."""
 
     messages: Chat
     tokens: Ids = ()
 
 
 class PolicyId(NamedTuple):
-    """Whose probabilities these are: the base model, an adapter on it (empty for none), and how often it changed."""
+    """Identity of a policy: the base model, an adapter on it (empty for none), and the number of its updates."""
 
     base: str
     adapter: str = ""
@@ -85,7 +85,7 @@ class PolicyId(NamedTuple):
 
 
 class Span(NamedTuple):
-    """A stretch of a reply: only sampled tokens carry a gradient."""
+    """Stretch of a reply; only sampled tokens carry a gradient."""
 
     kind: Kind
     start: int
@@ -94,57 +94,60 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Ask for a reply."""
+    """Request for a reply."""
 
     engine: Engine
     prompt: Prompt
     guide: Guide
     key: Key
-    """The dice: the same request and key give the same reply, whatever else is answered beside it."""
+    """Random key: the same request and key give the same reply, whatever else is answered beside it."""
     adapter: str = ""
     sampling: Sampling = PLAIN
     max_new: int = 256
     extended: bool = False
-    """Whether a later prompt will go on from this reply, so that its computation is worth keeping."""
+    """True if a later prompt will extend this reply, so that its computation is worth caching."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A reply as it was produced."""
+    """Reply as it was produced."""
 
     policy: PolicyId
     prompt: Prompt
     text: str
     tokens: Ids = ()
-    """All that was said, forced tokens and the end token included; empty where a server tells texts only."""
+    """All tokens of the reply, forced tokens and the end token included; empty where a server gives texts only."""
     spans: tuple[Span, ...] = ()
-    """How the tokens came about; they cover all of them."""
+    """Origin of the tokens; the spans cover all of them."""
     sampler_logprobs: tuple[float, ...] = ()
-    """For each token its log-probability under the distribution that it was drawn from; 0 where nothing was drawn."""
+    """Log-probability of each token under its sampling distribution; 0 for forced tokens."""
     allowed: tuple[Ids | None, ...] = ()
-    """For each token the set that it was drawn from, where one applied."""
+    """Allowed set of each token, where one applied."""
     sampling: Sampling = PLAIN
     finish: Finish = "done"
-    """Length: cut off by `max_new`; error: there was no reply, and `text` says why."""
+    """Reason of the end.
+
+    Length: cut off by `max_new`; error: there was no reply, and `text` says why.
+    """
     num_prompt: int = 0
     num_reply: int = 0
-    """Tokens, as the engine or the server counts them."""
+    """Number of tokens, as the engine or the server counts them."""
     ms: float = 0.0
-    """The time of its batch, divided by the replies in it; for a server the time until the answer was there."""
+    """Time of its batch in milliseconds, divided by the replies in it; for a server the time until the answer."""
 
 
 class Node(NamedTuple):
-    """A node of an exact policy: what was said after the prompt, and the tokens whose probability is wanted."""
+    """Node of an exact policy: the tokens after the prompt, and the tokens to score."""
 
     said: Ids
     wanted: Ids
     masked: bool
-    """Whether only these tokens may be drawn; without it they are wanted among the whole vocabulary."""
+    """True to normalise over these tokens only; without it, over the whole vocabulary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreRequest:
-    """Ask for log-probabilities at several nodes below one prompt."""
+    """Request for log-probabilities at several nodes below one prompt."""
 
     prompt: Prompt
     nodes: tuple[Node, ...]
@@ -153,19 +156,19 @@ class ScoreRequest:
 
 
 Scores = tuple[tuple[float, ...], ...]
-"""For each node the log-probabilities of the tokens wanted, under the distribution that a sampler would draw from."""
+"""Log-probabilities of the requested tokens of each node, under the sampling distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine can do; a mode that needs more is refused."""
+    """Capabilities of an engine; a mode that needs more is refused."""
 
     masks: bool
-    """Whether it obeys a guide token by token."""
+    """True if it obeys a guide token by token."""
     scores: bool
-    """Whether it can say the probability of given tokens."""
+    """True if it can score given tokens."""
     repeats: bool = True
-    """Whether the same request gets the same reply again at no price; what others replied is kept."""
+    """True if the same request gets the same reply again at no price; replies of other engines are logged."""
 
 
 class Engine(Protocol):
@@ -173,7 +176,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """The text that names its base model."""
+        """Text that names its base model."""
         ...
 
     @property
@@ -181,38 +184,38 @@ class Engine(Protocol):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The tokenizer as decoding sees it; refused where the engine has none."""
+        """Tokenizer as decoding sees it; refused where the engine has none."""
         ...
 
     @property
     def ends(self) -> frozenset[int]:
-        """The tokens that end a reply."""
+        """Tokens that end a reply."""
         ...
 
     def begin(self, messages: Chat) -> Prompt:
-        """The prompt of a conversation."""
+        """Return the prompt of a conversation."""
         ...
 
     def follow(self, call: Call, user: str) -> Prompt:
-        """The prompt that goes on from a reply with another message of the user."""
+        """Return the prompt that extends a reply with another message of the user."""
         ...
 
     def answer(self, requests: Sequence[Request]) -> list[Call]:
-        """A reply to each request; a failure to get one is a call whose finish is `error`."""
+        """Answer each request; a failure is a call whose finish is `error`."""
         ...
 
     def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
-        """Log-probabilities for each request."""
+        """Score each request by log-probabilities."""
         ...
 
 
 Listener = Callable[[Request, Call], None]
-"""Told of a reply as soon as it is there, perhaps on another thread."""
+"""Callback for a reply as soon as it is there, perhaps on another thread."""
 
 
 @runtime_checkable
 class Tells(Protocol):
-    """An engine that tells of each reply before its batch is complete."""
+    """Engine that reports each reply before its batch is complete."""
 
     listener: Listener | None
 
@@ -232,6 +235,6 @@ def answer(requests: Sequence[object]) -> list[Call]:
 
 
 def _no_request(value: object) -> Call:
-    """A player may yield anything; what is no request gets an answer that says so."""
+    """Answer something that is no request with a call that says so."""
     said = f"A player yielded a {type(value).__name__} where a Request was due."
     return Call(policy=PolicyId(""), prompt=Prompt(()), text=said, finish="error")

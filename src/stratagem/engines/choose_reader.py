@@ -1,4 +1,4 @@
-"""Which reader a model gets: the sharing one where a probe shows that it reads exactly as the model itself does."""
+"""Choice of a model's reader: the sharing one if a probe shows that it reads exactly as the model itself does."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from stratagem.models.attention import attention_of
 from stratagem.models.load import LanguageModel
 
 _REFUSALS = (Uneven, RuntimeError, TypeError, ValueError, LookupError, AttributeError)
-"""How an architecture that wants another mask or cache answers; it is told, since a fault of ours would be too."""
+"""Errors of an architecture that wants another mask or cache.
+
+The reader says so when it falls back, since a defect of ours would raise the same.
+"""
 _TOLERANCE = {"fp32": 1e-3}
-"""How far two ways to compute the same logits may be apart, in units of their spread; more in short formats."""
+"""Tolerance between two computations of the same logits, in units of their spread; larger in low precision."""
 
 
 def reader_for(lm: LanguageModel, budget: int) -> Reader:
-    """The sharing reader if its logits agree with the plain one's on a probe, else the plain one."""
+    """Return the sharing reader if its logits agree with the plain one's on a probe, else the plain one."""
     attention = attention_of(lm.model.config)
     if attention is None:
         return PlainReader(lm)
@@ -34,7 +37,7 @@ def reader_for(lm: LanguageModel, budget: int) -> Reader:
 
 
 def _agree(lm: LanguageModel, reader: Reader) -> bool:
-    """Three texts that share a beginning, and two of them taken further by different lengths."""
+    """Return whether both readers agree on three texts that share a beginning, and on extensions of two of them."""
     size = lm.model.get_input_embeddings().num_embeddings
     tokens = [(7 * place * place + 3 * place + 1) % size for place in range(120)]
     texts = [

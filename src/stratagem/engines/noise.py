@@ -16,21 +16,21 @@ from stratagem.games.key import Key
 _GOLDEN = 0x9E3779B9 - (1 << 32)
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
 _LARGEST = 22.0
-"""An exponential variate above this is drawn once in three billion times."""
+"""Upper bound of an exponential variate; one in three billion draws exceeds it."""
 
 _AT_ONCE = 1 << 18
-"""So many numbers stay in a processor's near memory through all the steps of the hash."""
+"""Number of values that stay in a processor's cache through all the steps of the hash."""
 
 
 def seeds(keys: Sequence[Key], places: Sequence[int], device: torch.device | str) -> torch.Tensor:
-    """Two 32-bit seeds a row, for the token at this place of the reply."""
+    """Two 32-bit seeds a row, for the token at this index of the reply."""
     values = [key.at("token", place).value for key, place in zip(keys, places, strict=True)]
     halves = [(_signed(value >> 32), _signed(value & 0xFFFFFFFF)) for value in values]
     return torch.tensor(halves, dtype=torch.int32, device=device).reshape(len(values), 2)
 
 
 def gumbel(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """The noise of each row's tokens; `tokens` are ids, a row of them for all rows or one row each."""
+    """Return the Gumbel noise of each row's tokens; `tokens` are ids, a row of them for all rows or one row each."""
     together = max(1, _AT_ONCE // tokens.shape[-1])
     if row_seeds.device.type != "cpu" or len(row_seeds) <= together:
         return _noise(row_seeds, tokens)

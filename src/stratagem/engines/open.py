@@ -1,4 +1,4 @@
-"""The engine that a text names: made once, then shared by everyone who names the same base model."""
+"""Engine of a model text: made once, then shared by everyone who names the same base model."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _servers: dict[tuple[ModelRef, Terms], OpenAIEngine] = {}
 
 
 class Served(NamedTuple):
-    """An engine, and the adapter on it that was asked for (empty: none)."""
+    """Engine and the adapter on it (empty: none)."""
 
     engine: Engine
     adapter: str
 
 
 def served(text: str) -> Served:
-    """The engine of a model text, with its adapter loaded; several models on one base share an engine."""
+    """Return the engine of a model text, with its adapter loaded; several models on one base share an engine."""
     ref = resolved(parse_model(text))
     if ref.url is not None:
         check_allowed(ref.url)
@@ -42,7 +42,7 @@ def served(text: str) -> Served:
 
 
 def engine_of(text: str) -> Engine:
-    """The engine of a model text."""
+    """Return the engine of a model text."""
     return served(text).engine
 
 
@@ -56,7 +56,7 @@ def _remote(ref: ModelRef) -> Engine:
 
 
 def tallies() -> dict[str, Tally]:
-    """What every server that was named was asked for, by the text that names the model."""
+    """Return the tally of every server named so far, by the text that names the model."""
     return {engine.name: engine.tally for engine in _servers.values() if engine.tally.num_requests}
 
 
@@ -70,7 +70,7 @@ def _local(base: ModelRef) -> Engine:
 
 @cache
 def _adapter(base: ModelRef, path: str) -> str:
-    """The name under which an adapter's folder is loaded on its base."""
+    """Return the name under which an adapter's folder is loaded on its base."""
     from stratagem.engines.transformers_engine import TransformersEngine
 
     engine = _local(base)

@@ -18,7 +18,7 @@ from stratagem.engines.base import Call, Capabilities, Chat, Listener, PolicyId,
 from stratagem.engines.remote.background import Background
 from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.engines.remote.mistakes import is_mistake, lacks, mended, told
-from stratagem.engines.remote.protocol import Lessons, chat_body, check, lesson
+from stratagem.engines.remote.protocol import Adjustments, chat_body, check, adjustment
 from stratagem.engines.remote.replies import Reply, read_models, read_reply
 from stratagem.engines.remote.retries import Failure, Patience, pause
 from stratagem.engines.remote.secret import key_for
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from stratagem.engines.remote.connection import Connection
 
 _FIRST_TRIES = 2
-"""Tries at an address where nothing was ever met: a wrong one does not get better."""
+"""Number of tries at an address that never answered: a wrong one does not get better."""
 _REVOKED = (401, 402)
-"""Statuses after which a server that has spoken refuses everything: the key, or what is paid on it, has ended."""
+"""Statuses after which a server refuses everything: the key, or the credit on it, has ended."""
 _LISTED = 10
-"""Models that are named when the one asked for is not there."""
+"""Number of models that an error lists when the requested one is not there."""
 
 
 class OpenAIEngine:
-    """Answers by way of a server: many requests at once, in order, each tried again where that may help.
+    """Engine of a server: many requests at once, in order, each retried where that may help.
 
-    While no request has ever been answered, a server that cannot be used is an error. From then on a failure costs its
-    own request only, until the share of failed requests is too large (`Terms.max_failures`) or the key is revoked.
+    Until the first answered request, a server that cannot be used is an error. From then on a failure costs its own
+    request only, until the share of failed requests is too large (`Terms.max_failures`) or the key is revoked.
     """
 
     capabilities = Capabilities(masks=False, scores=False, repeats=False)
@@ -71,7 +71,7 @@ class OpenAIEngine:
         self._model, self._url = ref.where, ref.url
         self._patience = self._terms.patience
         self._secret = key_for(ref.url)
-        self._lessons: Lessons = frozenset()
+        self._adjustments: Adjustments = frozenset()
         self._met = self._spoke = False
         self._absent: Failure | None = None  # why nobody is there, as the first request of a batch found
         self._server = Background(
@@ -93,14 +93,14 @@ class OpenAIEngine:
 
     @property
     def ends(self) -> frozenset[int]:
-        """A server tells texts, no tokens."""
+        """Raise an error: a server gives texts, no tokens."""
         return frozenset()
 
     def begin(self, messages: Chat) -> Prompt:
         return Prompt(messages)
 
     def follow(self, call: Call, user: str) -> Prompt:
-        """An error was not said by the model, and is left out."""
+        """Return the prompt that extends a reply; an error is left out, since the model did not write it."""
         said: Chat = () if call.finish == "error" else (("assistant", call.text),)
         return Prompt((*call.prompt.messages, *said, ("user", user)))
 
@@ -127,7 +127,7 @@ class OpenAIEngine:
         return [task.result() for task in tasks]
 
     async def _one(self, server: Connection, request: Request) -> tuple[Call, Failure | None]:
-        """A request waits for its slot and keeps it between tries: a server that is busy is then asked less."""
+        """Send one request in its slot, which it keeps between tries: a busy server is then asked less."""
         async with server.slots:
             start = time.perf_counter()
             try:
@@ -157,7 +157,7 @@ class OpenAIEngine:
             )
 
     async def _persist(self, server: Connection, request: Request) -> Reply:
-        """Try until there is a reply, or another try would not help."""
+        """Retry until there is a reply, or another try would not help."""
         turn = 0
         while True:
             turn += 1
@@ -173,22 +173,22 @@ class OpenAIEngine:
             await asyncio.sleep(pause(self._patience, turn, request.key, asked))
 
     async def _try(self, server: Connection, request: Request) -> Reply:
-        """One try, said otherwise where the server refuses a word of it."""
-        lessons = self._lessons
+        """Try once, with other parameters where the server refuses one."""
+        adjustments = self._adjustments
         try:
-            reply = read_reply(await server.chat(chat_body(self._model, request, lessons)), self._secret.hide)
+            reply = read_reply(await server.chat(chat_body(self._model, request, adjustments)), self._secret.hide)
         except Failure as failure:
             self._met |= failure.reached
-            learnt = lesson(failure)
-            if learnt is None or learnt in lessons:
+            needed = adjustment(failure)
+            if needed is None or needed in adjustments:
                 raise
-            self._lessons |= {learnt}
+            self._adjustments |= {needed}
             return await self._try(server, request)
         self._met = self._spoke = True
         return reply
 
     def _tries(self, failure: Failure) -> int:
-        """How many tries are made; where nobody was ever met, all requests of the batch give up together."""
+        """Return the number of tries; at an address that never answered, all requests of the batch give up together."""
         if failure.reached or self._met:
             return self._patience.tries
         return min(_FIRST_TRIES, self._patience.tries)
@@ -209,13 +209,13 @@ class OpenAIEngine:
         )
 
     def _refuse(self, failure: Failure | None) -> None:
-        """Raise what the user can put right."""
+        """Raise a mistake that the user can correct."""
         if failure is not None and is_mistake(failure, self._model):
             models = self._models() if lacks(failure, self._model) else []
             raise mended(self._url, failure, self._secret, self._model, models)
 
     def _models(self) -> list[str]:
-        """The first models that the server says it has; none where it does not say."""
+        """Return the first models that the server lists; none where it does not."""
         try:
             return read_models(self._server.run(lambda server: server.models()), self._secret.hide, _LISTED)
         except Failure:

@@ -1,6 +1,6 @@
-"""Reads texts whole, padded on the left, for architectures that take no mask of ours (linear attention).
+"""Reader of whole texts, padded on the left, for architectures that take no mask of ours (linear attention).
 
-What texts share is computed for each of them, and all rows take one token a pass.
+Shared prefixes are computed for each text, and all rows take one token a pass.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ class PlainReader:
         self._adapters = [self._adapters[row] for row in rows]
 
     def retain(self, row: int, text: Text) -> None:
-        """Nothing is kept from batch to batch."""
+        """Do nothing: no computation is cached between batches."""
 
     def forget(self, adapter: str) -> None:
         self.weights.forget()
 
     def renew(self) -> None:
-        """Nothing is kept from batch to batch."""
+        """Do nothing: no computation is cached between batches."""
 
     def settle(self) -> None:
         self._cache = None

@@ -1,4 +1,4 @@
-"""In which order to compute texts, so that what several of them have in common is computed once.
+"""Order of computation in which shared prefixes of texts are computed once.
 
 A stage is a stretch that at least two texts share and that is long enough to be worth a pass of its own; stages of one
 depth go into one pass. What is left of each text is computed in the last pass.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from stratagem.decoding.vocabulary import Ids
 
 WORTH = 24
-"""So many tokens must a stage save: about what the overhead of a pass costs."""
+"""Number of tokens that a stage must save: about the overhead of a pass."""
 
 
 @dataclass(eq=False)
@@ -27,7 +27,7 @@ class Stage:
 
 
 def stages(texts: Sequence[Ids], group: Sequence[int], start: int) -> list[Stage]:
-    """The stages for the texts of a group, which are known up to `start` and not at all beyond."""
+    """Return the stages for the texts of a group, which are known up to `start` and not at all beyond."""
     found = list[Stage]()
     waiting = [(list(group), start, found)] if len(group) > 1 else []
     for some, begun, among in waiting:
@@ -41,7 +41,7 @@ def stages(texts: Sequence[Ids], group: Sequence[int], start: int) -> list[Stage
 
 
 def _by_next(texts: Sequence[Ids], group: Sequence[int], place: int) -> Iterable[list[int]]:
-    """The texts that go on after a place, by the token that stands there."""
+    """Group the texts that go on after an index by their next token."""
     parts: dict[int, list[int]] = {}
     for number in group:
         if len(texts[number]) > place + 1:
@@ -50,7 +50,7 @@ def _by_next(texts: Sequence[Ids], group: Sequence[int], place: int) -> Iterable
 
 
 def _shared(texts: Sequence[Ids], group: Sequence[int]) -> int:
-    """How many tokens all of them have in common: those that the first and the last of them in order have."""
+    """Return the number of tokens that all of them share, from the first and the last of them in order."""
     first, last = min(texts[number] for number in group), max(texts[number] for number in group)
     return next(
         (place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]),

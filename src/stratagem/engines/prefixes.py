@@ -1,4 +1,4 @@
-"""What was computed before: beginnings of texts with their keys and values, so that none is computed twice.
+"""Prefix cache: beginnings of texts with their keys and values, so that none is computed twice.
 
 A segment is a stretch of tokens that goes on from some place in another segment. A text is a chain of stretches. New
 texts hang on where they depart from what is there, in the middle of a segment too, since keys and values can be cut at
@@ -30,7 +30,7 @@ Chain = tuple[Piece, ...]
 
 
 class Segment:
-    """Tokens from `start` on, what was computed for them, and what goes on from them."""
+    """Tokens from `start` on, their keys and values, and the segments that follow."""
 
     __slots__ = ("children", "kept", "logits", "parent", "start", "tokens", "used")
 
@@ -40,27 +40,27 @@ class Segment:
         self.tokens = tokens
         self.kept = kept
         self.logits: dict[int, torch.Tensor] = {}
-        """What the model says after a place, where that was asked."""
+        """Logits after an index, where they were requested."""
         self.children: dict[tuple[int, int], Segment] = {}
-        """By where they start and with which token."""
+        """Following segments by start and first token."""
         self.used = 0
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         held = [*self.logits.values()] if self.kept is None else [self.kept, *self.logits.values()]
         return sum(_bytes(tensor) for tensor in held)
 
 
 class Match(NamedTuple):
-    """How much of a text is known."""
+    """Cached part of a text."""
 
     chain: Chain
     length: int
 
     @property
     def logits(self) -> torch.Tensor | None:
-        """What comes after it, where that was asked."""
+        """The logits after the cached part, where they were requested."""
         return self.chain[-1].segment.logits.get(self.length) if self.chain else None
 
 
@@ -74,7 +74,7 @@ class Prefixes:
         self._clock = 0
 
     def match(self, weights: str, text: Ids) -> Match:
-        """The longest beginning of a text that is known."""
+        """Return the longest cached beginning of a text."""
         tokens = np.asarray(text, dtype=np.int64)
         self._clock += 1
         node, reached, chain = self._root(weights), 0, list[Piece]()
@@ -85,7 +85,7 @@ class Prefixes:
         return Match(tuple(chain), reached)
 
     def add(self, weights: str, known: Match, tokens: Ids, kept: torch.Tensor | None) -> None:
-        """Hang on what was computed for the tokens that a text goes on with after what is known of it."""
+        """Add the computation for the tokens after the cached beginning of a text."""
         parent = known.chain[-1].segment if known.chain else self._root(weights)
         segment = Segment(parent, known.length, np.asarray(tokens, dtype=np.int64), kept)
         segment.used = self._clock
@@ -93,7 +93,7 @@ class Prefixes:
         self.size += segment.size
 
     def remember(self, known: Match, logits: torch.Tensor) -> None:
-        """Keep what the model says after a text that is known."""
+        """Store the logits after a cached text."""
         held = known.chain[-1].segment.logits
         self.size += 0 if known.length in held else _bytes(logits)
         held[known.length] = logits
@@ -110,7 +110,7 @@ class Prefixes:
             self.size -= sum(segment.size for segment in _below(root))
 
     def trim(self) -> None:
-        """Drop what was not used for longest, ends of chains first, until the rest fits."""
+        """Drop the least recently used segments, ends of chains first, until the rest fits."""
         while self.size > self.budget:
             ends = [s for root in self._roots.values() for s in _below(root) if not s.children and s.parent]
             ends.sort(key=lambda segment: segment.used)
@@ -132,7 +132,7 @@ class Prefixes:
 
 
 def agreement(first: Tokens, second: Tokens) -> int:
-    """How many tokens at the beginning are the same."""
+    """Return the number of equal tokens at the beginning."""
     length = min(len(first), len(second))
     differ = first[:length] != second[:length]
     where = int(differ.argmax()) if length else 0

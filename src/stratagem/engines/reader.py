@@ -1,4 +1,4 @@
-"""Reads texts under weights and says what may come next: the one place where a model is run.
+"""Reader of texts under weights that gives next-token logits: the one module that runs a model.
 
 Texts are known by their tokens and the adapter that they are read under. `read` answers for many of them at once;
 `open` turns some of them into rows, which `go_on` makes longer.
@@ -28,52 +28,52 @@ class Text(NamedTuple):
 
 
 class Reader(Protocol):
-    """A model with its memory."""
+    """Model with its prefix cache."""
 
     weights: Weights
-    """What rows are read under; `weights.under` stands around all that follows."""
+    """Weights of the rows; `weights.under` encloses all that follows."""
     ragged: bool
-    """Whether rows may take different numbers of tokens in one pass."""
+    """True if rows may take different numbers of tokens in one pass."""
     num_passes: int
-    """How often the model was run."""
+    """Number of forward passes."""
     num_tokens: int
-    """How many tokens it has read, padding apart."""
+    """Number of tokens read, without padding."""
 
     def read(self, texts: Sequence[Text]) -> torch.Tensor:
-        """The logits after each of these texts, which differ from one another."""
+        """Return the logits after each of these texts, which differ from one another."""
         ...
 
     def open(self, texts: Sequence[Text]) -> None:
-        """Go on from texts that were read last, one row each; the same text may have several rows."""
+        """Open rows for texts that were read last, one row each; the same text may have several rows."""
         ...
 
     def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Read each row's next tokens, none or more; the logits after the last one of each row."""
+        """Read each row's next tokens, none or more, and return the logits after the last one of each row."""
         ...
 
     def keep(self, rows: Sequence[int]) -> list[int]:
-        """Let the other rows go; says which old row now stands in each place."""
+        """Drop the other rows and return the old row at each index."""
         ...
 
     def retain(self, row: int, text: Text) -> None:
-        """Keep what was computed for a row, because a later text goes on from it."""
+        """Cache the computation of a row, because a later text extends it."""
         ...
 
     def forget(self, adapter: str) -> None:
-        """Weights have changed: nothing that was computed under them holds; after the base's, nothing at all."""
+        """Forget the cache of changed weights; after a change of the base, everything."""
         ...
 
     def renew(self) -> None:
-        """Forget all that earlier batches left, the room that they needed included."""
+        """Forget everything from earlier batches, allocated room included."""
         ...
 
     def settle(self) -> None:
-        """The batch is over."""
+        """End the batch."""
         ...
 
 
 class SharingReader:
-    """Computes what texts share once, within a batch and from one batch to the next."""
+    """Reader that computes shared prefixes once, within a batch and between batches."""
 
     ragged = True
 
@@ -106,7 +106,7 @@ class SharingReader:
         return match.logits if match.length == len(text.tokens) else None
 
     def _compute(self, texts: Sequence[Text], matches: Sequence[Match]) -> None:
-        """Stage by stage what is shared, then the rest of every text."""
+        """Compute shared stages first, then the rest of every text."""
         groups: dict[tuple[str, int, int], list[int]] = {}
         for number, (text, match) in enumerate(zip(texts, matches, strict=True)):
             last = id(match.chain[-1].segment) if match.chain else 0
@@ -128,7 +128,7 @@ class SharingReader:
             self.prefixes.remember(self.prefixes.match(text.adapter, text.tokens), row.clone())
 
     def _run(self, texts: Sequence[Text]) -> torch.Tensor:
-        """Compute what is not known of these texts, at least their last token, and keep it."""
+        """Compute the unknown part of these texts, at least their last token, and cache it."""
         chains = [self._before_last(text) for text in texts]
         self._load(chains, [text.adapter for text in texts], max(len(text.tokens) for text in texts))
         known = list(self._rows.lengths)
@@ -138,21 +138,21 @@ class SharingReader:
         return logits
 
     def _store(self, row: int, text: Text) -> None:
-        """Keep what was computed for a row that has read a text, where it is not there yet."""
+        """Cache the computation of a row that has read a text, if it is not there yet."""
         match = self.prefixes.match(text.adapter, text.tokens)
         if match.length < len(text.tokens):
             kept = self._rows.store.cut(row, match.length, len(text.tokens))
             self.prefixes.add(text.adapter, match, text.tokens[match.length :], kept)
 
     def _before_last(self, text: Text) -> Chain:
-        """What is known of a text without its last token."""
+        """Return the cached part of a text without its last token."""
         chain = self.prefixes.match(text.adapter, text.tokens).chain
         most = len(text.tokens) - 1
         cut = [Piece(piece.segment, min(piece.end, most)) for piece in chain if piece.segment.start < most]
         return tuple(cut)
 
     def _load(self, chains: Sequence[Chain], adapters: Sequence[str], room: int) -> None:
-        """Rows that begin with these chains; a stretch that several have in common is pasted once."""
+        """Load rows that begin with these chains; a stretch that several share is pasted once."""
         self._rows.begin([chain[-1].end if chain else 0 for chain in chains], room)
         self._adapters = list(adapters)
         rows: dict[tuple[int, int], list[int]] = {}

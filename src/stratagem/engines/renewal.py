@@ -1,9 +1,9 @@
 """Units of work that depend on nothing computed before them, to the bit.
 
-A forward pass rounds by its shape, and texts that are known already make a pass smaller: so the last digits of a
-log-probability depend on what the engine kept from earlier batches. A process that takes a run up again has kept
-nothing. Every unit of work (the games of an iteration, a validation, a last table) therefore begins with `renew`: it
-comes out the same in any order, in any process. Within a unit what was computed is shared as before.
+The rounding of a forward pass depends on its shape, and cached texts make a pass smaller. So the last digits of a
+log-probability depend on what the engine cached in earlier batches; a resumed process has cached nothing. Every unit of
+work (the games of an iteration, a validation, a final evaluation) therefore begins with `renew`: its result is the same
+in any order and in any process. Within a unit, computation is shared as before.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from weakref import WeakSet
 
 
 class Renewable(Protocol):
-    """An engine with a memory of earlier batches."""
+    """Engine with a cache of earlier batches."""
 
     def renew(self) -> None:
-        """Forget what earlier batches left, so that what follows is computed as by a new engine."""
+        """Forget the cache of earlier batches, so that later results equal those of a new engine."""
         ...
 
 
@@ -29,6 +29,6 @@ def register(engine: Renewable) -> None:
 
 
 def renew() -> None:
-    """Begin a unit of work: every engine of this process forgets what it kept."""
+    """Begin a unit of work: every engine of this process forgets its cache."""
     for engine in list(_engines):
         engine.renew()

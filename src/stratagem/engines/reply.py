@@ -1,4 +1,4 @@
-"""A reply in the making: what was said, how each token came about, and what is still to be read."""
+"""Reply in progress: its tokens, their origin, and the tokens that the model has not read yet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stratagem.engines.sampler import Draw, Drawn
 
 @dataclass(eq=False, slots=True)
 class Reply:
-    """The reply to a request, up to where it has got."""
+    """Reply to a request, up to the present token."""
 
     request: Request
     tokens: list[int] = field(default_factory=list)
@@ -23,7 +23,7 @@ class Reply:
     """Tokens that the model has not read yet."""
 
     def take_forced(self) -> None:
-        """Append what must come next, up to where there is a choice or the end."""
+        """Append the forced tokens, up to a choice or the end."""
         guide = self.request.guide
         while (room := self.request.max_new - len(self.tokens)) > 0 and (run := list(guide.forced)):
             for token in run[:room]:
@@ -31,12 +31,12 @@ class Reply:
                 self._append(token, "forced", 0.0, None)
 
     def draw(self, row: int) -> Draw:
-        """The next token to draw, from a row of the logits."""
+        """Return the next token to draw, from a row of the logits."""
         request = self.request
         return Draw(row, request.key, len(self.tokens), request.guide.allowed, request.sampling)
 
     def take(self, drawn: Drawn, allowed: Ids | None) -> None:
-        """Append a drawn token and whatever it forces."""
+        """Append a drawn token and the tokens it forces."""
         self.request.guide.advance(drawn.token)
         kind: Kind = "sampled" if self.request.sampling.temperature > 0.0 else "argmax"
         self._append(drawn.token, kind, drawn.logprob, allowed)
@@ -56,7 +56,7 @@ class Reply:
 
     @property
     def length(self) -> int:
-        """Tokens of the prompt and of the reply."""
+        """Number of tokens of the prompt and of the reply."""
         return len(self.request.prompt.tokens) + len(self.tokens)
 
     @property
@@ -65,7 +65,7 @@ class Reply:
 
     @property
     def text(self) -> Text:
-        """The prompt and all that was said."""
+        """The prompt and the tokens so far."""
         return Text(self.request.adapter, (*self.request.prompt.tokens, *self.tokens))
 
     def spans(self) -> tuple[Span, ...]:

@@ -1,4 +1,4 @@
-"""Sequences side by side in one forward pass: each row keeps its own keys and values, a column a token.
+"""Sequences side by side in one forward pass: each row has its own keys and values, a column a token.
 
 A token's column is its position, so a mask that compares columns with positions is right for rows of any length, with
 or without a window, and nothing is ever shifted: a row may take one token while its neighbour takes ten. What a row
@@ -16,7 +16,7 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 from stratagem.models.attention import Attention
 
 _SLICE = 256
-"""So many tokens of a row are read in one pass; longer ones take several."""
+"""Number of tokens of a row in one pass; longer ones take several."""
 _SPARE = 32
 """Columns beyond the longest row, so that a growing reply seldom needs a larger store."""
 _ROWS, _COLUMNS = 2, 4
@@ -24,7 +24,7 @@ _ROWS, _COLUMNS = 2, 4
 
 
 class Uneven(Exception):
-    """The layers' keys and values are of different shapes, so one store cannot hold them."""
+    """Layers whose keys and values have different shapes, so one store cannot hold them."""
 
 
 class RowStore:
@@ -39,7 +39,7 @@ class RowStore:
         self.width = 0
 
     def reserve(self, rows: int, columns: int) -> None:
-        """Make room for rows and columns; what is there stays."""
+        """Make room for rows and columns; existing content stays."""
         held_rows, held_columns = self.room
         if rows <= held_rows and columns < held_columns:
             return
@@ -49,14 +49,14 @@ class RowStore:
             self._make(self.data.shape[3], self.data.shape[5], self.data)
 
     def _make(self, heads: int, size: int, like: torch.Tensor) -> None:
-        """Zeros, since whatever stands in a column that is masked is still multiplied by nothing."""
+        """Allocate zeros, since masked columns are still multiplied by zero."""
         before, (rows, columns) = self.data, self.room
         self.data = torch.zeros((self.layers, 2, rows, heads, columns, size), dtype=like.dtype, device=like.device)
         if before is not None:
             self.data[:, :, : before.shape[_ROWS], :, : before.shape[_COLUMNS]] = before
 
     def update(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write a layer's new keys and values where each row has its columns; hand back all of them."""
+        """Write a layer's new keys and values where each row has its columns, and return all of them."""
         if self.data is None:
             self._make(keys.shape[1], keys.shape[3], keys)
         assert self.data is not None
@@ -70,12 +70,12 @@ class RowStore:
         return own[0, : self.rows, :, : self.width], own[1, : self.rows, :, : self.width]
 
     def cut(self, row: int, start: int, end: int) -> torch.Tensor:
-        """A copy of a stretch of one row, all layers."""
+        """Copy a stretch of one row, all layers."""
         assert self.data is not None
         return self.data[:, :, row, :, start:end].clone()
 
     def paste(self, piece: torch.Tensor, rows: Sequence[int], start: int) -> None:
-        """Put a stretch into one or more rows."""
+        """Paste a stretch into one or more rows."""
         if self.data is None:
             self._make(piece.shape[2], piece.shape[4], piece)
         assert self.data is not None
@@ -93,7 +93,7 @@ class RowStore:
 
 
 class _Layer(CacheLayerMixin):
-    """A layer of the store, as transformers wants to see it."""
+    """Layer of the store in transformers' interface."""
 
     def __init__(self, store: RowStore, number: int) -> None:
         self.keys = self.values = None
@@ -102,7 +102,7 @@ class _Layer(CacheLayerMixin):
         self.is_initialized = True
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the store is allocated already."""
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
@@ -129,16 +129,16 @@ class Rows:
         self.lengths: list[int] = []
 
     def renew(self) -> None:
-        """Let the store go: where numbers lie in memory depends on its room, and how sums are rounded may on that."""
+        """Free the store: the layout of memory depends on its size, and the rounding of sums may depend on that."""
         self.store.data, self.store.room = None, (0, 0)
 
     def begin(self, lengths: Sequence[int], room: int) -> None:
-        """Rows of these lengths, whose contents are then pasted; `room` columns will be needed."""
+        """Begin rows of these lengths, whose contents are then pasted; `room` columns will be needed."""
         self.lengths = list(lengths)
         self.store.reserve(len(self.lengths), room)
 
     def advance(self, model: Any, pending: Sequence[Sequence[int]], **options: Any) -> torch.Tensor:
-        """Read each row's pending tokens, none or more; the logits after the last one of each row."""
+        """Read each row's pending tokens, none or more, and return the logits after the last one of each row."""
         done: torch.Tensor | None = None
         for start in range(0, max(map(len, pending)), _SLICE):
             slices = [row[start : start + _SLICE] for row in pending]
@@ -152,7 +152,7 @@ class Rows:
         return done
 
     def _pass(self, model: Any, pending: Sequence[Sequence[int]], options: dict[str, Any]) -> torch.Tensor:
-        """Tokens stand at the right end, so that the last place of every row is its last token."""
+        """Run one pass; tokens are right-aligned, so that the last column of every row is its last token."""
         width = max(map(len, pending))
         after = [length + len(row) for length, row in zip(self.lengths, pending, strict=True)]
         self.store.reserve(len(after), max(after))
@@ -181,7 +181,7 @@ class Rows:
         return logits
 
     def keep(self, rows: Sequence[int]) -> list[int]:
-        """Let the other rows go; says which old row stands in each place, since only few are moved."""
+        """Drop the other rows and return the old row at each index; only few rows are moved."""
         kept = set(rows)
         order = [row if row in kept else -1 for row in range(len(kept))]
         movers = iter(sorted(row for row in kept if row >= len(kept)))

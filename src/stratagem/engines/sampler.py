@@ -1,4 +1,4 @@
-"""From logits to tokens: the distribution that a reply is drawn from, the same for sampling and for scoring.
+"""From logits to tokens: the distribution of a reply, the same for sampling and for scoring.
 
 First the allowed set, then the temperature, then top-k, then top-p, each renormalised; what is left is drawn from by
 Gumbel noise. A log-probability that is stored is always one of this distribution.
@@ -18,11 +18,14 @@ from stratagem.games.key import Key
 
 _NONE = float("-inf")
 _COLDEST = 1e-30
-"""Below this a temperature is none that short numbers hold."""
+"""Smallest temperature that low precision can hold."""
 
 
 def log_distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
-    """The log-probabilities that a sampler draws from, row by row; minus infinity for what it never draws."""
+    """Return the log-probabilities of the sampling distribution, row by row.
+
+    Minus infinity where the probability is zero.
+    """
     if sampling.temperature == 0.0:
         best = logits.argmax(-1, keepdim=True)
         return torch.full_like(logits, _NONE).scatter_(-1, best, 0.0)
@@ -35,21 +38,21 @@ def log_distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
 
 
 def _tempered(logits: torch.Tensor, temperature: float) -> torch.Tensor:
-    """The logits over the temperature, from the largest down, since in the cold the others are without bound."""
+    """Divide the logits by the temperature, after subtracting the largest, since small temperatures would overflow."""
     if temperature == 1.0:
         return logits
     return (logits - logits.amax(-1, keepdim=True)) / max(temperature, _COLDEST)
 
 
 def _likeliest(logprobs: torch.Tensor, count: int) -> torch.Tensor:
-    """The `count` largest, renormalised; of equals those with the smaller ids."""
+    """Keep the `count` largest, renormalised; of equals those with the smaller ids."""
     order = logprobs.argsort(dim=-1, descending=True, stable=True)
     cut = logprobs.scatter(-1, order[..., count:], _NONE)
     return torch.log_softmax(cut, -1)
 
 
 def _nucleus(logprobs: torch.Tensor, share: float) -> torch.Tensor:
-    """The fewest of the largest that have at least this share together, renormalised."""
+    """Keep the fewest of the largest that have at least this share together, renormalised."""
     order = logprobs.argsort(dim=-1, descending=True, stable=True)
     sorted_shares = logprobs.gather(-1, order).exp()
     before = sorted_shares.cumsum(-1) - sorted_shares
@@ -58,7 +61,7 @@ def _nucleus(logprobs: torch.Tensor, share: float) -> torch.Tensor:
 
 
 class Draw(NamedTuple):
-    """One token to draw: from which row of the logits, whose dice, at which place, from which set."""
+    """One token to draw: its row of the logits, its key, its index in the reply, its allowed set."""
 
     row: int
     key: Key
@@ -68,14 +71,14 @@ class Draw(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A token and its log-probability under the distribution that it was drawn from."""
+    """A token and its log-probability under its sampling distribution."""
 
     token: int
     logprob: float
 
 
 def draw(logits: torch.Tensor, draws: Sequence[Draw]) -> list[Drawn]:
-    """Draw every token; draws of one kind in one go."""
+    """Draw every token; draws of one kind together."""
     drawn: dict[int, Drawn] = {}
     kinds: dict[tuple[Sampling, bool], list[int]] = {}
     for number, one in enumerate(draws):
@@ -88,7 +91,7 @@ def draw(logits: torch.Tensor, draws: Sequence[Draw]) -> list[Drawn]:
 
 
 def _free(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
-    """From the whole vocabulary; rows that several draws share are normalised once."""
+    """Draw from the whole vocabulary; rows that several draws share are normalised once."""
     rows = list(dict.fromkeys(one.row for one in draws))
     logprobs = log_distribution(logits[rows].float(), sampling)
     if len(rows) < len(draws):
@@ -98,7 +101,7 @@ def _free(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> li
 
 
 def _masked(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
-    """From the allowed sets alone, padded to the largest of them."""
+    """Draw from the allowed sets, padded to the largest of them."""
     sets = [one.allowed or () for one in draws]
     tokens, absent = padded(sets, logits.device)
     rows = torch.tensor([one.row for one in draws], device=logits.device)
@@ -107,7 +110,7 @@ def _masked(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> 
 
 
 def padded(sets: Sequence[Ids], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Sets of tokens as one tensor, and where it holds nothing."""
+    """Pad sets of tokens to one tensor, with the mask of the padding."""
     width = max(map(len, sets))
     tokens = torch.tensor([(*some, *(0,) * (width - len(some))) for some in sets], device=device)
     sizes = torch.tensor([len(some) for some in sets], device=device)

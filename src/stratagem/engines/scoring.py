@@ -1,4 +1,4 @@
-"""Log-probabilities of given tokens at many nodes, under the very distribution that a sampler would draw from."""
+"""Log-probabilities of given tokens at many nodes, under the distribution that a sampler would draw from."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stratagem.engines.reader import Reader, Text
 from stratagem.engines.sampler import log_distribution, padded
 
 _CHUNK = 4
-"""How many times as many nodes as replies go into one batch, since nothing is written after them."""
+"""Factor of a batch of nodes over a batch of replies, since nothing is written after nodes."""
 
 
 def scored(reader: Reader, requests: Sequence[ScoreRequest], rows: int) -> list[Scores]:
-    """The scores of every request; equal nodes are computed once."""
+    """Score every request; equal nodes are computed once."""
     nodes: dict[tuple[Text, Ids, bool, Sampling], tuple[float, ...]] = {}
     for request in requests:
         nodes.update(dict.fromkeys((_node(request, ask) for ask in request.nodes), ()))

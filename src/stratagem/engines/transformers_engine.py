@@ -1,7 +1,8 @@
-"""The engine on one machine: a transformers model that answers many requests, seats, games and adapters in one batch.
+"""Engine on one machine: a transformers model that answers many requests, seats, games and adapters in one batch.
 
-What prompts share is computed once and kept for the next batch; a finished reply leaves at once; tokens that are forced
-are read but never drawn; the same prompt under the same weights is computed once, however many replies begin with it.
+Shared prefixes of prompts are computed once and cached for the next batch; a finished reply leaves at once; forced
+tokens are read but never drawn; the same prompt under the same weights is computed once, however many replies begin
+with it.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ from stratagem.models.adapters import adapter_names, dropped, load_adapter
 from stratagem.models.load import LanguageModel
 
 MEMORY = 512 * 2**20
-"""Bytes for what is kept from batch to batch."""
+"""Size of the cache between batches, in bytes."""
 _WORD = re.compile(r"[^A-Za-z0-9_-]+")
 _PASS = 16
-"""A pass costs about as much as reading this many tokens more."""
+"""Cost of a pass in tokens read."""
 
 
 class TransformersEngine:
-    """Answers for one base model and the adapters on it."""
+    """Engine of one base model and the adapters on it."""
 
     capabilities = Capabilities(masks=True, scores=True)
 
     def __init__(self, lm: LanguageModel, *, rows: int = 64, memory: int = MEMORY) -> None:
-        """At most `rows` replies are in the making at once; `memory` bytes are kept from batch to batch."""
+        """Load for at most `rows` replies at once, with a cache of `memory` bytes between batches."""
         if rows < 1:
             raise BadParameter(f"An engine needs room for at least one reply: rows cannot be {rows}.")
         self.lm = lm
@@ -50,7 +51,7 @@ class TransformersEngine:
         self.vocabulary: Vocabulary = _vocabulary(lm)
         config = lm.model.config.get_text_config()
         self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
-        """The most tokens that the model reads."""
+        """Context length of the model in tokens."""
         self.reader: Reader = reader_for(lm, memory)
         self._ends = lm.stop_ids
         self._versions: dict[str, int] = {}
@@ -72,7 +73,7 @@ class TransformersEngine:
         return tuple(self.lm.chat([{"role": role, "content": content} for role, content in messages]))
 
     def follow(self, call: Call, user: str) -> Prompt:
-        """Nothing that was said is tokenised again: what closes the reply and opens the next is put after it."""
+        """Extend a reply without tokenising it again: the closing and opening tokens are appended."""
         messages = (*call.prompt.messages, ("assistant", call.text), ("user", user))
         said = call.tokens
         while said and said[-1] in self._ends:
@@ -80,20 +81,20 @@ class TransformersEngine:
         return Prompt(messages, (*call.prompt.tokens, *said, *self.lm.after_reply(user)))
 
     def policy_id(self, adapter: str) -> PolicyId:
-        """Whose probabilities an adapter's are now."""
+        """Return the present identity of an adapter's policy."""
         return PolicyId(self.lm.name, adapter, self._versions.get(adapter, 0))
 
     def publish(self, adapter: str, version: int) -> None:
-        """The weights of an adapter (empty: of the base) have changed."""
+        """Announce that the weights of an adapter (empty: of the base) have changed."""
         self._versions[adapter] = version
         self.reader.forget(adapter)
 
     def renew(self) -> None:
-        """Forget what earlier batches left, so that what follows is computed as by a new engine."""
+        """Forget the cache of earlier batches, so that later results equal those of a new engine."""
         self.reader.renew()
 
     def load_adapter(self, path: str) -> str:
-        """Load an adapter from its folder; its name, which records keep, tells the folder's and the weights'."""
+        """Load an adapter from its folder; its name in records names the folder and the weights."""
         folder = Path(path).expanduser()
         name = f"{_WORD.sub('_', folder.name).strip('_')}-{digest(folder)}".strip("-")
         if name not in adapter_names(self.lm):
@@ -101,7 +102,7 @@ class TransformersEngine:
         return name
 
     def drop_adapter(self, name: str) -> None:
-        """Let go of an adapter that was loaded."""
+        """Unload an adapter."""
         self.reader.forget(name)
         self._versions.pop(name, None)
         dropped(self.lm, name)
@@ -114,7 +115,7 @@ class TransformersEngine:
         return [calls[number] for number in range(len(requests))]
 
     def _waves(self, requests: Sequence[Request]) -> Iterator[list[int]]:
-        """Requests that begin alike stand together, so that a wave shares as much as it can."""
+        """Sort requests that begin alike together, so that a wave shares as much as it can."""
         order = iter(sorted(range(len(requests)), key=lambda n: (requests[n].adapter, requests[n].prompt.tokens)))
         while wave := list(islice(order, self.rows)):
             yield wave
@@ -137,7 +138,7 @@ class TransformersEngine:
         return 0 < reply.length < self.longest
 
     def _write(self, replies: Sequence[Reply]) -> None:
-        """Draw first tokens from what follows the prompts, and go on with those that are not over."""
+        """Draw first tokens after the prompts, and continue the replies that are not over."""
         texts = [reply.text for reply in replies]
         distinct = list(dict.fromkeys(texts))
         logits = self.reader.read(distinct)
@@ -164,7 +165,7 @@ class TransformersEngine:
             reply.take(drawn, one.allowed)
 
     def _go_on(self, live: list[Reply]) -> None:
-        """Pass after pass, until every reply is over."""
+        """Run pass after pass, until every reply is over."""
         while live := self._leave(live):
             width = width_for([len(reply.pending) for reply in live]) if self.reader.ragged else 1
             logits = self.reader.go_on([reply.pending[:width] for reply in live])
@@ -173,7 +174,7 @@ class TransformersEngine:
             self._draw(logits, [(r, row) for row, r in enumerate(live) if not r.pending and not self._over(r)])
 
     def _leave(self, live: list[Reply]) -> list[Reply]:
-        """Let go of the rows whose replies are over; those that a later prompt goes on from are read to their end."""
+        """Remove the rows whose replies are over; replies that a later prompt extends are read to their end."""
         stay = [row for row, reply in enumerate(live) if self._stays(reply)]
         for row, reply in enumerate(live):
             if not self._stays(reply) and reply.request.extended:
@@ -227,7 +228,10 @@ class TransformersEngine:
 
 
 def _vocabulary(lm: LanguageModel) -> Vocabulary:
-    """The tokenizer's own quick core, in a copy that nobody else sets padding on; one without it is used as it is."""
+    """Return a copy of the tokenizer's fast backend that nobody else sets padding on.
+
+    Without one, the tokenizer itself.
+    """
     core = getattr(lm.tokenizer, "backend_tokenizer", None)
     if core is None:
         return TransformersVocabulary(lm.tokenizer)
@@ -238,7 +242,7 @@ def _vocabulary(lm: LanguageModel) -> Vocabulary:
 
 
 def width_for(pending: Sequence[int]) -> int:
-    """How many tokens a row to read in the next pass: the width at which a pass brings most for what it costs."""
+    """Return the number of tokens a row to read in the next pass: the width with the best ratio of tokens to cost."""
     best, worth = 1, 0.0
     for width in sorted(set(pending)):
         brought = sum(min(count, width) for count in pending) / (_PASS + len(pending) * width)

@@ -1,4 +1,4 @@
-"""Which weights each row is read under: the base, one adapter for all rows, or several adapters side by side.
+"""Weights of each row: the base, one adapter for all rows, or several adapters side by side.
 
 With several, their factors are stacked: a layer's output is the base's plus `((x A) * mask) B`, where A and B hold all
 adapters' factors next to one another and each row's mask keeps the part of its own adapter. So one pass costs one pass,
@@ -20,7 +20,7 @@ Names = tuple[str, ...]
 
 
 class Stack:
-    """Some adapters of a model side by side."""
+    """Several adapters of a model side by side."""
 
     def __init__(self, lm: LanguageModel, names: Names) -> None:
         self.names = names
@@ -31,7 +31,7 @@ class Stack:
         self._mask = torch.zeros(0)
 
     def _forward(self, layer: Any) -> Callable[..., torch.Tensor]:
-        """What a layer computes in place of its own forward pass."""
+        """Compute a layer with the stack, in place of its own forward pass."""
         factors = [_factors(layer, name, rank) for name, rank in self._ranks.items()]
         inward = torch.cat([first for first, _ in factors]).t().contiguous()
         outward = torch.cat([second for _, second in factors], dim=1).t().contiguous()
@@ -44,7 +44,7 @@ class Stack:
         return forward
 
     def rows(self, adapters: Sequence[str]) -> None:
-        """From now on a pass has these rows."""
+        """Set the rows of the next passes."""
         parts = [
             torch.tensor([[float(name == own)] for own in adapters]).expand(-1, self._ranks[name])
             for name in self.names
@@ -53,7 +53,7 @@ class Stack:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Within, the layers compute with the stack."""
+        """Run the layers with the stack within."""
         for layer, forward in self._layers:
             layer.forward = forward
         try:
@@ -68,7 +68,10 @@ def _rank(layers: Sequence[Any], name: str) -> int:
 
 
 def _factors(layer: Any, name: str, rank: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """An adapter's two factors at a layer, its scale in the second; nothing where it leaves the layer alone."""
+    """Return the two factors of an adapter at a layer, its scale in the second.
+
+    Nothing where it leaves the layer alone.
+    """
     if name in layer.lora_A:
         return layer.lora_A[name].weight, layer.lora_B[name].weight * layer.scaling[name]
     other = next(iter(layer.lora_A.values())).weight
@@ -76,11 +79,11 @@ def _factors(layer: Any, name: str, rank: int) -> tuple[torch.Tensor, torch.Tens
 
 
 _KEPT = 4
-"""So many sets of adapters keep their copies side by side; those used longest ago are let go."""
+"""Number of sets of adapters whose stacks are cached; the least recently used are dropped."""
 
 
 class Weights:
-    """A model's base and adapters, as the rows of a batch need them."""
+    """Base and adapters of a model, for the rows of a batch."""
 
     def __init__(self, lm: LanguageModel) -> None:
         self.lm = lm
@@ -89,7 +92,7 @@ class Weights:
 
     @contextmanager
     def under(self, adapters: Sequence[str]) -> Iterator[None]:
-        """Within, rows can be read under any of these (empty: the base)."""
+        """Allow rows under any of these within (empty: the base)."""
         for name in {*adapters} - {""}:
             check_adapter(self.lm, name)
         if len({*adapters}) == 1:
@@ -108,10 +111,10 @@ class Weights:
                 self._stack = None
 
     def rows(self, adapters: Sequence[str]) -> None:
-        """The next pass has rows under these."""
+        """Set the weights of the rows of the next pass."""
         if self._stack is not None:
             self._stack.rows(adapters)
 
     def forget(self) -> None:
-        """Weights have changed."""
+        """Forget the stacks of changed weights."""
         self._stacks.clear()

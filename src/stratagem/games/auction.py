@@ -23,12 +23,12 @@ BIDS = ("LOW", "MEDIUM", "HIGH")
 VALUES = (1, 2, 3)
 _CHOICES = Flat(BIDS)
 _MOST_ENUMERATED = 8
-"""Beyond this many seats the yardstick is not worked out."""
+"""Number of seats beyond which the cooperative yardstick is not computed."""
 
 
 @lru_cache
 def cooperative_pay(seats: int) -> float | None:
-    """What each seat earns a round when all bid one below their value, at least 1: 7/18 for two seats."""
+    """Return the payoff of each seat a round when all bid one below their value, at least 1: 7/18 for two seats."""
     if seats > _MOST_ENUMERATED:
         return None
     total = 0.0
@@ -49,17 +49,17 @@ class PastRound(NamedTuple):
 
     @property
     def lost(self) -> bool:
-        """Whether somebody bid more."""
+        """True if somebody bid more."""
         return max(self.others) > self.bid
 
     @property
     def won(self) -> bool:
-        """Whether nobody bid as much."""
+        """True if nobody bid as much."""
         return max(self.others) < self.bid
 
 
 class AuctionFacts(NamedTuple):
-    """One's value now, and the rounds so far."""
+    """The seat's own value now, and the rounds so far."""
 
     seat: Seat
     round: int
@@ -124,11 +124,11 @@ class AuctionState(State[AuctionFacts]):
         return tuple((self.values[seat] - bid) * share if bid == top else 0.0 for seat, bid in enumerate(bids))
 
     def _low_at_three(self, bids: tuple[int, ...]) -> tuple[float | None, ...]:
-        """A round in which a seat had the highest value counts; bidding LOW there keeps the price down."""
+        """Return whether bidding LOW keeps the price down: a seat had the highest value and bid LOW."""
         return tuple(float(bid == 1) if self.values[seat] == 3 else None for seat, bid in enumerate(bids))
 
     def _misallocation(self, bids: tuple[int, ...]) -> float:
-        """The value lost because the item went to a seat that values it less, over the highest value."""
+        """Return the value lost because the item went to a seat that values it less, over the highest value."""
         top, best = max(bids), max(self.values)
         winners = [self.values[seat] for seat, bid in enumerate(bids) if bid == top]
         return (best - sum(winners) / len(winners)) / best
@@ -138,7 +138,7 @@ class AuctionState(State[AuctionFacts]):
         return None if pay is None else Stakes(pay, pay)
 
     def resample(self, seat: Seat, chance: Chance) -> AuctionState:
-        """Other seats' values now are anything; their values of past rounds are known to nobody who still asks."""
+        """Redraw the other seats' values of this round; values of past rounds play no part any more."""
         copy = self.fork(chance)
         copy.values = tuple(
             value if other == seat else VALUES[chance.at("resample", other).integer(3)]
@@ -149,7 +149,7 @@ class AuctionState(State[AuctionFacts]):
 
 @dataclass(frozen=True, kw_only=True)
 class Auction(Game[AuctionFacts]):
-    """First-price, sealed bids, values drawn anew each round."""
+    """First-price sealed-bid auction; values are drawn anew each round."""
 
     state = AuctionState
 
@@ -183,7 +183,7 @@ class Auction(Game[AuctionFacts]):
         return _CHOICES
 
     def state_key(self, facts: AuctionFacts) -> str:
-        """One's value and how the last round went."""
+        """Return the seat's own value and the outcome of the last round."""
         last = facts.past[-1] if facts.past else None
         went = "start" if last is None else "won" if last.won else "lost" if last.lost else "tied"
         return f"value {facts.value} {went}"

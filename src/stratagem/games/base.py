@@ -27,7 +27,7 @@ class Part(NamedTuple):
     """A classified piece of an action with its reward, such as one order of a sheet."""
 
     slot: str
-    """Which piece; empty for what is said of how it all ended."""
+    """Name of the piece; empty for a reward for the outcome of the whole game."""
     kind: str
     reward: float
 
@@ -40,21 +40,24 @@ class Stakes(NamedTuple):
 
 
 class RoundResult(NamedTuple):
-    """What one call of `play` brought about."""
+    """Result of one call of `play`."""
 
     payoffs: tuple[float, ...]
     closed: bool = True
-    """Whether the round has ended; within a sequential round nothing is paid yet."""
+    """True if the round has ended; within a sequential round there are no payoffs yet."""
     keep: tuple[bool, ...] | None = None
     """False for a seat whose transition is to be discarded; None keeps all."""
     parts: Mapping[Seat, tuple[Part, ...]] | None = None
-    """Of the actions that were just played; what a seat is given that did not act belongs to its latest action."""
+    """Classified pieces of the actions just played, by seat.
+
+    A seat that did not act gets them for its latest action.
+    """
     signals: Mapping[str, tuple[float | None, ...]] | None = None
     """The round's safety signals by seat; None for a seat where the signal has no meaning this round."""
 
 
 class View(Generic[F]):
-    """What one seat knows now: the facts, and everything that follows from them, computed when asked for."""
+    """Knowledge of one seat now: the facts, and everything that follows from them, computed on demand."""
 
     __slots__ = ("facts", "game", "seat")
 
@@ -65,83 +68,86 @@ class View(Generic[F]):
 
     @property
     def choices(self) -> Choices:
-        """What this seat may do."""
+        """Choices of this seat."""
         return self.game.choices(self.facts)
 
     @property
     def state_key(self) -> str:
-        """Equal for situations that look the same to this seat, however they came about."""
+        """Key that is equal for situations that look the same to this seat, whatever their history."""
         return self.game.state_key(self.facts)
 
     @property
     def info_key(self) -> str:
-        """The information set with perfect recall: all that this seat has seen and done."""
+        """Information set with perfect recall: all that this seat has seen and done."""
         return self.game.info_key(self.facts)
 
     @property
     def rules(self) -> str:
-        """The rules as this seat is told them; the same in every situation."""
+        """Rules in words for this seat; the same in every situation."""
         return self.game.rules(self.seat)
 
     @property
     def situation(self) -> str:
-        """What has happened and what stands, as this seat sees it."""
+        """History and present position in words, as this seat sees them."""
         return self.game.situation(self.facts)
 
 
 class Game(ABC, Generic[F]):
-    """A set of rules with its parameters; subclasses are frozen dataclasses, so two equal games play alike."""
+    """Rules of a game with their parameters; subclasses are frozen dataclasses, so two equal games play alike."""
 
     state: ClassVar[type[State[Any]]]
-    """The class of its states."""
+    """Class of the game's states."""
 
     @property
     @abstractmethod
     def spec(self) -> GameSpec:
-        """What the game declares about itself."""
+        """Declared facts of the game."""
 
     def start(self, chance: Chance) -> State[F]:
-        """A fresh table, whose every draw comes from `chance`."""
+        """Start a new table whose every draw comes from `chance`."""
         state = self.state(self, chance)
         state.begin()
         return state
 
     def load(self, data: Json, chance: Chance) -> State[F]:
-        """The state that `dump` wrote, going on with `chance`."""
+        """Load the state that `dump` wrote; later draws come from `chance`."""
         state = self.state(self, chance)
         state.restore(data)
         return state
 
     @abstractmethod
     def choices(self, facts: F) -> Choices:
-        """What a seat that knows these facts may do."""
+        """Return the choices of a seat that knows these facts."""
 
     @abstractmethod
     def rules(self, seat: Seat) -> str:
-        """The rules as this seat is told them."""
+        """Return the rules in words for this seat."""
 
     @abstractmethod
     def situation(self, facts: F) -> str:
-        """What has happened and what stands, in words."""
+        """Return the history and the present position in words."""
 
     def info_key(self, facts: F) -> str:
-        """The information set: by default, everything that the seat knows."""
+        """Return the information set: by default, everything that the seat knows."""
         return repr(facts)
 
     def state_key(self, facts: F) -> str:
-        """What matters for the future: states of one round that agree in it at every seat have the same future."""
+        """Return the key of what matters for the future.
+
+        States of one round that agree in it at every seat have the same future.
+        """
         return self.info_key(facts)
 
     def default_action(self, facts: F) -> str:
-        """What is played for a seat that is absent: the first legal action unless the game knows better."""
+        """Return the action that is played for an absent seat: by default the first legal action."""
         return self.choices(facts).first
 
     def one_round(self) -> Game[F] | None:
-        """The same game cut to one round, where rounds know nothing of each other; None where they do."""
+        """Return the same game cut to one round, where rounds know nothing of each other; None where they do."""
         return None
 
     def twin(self) -> Twin | None:
-        """The same game in OpenSpiel, where it has it: the oracle for checks and best responses."""
+        """Return the same game in OpenSpiel, if there is one: the oracle for checks and best responses."""
         return None
 
 
@@ -161,22 +167,22 @@ class State(ABC, Generic[F]):
         self.round = 0
         self.over = False
         self.to_act: tuple[Seat, ...] = ()
-        """The seats that must choose now, in ascending order; empty when the game is over."""
+        """Seats that must choose now, in ascending order; empty when the game is over."""
 
     def begin(self) -> None:
-        """Draw what the game begins with; by default all seats are to act."""
+        """Make the first draws of the game; by default all seats are to act."""
         self.to_act = tuple(range(self.game.spec.seats))
 
     @abstractmethod
     def view(self, seat: Seat) -> View[F]:
-        """What `seat` knows now; a pure function of state and seat that later play does not change."""
+        """Return the view of `seat`: a pure function of state and seat that later play does not change."""
 
     @abstractmethod
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        """Play one action for each seat in `to_act`; None stands for a seat that said nothing legal."""
+        """Play one action for each seat in `to_act`; None stands for a seat without a legal action."""
 
     def fork(self, chance: Chance | None = None) -> Self:
-        """An independent copy; with `chance`, draws still to come are taken from there."""
+        """Fork the state: an independent copy; with `chance`, later draws come from there."""
         copy = type(self)(self.game, chance or self.chance)
         copy.round, copy.over, copy.to_act = self.round, self.over, self.to_act
         for name in self.kept:
@@ -184,7 +190,7 @@ class State(ABC, Generic[F]):
         return copy
 
     def dump(self) -> Json:
-        """All that `Game.load` needs to go on from here, as JSON."""
+        """Return the JSON from which `Game.load` makes this state again."""
         return {name: _listed(getattr(self, name)) for name in ("round", "over", "to_act", *self.kept)}
 
     def restore(self, data: Json) -> None:
@@ -200,42 +206,43 @@ class State(ABC, Generic[F]):
             )
 
     def _may_act(self) -> bool:
-        """Whether those who are to act are seats, each named once, and none when it is over."""
+        """Return whether these are seats, each named once, and none when the game is over."""
         seats = self.to_act if isinstance(self.to_act, tuple) else (None,)
         known = all(type(seat) is int and 0 <= seat < self.game.spec.seats for seat in seats)
         return known and len(set(seats)) == len(seats) and bool(seats) != self.over
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Name and text of files in which this game is told elsewhere, such as pictures; by default there are none."""
+        """Name and text of files that show this game elsewhere, such as pictures; by default there are none."""
         return iter(())
 
     def end(self) -> None:
-        """Say that the game is over."""
+        """End the game."""
         self.over, self.to_act = True, ()
 
     def stakes(self, seat: Seat) -> Stakes | None:
-        """The yardsticks of this seat at this table; None where the game has no notion of cooperation."""
+        """Yardsticks of this seat at this table; None where the game has no notion of cooperation."""
         return None
 
     def standing(self) -> tuple[float, ...] | None:
-        """What each seat would be paid if it ended here, in games that pay at their end; None where it does not say."""
+        """Return the payoff of each seat if the game ended here; None where the game does not define it."""
         return None
 
     def clock(self, turn: int) -> int:
-        """How late it is after so many turns: these, unless turns may fall out, as phases in which nobody decides.
+        """Return the game time after so many turns: by default their number.
 
-        Ways of going on from one situation are compared and stopped at equal times.
+        Games in which turns may fall out count those too, so that branches from one situation are cut at equal
+        times.
         """
         return turn
 
     def resample(self, seat: Seat, chance: Chance) -> Self:
-        """A state that `seat` cannot tell from this one, with what it cannot see drawn anew."""
+        """Draw anew everything that `seat` cannot see; the result is indistinguishable to it from this state."""
         if self.game.spec.perfect_information:
             return self.fork(chance)
         raise CannotCompute(f"{self.game.spec.name} cannot redraw what a seat does not see.")
 
     def refuse(self, actions: Mapping[Seat, str | None]) -> IllegalAction:
-        """The error for actions that do not fit: the wrong seats, or an action that is not among the choices."""
+        """Return the error for actions that do not fit: the wrong seats, or an action that is not among the choices."""
         name = self.game.spec.name
         if set(actions) != set(self.to_act):
             return IllegalAction(f"In {name} the seats to act are {list(self.to_act)}, not {sorted(actions)}.")
@@ -247,7 +254,7 @@ class State(ABC, Generic[F]):
 
 
 def pending(seats: int) -> RoundResult:
-    """The result of a move within a round: nothing is paid yet."""
+    """Return the result of a move within a round: no payoffs yet."""
     return RoundResult((0.0,) * seats, closed=False)
 
 

@@ -34,18 +34,18 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
 """Games by name; keyword arguments are their parameters."""
 
 PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel}
-"""Families whose names carry a raw tail after a colon."""
+"""Families of games whose names carry a raw tail after a colon."""
 
 _registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games")
 
 
 def game_names() -> list[str]:
-    """Every name that `make_game` knows, other packages' included."""
+    """Return every name that `make_game` knows, other packages' included."""
     return _registry.names()
 
 
 def make_game(text: str) -> Game[Any]:
-    """The game that a text names: `kuhn`, `ipd(rounds=20)`, `spiel:go(board_size=5)`."""
+    """Make the game that a text names: `kuhn`, `ipd(rounds=20)`, `spiel:go(board_size=5)`."""
     prefix, colon, rest = text.partition(":")
     if colon and prefix in PREFIXES:
         return PREFIXES[prefix](rest)
@@ -54,7 +54,10 @@ def make_game(text: str) -> Game[Any]:
 
 @lru_cache(maxsize=1024)
 def describe(game: Game[Any]) -> str:
-    """The text from which `make_game` makes this game again: its name and every parameter that is not the default."""
+    """Return the text from which `make_game` makes this game again.
+
+    Its name and every parameter that is not the default.
+    """
     name = game.spec.name
     if name.partition(":")[0] in PREFIXES and ":" in name:
         return name
@@ -71,7 +74,7 @@ def describe(game: Game[Any]) -> str:
 
 @lru_cache(maxsize=256)
 def _usual(name: str) -> Game[Any] | None:
-    """The game with all its defaults; None where a parameter has none."""
+    """Return the game with all its defaults; None where a parameter has none."""
     try:
         return _registry.make(Call(name))
     except BadParameter:

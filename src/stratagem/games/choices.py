@@ -20,7 +20,7 @@ from stratagem.games.reading import by_plain, find_literals, last_line, plain, u
 
 
 class Reply(NamedTuple):
-    """What a free reply came to: a legal action, or the reason why it is none."""
+    """Parsed free reply: a legal action, or the reason why there is none."""
 
     action: str | None
     problem: str = ""
@@ -28,20 +28,20 @@ class Reply(NamedTuple):
 
 
 class Choices(ABC):
-    """What a seat may do now."""
+    """Legal actions of a seat."""
 
     @abstractmethod
     def __contains__(self, action: object) -> bool:
-        """Whether this exact string is a legal action."""
+        """Return whether this exact string is a legal action."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[str]:
-        """Every legal action, in a fixed order; a sheet may have very many."""
+        """Return every legal action, in a fixed order; a sheet may have very many."""
 
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many legal actions there are; a sheet whose slots share lines says at most how many."""
+        """The number of legal actions; an upper bound for a sheet whose slots share lines."""
 
     @property
     @abstractmethod
@@ -50,14 +50,14 @@ class Choices(ABC):
 
     @abstractmethod
     def sample(self, chance: Chance) -> str:
-        """A legal action, all equally likely (on a sheet: slot by slot)."""
+        """Draw a legal action uniformly (on a sheet: slot by slot)."""
 
     @abstractmethod
     def parse(self, text: str) -> Reply:
-        """Read a free reply by its end; never guesses."""
+        """Parse the end of a free reply; it never guesses."""
 
     def summary(self, limit: int = 12) -> str:
-        """The choices in one line, for people."""
+        """Return the choices in one line, for people."""
         shown = list(islice(self, limit))
         more = f" and {self.count - limit} more" if len(shown) == limit < self.count else ""
         return ", ".join(action.replace("\n", " / ") for action in shown) + more
@@ -99,7 +99,10 @@ class Flat(Choices):
         return self.actions[chance.integer(len(self.actions))]
 
     def parse(self, text: str) -> Reply:
-        """The action on the last non-empty line: the whole line, or the only one that it names and does not doubt."""
+        """Return the action on the last non-empty line.
+
+        The whole line, or the only one that it names and does not doubt.
+        """
         line = last_line(text)
         if not line:
             return Reply(None, "silent")
@@ -121,7 +124,7 @@ class Flat(Choices):
 
 
 class Slot(NamedTuple):
-    """One line of a sheet: who it is for, and what may stand there."""
+    """One line of a sheet: its unit, and its options."""
 
     name: str
     options: tuple[str, ...]
@@ -176,7 +179,7 @@ class Sheet(Choices):
 
     @property
     def count(self) -> int:
-        """How many ways there are to fill the sheet: more than there are actions where slots share lines."""
+        """The number of ways to fill the sheet; it exceeds the number of actions where slots share lines."""
         ways = [1] + [0] * self.fill
         for slot in self.slots:
             ways = [ways[k] + (ways[k - 1] * len(slot.options) if k else 0) for k in range(self.fill + 1)]
@@ -197,7 +200,7 @@ class Sheet(Choices):
         return action
 
     def canonical(self, lines: Iterable[str]) -> str | None:
-        """The action that these lines make in whatever order; None where they do not fill the sheet exactly."""
+        """Return the action that these lines make in whatever order; None where they do not fill the sheet exactly."""
         placed = self._placed(list(lines))
         return None if placed is None else "\n".join(line for _, line in placed)
 
@@ -210,7 +213,7 @@ class Sheet(Choices):
         return self._earliest(lines) if self._seats(lines, 0) else None
 
     def _earliest(self, lines: list[str]) -> Placed:
-        """Slot by slot the earliest option among the lines that leaves the others a place further down."""
+        """Choose slot by slot the earliest option among the lines that leaves the others a slot further down."""
         left, placed = Counter(lines), list[tuple[int, str]]()
         for index, slot in enumerate(self.slots):
             for option in slot.options:
@@ -223,7 +226,7 @@ class Sheet(Choices):
         return tuple(placed)
 
     def _seats(self, lines: list[str], start: int) -> bool:
-        """Whether every line has a slot of its own from `start` on."""
+        """Return whether every line has a slot of its own from `start` on."""
         owner: dict[int, str] = {}
         return all(self._seat(line, start, owner, set()) for line in lines)
 
@@ -244,7 +247,7 @@ class Sheet(Choices):
         return f"{many} \u2013 {shown}"
 
     def parse(self, text: str) -> Reply:
-        """The sheet that the last lines make, as many as are to be filled; spaces and case do not matter."""
+        """Return the sheet that the last lines make, as many as are to be filled; spaces and case do not matter."""
         lines = [stripped for line in text.splitlines() if (stripped := line.strip())][-self.fill :]
         if not lines:
             return Reply(None, "silent")
@@ -252,7 +255,7 @@ class Sheet(Choices):
         return Reply(action) if action is not None else Reply(None, "illegal")
 
     def _named(self, line: str) -> str:
-        """The option that a line names; the line itself where it names none, or more than one."""
+        """Return the option that a line names; the line itself where it names none, or more than one."""
         if line in self._places:
             return line
         return self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrapped(line)), line)
@@ -263,6 +266,6 @@ class Sheet(Choices):
 
 
 def _some(options: Sequence[str], limit: int) -> str:
-    """The first options, and how many more there are."""
+    """Return the first options and the number of the others."""
     more = f" and {len(options) - limit} more" if len(options) > limit else ""
     return ", ".join(options[:limit]) + more

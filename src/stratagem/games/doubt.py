@@ -13,7 +13,7 @@ from itertools import pairwise
 from stratagem.games.doubt_words import HEDGES, LEADS, NEGATIONS, PHRASES, SIGNS
 
 Span = tuple[int, int]
-"""Where an action stands in a line."""
+"""Position of an action in a line."""
 
 _DENYING = re.compile("|".join([rf"\b(?:{'|'.join(PHRASES)})\b", *map(re.escape, SIGNS)]))
 _EMPHATIC = re.compile(
@@ -30,7 +30,7 @@ _MARKS = "([{*_`\"'“‘ "
 
 
 def is_doubtful(line: str, spans: Iterable[Span]) -> bool:
-    """Whether a line that names one action, at these places, denies it, quotes it, asks for it or only considers it."""
+    """Return whether a line that names one action denies it, quotes it, asks for it or only considers it."""
     places = sorted(spans)
     before, after = line[: places[0][0]], line[places[-1][1] :]
     between = "".join(line[one[1] : other[0]] + " " for one, other in pairwise(places))
@@ -53,7 +53,7 @@ def _denies(text: str) -> bool:
 
 
 def _quotes(line: str, places: list[Span]) -> bool:
-    """Whether the action stands in quotation marks, and not as an answer that is given so."""
+    """Return whether the action stands in quotation marks, and not as an answer that is given so."""
     quoted = [
         (start, end)
         for start, end in (found.span() for found in _QUOTED.finditer(line))

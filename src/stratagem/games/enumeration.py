@@ -1,4 +1,4 @@
-"""All that chance can bring, with its probability: the states after a move, or at the start of a game.
+"""Enumeration of chance: the states after a move, or at the start of a game, with their probabilities.
 
 It works on any game that draws through `Chance` alone. A `Tape` answers draws that were already settled and stops the
 game at the first that was not; the game is then taken up again once for every outcome of that draw.
@@ -25,7 +25,7 @@ class Unsettled(Exception):
 
 
 class Tape:
-    """A source of chance that only knows the draws it was given."""
+    """Source of chance that only knows the draws it was given."""
 
     __slots__ = ("path", "settled")
 
@@ -34,15 +34,15 @@ class Tape:
         self.path = path
 
     def at(self, *path: int | str) -> Tape:
-        """The place of one draw."""
+        """Return the source of one draw."""
         return Tape(self.settled, self.path + path)
 
     def integer(self, bound: int) -> int:
-        """The settled outcome of an even draw."""
+        """Return the settled outcome of an even draw."""
         return self.choose((1.0 / bound,) * bound)
 
     def choose(self, weights: Sequence[float]) -> int:
-        """The settled outcome of a draw."""
+        """Return the settled outcome of a draw."""
         try:
             return self.settled[self.path]
         except KeyError:
@@ -60,7 +60,7 @@ class Tape:
 
 
 def starts(game: Game[Any]) -> Iterator[tuple[float, State[Any]]]:
-    """Every way in which a game can start."""
+    """Yield every initial state of a game, with its probability."""
     yield from _starts(game, Tape({}), 1.0)
 
 
@@ -73,7 +73,7 @@ def _starts(game: Game[Any], tape: Tape, probability: float) -> Iterator[tuple[f
 
 
 def outcomes(state: State[Any], actions: Mapping[Seat, str | None]) -> Iterator[tuple[float, State[Any], RoundResult]]:
-    """Every way in which a move can come out; `state` itself stays as it is and must come from `starts`."""
+    """Yield every outcome of a move, with its probability; `state` itself is unchanged and must come from `starts`."""
     tape = state.chance if isinstance(state.chance, Tape) else Tape({})
     yield from _outcomes(state, actions, tape, 1.0)
 

@@ -18,23 +18,23 @@ _GAMMA = 0x9E3779B97F4A7C15
 
 
 class Chance(Protocol):
-    """Where a state takes its draws from: a `Key` in play, an enumerating source in exact evaluation."""
+    """Source of a state's draws: a `Key` in play, an enumerating source in exact evaluation."""
 
     def at(self, *path: int | str) -> Chance:
-        """The source of one draw, named by its place in the game."""
+        """Return the source of one draw, named by its path in the game."""
         ...
 
     def integer(self, bound: int) -> int:
-        """A whole number from 0 to `bound - 1`, all equally likely."""
+        """Draw a whole number from 0 to `bound - 1` uniformly."""
         ...
 
     def choose(self, weights: Sequence[float]) -> int:
-        """An index, each as likely as its weight says."""
+        """Draw an index with probability proportional to its weight."""
         ...
 
 
 class Key:
-    """A place in the tree of seeds; immutable, cheap to make, and all its draws follow from its 64 bits."""
+    """Node in the tree of seeds; immutable, cheap to make, and all its draws follow from its 64 bits."""
 
     __slots__ = ("value",)
 
@@ -42,7 +42,7 @@ class Key:
         self.value = value & _MASK
 
     def at(self, *path: int | str) -> Key:
-        """The key further down: `key.at("round", 2)`."""
+        """Return the key further down: `key.at("round", 2)`."""
         value = self.value
         for step in path:
             value = _mix(value + _GAMMA * (_word(step) if isinstance(step, str) else step + 1))
@@ -51,15 +51,15 @@ class Key:
         return key
 
     def integer(self, bound: int) -> int:
-        """A whole number from 0 to `bound - 1`; the bias is below `bound` in 2**64."""
+        """Draw a whole number from 0 to `bound - 1`; the bias is below `bound` in 2**64."""
         return (_mix(self.value) * bound) >> 64
 
     def unit(self) -> float:
-        """A number from [0, 1)."""
+        """Draw a number from [0, 1)."""
         return (_mix(self.value) >> 11) * 2.0**-53
 
     def choose(self, weights: Sequence[float]) -> int:
-        """An index, each as likely as its weight; the weights need not sum to one."""
+        """Draw an index with probability proportional to its weight; the weights need not sum to one."""
         total = sum(weights)
         if not total > 0.0:
             raise ValueError(f"among the weights {weights} nothing can be chosen")
@@ -73,7 +73,10 @@ class Key:
         return last
 
     def rng(self) -> random.Random:
-        """A generator for players that need many draws; costs some microseconds, so ask for it only when used."""
+        """Return a generator for players that need many draws.
+
+        Costs some microseconds, so ask for it only when used.
+        """
         return random.Random(self.value)
 
     def __eq__(self, other: object) -> bool:

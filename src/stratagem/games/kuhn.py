@@ -22,21 +22,21 @@ _OPEN, _FACING = Flat(("PASS", "BET")), Flat(("FOLD", "CALL"))
 _PENDING = pending(2)
 _SAID = {"P": "passed", "B": "bet", "C": "called", "F": "folded"}
 _PAID_LINES = {"PP": 0, "BC": 0, "PBC": 0, "BF": 1, "PBF": -1}
-"""How a hand can end: 0 showdown, 1 the opener wins by a fold, -1 the other does."""
+"""Terminal betting lines: 0 showdown, 1 the opener wins by a fold, -1 the other does."""
 
 
 class KuhnFacts(NamedTuple):
-    """One's card and the betting of this hand, as letters: P pass, B bet, C call, F fold."""
+    """The seat's card and the betting of this hand, as letters: P pass, B bet, C call, F fold."""
 
     seat: Seat
     card: str
     line: str
     opens: bool
-    """Whether this seat acts first in this hand."""
+    """True if this seat acts first in this hand."""
 
     @property
     def facing_bet(self) -> bool:
-        """Whether there is a bet to call."""
+        """True if there is a bet to call."""
         return self.line.endswith("B")
 
 
@@ -96,7 +96,7 @@ class KuhnState(State[KuhnFacts]):
         return gain, -gain
 
     def stakes(self, seat: Seat) -> Stakes:
-        """One chip of ante stands for cooperation; a passive opponent leaves nothing to win."""
+        """Yardsticks: one chip of ante stands for cooperation; a passive opponent leaves nothing to win."""
         return Stakes(1.0, 0.0)
 
     def resample(self, seat: Seat, chance: Chance) -> KuhnState:
@@ -180,12 +180,12 @@ class KuhnTwin:
         self.spiel: Any = pyspiel.load_game("kuhn_poker")
 
     def view(self, node: Node) -> View[KuhnFacts]:
-        """Our seat's view where the player to move at `node` stands."""
+        """Return our seat's view where the player to move at `node` stands."""
         seat, history = node.current_player(), node.history()
         return View(self.game, seat, KuhnFacts(seat, CARDS[history[seat]], _line(history[2:]), seat == 0))
 
     def action(self, node: Node, spiel_action: int) -> str:
-        """Our word for pass or bet at this node."""
+        """Return our word for pass or bet at this node."""
         legal = _FACING if _line(node.history()[2:]).endswith("B") else _OPEN
         return legal.actions[spiel_action]
 
@@ -202,7 +202,7 @@ class KuhnTwin:
         return node
 
     def seat(self, state: State[Any], player: int) -> int:
-        """The opener of the hand in play is OpenSpiel's player 0."""
+        """Return the opener of the hand in play is OpenSpiel's player 0."""
         return (state.round + player) % 2
 
 

@@ -1,6 +1,6 @@
-"""Repeated matrix games of two seats: simultaneous moves, payoffs from a table, labels of the actions a parameter.
+"""Repeated matrix games of two seats: simultaneous moves, payoffs from a table, labels of the actions as a parameter.
 
-A null action (nothing legal said) pays its seat the lowest payoff of the table minus one, discards the other seat's
+A null action (no legal reply) pays its seat the lowest payoff of the table minus one, discards the other seat's
 transition, uses up the round and enters nobody's history (ShapeLLM).
 """
 
@@ -24,7 +24,7 @@ Payoffs = tuple[tuple[tuple[float, float], ...], ...]
 
 
 class MatrixFacts(NamedTuple):
-    """What a seat knows: the moves of every round that counted, as indices, its own and the other's."""
+    """Knowledge of a seat: the moves of every round that counted, as indices, its own and the other's."""
 
     seat: Seat
     labels: tuple[str, ...]
@@ -85,7 +85,7 @@ class MatrixState(State[MatrixFacts]):
         return RoundResult(payoffs, keep=silent, signals=signals)
 
     def _harm(self, total: float) -> float:
-        """The share of the best joint payoff that was not realised (SEPO's 1 - (u1 + u2)/6 in its ipd)."""
+        """Return the share of the best joint payoff that was not realised (SEPO's 1 - (u1 + u2)/6 in its ipd)."""
         sums = [sum(cell) for row in self.game.payoffs for cell in row]
         best, worst = max(sums), min(0.0, *sums)
         return (best - total) / (best - worst) if best > worst else 0.0
@@ -116,16 +116,16 @@ class MatrixGame(Game[MatrixFacts]):
 
     name: str = "matrix"
     payoffs: Payoffs
-    """`payoffs[row][column]` is what seat 0 and seat 1 get."""
+    """Payoffs of seats 0 and 1, as `payoffs[row][column]`."""
     labels: tuple[str, ...] = ("A", "B")
-    """What seat 0's actions are called, and seat 1's where it has no labels of its own."""
+    """Action names of seat 0, and of seat 1 where it has no labels of its own."""
     labels_second: tuple[str, ...] | None = None
     rounds: int = 20
-    """The most rounds played."""
+    """Largest number of rounds."""
     continuation: float = 1.0
-    """The probability that another round follows, up to `rounds`."""
+    """Probability that another round follows, up to `rounds`."""
     cooperative: bool = False
-    """Whether the first action of each seat is the cooperative one; the safety signals need to know."""
+    """True if the first action of each seat is the cooperative one; the safety signals need to know."""
     story: str = "Two players choose at the same time, again and again, without talking."
     summary: str = "A repeated matrix game of your own."
     reference: str = ""
@@ -152,7 +152,7 @@ class MatrixGame(Game[MatrixFacts]):
         within(self.name, "continuation", self.continuation, 0.0, 1.0)
 
     def seat_labels(self, seat: Seat) -> tuple[str, ...]:
-        """The names of this seat's actions."""
+        """Return the names of this seat's actions."""
         return self.labels if seat == 0 or self.labels_second is None else self.labels_second
 
     @cached_property
@@ -162,7 +162,7 @@ class MatrixGame(Game[MatrixFacts]):
 
     @cached_property
     def null_payoff(self) -> float:
-        """What a seat gets for saying nothing legal."""
+        """Payoff of a seat without a legal action."""
         return self.lowest - 1.0
 
     @cached_property
@@ -203,7 +203,7 @@ class MatrixGame(Game[MatrixFacts]):
         return Flat(self.seat_labels(0)), Flat(self.seat_labels(1))
 
     def state_key(self, facts: MatrixFacts) -> str:
-        """The last joint action, one's own first: what a memory-one strategy looks at."""
+        """Return the last joint action, one's own first: the memory of a memory-one strategy."""
         return joint(facts, facts.mine[-1], facts.theirs[-1]) if facts.mine else "start"
 
     def info_key(self, facts: MatrixFacts) -> str:
@@ -211,7 +211,7 @@ class MatrixGame(Game[MatrixFacts]):
         return f"seat {facts.seat} round {facts.round}: {' '.join(pairs)}"
 
     def pay(self, seat: Seat, mine: str, theirs: str) -> tuple[float, float]:
-        """What a seat and the other get when they play these labels."""
+        """Return the payoffs of a seat and of the other when they play these labels."""
         own, other = self.seat_labels(seat).index(mine), self.seat_labels(1 - seat).index(theirs)
         cell = self.payoffs[own][other] if seat == 0 else self.payoffs[other][own]
         return cell[seat], cell[1 - seat]
@@ -232,7 +232,7 @@ class MatrixGame(Game[MatrixFacts]):
 
 
 def joint(facts: MatrixFacts, mine: int, theirs: int) -> str:
-    """A joint action as the seat names it, its own first."""
+    """Return a joint action as the seat names it, its own first."""
     return f"{facts.labels[mine]}/{facts.their_labels[theirs]}"
 
 

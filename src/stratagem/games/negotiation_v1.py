@@ -27,7 +27,7 @@ class PieFacts(NamedTuple):
 
     @property
     def broke_down(self) -> bool:
-        """Whether any round so far ended without a deal."""
+        """True if any round so far ended without a deal."""
         return any(mine + theirs > self.pie for mine, theirs in zip(self.mine, self.theirs, strict=True))
 
 
@@ -109,7 +109,7 @@ class Pie(Game[PieFacts]):
         return Flat(str(demand) for demand in range(self.pie + 1))
 
     def state_key(self, facts: PieFacts) -> str:
-        """The last pair of demands and how many rounds are left."""
+        """Return the last pair of demands and how many rounds are left."""
         last = f"{facts.mine[-1]},{facts.theirs[-1]}" if facts.mine else "start"
         return f"{last} left {self.rounds - len(facts.mine)}"
 

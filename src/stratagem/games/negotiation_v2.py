@@ -27,12 +27,12 @@ VALUE_SPLITS = tuple(split for split in product(range(_TOTAL_VALUE + 1), repeat=
 
 
 def worth(bundle: Bundle, values: Bundle) -> int:
-    """What a bundle is worth at these values."""
+    """Return the value of a bundle at these values per item."""
     return sum(count * value for count, value in zip(bundle, values, strict=True))
 
 
 def written(bundle: Bundle) -> str:
-    """A demand as it is said: `[2, 1, 0]`."""
+    """Write a demand as it is played: `[2, 1, 0]`."""
     return f"[{', '.join(map(str, bundle))}]"
 
 
@@ -57,12 +57,12 @@ class DivisionFacts(NamedTuple):
 
     @property
     def last_failed(self) -> bool:
-        """Whether the last round ended without a deal."""
+        """True if the last round ended without a deal."""
         return bool(self.mine) and not fits(self.mine[-1], self.theirs[-1], self.pool)
 
 
 def fits(first: Bundle, second: Bundle, pool: Bundle) -> bool:
-    """Whether two demands can both be met."""
+    """Return whether two demands can both be met."""
     return all(a + b <= count for a, b, count in zip(first, second, pool, strict=True))
 
 
@@ -113,7 +113,7 @@ class DivisionState(State[DivisionFacts]):
         return worth(self.pool, self.values[seat]) / 2
 
     def _best_joint(self) -> int:
-        """The value of the pool when every item goes to the seat that values it more."""
+        """Return the value of the pool when every item goes to the seat that values it more."""
         return sum(count * max(pair) for count, *pair in zip(self.pool, *self.values, strict=True))
 
     def stakes(self, seat: Seat) -> Stakes:
@@ -134,7 +134,7 @@ class Division(Game[DivisionFacts]):
 
     rounds: int = 4
     most: int = 5
-    """The most of one item in the pool; there is at least one."""
+    """Largest number of one item in the pool; there is at least one."""
 
     def __post_init__(self) -> None:
         whole("Negotiation", "rounds", self.rounds, 1)

@@ -19,9 +19,9 @@ from stratagem.games.choices import Choices
 from stratagem.games.key import Key
 
 _CHOICES = 8
-"""So many choices are written out."""
+"""Number of choices that are written out."""
 _SHORT = 250
-"""A playthrough of fewer lines is followed by a second one."""
+"""Number of lines below which a second playthrough follows."""
 GOLDEN = {
     "diplomacy": "diplomacy(until=1901)",
     "matrix": "matrix(payoffs=[[(3, 1), (0, 2), (1, 1)], [(2, 0), (1, 3), (0, 0)]], labels=('UP', 'DOWN'), "
@@ -34,7 +34,7 @@ GOLDEN = {
 
 
 def playthrough(game: Game[Any], key: Key) -> str:
-    """One episode at random by `key`: the rules, what each seat to act sees and may do, what it does and is paid."""
+    """Play one episode at random by `key` and write it out: rules, views, choices, actions and payoffs."""
     return _text(_declared(game)) + _text(_episode(game, key))
 
 
@@ -80,7 +80,7 @@ def _seat(state: State[Any], seat: Seat, told: dict[Seat, list[str]]) -> Iterato
 
 
 def _situation(state: State[Any], seat: Seat, told: dict[Seat, list[str]]) -> Iterator[str]:
-    """What a seat sees; lines that it has been shown before at the head of a history that grows are left out."""
+    """Describe a seat's situation, without the lines of a growing history that it has been shown before."""
     yield f"seat {seat} sees:"
     lines, before = state.view(seat).situation.split("\n"), told.get(seat, [])
     told[seat] = lines
@@ -114,14 +114,14 @@ def _indented(lines: Sequence[str]) -> Iterator[str]:
 
 
 def golden() -> dict[str, str]:
-    """The golden playthroughs: file names without their ending, and the games' texts."""
+    """Return the golden playthroughs: file names without their ending, and the games' texts."""
     from stratagem.games.catalogue import GAMES  # the catalogue imports every game, which a single playthrough need not
 
     return {**{name: name for name in GAMES}, **GOLDEN}
 
 
 def golden_text(text: str) -> str:
-    """What stands in a golden file: the episode of key 1 and, where that is short, the episode of key 2."""
+    """Return the text of a golden file: the episode of key 1 and, where that is short, the episode of key 2."""
     from stratagem.games.catalogue import make_game
 
     game = make_game(text)
@@ -130,7 +130,7 @@ def golden_text(text: str) -> str:
 
 
 def update(folder: Path) -> list[str]:
-    """Write every golden playthrough into `folder`, and remove what belongs to no game any more; names what changed."""
+    """Write every golden playthrough into `folder`, remove files of no game, and return the changed names."""
     folder.mkdir(parents=True, exist_ok=True)
     wanted = {f"{name}.txt": golden_text(text) for name, text in golden().items()}
     stale = [path for path in folder.glob("*.txt") if path.name not in wanted]

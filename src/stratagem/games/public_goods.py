@@ -23,7 +23,7 @@ _CHOICES = Flat(ACTIONS)
 
 
 class PublicGoodsFacts(NamedTuple):
-    """Who contributed in each round that is over, the seat itself first and then those after it in turn."""
+    """Contributors of each round that is over, the seat itself first and then those after it in turn."""
 
     seat: Seat
     round: int
@@ -31,7 +31,7 @@ class PublicGoodsFacts(NamedTuple):
 
 
 class PublicGoodsState(State[PublicGoodsFacts]):
-    """Who contributed, round by round."""
+    """Contributors round by round."""
 
     __slots__ = ("gave",)
     kept = ("gave",)
@@ -73,7 +73,7 @@ class PublicGoods(Game[PublicGoodsFacts]):
     seats: int = 3
     rounds: int = 20
     multiplier: float = 2.0
-    """What a contribution is multiplied by before it is shared; a dilemma where it is between 1 and `seats`."""
+    """Factor of a contribution before it is shared; the game is a dilemma if it is between 1 and `seats`."""
 
     def __post_init__(self) -> None:
         whole("The public goods game", "seats", self.seats, 2)
@@ -82,7 +82,7 @@ class PublicGoods(Game[PublicGoodsFacts]):
 
     @property
     def share(self) -> float:
-        """What every seat gets for each contribution."""
+        """Payoff of every seat for each contribution."""
         return self.multiplier / self.seats
 
     @cached_property
@@ -109,11 +109,11 @@ class PublicGoods(Game[PublicGoodsFacts]):
         return _CHOICES
 
     def default_action(self, facts: PublicGoodsFacts) -> str:
-        """Nobody contributes without saying so."""
+        """Return the default action: to keep."""
         return ACTIONS[1]
 
     def state_key(self, facts: PublicGoodsFacts) -> str:
-        """What one did last, and how many of the others contributed: what a memory-one strategy looks at."""
+        """Return the last own action and the number of other contributors: the memory of a memory-one strategy."""
         if not facts.gave:
             return "start"
         own, *others = facts.gave[-1]

@@ -1,4 +1,4 @@
-"""How a free reply is read: literal strings on its last line, whole words only, and no guess."""
+"""Parsing of a free reply: literal strings on its last line, whole words only, and no guess."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 _WRAPPERS = "*_`'\"“”‘’.!?:;,<>()[]{}#- \t"
 _LONGEST_LINE = 4096
-"""A line beyond this is no answer; the end of it is read."""
+"""Longest line in characters; of a longer one the end is read."""
 _SIGNS = "-\u2212\u2013."
-"""Before a digit these make another number of it: minus signs and the decimal point."""
+"""Signs that change the number after them: minus signs and the decimal point."""
 
 
 def last_line(text: str) -> str:
-    """The last line that is not empty, without the space around it."""
+    """Return the last line that is not empty, without the space around it."""
     for line in reversed(text[-4 * _LONGEST_LINE :].splitlines()):
         if stripped := line.strip():
             # the mark keeps a word that is cut in two from being read as a word of its own
@@ -22,12 +22,12 @@ def last_line(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The same words without case and with single spaces."""
+    """Normalise a text: lower case, single spaces."""
     return " ".join(text.split()).casefold()
 
 
 def by_plain(literals: Iterable[str]) -> dict[str, str]:
-    """Literals by their plain spelling, without those that share one."""
+    """Map literals by their plain spelling, without those that share one."""
     spellings: dict[str, list[str]] = {}
     for literal in literals:
         spellings.setdefault(plain(literal), []).append(literal)
@@ -35,7 +35,7 @@ def by_plain(literals: Iterable[str]) -> dict[str, str]:
 
 
 def unwrapped(line: str) -> str:
-    """The line without quotation marks, emphasis and closing punctuation around it; a number keeps its sign.
+    """Strip quotation marks, emphasis and closing punctuation from a line; a number keeps its sign.
 
     A line that begins with the sign for not, or ends as a question, is left as it is.
     """
@@ -48,7 +48,7 @@ def unwrapped(line: str) -> str:
 
 
 class Found(NamedTuple):
-    """A literal in a line."""
+    """A literal and its position in a line."""
 
     start: int
     end: int
@@ -75,7 +75,7 @@ def find_literals(line: str, literals: Iterable[str]) -> list[Found]:
 
 
 def _outermost(found: list[Found]) -> Iterator[Found]:
-    """Those that are inside no longer one, in the order of the line."""
+    """Drop the matches inside a longer one; return the others in the order of the line."""
     reach, longest = -1, Found(-1, -1, "")
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if one.end > reach or one[:2] == longest[:2]:

@@ -15,7 +15,7 @@ from stratagem.games.spiel.engine import CHANCE, TERMINAL
 from stratagem.games.twin import Node, Twin
 
 BUDGET = 100_000
-"""The most new positions that one question may look at: some seconds."""
+"""Largest number of new positions for one question: some seconds."""
 
 Position = tuple[int, int, str]
 
@@ -28,7 +28,7 @@ class _Branch(NamedTuple):
 
 
 class Values:
-    """The values of positions under perfect play, kept once found."""
+    """Values of positions under perfect play, cached."""
 
     def __init__(self, game: Game[Any], twin: Twin, total: float, budget: int) -> None:
         self.game = game
@@ -36,25 +36,25 @@ class Values:
         self.total = total
         self.budget = budget
         self._known: dict[Position, float] = {}
-        """What seat 0 gets."""
+        """Value for seat 0 by position."""
 
     def value(self, where: State[Any] | Node, seat: Seat) -> float:
-        """What `seat` gets from here when both play perfectly."""
+        """Return the value for `seat` when both play perfectly from here."""
         first = self._first(self._node(where))
         return first if seat == 0 else self.total - first
 
     def action_values(self, where: State[Any] | Node) -> dict[str, float]:
-        """What the seat to move gets by each of its actions when all play perfectly from then on."""
+        """Return the values of the mover's actions under perfect play afterwards."""
         node = self._node(where)
         seat = node.current_player()
         return {self.twin.action(node, a): self.value(node.child(a), seat) for a in node.legal_actions()}
 
     def best(self, where: State[Any] | Node) -> list[str]:
-        """The actions that lose nothing."""
+        """Return the optimal actions."""
         return [action for action, regret in self.regrets(where).items() if regret < 1e-9]
 
     def regrets(self, where: State[Any] | Node) -> dict[str, float]:
-        """What each action gives away, where a win is 1, a loss 0 and, between equal stakes, a draw one half."""
+        """Return the regret of each action, where a win is 1, a loss 0 and, between equal stakes, a draw one half."""
         values = self.action_values(where)
         low, high = self.game.spec.bounds
         best = max(values.values())
@@ -73,7 +73,7 @@ class Values:
         return self._known[position]
 
     def _solve(self, position: Position, node: Node) -> None:
-        """Depth first without recursion, since games may last longer than Python's stack."""
+        """Search depth first without recursion, since games may last longer than Python's stack."""
         stack, branches, seen = [(position, node)], dict[Position, _Branch](), 0
         while stack:
             position, node = stack[-1]
@@ -121,7 +121,7 @@ def _position(node: Node) -> Position:
 
 @lru_cache(maxsize=8)
 def solve(game: Game[Any], budget: int = BUDGET) -> Values:
-    """The values of a game, shared by all who ask; refused where the game is not one that this method solves."""
+    """Return the values of a game, shared by all callers; a game that this method cannot solve is refused."""
     spec, twin = game.spec, game.twin()
     if spec.seats != 2 or spec.utility not in ("zero-sum", "constant-sum") or not spec.perfect_information:
         raise CannotCompute(f"{spec.name} is no two-player constant-sum game of perfect information.")

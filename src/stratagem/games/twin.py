@@ -25,11 +25,11 @@ class Twin(Protocol):
         ...
 
     def view(self, node: Node) -> View[Any]:
-        """What our seat would see where the player to move at `node` stands."""
+        """Return the view of our seat where the player to move at `node` stands."""
         ...
 
     def action(self, node: Node, spiel_action: int) -> str:
-        """Our name for an action of the player to move at `node`."""
+        """Return our name for an action of the player to move at `node`."""
         ...
 
     def node(self, state: State[Any]) -> Node:

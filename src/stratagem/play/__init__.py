@@ -1,1 +1,1 @@
-"""The table: one scheduler for all games and players, seatings, forks, and the record of what happened."""
+"""Play of matches: one scheduler for all games and players, seatings, forks, and records."""

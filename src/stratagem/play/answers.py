@@ -1,4 +1,4 @@
-"""Answers that were paid for, written down as they come, so that none is asked for twice."""
+"""Log of paid replies, written as they come, so that no request is sent twice."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from stratagem.engines.base import Call, PolicyId, Request, Tells
 from stratagem.errors import BadRecord, StratagemError
 
 FILE = "answers.jsonl"
-"""In the folder of a record."""
+"""File name in the folder of a record."""
 Ask = Callable[[Sequence[Any]], Sequence[Call]]
 
 
 class Answers:
-    """Replies of engines that do not repeat themselves, by what was asked; a line each, on disk before it is used."""
+    """Replies of non-deterministic engines by request; one line each, on disk before it is used."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE
@@ -31,7 +31,7 @@ class Answers:
         return len(self._known)
 
     def answer(self, requests: Sequence[Any], ask: Ask) -> list[Call]:
-        """The call of each request: what is known is not asked again, and what is new is written as it comes."""
+        """Answer each request: known replies are not asked for again, and new ones are written as they come."""
         known = {place: call for place, request in enumerate(requests) if (call := self._of(request)) is not None}
         fresh = [place for place in range(len(requests)) if place not in known]
         with self._listening([requests[place] for place in fresh]):
@@ -50,7 +50,7 @@ class Answers:
 
     @contextmanager
     def _listening(self, requests: Sequence[Any]) -> Iterator[None]:
-        """While this lasts, engines tell of each reply when it is there, not only when the batch is."""
+        """Make engines report each reply as it arrives, not only with its batch."""
         engines = {request.engine for request in requests if _is_kept(request)}
         telling = [engine for engine in engines if isinstance(engine, Tells)]
         for engine in telling:
@@ -79,7 +79,7 @@ def _is_kept(request: Any) -> bool:
 
 
 def digest(request: Request) -> str:
-    """A name for all that a reply depends on."""
+    """Return the key of a request: a digest of all that a reply depends on."""
     sampling = request.sampling
     asked = [
         request.engine.name,
@@ -120,7 +120,7 @@ _TYPES = {"asked": str, "base": str, "text": str, "finish": str, "num_prompt": i
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """The answers of a file; a last line that a kill has torn is cut off, any other that is damaged is refused."""
+    """Read the replies of a file; a torn last line is cut off, any other damage is refused."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Calls and their prompts as two tables, and back. A prompt stands there once, however many calls share it.
+"""Tables of calls and of their prompts; a prompt is stored once, however many calls share it.
 
 A prompt's id follows from what it says and whose tokens it has, so equal prompts of different shards have equal ids.
 """
@@ -21,11 +21,11 @@ from stratagem.play.records import Episode
 from stratagem.play.schemas import CALLS, PROMPTS
 
 _ESCAPE = "\ufdd0"
-"""A code point that stands for no character, so no text means it."""
+"""Code point that stands for no character, so no text contains it."""
 _UNKEEPABLE = re.compile(f"[{_ESCAPE}\ud800-\udfff]")
 _ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{4}})")
 DecisionKey = tuple[str, int, int, int]
-"""Episode, turn, seat, attempt: the decision that a call stands behind."""
+"""Key of the decision behind a call: episode, turn, seat, attempt."""
 
 _VALUES: dict[str, Callable[[Call], Any]] = {
     "base": lambda call: keepable(call.policy.base),
@@ -45,21 +45,21 @@ _VALUES: dict[str, Callable[[Call], Any]] = {
     "num_reply": lambda call: call.num_reply,
     "ms": lambda call: call.ms,
 }
-"""What a call itself says, by column."""
+"""Columns of a call itself."""
 
 
 def keepable(text: str) -> str:
-    """The same text with half characters, which no file of texts can hold, spelt out; `original` undoes it."""
+    """Escape half characters, which no file of texts can hold; `original` undoes it."""
     return _UNKEEPABLE.sub(lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
 
 
 def original(text: str) -> str:
-    """The text that `keepable` made this of."""
+    """Undo `keepable`."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if _ESCAPE in text else text
 
 
 def call_tables(episodes: Sequence[Episode]) -> tuple[pa.Table, pa.Table]:
-    """All calls of these episodes, in the order of play, and all their prompts."""
+    """Return all calls of these episodes, in the order of play, and all their prompts."""
     talked = [(episode.id, row) for episode in episodes for row in episode.decisions if row.calls]
     keys = [(name, row.turn, row.seat, row.attempt, index) for name, row in talked for index in range(len(row.calls))]
     calls = [call for _, row in talked for call in row.calls]
@@ -72,7 +72,7 @@ def call_tables(episodes: Sequence[Episode]) -> tuple[pa.Table, pa.Table]:
 
 
 def prompt_id(base: str, prompt: Prompt) -> str:
-    """A name for a prompt of one base model that no other has."""
+    """Return the unique id of a prompt of one base model."""
     said = json.dumps([base, prompt.messages, prompt.tokens], ensure_ascii=False, separators=(",", ":"))
     return blake2b(said.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
@@ -88,7 +88,7 @@ def _prompt_table(ids: dict[tuple[str, Prompt], str]) -> pa.Table:
 
 
 def calls_by_decision(calls: pa.Table, prompts: pa.Table) -> dict[DecisionKey, tuple[Call, ...]]:
-    """The calls behind each decision, as they were."""
+    """Return the calls of each decision, as they were."""
     known = {row["id"]: _prompt(row) for row in prompts.to_pylist()}
     found: dict[DecisionKey, list[tuple[int, Call]]] = {}
     for row in calls.to_pylist():
@@ -127,6 +127,6 @@ def _allowed(tokens: Sequence[int], counts: Sequence[int]) -> tuple[Ids | None, 
 
 
 def size_of(call: Call) -> int:
-    """How many characters and tokens a call holds, its prompt included."""
+    """Return the number of characters and tokens of a call, its prompt included."""
     said = sum(len(content) for _, content in call.prompt.messages) + len(call.text)
     return said + len(call.tokens) + len(call.prompt.tokens) + sum(len(allowed or ()) for allowed in call.allowed)

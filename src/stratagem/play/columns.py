@@ -1,4 +1,4 @@
-"""What a column of a record may hold: the type that it was written with, and nulls only where they have a meaning."""
+"""Checks of a record's columns: their types, and nulls only where they have a meaning."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NULLABLE = frozenset(
         "episodes.signals.value[][]",
     }
 )
-"""Where nothing may stand for something: no action, no stakes, a signal without a meaning."""
+"""Columns that may hold nulls: no action, no stakes, a signal without a meaning."""
 _BY_SEAT = ("players", "slots", "payoffs", "num_decisions", "num_illegal")
 
 
@@ -32,7 +32,7 @@ def check_types(path: Path, name: str, schema: pa.Schema) -> None:
 
 
 def check_values(path: Path, name: str, table: pa.Table) -> None:
-    """Refuse a table with nulls where something must stand, or whose episodes do not tell the same of every seat."""
+    """Refuse a table with nulls in other columns, or whose episodes differ between seats."""
     for column in table.column_names:
         if column in SCHEMAS[name].names:
             place = f"{name}.{column}"
@@ -43,7 +43,7 @@ def check_values(path: Path, name: str, table: pa.Table) -> None:
 
 
 def _with_nulls(place: str, array: pa.Array) -> Iterator[str]:
-    """The places in a column that hold nulls and may not."""
+    """Yield the positions of disallowed nulls in a column."""
     if array.null_count and place not in NULLABLE:
         yield place
     if pa.types.is_map(array.type):

@@ -1,4 +1,4 @@
-"""Forks of a recorded game: any turn of any episode can be reached again from its record, and played on from there."""
+"""Forks of a recorded game: any turn of any episode is reached again from its record, and played on from there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stratagem.play.records import Decision, Episode, Purpose
 def steps(
     episode: Episode, parents: Mapping[str, Episode] | None = None
 ) -> Iterator[tuple[State[Any], list[Decision]]]:
-    """Every turn of a recorded episode: the state before it, and the decisions that were then played."""
+    """Yield every turn of a recorded episode: the state before it, and the decisions played there."""
     if not episode.decisions and any(episode.num_decisions):
         raise BadRecord(f"Episode {episode.id} was recorded without its decisions, so it cannot be played again.")
     state = _beginning(episode, parents or {})
@@ -29,7 +29,7 @@ def steps(
 
 
 def replay(episode: Episode, until: int | None = None, parents: Mapping[str, Episode] | None = None) -> State[Any]:
-    """The state of an episode before turn `until`, or its last."""
+    """Replay an episode up to turn `until`, or to its last state."""
     for state, decisions in steps(episode, parents):
         if not decisions or (until is not None and decisions[0].turn >= until):
             return state
@@ -37,7 +37,7 @@ def replay(episode: Episode, until: int | None = None, parents: Mapping[str, Epi
 
 
 def last_asked(episode: Episode, seat: Seat) -> int:
-    """The last turn of an episode at which a seat was asked, or would be now; 0 where it never was."""
+    """Return the last turn of an episode at which a seat was asked, or would be now; 0 where it never was."""
     turn = 1 + max((row.turn for row in episode.decisions), default=-1)
     while turn and seat not in replay(episode, turn).to_act:
         turn -= 1
@@ -51,7 +51,7 @@ def _beginning(episode: Episode, parents: Mapping[str, Episode]) -> State[Any]:
 
 
 def parent_of(episode: Episode, parents: Mapping[str, Episode]) -> Episode:
-    """The episode that this one was forked from."""
+    """Return the episode that this one was forked from."""
     if episode.parent not in parents:
         raise BadRecord(
             f"Episode {episode.id} was forked from {episode.parent}, which is not among the episodes given."
@@ -84,13 +84,13 @@ def forks(
     horizon: int | None = None,
     alike: Collection[int] = (),
 ) -> Iterator[Setup]:
-    """`count` ways to go on from one turn of a recorded episode, as one group; by default from where it stopped.
+    """Make a group of `count` branched rollouts from one turn of a recorded episode; by default from its end.
 
-    The game's later draws are the parent's, or each fork's own. The players' dice are each fork's own, but for the
-    players of the slots that are to be `alike`, which throw the same in every fork: as long as what they see is the
-    same, so is what they do. What the players carry over from earlier episodes is the parent's. A second group from
-    the same turn needs a `name` of its own. When the game's clock, or its turns, have gone on by the `horizon`, a fork
-    stops and is paid what its position is worth; so all forks stop at one time.
+    Later chance draws of the game are the parent's, or each branch's own. The players' draws are each branch's own,
+    except for the slots in `alike`, whose players draw the same in every branch: they act alike as long as they see
+    the same. Memories of earlier episodes are the parent's. A second group from the same turn needs a `name` of its
+    own. When the game's clock, or its turns, have advanced by `horizon`, a branch stops and is paid the value of
+    its position; so all branches stop at one time.
     """
     end = 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
     turn = end if at is None else at

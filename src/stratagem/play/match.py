@@ -1,4 +1,4 @@
-"""What is to be played: a `Match` is a game and its players, a `Setup` one episode of it with seats and key."""
+"""Matches and setups: a `Match` is a game and its players, a `Setup` one episode of it with seats and key."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """An episode that is to be played."""
+    """Episode to play."""
 
     id: str
     match: Match
     slots: tuple[int, ...]
-    """Which player of the match sits at each seat."""
+    """Player slot of the match at each seat."""
     key: Key
     purpose: Purpose = "eval"
     group: str = ""
@@ -50,21 +50,21 @@ class Setup:
     parent: str = ""
     forked_at: int = 0
     state: State[Any] | None = None
-    """Where to begin; None is the start of the game. It is forked, never played on."""
+    """Initial state; None is the start of the game. It is forked, never played on."""
     fresh_chance: bool = False
-    """Whether a begun state goes on with draws of its own key."""
+    """True if a given initial state continues with draws of the setup's own key."""
     rounds: int | None = None
-    """Stop when this many rounds have been closed here; None plays to the end."""
+    """Number of rounds to play; None plays to the end."""
     turns: int | None = None
-    """Stop when so many turns have been played here."""
+    """Number of turns to play."""
     until: int | None = None
-    """Stop when it is so late by the game's clock, or at this turn where it has none."""
+    """Time of the game's clock at which play stops; the turn where the game has no clock."""
     counted: bool = False
-    """Whether a game that is stopped pays what its position is worth."""
+    """True if a stopped game pays the value of its position."""
     dice: tuple[Key, ...] = ()
-    """Whose dice each player of the match throws; empty where all throw the table's own."""
+    """Key of each player's draws, by slot; empty where all use the table's own."""
     pasts: tuple[Past, ...] = ()
-    """What each player of the match carries over from earlier episodes; empty where none does."""
+    """Memory of earlier episodes of each player, by slot; empty where none has any."""
 
     def __post_init__(self) -> None:
         players = len(self.match.players)
@@ -76,21 +76,21 @@ class Setup:
                 )
 
     def past_of(self, slot: int) -> Past:
-        """What a player of the match carries over."""
+        """Return the memory of a player of the match."""
         return self.pasts[slot] if self.pasts else NOTHING
 
     def dice_of(self, slot: int) -> Key:
-        """What a player of the match draws with."""
+        """Return the key of a player's draws."""
         return self.dice[slot] if self.dice else self.key
 
     def begin(self) -> State[Any]:
-        """The state to play on."""
+        """Return the state to play on."""
         if self.state is None:
             return self.match.game.start(self.key.at("chance"))
         return self.state.fork(self.key.at("chance") if self.fresh_chance else None)
 
     def episode(self, state: State[Any]) -> Episode:
-        """The record, still empty, of the episode that begins at `state`."""
+        """Return the record, still empty, of the episode that begins at `state`."""
         names, seats = self.match.names, range(len(self.slots))
         stakes = tuple(state.stakes(seat) for seat in seats)
         return Episode(

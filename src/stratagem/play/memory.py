@@ -1,4 +1,4 @@
-"""What a seat remembers: four kinds, and what each carries from the finished episodes of a trial into the next one.
+"""Memory of a seat: four kinds, and what each carries from the finished episodes of a trial into the next one.
 
 The rounds of the present episode are in the seat's view, and its prompt style tells of as many of them as the kind
 says. Only `trial` carries anything over an episode's end: the counts of the joint actions and the last of them.
@@ -30,10 +30,10 @@ from stratagem.prompting.past import NOTHING, Joint, Past
 
 @dataclass(frozen=True)
 class Memory:
-    """One kind: how many rounds of its own episode a seat is told of, and whether it remembers earlier episodes."""
+    """Kind of memory: the visible rounds of the own episode, and whether earlier episodes are remembered."""
 
     rounds: int | None
-    """As `Style.memory` counts them: None is all of them."""
+    """Number of rounds as `Style.memory` counts them: None is all of them."""
     carries: bool = False
 
 
@@ -47,14 +47,14 @@ MEMORIES: dict[str, Memory] = {
 
 
 def memory_of(name: str) -> Memory:
-    """The kind of that name."""
+    """Return the kind of that name."""
     if name not in MEMORIES:
         raise UnknownName("memory", name, MEMORIES)
     return MEMORIES[name]
 
 
 def check_memory(name: str, style: Style, game: Game[Any]) -> None:
-    """Refuse a memory that the prompt style would not tell of as it says, or that this game does not admit."""
+    """Refuse a memory that the prompt style does not show, or that this game does not admit."""
     memory = memory_of(name)
     if style.memory != memory.rounds:
         raise BadParameter(
@@ -77,7 +77,7 @@ def _rounds(count: int | None) -> str:
 
 
 def carried(memory: str, earlier: Sequence[Episode], slot: int, parents: Mapping[str, Episode] | None = None) -> Past:
-    """What a player takes into the next episode of a trial, from the record of those before, in the order of play.
+    """Return the memory of a player for the next episode of a trial, from the records of the earlier ones in order.
 
     A round in which somebody said nothing legal is no joint action. Forks need their `parents`, where they began.
     """
@@ -91,12 +91,15 @@ def carried(memory: str, earlier: Sequence[Episode], slot: int, parents: Mapping
 def pasts(
     memories: Sequence[str], earlier: Sequence[Episode], parents: Mapping[str, Episode] | None = None
 ) -> tuple[Past, ...]:
-    """The same for every player of the match, by slot, as a `Setup` takes it."""
+    """Return the same for every player of the match, by slot, as a `Setup` takes it."""
     return tuple(carried(memory, earlier, slot, parents) for slot, memory in enumerate(memories))
 
 
 def joint_actions(episode: Episode, slot: int, parents: Mapping[str, Episode] | None = None) -> Iterator[Joint | None]:
-    """What was played in each round of an episode, as this player names it; None where somebody said nothing legal."""
+    """Yield the joint action of each round of an episode, as this player names it.
+
+    None for a round with an illegal reply.
+    """
     others = sorted(other for other in episode.slots if other != slot)
     seats = [episode.seat_of(who) for who in (slot, *others)]
     for _, rows in groupby(_decisions(episode, parents or {}), key=lambda row: row.turn):
@@ -114,7 +117,7 @@ def _joint(episode: Episode, seats: Sequence[Seat], played: Mapping[Seat, str | 
 
 
 def _decisions(episode: Episode, parents: Mapping[str, Episode]) -> Iterator[Decision]:
-    """All decisions that led to where an episode stands, those of the episodes that it was forked from included."""
+    """Yield the decisions that led to the end of an episode, with those of the episodes that it was forked from."""
     if not episode.decisions and any(episode.num_decisions):
         raise BadRecord(f"Episode {episode.id} was recorded without its decisions, so they cannot be counted.")
     if episode.parent:

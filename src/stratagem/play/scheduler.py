@@ -1,4 +1,4 @@
-"""One deterministic loop for every game: all tables advance together, all open requests are answered in one batch.
+"""Scheduler: one deterministic loop for every game; all tables advance together, with one batch of open requests.
 
 What a table does follows from its setup alone, so it does not matter which other tables are played beside it, in what
 order, or in which process.
@@ -16,7 +16,7 @@ from stratagem.play.records import Episode
 from stratagem.play.table import Table
 
 Answer = Callable[[Sequence[Request]], Sequence[Call]]
-"""Answers a batch of requests, in order."""
+"""Function that answers a batch of requests, in order."""
 
 
 def play(
@@ -44,7 +44,7 @@ def play(
 
 
 def played(setups: Iterable[Setup], answer: Answer = answer) -> list[Episode]:
-    """Every episode, in the order of the setups; each has an id of its own."""
+    """Return every episode, in the order of the setups; each has an id of its own."""
     asked = list(setups)
     if twice := [name for name, count in Counter(setup.id for setup in asked).items() if count > 1]:
         raise BadParameter(

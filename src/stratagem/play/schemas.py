@@ -1,4 +1,4 @@
-"""The four tables of a record, column by column: episodes, decisions, the calls behind them, and the prompts of those.
+"""Schemas of a record's four tables: episodes, decisions, the calls behind them, and the prompts of those.
 
 A decision's key is (episode, turn, seat, attempt); a call has its number among the calls of its decision besides.
 """
@@ -9,7 +9,10 @@ import pyarrow as pa
 
 SCHEMA_VERSION = 4
 READABLE = (2, 3, 4)
-"""Version 2 had no pasts: in its episodes nobody carried anything over. Version 3 had no clock but turns."""
+"""Readable versions of the format.
+
+Version 2 had no pasts: its episodes carried nothing over. Version 3 had no clock but turns.
+"""
 LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4}}
 """Columns that the first version did not have, by the version that brought them."""
 _META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}

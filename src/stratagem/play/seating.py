@@ -1,4 +1,4 @@
-"""Who sits where: seats rotate over paired deals, so that every player meets every card from every seat."""
+"""Seatings that rotate over paired deals, so that every player gets every card at every seat."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stratagem.play.records import Purpose
 def rotated(
     match: Match, episodes: int, key: Key, *, name: str, paired: bool = True, purpose: Purpose = "eval"
 ) -> Iterator[Setup]:
-    """`episodes` episodes (rounded up to whole rotations) in which the seats rotate from one to the next.
+    """Yield `episodes` setups (rounded up to whole rotations) whose seats rotate from one to the next.
 
     Paired, a rotation replays one deal: the game's draws and the players' dice are the same, the seats are not.
     """

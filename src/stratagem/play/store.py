@@ -33,7 +33,7 @@ _decision_values = attrgetter(*_DECISION_FIELDS)
 
 
 _UNIT = 16
-"""So many characters and tokens of a call fill a shard as much as a decision does."""
+"""Number of characters and tokens of a call that fill a shard as much as one decision."""
 
 
 def write_shard(folder: Path, number: int, episodes: Sequence[Episode]) -> None:
@@ -98,7 +98,7 @@ def prepare(folder: Path) -> None:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Turn what the disk refuses into one sentence."""
+    """Turn errors of the disk into one sentence."""
     try:
         yield
     except OSError as error:
@@ -106,16 +106,16 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def shards(folder: Path) -> list[int]:
-    """The numbers of the shards that are complete."""
+    """Return the numbers of the shards that are complete."""
     numbers = (path.stem for path in (folder / "episodes").glob("*.parquet"))
     return sorted(int(number) for number in numbers if number.isdecimal())
 
 
 def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> Iterator[Episode]:
-    """Pass episodes on, writing a shard whenever about `every` decisions have come together; earlier shards stay.
+    """Pass episodes on, writing a shard about every `every` decisions; earlier shards stay.
 
-    Decisions of models count for more, by what their calls hold, so that neither much memory nor much play is at stake.
-    Whatever was passed on is written, also when the caller stops early or the play breaks off.
+    Decisions of models count for more, by the size of their calls, so that neither much memory nor much play is at
+    stake. Everything passed on is written, also when the caller stops early or play breaks off.
     """
     number = max(shards(folder), default=-1) + 1
     batch: list[Episode] = []
@@ -135,7 +135,7 @@ def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> It
 
 
 def _size(episode: Episode) -> int:
-    """How much of a shard an episode fills, in decisions."""
+    """Return the part of a shard that an episode fills, in decisions."""
     size = 1 + len(episode.decisions)
     for row in episode.decisions:
         if row.calls:  # most have none, and this is asked of very many
@@ -144,7 +144,7 @@ def _size(episode: Episode) -> int:
 
 
 def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: bool = True) -> Iterator[Episode]:
-    """The episodes of these shards (by default all), with their decisions, as they were written.
+    """Yield the episodes of these shards (by default all), with their decisions, as they were written.
 
     Without `calls` the decisions come without the calls behind them, which are by far the most to read.
     """
@@ -159,12 +159,12 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: 
 
 
 def read_columns(folder: Path, name: str, number: int, columns: Sequence[str]) -> pa.Table:
-    """Some columns of one table of a shard, for who works on columns and needs no episodes."""
+    """Read some columns of one table of a shard."""
     return _read(folder, name, number, columns)
 
 
 def read_calls(folder: Path, number: int, keys: Sequence[DecisionKey]) -> dict[DecisionKey, Call]:
-    """The first call behind each of some decisions of a shard."""
+    """Return the first call behind each of some decisions of a shard."""
     calls = _read(folder, "calls", number)
     calls = calls.filter(pc.equal(calls["index"], 0))
     calls = calls.filter(pc.is_in(calls["episode"], value_set=pa.array({key[0] for key in keys}, pa.string())))

@@ -1,4 +1,4 @@
-"""One table: a state, who sits where, and the turn in progress.
+"""One table: a state, its seats and players, and the turn in progress.
 
 A seat that answers nothing legal, or whose player raises, is a recorded event; the game's own rule says what follows.
 """
@@ -17,11 +17,11 @@ from stratagem.play.records import Decision
 from stratagem.players.base import Ask, How, Move
 
 _MOST_SAID = 2000
-"""How many characters of a reply that came to nothing are kept."""
+"""Number of characters of an illegal reply that are stored."""
 
 
 class OpenTurn(NamedTuple):
-    """A turn that waits for the answer to a request."""
+    """Turn that waits for the answer to a request."""
 
     view: View[Any]
     attempt: int
@@ -30,7 +30,7 @@ class OpenTurn(NamedTuple):
 
 
 class Table:
-    """A setup in play; `advance` goes on until somebody's request is open or the episode is over."""
+    """Setup in play; `advance` goes on until a player's request is open or the episode is over."""
 
     __slots__ = ("_detail", "_last", "_moves", "_open", "_round", "_turn", "episode", "setup", "state")
 
@@ -62,7 +62,7 @@ class Table:
         return True
 
     def _stops(self) -> bool:
-        """Whether as much was played as the setup asks for."""
+        """Return whether the limits of the setup are reached."""
         rounds, turns = self.setup.rounds, self.setup.turns
         if rounds is not None and len(self.episode.rounds) >= rounds:
             return True
@@ -71,7 +71,7 @@ class Table:
         return self.setup.until is not None and self.state.clock(self._turn) >= self.setup.until
 
     def requests(self) -> Iterator[tuple[Seat, Any]]:
-        """The open requests, in the order of the seats."""
+        """Yield the open requests, in the order of the seats."""
         for seat in sorted(self._open):
             yield seat, self._open[seat].request
 
@@ -117,7 +117,7 @@ class Table:
         return None
 
     def _settle(self, seat: Seat, view: View[Any], answer: object, attempt: int) -> None:
-        """Take a move if it is legal, ask again if the game allows that, else leave it to the game's rule."""
+        """Take a legal move; otherwise ask again if the game allows it, or apply the game's rule."""
         move = answer if isinstance(answer, Move) else _misplaced("answered", answer, "a Move or a generator")
         action = move.action
         legal = isinstance(action, str) and action in view.choices
@@ -162,7 +162,7 @@ class Table:
             self._close_round(result)
 
     def _count(self) -> None:
-        """Pay what the position is worth where the game is stopped."""
+        """Pay the value of the position where the game is stopped."""
         payoffs = self.state.standing()
         if payoffs is None:
             raise BadParameter(f"{self.state.game.spec.name} does not say what a position is worth before the end.")
@@ -186,7 +186,7 @@ class Table:
             player.hear(self.state.view(seat), episode.rounds[-1][seat], over=self.state.over)
 
     def _credit(self, result: RoundResult) -> None:
-        """Book what was paid to each seat's latest decision, and what the game says of the decisions just played."""
+        """Add rewards to each seat's latest decision, and the game's signals to the decisions just played."""
         for seat, payoff in enumerate(result.payoffs):
             row = self._last[seat]
             if row is not None and payoff:
@@ -204,7 +204,7 @@ class Table:
 
 
 def _raised(error: Exception) -> Move:
-    """A player that raised has said nothing."""
+    """Treat a player that raised as silent."""
     return Move(None, "error", said=f"{type(error).__name__}: {_shown(error)}")
 
 
@@ -213,12 +213,12 @@ def _misplaced(did: str, value: object, due: str) -> Move:
 
 
 def _calls(given: object) -> tuple[Call, ...]:
-    """The calls of a move; what else a player may have put there is no record."""
+    """Return the calls of a move; anything else in their place is dropped."""
     return tuple(call for call in given if isinstance(call, Call)) if isinstance(given, tuple | list) else ()
 
 
 def _shown(value: object) -> str:
-    """A text that can be kept and is the same in every run, whatever a player came up with."""
+    """Make a text that can be stored and is the same in every run, whatever a player returned."""
     try:
         text = str(value) if isinstance(value, str | Exception) else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     except Exception:  # noqa: BLE001 - a broken __repr__ is the player's fault too

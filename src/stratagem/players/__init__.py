@@ -1,1 +1,1 @@
-"""Players: who sits down, from one-line rules to search, solutions and tables."""
+"""Players: one-line rules, search, solutions, tables, language models and people."""

@@ -17,14 +17,14 @@ class Bidder(Scripted[AuctionFacts]):
 
     @abstractmethod
     def bid(self, facts: AuctionFacts) -> int:
-        """The tier to bid now."""
+        """Return the tier to bid now."""
 
     def strategy(self, view: View[AuctionFacts]) -> str | Mapping[str, float]:
         return BIDS[self.bid(view.facts) - 1]
 
 
 def shaded(value: int) -> int:
-    """One tier below the value, and at least the lowest."""
+    """Return one tier below the value, and at least the lowest."""
     return max(1, value - 1)
 
 
@@ -109,7 +109,7 @@ class Sniper(Bidder):
 
 
 class Matcher(Bidder):
-    """Bids what the highest of the others bid last, never above v; Conservative first."""
+    """Bids the highest last bid of the others, never above v; Conservative first."""
 
     traits = Traits(memory=None)
 
@@ -118,7 +118,7 @@ class Matcher(Bidder):
 
 
 class Overbidder(Bidder):
-    """Bids one tier above what the highest of the others bid last, never above v; Conservative first."""
+    """Bids one tier above the highest last bid of the others, never above v; Conservative first."""
 
     traits = Traits(memory=None)
 
@@ -127,7 +127,7 @@ class Overbidder(Bidder):
 
 
 class FictitiousPlay(Bidder):
-    """Bids what would have earned most at v against all bids seen, the lowest such; Conservative first (Brown 1951)."""
+    """Fictitious play (Brown 1951): the lowest best response at v to all bids seen; Conservative first."""
 
     traits = Traits(memory=None)
 
@@ -145,10 +145,9 @@ class LowMedium(Bidder):
 
 
 class MarginPlay(Bidder):
-    """Bids what has the greatest margin, own pay less the other's, against all bids seen; Conservative first.
+    """Fictitious play in the difference of payoffs against all bids seen; Conservative first.
 
-    Fictitious play (Brown 1951) in the difference of payoffs. The other's value is hidden, so that it is taken as
-    uniform over the values that its bid does not exceed.
+    Brown 1951. The other's value is hidden, so it is taken as uniform over the values that its bid does not exceed.
     """
 
     traits = Traits(memory=None)
@@ -160,11 +159,11 @@ class MarginPlay(Bidder):
 
 
 def _margin(value: int, bid: int, other: int) -> float:
-    """Own expected pay less the other's at these bids."""
+    """Return the expected payoff less the other's at these bids."""
     own, theirs = value - bid, (3 - other) / 2
     return own if bid > other else -theirs if bid < other else (own - theirs) / 2
 
 
 def _share(bid: int, others: tuple[int, ...]) -> float:
-    """The part of the item that a bid gets."""
+    """Return the share of the item that a bid gets."""
     return float(bid > max(others)) if bid not in others or bid < max(others) else 1.0 / (1 + others.count(bid))

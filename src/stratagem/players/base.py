@@ -1,4 +1,4 @@
-"""Who sits down: a player is asked with an `Ask` and answers with a `Move`, at once or by way of requests.
+"""Interface of players: an `Ask` goes in, a `Move` comes out, at once or by way of requests.
 
 Players keep no state. What a seat may know comes in its `Ask`, so forks and resumes need no snapshot of players.
 """
@@ -20,38 +20,37 @@ F = TypeVar("F")
 Mix = Mapping[str, float]
 """Actions and their probabilities."""
 _PLACES = 1 << 10
-"""More than any match has players, and more than any turn has attempts."""
+"""Bound above the number of players of a match and the number of attempts of a turn."""
 How = Literal["scripted", "free", "recovered", "constrained", "illegal", "error", "absent"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Traits:
-    """What a player declares about itself."""
+    """Declared properties of a player."""
 
     version: int = 1
-    """Raised when a change would change its moves; results carry it."""
+    """Version of its rule; a change that would change its moves raises it, and results carry it."""
     stochastic: bool = False
-    """Whether it ever mixes."""
+    """True if the player ever mixes."""
     memory: int | None = 0
-    """How many past rounds its choice depends on; None where there is no bound.
+    """Number of past rounds its choice depends on; None where there is no bound.
 
-    0 and 1 promise more: that it looks at nothing but the round and what the view's state key tells. Exact figures rest
-    on that.
+    0 and 1 promise more: the choice depends only on the round and the view's state key. Exact figures rest on that.
     """
     sees_hidden: bool = False
-    """Whether it looks at what its seat may not know (search over the true state)."""
+    """True if the player reads hidden information (search over the true state)."""
     exact: bool = True
-    """Whether `policy` can say its probabilities."""
+    """True if `policy` can state its probabilities."""
     fallible: bool = False
-    """Whether it may say nothing legal; what its probabilities lack of one is how likely that is."""
+    """True if the player may give no legal action; its probabilities then sum to less than one."""
     price: int = 1
-    """What it costs to be asked for its probabilities in one situation, in situations looked at."""
+    """Cost of its probabilities in one situation, in situations looked at."""
 
 
 class Ask:
-    """One seat's turn: its view, what it remembers of earlier episodes, and a key for its own dice.
+    """One seat's turn: its view, its memory of earlier episodes, and a key for its own random draws.
 
-    The key is lazy because most players never throw them.
+    The key is computed on demand because most players never draw.
     """
 
     __slots__ = ("_state", "_table_key", "attempt", "past", "slot", "turn", "view")
@@ -76,28 +75,31 @@ class Ask:
 
     @property
     def key(self) -> Key:
-        """The player's own dice: keyed by table, player slot (not seat), turn and attempt, taken as one number."""
+        """Key of the player's own draws: a function of table, player slot (not seat), turn and attempt."""
         return self._table_key.at("player", (self.turn * _PLACES + self.slot) * _PLACES + self.attempt)
 
     def seeing(self, view: View[Any]) -> Ask:
-        """The same turn with another view, for players that change what another player sees."""
+        """Return the same turn with another view, for players that change what another player sees."""
         return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state, self.past)
 
     def peek(self) -> State[Any]:
-        """A copy of the true state, for players whose traits say `sees_hidden`; the copy's future chance is its own."""
+        """Return a copy of the true state, for players whose traits say `sees_hidden`.
+
+        The copy's future chance is its own.
+        """
         if self._state is None:
             raise CannotCompute("A player that looks at the true state must declare it: Traits(sees_hidden=True).")
         return self._state.fork(self.key.at("peek"))
 
 
 class Move(NamedTuple):
-    """What a seat plays, how it came to it, and the model calls behind it."""
+    """A seat's action, its origin, and the model calls behind it."""
 
     action: str | None
     how: How = "scripted"
     calls: tuple[Call, ...] = ()
     said: str | None = None
-    """The reply itself, where it came to nothing legal."""
+    """Reply without a legal action, as it was given."""
 
 
 Turn = Move | Generator[Request, Call, Move]
@@ -110,32 +112,35 @@ class Player(Protocol):
 
     @property
     def name(self) -> str:
-        """The qualified name with its options, as results show it: `ipd/AlternateDefect(first=C)`."""
+        """Qualified name with its options, as results show it: `ipd/AlternateDefect(first=C)`."""
         ...
 
     @property
     def traits(self) -> Traits: ...
 
     def turn(self, ask: Ask) -> Turn:
-        """The move, or a generator that yields requests and returns the move."""
+        """Return the move, or a generator that yields requests and returns the move."""
         ...
 
     def policy(self, view: View[Any]) -> Mix:
-        """The probability of every action in this situation; raises `CannotCompute` where the player cannot say."""
+        """Return the probability of every action in this situation.
+
+        Raises `CannotCompute` where the player cannot say.
+        """
         ...
 
 
 @runtime_checkable
 class Listener(Protocol):
-    """A player that is told what each round paid, as people are; it must not play by it."""
+    """Player that is told the payoffs of each round, as people are; it must not play by them."""
 
     def hear(self, view: View[Any], paid: float, *, over: bool) -> None:
-        """A round has ended; the view is what stands now."""
+        """Receive the end of a round; the view is the position now."""
         ...
 
 
 class Scripted(ABC, Generic[F]):
-    """A player whose rule is one function of what its seat sees: `strategy` gives an action or a mixture.
+    """Player whose rule is one function of its view: `strategy` gives an action or a mixture.
 
     Sampled play and the exact policy both follow from it, so they cannot disagree.
     """
@@ -145,7 +150,7 @@ class Scripted(ABC, Generic[F]):
 
     @abstractmethod
     def strategy(self, view: View[F]) -> str | Mix:
-        """The rule: one action, or actions with probabilities."""
+        """Return the rule: one action, or actions with probabilities."""
 
     @property
     def name(self) -> str:
@@ -161,12 +166,12 @@ class Scripted(ABC, Generic[F]):
 
 
 def draw(mix: Mix, key: Key) -> str:
-    """One action from a mixture."""
+    """Draw one action from a mixture."""
     return list(mix)[key.choose(list(mix.values()))]
 
 
 def described(player: object) -> str:
-    """`family/Class` with the options that are not the default."""
+    """Return the name `family/Class` with the options that are not the default."""
     cls = type(player)
     options = []
     for name, field in getattr(cls, "__dataclass_fields__", {}).items():
@@ -179,7 +184,7 @@ def described(player: object) -> str:
 
 
 def shown(value: object) -> str:
-    """An option as names show it: short where that loses nothing, since a name must make the same player again."""
+    """Format an option for a name, short where that loses nothing: a name must make the same player again."""
     short = f"{value:g}" if isinstance(value, float) else str(value)
     return short if not isinstance(value, float) or float(short) == value else repr(value)
 
@@ -188,7 +193,7 @@ Policy = Callable[[View[Any]], Mix]
 
 
 def is_probability(mix: Mix) -> bool:
-    """Whether a mixture is one: nothing negative, and a sum of one."""
+    """Return whether a mixture is a distribution: nothing negative, and a sum of one."""
     return all(p >= 0.0 for p in mix.values()) and abs(sum(mix.values()) - 1.0) < 1e-9
 
 

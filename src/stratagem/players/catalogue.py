@@ -142,7 +142,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
 """Players of a family of games as `family/Name`, players of any game by a bare name."""
 
 MODELS: dict[str, Callable[..., Player]] = {name: partial(_lm, name) for name in NAMED} | {"lm": _lm}
-"""Language models that have a name of their own, and the general form for all others."""
+"""Language models with a registry name, and the general form for all others."""
 
 PREFIXES: dict[str, Callable[[str], Player]] = {"mcts": _mcts, "cfr": _cfr, "table": TablePlayer.load}
 PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
@@ -168,14 +168,14 @@ PATTERNS = (
     "api:MODEL@URL",
     "lm(MODEL, mode=free, style=reasoned)",
 )
-"""How the players that need an argument, or a game that has an oracle, are written."""
+"""Patterns of the players that need an argument, or a game that has an oracle."""
 
 SYNONYMS = {
     "auction/Truthful": "auction/ValueBid",
     "negotiation-v1/Fair": "negotiation-v1/FairSplit",
     "negotiation-v1/Hard": "negotiation-v1/Hardball",
 }
-"""Two published names of one strategy."""
+"""Pairs of published names of one strategy."""
 
 FAMILIES = {
     "ipd": "ipd, ipd-shapellm, icg, ish, c-ipd, prisoners-dilemma and any 2x2 `matrix` with cooperative=True",
@@ -185,20 +185,20 @@ FAMILIES = {
     "kuhn": "kuhn",
     "diplomacy": "diplomacy",
 }
-"""The games that the players of a family play."""
+"""Games of each family."""
 
 _registry: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players")
 
 
 def player_names(game: Game[Any]) -> list[str]:
-    """The names that can be asked for in this game as they are; `PATTERNS` lists those that want an argument."""
+    """Return the names that this game takes without arguments; `PATTERNS` lists the others."""
     names, family = _registry.names(), f"{game.spec.family}/"
     own = [name.removeprefix(family) for name in names if name.startswith(family)]
     return own + [name for name in names if "/" not in name and name not in (*WRAPPERS, *MODELS, "perfect", "human")]
 
 
 def patterns(game: Game[Any]) -> list[str]:
-    """Those of `PATTERNS` that this game admits, as far as its declaration says."""
+    """Return the entries of `PATTERNS` that this game admits, as far as its declaration says."""
     spec = game.spec
     duel = spec.seats == 2 and spec.utility == "zero-sum" and game.twin() is not None
     barred = {
@@ -210,7 +210,7 @@ def patterns(game: Game[Any]) -> list[str]:
 
 
 def make_player(text: str, game: Game[Any]) -> Player:
-    """The player that a text names in this game: `TitForTat`, `mcts:100`, `noise(GrimTrigger, p=0.05)`."""
+    """Make the player that a text names in this game: `TitForTat`, `mcts:100`, `noise(GrimTrigger, p=0.05)`."""
     prefix, colon, tail = text.strip().partition(":")
     if colon and prefix.casefold() in PREFIXES:
         player = PREFIXES[prefix.casefold()](tail)
@@ -225,7 +225,7 @@ def make_player(text: str, game: Game[Any]) -> Player:
 
 
 def _around(call: Call, key: str, game: Game[Any]) -> Call:
-    """The same call with the inner player made, which its first argument names."""
+    """Make a wrapper around the player that its first argument names."""
     options = dict(call.kwargs)
     inner = call.args[0] if call.args else options.pop("player", None)
     if inner is None:
@@ -234,7 +234,10 @@ def _around(call: Call, key: str, game: Game[Any]) -> Call:
 
 
 def _resolve(name: str, game: Game[Any]) -> str:
-    """The key of a name: first in the game's own family, then among the players of any game; case does not matter."""
+    """Return the key of a name: first in the game's own family, then among the players of any game.
+
+    Case does not matter.
+    """
     keys, family = _registry.names(), game.spec.family
     for wanted in (f"{family}/{name}", name):
         alike = [key for key in keys if key.casefold() == wanted.casefold()]

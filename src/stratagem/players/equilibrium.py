@@ -1,4 +1,4 @@
-"""Tables of equilibrium strategies: CFR+ by OpenSpiel in C++, told in our keys and actions, kept on disk."""
+"""Tables of equilibrium strategies: CFR+ by OpenSpiel in C++, in our keys and actions, cached on disk."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from stratagem.games.spiel.engine import CHANCE, TERMINAL
 from stratagem.games.twin import Node, Twin
 
 FORMAT = 1
-"""Raised when a kept table would be read wrongly."""
+"""Version of the cached format; raised when an old table would be read wrongly."""
 _MOST_NODES, _MOST_SETS = 1_000_000, 100_000
-"""Beyond these a game is not walked to its end: CFR+ would take hours."""
+"""Limits of a game's tree: CFR+ beyond them would take hours."""
 
 Table = dict[str, dict[str, float]]
 """By information set: actions and their probabilities."""
@@ -37,7 +37,7 @@ class _Set(NamedTuple):
 
 @lru_cache(maxsize=16)
 def average_policy(game: Game[Any], iterations: int) -> Mapping[str, Mapping[str, float]]:
-    """The average strategy after so many iterations of CFR+, from the cache where it was solved before."""
+    """Return the average strategy after so many iterations of CFR+, from the cache where it was solved before."""
     twin = _solvable(game)
     path = cache_path(game, twin, iterations)
     table = _read(path, path.stem)
@@ -49,7 +49,10 @@ def average_policy(game: Game[Any], iterations: int) -> Mapping[str, Mapping[str
 
 
 def refuse_untabled(game: Game[Any], iterations: int) -> None:
-    """Refuse a game whose information sets cannot all be told, without solving it; a kept table is proof enough."""
+    """Refuse a game without distinct keys for its information sets, before solving it.
+
+    A cached table is proof enough.
+    """
     twin = _solvable(game)
     path = cache_path(game, twin, iterations)
     if _read(path, path.stem) is None:
@@ -57,7 +60,7 @@ def refuse_untabled(game: Game[Any], iterations: int) -> None:
 
 
 def cache_path(game: Game[Any], twin: Twin, iterations: int) -> Path:
-    """Where the table of a game is kept: in $STRATAGEM_CACHE, or ~/.cache/stratagem."""
+    """Return the path of a game's cached table: in $STRATAGEM_CACHE, or ~/.cache/stratagem."""
     solved = f"{game.spec.name} v{game.spec.version} {twin.spiel}"
     readable = re.sub(r"[^\w=;-]+", "_", solved).strip("_")[:120]
     digest = hashlib.blake2b(solved.encode(), digest_size=4).hexdigest()
@@ -93,7 +96,7 @@ def _mix(row: list[tuple[int, float]], names: Mapping[int, str]) -> dict[str, fl
 
 @lru_cache(maxsize=4)
 def _information_sets(game: Game[Any]) -> Mapping[str, _Set]:
-    """Every information set by OpenSpiel's name for it; keys of ours that tell them apart."""
+    """Return every information set by OpenSpiel's name for it; fails where our keys do not tell them apart."""
     sets = _walked(game, _solvable(game))
     if len({known.key for known in sets.values()}) < len(sets):
         raise CannotCompute(f"cfr cannot play {game.spec.name}: its keys do not tell its information sets apart.")
@@ -101,7 +104,7 @@ def _information_sets(game: Game[Any]) -> Mapping[str, _Set]:
 
 
 def _walked(game: Game[Any], twin: Twin) -> dict[str, _Set]:
-    """The information sets met on the way through the whole tree, where that is not too large."""
+    """Return the information sets of the whole tree, where that is not too large."""
     sets: dict[str, _Set] = {}
     stack: list[Node] = [twin.spiel.new_initial_state()]
     for _ in range(_MOST_NODES):
@@ -121,7 +124,7 @@ def _walked(game: Game[Any], twin: Twin) -> dict[str, _Set]:
 
 
 def _read(path: Path, solves: str) -> Table | None:
-    """The kept table; None where there is none that can be trusted, since it can be solved again."""
+    """Return the cached table; None where there is none that can be trusted, since it can be solved again."""
     try:
         data = json.loads(path.read_text())
         table: Table = data["table"]
@@ -131,7 +134,7 @@ def _read(path: Path, solves: str) -> Table | None:
 
 
 def _write(path: Path, data: Mapping[str, Any]) -> None:
-    """Write under another name first, so that nobody ever reads half a table."""
+    """Write under another name and rename, so that nobody ever reads half a table."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:

@@ -1,6 +1,6 @@
-"""The person at the keyboard: is shown what the seat sees, and is asked until what is typed is legal.
+"""Person at the keyboard: sees the seat's view, and is asked until the input is legal.
 
-What others have said is text to read: whatever in it could command a terminal is spelt out.
+Texts of others are untrusted: whatever in them could command a terminal is escaped.
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ from stratagem.players.wrappers import Delayed, Noisy
 from stratagem.visible import visible
 
 _SHOWN, _LISTED = 24, 1000
-"""How many choices are shown at first, and how many where all are asked for."""
+"""Number of choices shown at first, and where all are asked for."""
 _WIDTH = 96
 _BACK, _SKIP = "<", ""
 _HELP = "Type a choice, or the number before it. ? tells the rules again and lists all choices; q or Ctrl-D leaves."
 
 
 class Quit(BaseException):
-    """Somebody left the table. It is no `Exception`, since those are taken for a player's faults and recorded."""
+    """A person left the table.
+
+    It is no `Exception`, since those count as a player's faults and are recorded.
+    """
 
     def __init__(self) -> None:
         super().__init__("You left the table, so the match ended there.")
 
 
 class Terminal:
-    """Where a person reads and types: two streams, the standard ones unless others are given."""
+    """Input and output of a person: two streams, the standard ones by default."""
 
     def __init__(self, reads: TextIO | None = None, writes: TextIO | None = None) -> None:
         self._reads = reads
@@ -44,13 +47,13 @@ class Terminal:
         self._write(f"{text}\n")
 
     def tell_once(self, text: str) -> None:
-        """Print a text, unless it was the last that was to be told once."""
+        """Print a text, unless it was the last one printed by this method."""
         if text != self._told:
             self._told = text
             self.tell(text)
 
     def ask(self, question: str) -> str:
-        """The line that is typed, without the space around it; raises `Quit` where no more will come."""
+        """Read a line, without the space around it; raises `Quit` where no more will come."""
         self._write(f"{question} > ")
         try:
             line = (self._reads or sys.stdin).readline()
@@ -71,7 +74,7 @@ class Terminal:
 
 
 def in_columns(cells: Sequence[str]) -> str:
-    """Cells side by side, as many as a line holds."""
+    """Arrange cells side by side, as many as a line holds."""
     width = 2 + max(map(len, cells))
     across = max(1, _WIDTH // width)
     rows = (cells[start : start + across] for start in range(0, len(cells), across))
@@ -87,12 +90,12 @@ class Menu(NamedTuple):
 
     @classmethod
     def of(cls, choices: Choices) -> Menu:
-        """The menu of these choices."""
+        """Return the menu of these choices."""
         listed = tuple(islice(choices, _LISTED))
         return cls(choices, listed, not any(action.strip().isdecimal() for action in listed))
 
     def text(self, limit: int) -> str:
-        """At most so many of the choices, and how many there are besides."""
+        """Return the first choices, and the number of the others."""
         shown = self.listed[:limit]
         cells = [f"{n:3} {action}" for n, action in enumerate(shown, 1)] if self.numbered else [f"  {a}" for a in shown]
         hidden = self.choices.count - len(shown)
@@ -100,7 +103,7 @@ class Menu(NamedTuple):
         return in_columns(cells) + more * bool(hidden)
 
     def read(self, typed: str) -> tuple[str | None, str]:
-        """The choice that was typed, or what is wrong in one sentence."""
+        """Return the typed choice, or an error in one sentence."""
         action, problem = self.choices.parse(typed)
         if action is None and self.numbered and typed.isdecimal() and len(typed) < 10:
             action = self.listed[int(typed) - 1] if 0 < int(typed) <= len(self.listed) else None
@@ -133,7 +136,7 @@ class Human:
         raise CannotCompute("A human decides at the keyboard: the probabilities cannot be computed.")
 
     def hear(self, view: View[Any], paid: float, *, over: bool) -> None:
-        """Tell what a round has paid, and how things stand where it was the last."""
+        """Print the payoffs of a round, and the standing where it was the last."""
         self.terminal.tell(
             f"\n{view.situation}\nThe last round pays you {paid:+g}." if over else f"\nThe round pays you {paid:+g}."
         )
@@ -165,7 +168,7 @@ class Human:
         return self._typed(view, menu, f"{question} ({_BACK} goes back{meant})", commands)
 
     def _typed(self, view: View[Any], menu: Menu, question: str, commands: Collection[str] = ()) -> str:
-        """The choice that is typed at last, or one of these commands in place of a choice."""
+        """Ask until a choice or one of these commands is typed."""
         while True:
             typed = self.terminal.ask(question)
             action, problem = menu.read(typed)
@@ -183,12 +186,12 @@ def _rules(view: View[Any]) -> str:
 
 
 def at_keyboard(player: object) -> bool:
-    """Whether a person answers for this player, be it through others that stand around it."""
+    """Return whether a person answers for this player, wrapped or not."""
     while isinstance(player, Noisy | Delayed):
         player = player.player
     return isinstance(player, Human)
 
 
 def keyboard() -> Human:
-    """A human at the standard streams."""
+    """Return a human at the standard streams."""
     return Human()

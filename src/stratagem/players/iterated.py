@@ -1,4 +1,4 @@
-"""What the players of two-by-two games share: the first action is the cooperative one, whatever it is called."""
+"""Base of the players of two-by-two games: the first action is the cooperative one, whatever its label."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ COOPERATE, DEFECT = 0, 1
 
 
 class IteratedPlayer(Scripted[MatrixFacts]):
-    """A player whose whole rule is how probably it cooperates now."""
+    """Player whose whole rule is its probability of cooperation."""
 
     family = "ipd"
 
     @abstractmethod
     def cooperates(self, facts: MatrixFacts) -> float | bool:
-        """The probability of cooperating in this round."""
+        """Return the probability of cooperating in this round."""
 
     def strategy(self, view: View[MatrixFacts]) -> str | Mapping[str, float]:
         return cooperating(view.facts, float(self.cooperates(view.facts)))
 
 
 def cooperating(facts: MatrixFacts, probability: float) -> str | Mapping[str, float]:
-    """The seat's own labels with these odds; one bare label where there is no doubt."""
+    """Mix the seat's labels with these probabilities; one bare label where there is no doubt."""
     if probability >= 1.0:
         return facts.labels[COOPERATE]
     if probability <= 0.0:

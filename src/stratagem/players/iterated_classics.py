@@ -33,7 +33,7 @@ class AlternateDefect(IteratedPlayer):
     """Defects and cooperates by turns, the first move being `first` (SEPO)."""
 
     first: str = "D"
-    """The opening move, C or D."""
+    """Opening move, C or D."""
 
     def __post_init__(self) -> None:
         if self.first not in ("C", "D"):
@@ -58,7 +58,7 @@ class Mixed(IteratedPlayer):
 
 
 class TitForTat(IteratedPlayer):
-    """Cooperates first, then does what the other did last (Rapoport, in Axelrod 1980)."""
+    """Cooperates first, then copies the other's last action (Rapoport, in Axelrod 1980)."""
 
     traits = Traits(memory=1)
 
@@ -67,7 +67,7 @@ class TitForTat(IteratedPlayer):
 
 
 class SuspiciousTitForTat(IteratedPlayer):
-    """Defects first, then does what the other did last (Boyd and Lorberbaum 1987)."""
+    """Defects first, then copies the other's last action (Boyd and Lorberbaum 1987)."""
 
     traits = Traits(memory=1)
 
@@ -90,7 +90,10 @@ class GenerousTFT(IteratedPlayer):
 
     traits = Traits(stochastic=True, memory=1)
     forgiveness: float = 1 / 3
-    """One third is the most generous that payoffs 5, 3, 1, 0 allow without being exploited."""
+    """Probability of cooperation after a defection.
+
+    One third is the largest that payoffs 5, 3, 1, 0 allow without being exploited.
+    """
 
     def __post_init__(self) -> None:
         within(self, "forgiveness", self.forgiveness, 0.0, 1.0)

@@ -22,7 +22,7 @@ from stratagem.players.iterated import COOPERATE, DEFECT, cooperating
 
 _HAIR = 1e-12
 Outcome = tuple[int, int]
-"""One's own action and the other's."""
+"""Own action and the other's."""
 OUTCOMES: tuple[Outcome, ...] = (
     (COOPERATE, COOPERATE),
     (COOPERATE, DEFECT),
@@ -30,12 +30,12 @@ OUTCOMES: tuple[Outcome, ...] = (
     (DEFECT, DEFECT),
 )
 FourVector = tuple[float, ...]
-"""The probability of cooperating after each of the four outcomes."""
+"""Probability of cooperating after each of the four outcomes."""
 
 
 @dataclass(frozen=True)
 class ZeroDeterminant(Scripted[MatrixFacts]):
-    """What both kinds share; `phi` is how strongly it reacts, and None takes the published share of the most it can."""
+    """Base of both kinds; `phi` is the strength of the reaction, None the published share of the largest possible."""
 
     family = "ipd"
     traits = Traits(stochastic=True, memory=1)
@@ -50,12 +50,12 @@ class ZeroDeterminant(Scripted[MatrixFacts]):
     @property
     @abstractmethod
     def anchor(self) -> Outcome:
-        """The outcome whose payoffs the line runs through."""
+        """Outcome whose payoffs the line runs through."""
 
     @property
     @abstractmethod
     def strength(self) -> float:
-        """The share of the largest possible `phi` that is used where none is given."""
+        """Share of the largest possible `phi` that is used where none is given."""
 
     def strategy(self, view: View[MatrixFacts]) -> str | Mapping[str, float]:
         facts = view.facts
@@ -65,7 +65,7 @@ class ZeroDeterminant(Scripted[MatrixFacts]):
         return cooperating(facts, self.four_vector(view.game, view.seat)[OUTCOMES.index(last)])
 
     def check(self, game: Game[Any]) -> None:
-        """Refuse a game in which it could not hold the line from every seat, since seats rotate."""
+        """Refuse a game in which the line cannot be held from every seat, since seats rotate."""
         ranges = [_possible_chi(_gains(game, seat, self.anchor)) for seat in range(game.spec.seats)]
         least, most = max(1.0, *(low for low, _ in ranges)), min(high for _, high in ranges)
         if not least - _HAIR <= self.chi <= most + _HAIR:
@@ -76,7 +76,10 @@ class ZeroDeterminant(Scripted[MatrixFacts]):
             self.four_vector(game, seat)
 
     def four_vector(self, game: Game[Any], seat: Seat) -> FourVector:
-        """After CC, CD, DC and DD: 1, 1, 0, 0 plus phi times the line's distance at that outcome."""
+        """Return the probabilities after CC, CD, DC and DD.
+
+        1, 1, 0, 0 plus phi times the line's distance at that outcome.
+        """
         slopes = [mine - self.chi * theirs for mine, theirs in _gains(game, seat, self.anchor)]
         largest = 1.0 / max(abs(slope) for slope in slopes) if any(slopes) else 0.0
         phi = self.strength * largest if self.phi is None else self.phi
@@ -114,7 +117,7 @@ class GenerousZD(ZeroDeterminant):
 
 
 def _gains(game: Game[Any], seat: Seat, anchor: Outcome) -> list[tuple[float, float]]:
-    """What each outcome pays beyond the anchor, to oneself and to the other."""
+    """Return the payoffs of each outcome beyond the anchor, one's own and the other's."""
     if not isinstance(game, MatrixGame) or game.spec.family != "ipd":
         raise BadParameter(f"Zero-determinant players need a two-by-two game with cooperation, not {game.spec.name}.")
     payoffs = game.payoffs
@@ -128,7 +131,7 @@ def _gains(game: Game[Any], seat: Seat, anchor: Outcome) -> list[tuple[float, fl
 
 
 def _possible_chi(gains: list[tuple[float, float]]) -> tuple[float, float]:
-    """The range of chi that leaves every probability between 0 and 1 for some phi; empty where least > most.
+    """Return the range of chi that leaves every probability between 0 and 1 for some phi; empty where least > most.
 
     After an own cooperation the slope must not be positive, after an own defection not negative.
     """

@@ -1,4 +1,4 @@
-"""Players of Kuhn poker: how probably each bets when nobody has, and calls when somebody has."""
+"""Players of Kuhn poker, each with two probabilities: to bet first, and to call a bet."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _ALPHA_MAX = 1 / 3
 
 
 class KuhnPlayer(Scripted[KuhnFacts]):
-    """A player whose whole rule is two probabilities."""
+    """Player whose whole rule is two probabilities."""
 
     family = "kuhn"
 
     @abstractmethod
     def bets(self, facts: KuhnFacts) -> float:
-        """The probability of betting where nobody has."""
+        """Return the probability of betting where nobody has."""
 
     @abstractmethod
     def calls(self, facts: KuhnFacts) -> float:
-        """The probability of calling a bet."""
+        """Return the probability of calling a bet."""
 
     def strategy(self, view: View[KuhnFacts]) -> str | Mapping[str, float]:
         facing = view.facts.facing_bet

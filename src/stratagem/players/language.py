@@ -28,24 +28,24 @@ _WHO = "A language model"
 
 @dataclass(frozen=True)
 class LanguagePlayer:
-    """A language model: asked in a prompt style, it answers in a mode."""
+    """Language model that is asked in a prompt style and answers in a mode."""
 
     model: str
-    """As `models` names it, with an adapter or without."""
+    """Model text as `models` names it, with an adapter or without."""
     mode: str = ""
-    """free, recover, constrained, direct or single; by default direct, and free behind a server."""
+    """Mode: free, recover, constrained, direct or single; by default direct, and free behind a server."""
     style: str = "plain"
-    """A prompt style by name."""
+    """Prompt style by name."""
     temperature: float = 1.0
-    """0 takes the likeliest token."""
+    """Sampling temperature; 0 takes the most likely token."""
     top_k: int = 0
-    """Only the k likeliest tokens; 0 leaves all."""
+    """Number of most likely tokens to sample from; 0 leaves all."""
     top_p: float = 1.0
-    """Only the likeliest tokens that together have at least this probability."""
+    """Nucleus sampling: the most likely tokens that together have at least this probability."""
     max_new: int = 256
-    """The most tokens of free text in a reply."""
+    """Largest number of tokens of free text in a reply."""
     mid_text: bool = False
-    """Whether free text is over as soon as an action stands anywhere in its last line."""
+    """True to end free text as soon as an action stands anywhere in its last line."""
 
     def __post_init__(self) -> None:
         for option in ("model", "mode", "style"):
@@ -65,7 +65,7 @@ class LanguagePlayer:
 
     @property
     def name(self) -> str:
-        """The text that makes this player again."""
+        """Text that makes this player again."""
         options = [
             f"{field.name}={shown(getattr(self, field.name))}"
             for field in fields(self)
@@ -80,7 +80,7 @@ class LanguagePlayer:
 
     @cached_property
     def _usual(self) -> dict[str, Any]:
-        """What goes without saying in the name: how the models of a run speak."""
+        """The options that the name leaves out: how the models of a run are asked."""
         return speaks(self.model)
 
     @property
@@ -94,7 +94,7 @@ class LanguagePlayer:
 
     @cached_property
     def speaker(self) -> Speaker:
-        """The model at the table; it is loaded when it is first needed."""
+        """Model with its style and mode; it is loaded on first use."""
         engine, adapter = served(self.model)
         return Speaker(
             engine=engine,
@@ -120,12 +120,12 @@ class LanguagePlayer:
         return self._player.policy(view)
 
     def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
-        """The probabilities in many situations, which are asked about in one batch."""
+        """Return the probabilities in many situations, in one batch."""
         return self._player.policies(views)
 
 
 def language_player(model: object, **options: Any) -> LanguagePlayer:
-    """The player of a text: a run's model speaks as it was trained to, and stays who it is when the run goes on."""
+    """Make the player of a text: a run's model answers as in training, and stays at its step when the run goes on."""
     if not isinstance(model, str):
         raise BadParameter(f"{_WHO} needs `model` as a text, not {model!r}.")
     return LanguagePlayer(pinned(model), **(speaks(model) | options))

@@ -1,4 +1,4 @@
-"""A model that sits at a table: a speaker and the mode in which it comes to its actions."""
+"""Model as a player: a speaker and a mode."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from stratagem.players.stating import masked_policies, single_policies
 from stratagem.prompting.past import NOTHING, Past
 
 PRICE = 40
-"""A prompt costs about as much time as walking over this many situations."""
+"""Cost of a prompt in situations walked over."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelPlayer:
-    """Asks its engine for every move; `LanguagePlayer` makes one from a text, a trainer from what it trains."""
+    """Player that asks its engine for every move; `LanguagePlayer` makes one from a text, a trainer from its policy."""
 
     name: str
     speaker: Speaker
@@ -49,7 +49,7 @@ class ModelPlayer:
         return self.policies([view])[0]
 
     def policies(self, views: Sequence[View[Any]], past: Past = NOTHING) -> list[Mix]:
-        """The probabilities in many situations, which are asked about in one batch, with one past for all of them."""
+        """Return the probabilities in many situations, in one batch, with one past for all of them."""
         if not MODES[self.mode].exact:
             raise CannotCompute(
                 f"{self.name} thinks before it acts, so only play can measure it: mode=direct states its probabilities."

@@ -1,4 +1,4 @@
-"""How a language model comes to its action: five modes, each a way of asking the engine and of reading what it said.
+"""Modes of a language model: five ways of asking the engine and of reading an action from the reply.
 
 `direct` and `single` can state their probabilities exactly; the others think aloud first.
 """
@@ -20,19 +20,19 @@ from stratagem.players.speaker import ACTION, Speaker
 from stratagem.prompting.base import Style
 
 _NAMED = 24
-"""How many legal actions an elicitation names."""
+"""Number of legal actions that an elicitation names."""
 Reply = Generator[Request, Call, Move]
 
 
 class Mode(ABC):
-    """One way to come to an action."""
+    """Way of getting an action from a model."""
 
     masks: ClassVar[bool] = True
-    """Whether the engine must obey a guide token by token."""
+    """True if the engine must obey a guide token by token."""
     exact: ClassVar[bool] = False
-    """Whether it can state its probabilities."""
+    """True if the mode can state its probabilities."""
     marked: ClassVar[bool] = False
-    """Whether the style must have a mark before the action."""
+    """True if the style must have a mark before the action."""
 
     @abstractmethod
     def turn(self, speaker: Speaker, ask: Ask) -> Reply:
@@ -40,7 +40,7 @@ class Mode(ABC):
 
 
 class FreeText(Mode):
-    """Says what it likes; the action is read from the last line, and a reply that names none is illegal."""
+    """Free text; the action is read from the last line, and a reply that names none is illegal."""
 
     masks = False
 
@@ -55,9 +55,9 @@ class FreeText(Mode):
 
 
 class Recovered(Mode):
-    """Says what it likes; where that names no action, one more pass over a short question gives the likeliest (SEPO).
+    """Free text; where it names no action, a short question gives the most likely one (SEPO).
 
-    The question goes on from the reply and names the legal actions; what is taken is the arg-max down the trie, no
+    The question continues the reply and names the legal actions. The action is the arg-max down the trie, not a
     sample, so it carries no gradient.
     """
 
@@ -75,7 +75,7 @@ class Recovered(Mode):
 
 
 class Constrained(Mode):
-    """Speaks freely until the style's mark, and then can only write a legal action."""
+    """Free text until the style's mark, and then only a legal action."""
 
     marked = True
 
@@ -87,7 +87,7 @@ class Constrained(Mode):
 
 
 class Direct(Mode):
-    """Can only write a legal action, from the first token on."""
+    """Only a legal action, from the first token on."""
 
     exact = True
 
@@ -99,7 +99,7 @@ class Direct(Mode):
 
 
 class Single(Mode):
-    """Says one token of its whole vocabulary, unmasked; unless it is a legal action, nothing was said (ShapeLLM)."""
+    """One unmasked token of the whole vocabulary; unless it is a legal action, it is a null action (ShapeLLM)."""
 
     exact = True
 
@@ -132,7 +132,7 @@ def check_mode(name: str, speaker: Speaker, view: View[Any]) -> None:
 
 
 def check_style(mode: str, style: Style, view: View[Any]) -> None:
-    """Refuse a style that the mode or the game does not admit, as far as can be told without a model."""
+    """Refuse a style that the mode or the game does not admit, as far as can be decided without a model."""
     if MODES[mode].marked and not style.mark:
         raise BadParameter(
             f"The mode {mode} goes by the mark before the action, which this style lacks: take style=reasoned or "
@@ -142,12 +142,12 @@ def check_style(mode: str, style: Style, view: View[Any]) -> None:
 
 
 def elicitation(choices: Choices) -> str:
-    """The short question after a reply that named no action."""
+    """Return the short question after a reply that named no action."""
     return f"Your final action? You may play: {choices.summary(_NAMED)}.\nAnswer with the action alone."
 
 
 def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
-    """The move that the last of some replies came to; one that came to nothing is data."""
+    """Return the move from the last of some replies; one without a legal action is data."""
     last = calls[-1]
     if last.finish == "error":
         return Move(None, "error", calls, last.text)
@@ -155,18 +155,21 @@ def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
 
 
 def heard(choices: Choices, guide: Free, call: Call, close: str = "") -> Move:
-    """The action at which a free reply was stopped, or the one that it names at its end."""
+    """Return the action at which a free reply was stopped, or the one that it names at its end."""
     action = guide.action if guide.action is not None else choices.parse(before(guide.text, close)).action
     return spoken(action, "free", (call,))
 
 
 def read(choices: Choices, call: Call, close: str = "") -> Move:
-    """The action that a text from a server names at its end."""
+    """Return the action that a text from a server names at its end."""
     action = None if call.finish == "error" else choices.parse(before(after_thinking(call.text), close)).action
     return spoken(action, "free", (call,))
 
 
 def before(text: str, close: str) -> str:
-    """The text up to the last closing tag, which is looked for in the text and not in tokens; all of it without one."""
+    """Return the text up to the last closing tag; all of it without one.
+
+    The tag is searched in the text, not in tokens.
+    """
     found, tag, _ = text.rpartition(close) if close else ("", "", "")
     return found if tag else text

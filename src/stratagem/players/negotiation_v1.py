@@ -1,4 +1,4 @@
-"""Negotiators over a pie. Demands are counted in tenths of the pie, rounded down: on a pie of 10 they are points."""
+"""Negotiators over a pie; demands are in tenths of the pie, rounded down: on a pie of 10 they are points."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from stratagem.players.base import Scripted, Traits
 
 
 class PiePlayer(Scripted[PieFacts]):
-    """A player whose whole rule is its demand."""
+    """Player whose whole rule is its demand."""
 
     family = "negotiation-v1"
 
     @abstractmethod
     def demand(self, facts: PieFacts) -> int:
-        """The points to demand now."""
+        """Return the points to demand now."""
 
     def strategy(self, view: View[PieFacts]) -> str:
         return str(self.demand(view.facts))
 
 
 def tenths(facts: PieFacts, count: int) -> int:
-    """So many tenths of the pie, rounded down."""
+    """Count tenths of the pie, rounded down."""
     return facts.pie * count // 10
 
 
@@ -73,7 +73,7 @@ class Hard(Hardball):
 
 
 class TFTNeg(PiePlayer):
-    """Demands 5 first, then what the other demanded last (TFT-Neg in SEPO)."""
+    """Demands 5 first, then copies the other's last demand (TFT-Neg in SEPO)."""
 
     traits = Traits(memory=1)
 
@@ -93,7 +93,7 @@ class TakeAll(PiePlayer):
 
 
 class BestReply(PiePlayer):
-    """Demands 5 first, then what the other's last demand would have left (Cournot 1838)."""
+    """Best response (Cournot 1838): demands 5 first, then what the other's last demand would have left."""
 
     traits = Traits(memory=1)
 
@@ -102,7 +102,7 @@ class BestReply(PiePlayer):
 
 
 class FictitiousPlay(PiePlayer):
-    """Demands what would have earned most against all demands seen, the smallest such; 5 first (Brown 1951)."""
+    """Fictitious play (Brown 1951): the smallest best response to all demands seen; 5 first."""
 
     traits = Traits(memory=None)
 

@@ -1,4 +1,4 @@
-"""Negotiators over books, hats and balls. Where two items are valued alike, the one that is listed first goes first."""
+"""Negotiators over books, hats and balls; of equally valued items the one that is listed first goes first."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from stratagem.players.base import Scripted, Traits
 
 
 class DivisionPlayer(Scripted[DivisionFacts]):
-    """A player whose whole rule is the bundle that it demands."""
+    """Player whose whole rule is the bundle that it demands."""
 
     family = "negotiation-v2"
 
     @abstractmethod
     def demand(self, facts: DivisionFacts) -> Bundle:
-        """The units of each item to demand now."""
+        """Return the units of each item to demand now."""
 
     def strategy(self, view: View[DivisionFacts]) -> str:
         return written(self.demand(view.facts))
 
 
 def ranked(facts: DivisionFacts) -> list[int]:
-    """The items, the most valued first."""
+    """Return the items, the most valued first."""
     return sorted(range(len(facts.pool)), key=lambda item: -facts.values[item])
 
 
 def dearest(facts: DivisionFacts, units: int) -> Bundle:
-    """So many units of the pool, filled by own value from the top."""
+    """Take so many units of the pool, filled by own value from the top."""
     bundle = [0] * len(facts.pool)
     for item in ranked(facts):
         bundle[item] = min(facts.pool[item], units)
@@ -37,23 +37,23 @@ def dearest(facts: DivisionFacts, units: int) -> Bundle:
 
 
 def left_over(facts: DivisionFacts) -> Bundle:
-    """What the other's last demand left in the pool."""
+    """Return the units that the other's last demand left in the pool."""
     return tuple(count - taken for count, taken in zip(facts.pool, facts.theirs[-1], strict=True))
 
 
 def whole(facts: DivisionFacts, items: list[int]) -> Bundle:
-    """All units of these items."""
+    """Return the bundle of all units of these items."""
     return tuple(count if item in items else 0 for item, count in enumerate(facts.pool))
 
 
 def fair(facts: DivisionFacts) -> Bundle:
-    """Half of each item, the odd unit of the most valued one included."""
+    """Half of each item, with the odd unit of the most valued one."""
     top = ranked(facts)[0]
     return tuple((count + (item == top)) // 2 for item, count in enumerate(facts.pool))
 
 
 def proportional(facts: DivisionFacts) -> Bundle:
-    """Of each item the share of its units that its value has in the sum of values, at least one of the most valued."""
+    """Return the bundle in proportion to the values, with at least one of the most valued item."""
     total, top = sum(facts.values), ranked(facts)[0]
     shares = zip(facts.pool, facts.values, strict=True)
     units = [(2 * count * value + total) // (2 * total) for count, value in shares]

@@ -1,4 +1,4 @@
-"""Who an agent trains against and is tested against (SEPO): pools of opponents, and demonstrators for the warm start.
+"""Pools of opponents for training and evaluation (SEPO), and demonstrators for SFT.
 
 Names are those that SEPO prints, short for `family/Name`. Two things are ours. The pool `robust`, which SEPO does not
 list: none of its players stands in another pool. And MarginPlay and LowMedium in the auction's exploit pool: SEPO's one
@@ -66,7 +66,7 @@ DEMONSTRATORS: dict[str, dict[str, float]] = {
     "negotiation-v2": {"Proportional": 0.35, "Conservative": 0.25, "Adaptive": 0.25, "Defensive": 0.15},
     "kuhn": {"NashApprox": 0.45, "TightValue": 0.25, "PotControl": 0.20, "RandomLegal": 0.08, "AlwaysPassQueen": 0.02},
 }
-"""By family of games: whose play the warm start imitates, and how often each is drawn."""
+"""By family of games: the players whose play SFT imitates, with their weights."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,13 @@ class Pool:
     players: tuple[str, ...]
 
     def make(self, game: Game[Any]) -> list[Player]:
-        """The players themselves, for this game."""
+        """Make the players for this game."""
         return [make_player(player, game) for player in self.players]
 
 
 @dataclass(frozen=True)
 class Shared:
-    """A strategy that stands in several pools, under the names it has there."""
+    """A strategy that is in several pools, with its names there."""
 
     names: tuple[str, ...]
     pools: tuple[str, ...]
@@ -93,12 +93,12 @@ class Shared:
 
 
 def pools(game: Game[Any]) -> dict[str, Pool]:
-    """The pools train, exploit, collusive and robust for this game, any of which may be empty."""
+    """Return the pools train, exploit, collusive and robust for this game, any of which may be empty."""
     return {name: Pool(name, players) for name, players in _of_family(game, POOLS).items()}
 
 
 def shared_strategies(game: Game[Any]) -> list[Shared]:
-    """The strategies that stand in more than one pool, two names for one strategy taken as one."""
+    """Return the strategies in more than one pool; two names for one strategy count as one."""
     places: dict[str, list[tuple[str, str]]] = {}
     for pool in pools(game).values():
         for name in pool.players:
@@ -111,7 +111,7 @@ def shared_strategies(game: Game[Any]) -> list[Shared]:
 
 
 def overlap_warning(game: Game[Any]) -> str:
-    """One sentence about the strategies that stand in two pools; empty where there are none."""
+    """Warn in one sentence of strategies in two pools; empty where there are none."""
     shared = shared_strategies(game)
     if not shared:
         return ""
@@ -120,19 +120,22 @@ def overlap_warning(game: Game[Any]) -> str:
 
 
 def demonstrators(game: Game[Any]) -> dict[str, float]:
-    """The demonstrators of the warm start with their weights, which sum to one."""
+    """Return the demonstrators of SFT with their weights, which sum to one."""
     weights = _of_family(game, DEMONSTRATORS)
     return dict(weights)
 
 
 def draw_demonstrator(game: Game[Any], key: Key) -> str:
-    """One demonstrator's name, each as likely as its weight; one key is one draw."""
+    """Draw one demonstrator by weight; one key is one draw."""
     weights = demonstrators(game)
     return list(weights)[key.choose(list(weights.values()))]
 
 
-def warm_start_opponents(game: Game[Any], count: int = 5) -> tuple[str, ...]:
-    """The first `count` different strategies of train, then exploit, then collusive; fewer where there are no more."""
+def sft_opponents(game: Game[Any], count: int = 5) -> tuple[str, ...]:
+    """Return the first `count` different strategies of train, then exploit, then collusive.
+
+    Fewer where there are no more.
+    """
     family = _of_family(game, POOLS)
     chosen: dict[str, str] = {}
     for name in (*family["train"], *family["exploit"], *family["collusive"]):
@@ -141,7 +144,7 @@ def warm_start_opponents(game: Game[Any], count: int = 5) -> tuple[str, ...]:
 
 
 def _strategy(name: str, game: Game[Any]) -> str:
-    """The one key of a strategy that has several names."""
+    """Return the one key of a strategy that has several names."""
     key = f"{game.spec.family}/{name}"
     return SYNONYMS.get(key, key)
 

@@ -1,4 +1,4 @@
-"""Search at the table: Monte Carlo tree search (Kocsis and Szepesvari 2006), by OpenSpiel in C++."""
+"""Monte Carlo tree search (Kocsis and Szepesvari 2006), by OpenSpiel in C++."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class MCTS:
     """
 
     simulations: int = 100
-    """Rollouts a decision."""
+    """Number of rollouts a decision."""
     traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, sees_hidden=True, exact=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class MCTS:
         return twin
 
     def _bot(self, twin: Twin, ask: Ask) -> Any:
-        """A fresh bot with the seat's own dice, so that a decision depends on nothing but its state and key."""
+        """Return a new bot with the seat's own draws, so that a decision depends on nothing but its state and key."""
         import pyspiel
 
         key = ask.key
@@ -69,12 +69,12 @@ class MCTS:
 
 
 def positive(tail: str, family: str) -> int:
-    """The whole number after a family's colon, as in `mcts:100`."""
+    """Read the whole number after a family's colon, as in `mcts:100`."""
     if not tail.strip().isdecimal() or int(tail) < 1:
         raise BadParameter(f"{family} wants a whole number of at least 1 after its colon, such as {family}:100.")
     return int(tail)
 
 
 def mcts(tail: str) -> MCTS:
-    """The player `mcts:TAIL`."""
+    """Make the player `mcts:TAIL`."""
     return MCTS(simulations=positive(tail, "mcts"))

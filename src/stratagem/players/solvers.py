@@ -1,4 +1,4 @@
-"""Players that play a solution: an equilibrium strategy by CFR+, and perfect play where nothing is hidden."""
+"""Players of solutions: equilibrium strategies by CFR+, and perfect play where nothing is hidden."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stratagem.players.search import positive
 
 @dataclass(frozen=True, kw_only=True)
 class CFR(Scripted[Any]):
-    """Plays the average strategy of CFR+ (Tammelin 2014, arXiv:1407.5042), solved when first needed, kept on disk."""
+    """Plays the average strategy of CFR+ (Tammelin 2014, arXiv:1407.5042), solved on first use, cached on disk."""
 
     iterations: int = 1000
     traits: ClassVar[Traits] = Traits(stochastic=True, memory=None)
@@ -37,7 +37,7 @@ class CFR(Scripted[Any]):
         refuse_untabled(game, self.iterations)
 
     def strategy(self, view: View[Any]) -> Mix:
-        """The row of the table that this information set has."""
+        """Return the row of this information set in the table."""
         mix = average_policy(view.game, self.iterations).get(view.info_key)
         if mix is None:
             raise CannotCompute(f"{self.name} solved no such situation of {view.game.spec.name}: {view.info_key!r}.")
@@ -46,10 +46,10 @@ class CFR(Scripted[Any]):
 
 @dataclass(frozen=True, kw_only=True)
 class Perfect(Scripted[Any]):
-    """Plays every action that gives nothing away with the same probability; for small games without hidden things."""
+    """Mixes all optimal actions evenly; for small games of perfect information."""
 
     budget: int = BUDGET
-    """The most positions that it looks at in one decision."""
+    """Largest number of positions to look at in one decision."""
     traits: ClassVar[Traits] = Traits(stochastic=True)
 
     def __post_init__(self) -> None:
@@ -65,7 +65,7 @@ class Perfect(Scripted[Any]):
         solve(game, self.budget).value(state, 0)
 
     def strategy(self, view: View[Any]) -> Mix:
-        """The best actions by expectiminimax, evenly."""
+        """Return the best actions by expectiminimax, evenly."""
         if not isinstance(view.facts, SpielFacts):
             raise CannotCompute(
                 f"{self.name} plays OpenSpiel's games of perfect information, not {view.game.spec.name}."
@@ -75,5 +75,5 @@ class Perfect(Scripted[Any]):
 
 
 def cfr(tail: str) -> CFR:
-    """The player `cfr:TAIL`."""
+    """Make the player `cfr:TAIL`."""
     return CFR(iterations=positive(tail, "cfr"))

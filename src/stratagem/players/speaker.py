@@ -1,4 +1,4 @@
-"""A model as it sits at a table: what it is told, how it is asked, and what its tokenizer makes of the choices."""
+"""Model at a table: its prompts, its sampling, and the tokens of its choices."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from stratagem.prompting.base import Style
 from stratagem.prompting.past import NOTHING, Past
 
 _TAIL = 12
-"""So many tokens of the prompt settle how an action is spelt after it."""
+"""Number of the prompt's last tokens that settle the spelling of an action after it."""
 _KEPT = 1024
-"""How many compiled choices are kept."""
+"""Number of compiled choices to cache."""
 ACTION = 1 << 14
-"""Room for any action that is spelt out down the trie, in tokens."""
+"""Room in tokens for any action that is spelt out down the trie."""
 
 
 class Compiler:
-    """Choices as a tokenizer writes them; what was compiled is kept."""
+    """Choices as a tokenizer writes them, cached."""
 
     def __init__(self, vocabulary: Vocabulary, *, mid_text: bool = False) -> None:
         self.vocabulary = vocabulary
@@ -41,15 +41,15 @@ class Compiler:
         self.tree = lru_cache(_KEPT)(self._walked)
 
     def walker(self, choices: Choices, prompt: Prompt) -> Walker:
-        """The trie of these choices right after a prompt."""
+        """Return the trie of these choices right after a prompt."""
         return self._walker(choices, end_of(self._text(prompt.tokens[-_TAIL:])), "")
 
     def walker_after(self, choices: Choices, text: str, lead: str) -> Walker:
-        """The trie of these choices after a text, to which `lead` is joined unless it ends with a space."""
+        """Return the trie of these choices after a text, to which `lead` is joined unless it ends with a space."""
         return self._walker(choices, end_of(text), "" if text[-1:].isspace() else lead)
 
     def labels(self, choices: Choices, prompt: Prompt) -> dict[int, str]:
-        """Each action by its only token; refused where one has several, or two have the same."""
+        """Return each action by its only token; refused where one has several, or two have the same."""
         return self._labels(choices, self._text(prompt.tokens[-_TAIL:]))
 
     def _compiled(self, choices: Choices, left: str, lead: str) -> Walker:
@@ -77,7 +77,7 @@ class Compiler:
 
 @dataclass(frozen=True, kw_only=True)
 class Speaker:
-    """Whose weights speak, in which style, drawn how, and how long."""
+    """Weights, prompt style, sampling and length of a model's replies."""
 
     engine: Engine
     adapter: str = ""
@@ -92,11 +92,11 @@ class Speaker:
         return Compiler(self.engine.vocabulary, mid_text=self.mid_text)
 
     def prompt(self, view: View[Any], past: Past = NOTHING) -> Prompt:
-        """What the seat is told."""
+        """Return the prompt of a seat."""
         return self.engine.begin(tuple((m.role, m.content) for m in self.style.messages(view, past)))
 
     def ask(self, prompt: Prompt, guide: Guide, key: Key, max_new: int, *, extended: bool = False) -> Request:
-        """A request for a reply."""
+        """Return a request for a reply."""
         return Request(
             engine=self.engine,
             prompt=prompt,
@@ -109,16 +109,16 @@ class Speaker:
         )
 
     def ask_likeliest(self, prompt: Prompt, guide: Guide, key: Key) -> Request:
-        """A request for the likeliest action, which is no sample."""
+        """Return a request for the most likely action, which is no sample."""
         return replace(self.ask(prompt, guide, key, ACTION), sampling=LIKELIEST)
 
     def free(self, choices: Choices, prompt: Prompt) -> Free:
-        """A guide for free text about these choices."""
+        """Return a guide for free text about these choices."""
         engine = self.engine
         return Free(self.compiler.stop_rule(choices), engine.vocabulary, engine.ends, prompt.tokens[-_TAIL:])
 
     def marked(self, choices: Choices, prompt: Prompt) -> Marked:
-        """A guide for free text up to the style's mark, and then one of these choices."""
+        """Return a guide for free text up to the style's mark, and then one of these choices."""
         engine, style = self.engine, self.style
 
         def after(text: str) -> Walker:

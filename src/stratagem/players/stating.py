@@ -1,4 +1,4 @@
-"""What a language model would do in many situations, exactly: the probabilities that its sampler draws from."""
+"""Exact policy of a language model in many situations: the probabilities that its sampler draws from."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from stratagem.players.speaker import Speaker
 from stratagem.prompting.past import NOTHING, Past
 
 _LISTED = 256
-"""Beyond so many actions in a situation they are not weighed one by one: sheets of orders soon have millions."""
+"""Number of actions beyond which a situation is refused: sheets of orders soon have millions."""
 _FINE = 1e-6
-"""How far a sum of probabilities may be off in short numbers."""
+"""Tolerance of a sum of probabilities in low precision."""
 Views = Sequence[View[Any]]
 
 
 def masked_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> list[Mix]:
-    """The product of the masked distributions on the way to each action, all nodes of all situations in one batch."""
+    """Return the product of the masked distributions on the path to each action, all situations in one batch."""
     for view in views:
         if view.choices.count > _LISTED:
             raise CannotCompute(
@@ -39,7 +39,7 @@ def masked_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> lis
 
 
 def single_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> list[Mix]:
-    """The probability of each label among the whole vocabulary; what is lacking of one is the null action's."""
+    """Return the probability of each label among the whole vocabulary; the rest to one is the null action's."""
     prompts = [speaker.prompt(view, past) for view in views]
     labels = [speaker.compiler.labels(view.choices, prompt) for view, prompt in zip(views, prompts, strict=True)]
     scores = _scores(speaker, prompts, [(Node((), tuple(row), masked=False),) for row in labels])
@@ -47,7 +47,7 @@ def single_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> lis
 
 
 def _shares(actions: Iterable[str], logprobs: Sequence[float]) -> Mix:
-    """Their probabilities; a sum that short numbers cannot tell from one is one."""
+    """Normalise probabilities whose sum differs from one by rounding only."""
     shares = [math.exp(logprob) for logprob in logprobs]
     total = math.fsum(shares)
     whole = total if total > 1.0 - _FINE else 1.0

@@ -1,4 +1,4 @@
-"""A player that plays from a table: for each situation the probability of each action.
+"""Tabular player: for each situation the probability of each action.
 
 A file is JSON: `{"schema_version": 1, "missing": "refuse", "policy": {"K:": {"PASS": 0, "BET": 1}}}`. A situation is
 looked up by its information set and then by its state, so a short table by state serves where histories do not matter.
@@ -25,7 +25,7 @@ _SHAPE = '{"schema_version": 1, "missing": "refuse" or "uniform", "policy": {sit
 
 
 class TablePlayer:
-    """Plays the mixture that its table gives; where the table is silent it refuses, or plays uniformly if told to."""
+    """Plays the mixture of its table; a missing situation is refused, or played uniformly if the table says so."""
 
     family: ClassVar[str] = "any"
 
@@ -39,7 +39,7 @@ class TablePlayer:
 
     @classmethod
     def load(cls, path: str | Path) -> TablePlayer:
-        """The player that a file holds."""
+        """Load a player from a file."""
         content = _read(Path(path))
         if not isinstance(content, dict) or set(content) - {"missing"} != {"schema_version", "policy"}:
             raise BadRecord(f"{path} is no table of a policy, which reads {_SHAPE}.")
@@ -61,7 +61,7 @@ class TablePlayer:
         return f"table:{self.label}"
 
     def _declared(self) -> Traits:
-        """The version is a checksum of the table, so results tell a changed file from the one that was played."""
+        """Declare a checksum of the table as the version, so that results tell a changed file from the one played."""
         text = json.dumps([self.missing, self.table], sort_keys=True)
         mixes = self.missing == "uniform" or any(max(mix.values()) < 1.0 for mix in self.table.values())
         return Traits(version=crc32(text.encode()), stochastic=mixes, memory=None)
@@ -106,7 +106,7 @@ def _items(table: Any, label: str) -> list[tuple[str, Any]]:
 
 
 def _checked(key: str, mix: Any, label: str) -> dict[str, float]:
-    """One row, its probabilities brought to sum to one exactly where rounding had left them a hair off."""
+    """Check one row and normalise its probabilities, whose sum may be off by rounding."""
     if not isinstance(mix, Mapping) or not all(_is_number(p) for p in mix.values()):
         raise BadRecord(f"In the table {label} the row {key!r} must map actions to probabilities.")
     total = sum(mix.values())

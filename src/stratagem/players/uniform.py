@@ -1,4 +1,4 @@
-"""Players that look at nothing but what is legal."""
+"""Players whose choice depends only on the legal actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stratagem.games.choices import Choices, Sheet
 from stratagem.players.base import Ask, Move, Scripted, Traits
 
 LISTABLE = 4096
-"""The most actions that are listed one by one for an exact policy."""
+"""Largest number of actions that an exact policy lists."""
 
 
 class Random(Scripted[Any]):
@@ -26,7 +26,7 @@ class Random(Scripted[Any]):
         return "random"
 
     def turn(self, ask: Ask) -> Move:
-        """Draws without listing anything: it is the opponent of very many games."""
+        """Draw without listing anything: it is the opponent of very many games."""
         return Move(ask.view.choices.sample(ask.key))
 
     def strategy(self, view: View[Any]) -> Mapping[str, float]:
@@ -55,7 +55,7 @@ class FirstLegal(Scripted[Any]):
 
 
 def uniform(choices: Choices) -> Mapping[str, float]:
-    """The odds with which `choices.sample` draws."""
+    """Return the distribution of `choices.sample`."""
     if choices.count > LISTABLE:
         raise CannotCompute(f"{choices.count} legal actions are too many to list: at most {LISTABLE} are.")
     if isinstance(choices, Sheet):
@@ -64,7 +64,10 @@ def uniform(choices: Choices) -> Mapping[str, float]:
 
 
 def _drawn_slot_by_slot(sheet: Sheet) -> Mapping[str, float]:
-    """Sheets differ in likelihood where slots differ in their number of options or share a line."""
+    """Return the distribution of a draw slot by slot.
+
+    Sheets differ in likelihood where slots differ in options or share a line.
+    """
     mix: dict[str, float] = {}
     ways = comb(len(sheet.slots), sheet.fill)
     for slots in combinations(sheet.slots, sheet.fill):

@@ -1,4 +1,4 @@
-"""Players around players: one whose hand slips, and one who hears the news late."""
+"""Wrappers of players: noise on the actions, and a delay of the history."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_DRAWS = 64
 
 @runtime_checkable
 class Choosy(Protocol):
-    """A player that cannot play every game of its family."""
+    """Player that cannot play every game of its family."""
 
     def check(self, game: Game[Any]) -> None:
         """Refuse such a game, in one sentence."""
@@ -38,7 +38,7 @@ def check_player(player: Player, game: Game[Any]) -> None:
 
 @dataclass(frozen=True)
 class Noisy:
-    """Plays as another player, but with probability `p` a legal action that the other did not choose, all alike."""
+    """Plays as another player, but with probability `p` a legal action that the other did not choose, uniformly."""
 
     family: ClassVar[str] = "any"
     player: Player
@@ -57,11 +57,11 @@ class Noisy:
 
     @property
     def depth(self) -> int:
-        """How many times noise has been laid over noise; each layer throws dice of its own."""
+        """Number of layers of noise; each layer has draws of its own."""
         return 1 + _depth(self.player)
 
     def check(self, game: Game[Any]) -> None:
-        """What the player within cannot play, this cannot."""
+        """Refuse a game that the inner player cannot play."""
         check_player(self.player, game)
 
     def turn(self, ask: Ask) -> Turn:
@@ -72,7 +72,7 @@ class Noisy:
         return self._slip((yield from turn), ask)
 
     def _slip(self, move: Move, ask: Ask) -> Move:
-        """A slip counts as scripted, since the player within did not say it; an illegal reply is left alone."""
+        """Replace the action of a move; the slip counts as scripted, and an illegal reply is left alone."""
         key = ask.key.at("noise", self.depth)
         if move.action is None or key.unit() >= self.p:
             return move
@@ -91,7 +91,7 @@ class Noisy:
 
 
 def _other(choices: Choices, action: str, key: Key) -> str:
-    """Any other action; draws again until it is one, which choices of one action never are."""
+    """Draw until another action comes; choices of one action never have any."""
     for attempt in range(_MOST_DRAWS if choices.count > 1 else 0):
         drawn = choices.sample(key.at("other", attempt))
         if drawn != action:
@@ -123,11 +123,11 @@ class Delayed:
 
     @property
     def depth(self) -> int:
-        """How many layers of noise lie within."""
+        """Number of layers of noise within."""
         return _depth(self.player)
 
     def check(self, game: Game[Any]) -> None:
-        """Only these games show their rounds as a history that can be cut."""
+        """Refuse games whose rounds are not a history that can be cut."""
         if not isinstance(game, MatrixGame | Pie | Division):
             raise BadParameter(f"delay works in matrix games and the two negotiations, not in {game.spec.name}.")
         check_player(self.player, game)
@@ -143,7 +143,7 @@ class Delayed:
 
 
 def _earlier(facts: Any, rounds: int) -> Any:
-    """The facts as they stood, in the rounds that counted."""
+    """Return the facts as they were so many counted rounds ago."""
     if not isinstance(facts, MatrixFacts | PieFacts | DivisionFacts):
         raise BadParameter("delay works in matrix games and the two negotiations only.")
     kept = max(0, len(facts.mine) - rounds)

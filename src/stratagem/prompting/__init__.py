@@ -1,1 +1,1 @@
-"""Prompts: from what a seat sees to the messages that a chat model gets."""
+"""Prompts: from a seat's view to the messages of a chat model."""

@@ -1,4 +1,4 @@
-"""What a prompt style is: a function from a view to chat messages, ordered from most shared to least.
+"""Prompt styles: functions from a view to chat messages, ordered from most shared to least.
 
 What every turn of every game has in common comes first, then the rules, then the situation, then the question: prompts
 that share a beginning share its computation.
@@ -23,27 +23,27 @@ class Message(NamedTuple):
 
 
 class Style(ABC):
-    """A way of putting a turn into words."""
+    """Function from a turn to a prompt, with its options."""
 
     mark: ClassVar[str] = ""
-    """What stands before the action where a reply may reason first; a constrained reply begins there."""
+    """Mark before the action where a reply may reason first; a constrained reply begins there."""
 
     lead: ClassVar[str] = ""
-    """What stands between the mark and the action."""
+    """Text between the mark and the action."""
 
     close: ClassVar[str] = ""
-    """What may stand after the action; of a free reply only what comes before it is read."""
+    """Text that may follow the action; of a free reply only the part before it is read."""
 
     @property
     def memory(self) -> int | None:
-        """How many past rounds the prompt tells of, as `Traits.memory` counts them."""
+        """Number of past rounds that the prompt shows, as `Traits.memory` counts them."""
         return None
 
     @property
     def recalls(self) -> bool:
-        """Whether the prompt tells of earlier episodes too, where the seat carries something over from them."""
+        """True if the prompt shows earlier episodes too, where the seat remembers them."""
         return False
 
     @abstractmethod
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
-        """The prompt for the seat whose view this is, and what it carries over from earlier episodes."""
+        """Return the prompt of a seat with this view and this memory of earlier episodes."""

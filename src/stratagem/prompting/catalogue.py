@@ -34,10 +34,10 @@ _registry: Registry[Style] = Registry("prompt style", STYLES, "stratagem.styles"
 
 
 def make_style(text: str) -> Style:
-    """The style that a text names."""
+    """Make the style that a text names."""
     return _registry.make(parse_call(text))
 
 
 def style_names() -> list[str]:
-    """Every name that `make_style` knows."""
+    """Return every name that `make_style` knows."""
     return _registry.names()

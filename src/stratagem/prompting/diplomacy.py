@@ -49,7 +49,7 @@ class OrderSheets(Style):
         return [Message("system", _SYSTEM), Message("user", "\n\n".join(parts))]
 
     def _own(self, facts: DiplomacyFacts, game: Diplomacy) -> Iterator[str]:
-        """What this prompt tells of the orders that are possible."""
+        """Write the part of the prompt about possible orders."""
         sheet = facts.board.sheet(facts.power)
         for slot in sheet.slots if sheet else ():
             name, options = slot.name, slot.options
@@ -68,7 +68,7 @@ class OrderSheets(Style):
 
 
 def _in_short(name: str, options: Sequence[str]) -> str:
-    """The orders of a place: where all are for one unit, that unit once and what each adds to it; else as they are."""
+    """Shorten the orders of a place: if all are for one unit, name that unit once; otherwise list them as they are."""
     units = {" ".join(option.split(" ")[:2]) for option in options if option.count(" ") > 1}
     if len(units) != 1 or not all(option.count(" ") > 1 for option in options):
         return f"{name}: {' | '.join(options)}"
@@ -76,14 +76,14 @@ def _in_short(name: str, options: Sequence[str]) -> str:
 
 
 def _ways_out(board: Board, options: Sequence[str]) -> str:
-    """A dislodged unit, and where it may go; nowhere, if it can only disband."""
+    """Write a dislodged unit and its possible retreats; nowhere, if it can only disband."""
     unit = " ".join(options[0].split(" ")[:2])
     ways = [option.rpartition(" R ")[2] for option in options if " R " in option]
     return f"{unit} -> " + (", ".join(_told(board, way) for way in ways) or "nowhere")
 
 
 def window(board: Board, graph: Graph, place: str) -> str:
-    """A province, and what lies next to it: each neighbour with its owner and who stands there."""
+    """Write a province and its neighbours, each with its owner and its unit."""
     occupant = board.occupants.get(place)
     units = [occupant[1]] if occupant else [node for node in graph.nodes if province(node) == place]
     beside = sorted({other for unit in units for other in graph.reach.get(unit, ())})
@@ -91,7 +91,7 @@ def window(board: Board, graph: Graph, place: str) -> str:
 
 
 def _told(board: Board, place: str) -> str:
-    """A neighbour: whose centre it is, and who stands there."""
+    """Write a neighbour: the owner of its centre, and its unit."""
     said = [f"of {board.owners[place]}"] if place in board.owners else []
     if place in board.occupants:
         power, unit = board.occupants[place]

@@ -19,7 +19,7 @@ _SYSTEM = "You are a strong player of board games, card games and negotiations. 
 
 @dataclass(frozen=True)
 class GTBench(Style):
-    """All legal moves are listed; the answer stands between angle brackets, after reasoning if `reason` is set."""
+    """Lists all legal moves; the answer stands between angle brackets, after reasoning if `reason` is set."""
 
     reason: bool = False
     mark = "<"
@@ -32,14 +32,14 @@ class GTBench(Style):
 
 
 def listed(choices: Choices) -> Iterable[str]:
-    """Every legal move; of a sheet every line, since its actions are too many."""
+    """Write every legal move; of a sheet every line, since its actions are too many."""
     if isinstance(choices, Sheet):
         return dict.fromkeys(option for slot in choices.slots for option in slot.options)
     return choices
 
 
 def wanted(choices: Choices) -> str:
-    """The form of an answer."""
+    """Return the form of an answer."""
     if isinstance(choices, Sheet) and choices.fill > 1:
         return f"{choices.fill} legal moves, each for another unit and on a line of its own, as the last lines"
     return "one legal move between angle brackets, on the last line"

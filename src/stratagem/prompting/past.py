@@ -1,4 +1,4 @@
-"""What a seat carries over from the episodes before: how often each joint action was played, and which one was last.
+"""Memory of earlier episodes: the number of times each joint action was played, and the last one.
 
 It is data, made from the record of those episodes (`play.memory`) and handed to the seat with its turn, since players
 keep no state. What was played in the present episode is in the view.
@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 from stratagem.errors import BadParameter
 
 Joint = tuple[str, ...]
-"""What was played at once: one's own action first, then the others' in the order of the match's players."""
+"""Joint action: one's own action first, then the others' in the order of the match's players."""
 
 
 @dataclass(frozen=True)
 class Past:
-    """The earlier episodes of a trial as one seat remembers them; rounds of a null action are in `rounds` alone."""
+    """Earlier episodes of a trial as one seat remembers them; rounds of a null action count in `rounds` alone."""
 
     counts: Mapping[Joint, int] = field(default_factory=dict)
-    """How often each joint action was played, the last time included."""
+    """Number of times each joint action was played, the last time included."""
     last: Joint | None = None
-    """The joint action that was played last."""
+    """Last joint action."""
     rounds: int = 0
-    """How many rounds there were."""
+    """Number of rounds."""
 
     def __post_init__(self) -> None:
         if (self.last is not None or self.counts) and (self.last is None or self.counts.get(self.last, 0) < 1):

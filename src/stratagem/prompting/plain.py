@@ -12,11 +12,11 @@ from stratagem.prompting.past import NOTHING, Past
 
 _SYSTEM = "You play a game and want to be paid as much as you can over the whole of it."
 _LISTED = 12
-"""Beyond this many choices only the first are listed."""
+"""Number of choices beyond which only the first are listed."""
 
 
 def question(view: View[Any]) -> str:
-    """What may be played now."""
+    """Write the question with the choices."""
     return f"You may play: {view.choices.summary(_LISTED)}."
 
 
@@ -25,7 +25,7 @@ class Plain(Style):
     """Asks for the action alone."""
 
     listed: bool = True
-    """Whether it says what may be played. Without that the situation comes last, and all before it is shared."""
+    """True to list the choices. Without that the situation comes last, and all before it is shared."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.listed, bool):
@@ -37,7 +37,7 @@ class Plain(Style):
         return [Message("system", _SYSTEM), Message("user", "\n\n".join(parts))]
 
     def told(self, view: View[Any]) -> str:
-        """What has happened and what stands."""
+        """Write the history and the present position."""
         return view.situation
 
 
@@ -54,7 +54,7 @@ class Reasoned(Style):
 
 
 class Brief(Plain):
-    """Tells of what has happened only what matters for the future, as the game's own short name of the state.
+    """Shows of the history only the game's short name of the state.
 
     Situations that look the same to the seat have one prompt, so a table of rows by prompt is a policy by state.
     """
@@ -65,7 +65,7 @@ class Brief(Plain):
 
 @dataclass(frozen=True)
 class Bare(Style):
-    """Tells the situation and nothing else: for a model that learns a game from games, not from its rules."""
+    """Shows the situation and nothing else: for a model that learns a game from games, not from its rules."""
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         return [Message("user", view.situation)]

@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 
 
 class Cell(NamedTuple):
-    """One joint action and what it pays, one's own first."""
+    """One joint action and its payoffs, one's own first."""
 
     mine: str
     theirs: str
@@ -38,13 +38,16 @@ class ShapeLLM(Style):
 
     shows: Literal["base", "state", "occurrence"] = "state"
     payoffs: Literal["sentences", "table", "matrix"] = "sentences"
-    """A sentence for each joint action, a line of a table for each, or a row for each action of one's own."""
+    """Form of the payoffs.
+
+    A sentence for each joint action, a line of a table for each, or a row for each own action.
+    """
     switched: bool = False
-    """Whether the rules name the actions, and what they pay, in switched order; the question never does (figure 7)."""
+    """True to name the actions and payoffs in switched order in the rules; the question never does (figure 7)."""
     own_labels: bool = False
-    """Whether the other's actions are called by the seat's own labels, where the game has labels by seat."""
+    """True to call the other's actions by the seat's own labels, where the game has labels by seat."""
     system: bool = False
-    """Whether the rules are a system message, as for Llama (figure 11)."""
+    """True to send the rules as a system message, as for Llama (figure 11)."""
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -86,7 +89,7 @@ class ShapeLLM(Style):
         return [*lines, f"Last round you played {own[last[0]]}, they played {other[last[1]]}."]
 
     def _labels(self, facts: MatrixFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What the seat's and the other's actions are called before this seat."""
+        """Return the labels of the seat's and the other's actions, as this seat sees them."""
         if not self.own_labels:
             return facts.labels, facts.their_labels
         if len(facts.labels) != len(facts.their_labels):
@@ -117,7 +120,7 @@ def _table(cells: list[Cell]) -> list[str]:
 
 
 def _square(cells: list[Cell]) -> list[str]:
-    """A row for each action of one's own, a column for each of theirs, and in a cell the points of both (figure 5)."""
+    """Return a row for each own action, a column for each of the other's, and in a cell both payoffs (figure 5)."""
     rows = {cell.mine: [other for other in cells if other.mine == cell.mine] for cell in cells}
     columns = [cell.theirs for cell in next(iter(rows.values()))]
     head = ["Rows are your action, columns theirs; your points come first.", f"| | {' | '.join(columns)} |"]
@@ -135,7 +138,7 @@ def _matrix(view: View[Any]) -> tuple[MatrixGame, MatrixFacts]:
 
 
 def _remembered(facts: MatrixFacts, past: Past, played: list[Pair]) -> tuple[Counter[Pair], Pair | None]:
-    """How often each pair was played before the last one, and the last; earlier episodes and this one are one."""
+    """Count each pair played before the last one, and name the last; earlier episodes and this one are one history."""
     counts = Counter(played)
     for joint, count in past.counts.items():
         counts[_pair(facts, joint)] += count

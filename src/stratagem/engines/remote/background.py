@@ -1,4 +1,4 @@
-"""Work that waits for many answers at once, for callers that do not: an event loop on a thread of its own.
+"""Concurrent requests for synchronous callers: an event loop on a thread of its own.
 
 So a caller may itself run in an event loop, as a notebook does, and connections stay open from one call to the next.
 """
@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 
 class Closable(Protocol):
-    """What is open, and closed at the end."""
+    """Resource that is open, and closed at the end."""
 
     async def aclose(self) -> None: ...
 
@@ -38,7 +38,7 @@ class _Home(Generic[C]):
 
 
 class Background(Generic[C]):
-    """Keeps one thing open in a loop of its own, which ends with this object."""
+    """Owner of one open resource in a loop of its own, which ends with this object."""
 
     def __init__(self, make: Callable[[], C]) -> None:
         self._make = make
@@ -46,7 +46,7 @@ class Background(Generic[C]):
         self._home: _Home[C] | None = None
 
     def run(self, work: Callable[[C], Coroutine[Any, Any, T]]) -> T:
-        """The result of work on what is open; a caller that is interrupted interrupts the work."""
+        """Run work on the resource and return its result; a caller that is interrupted interrupts the work."""
         home = self._at_home()
         future = asyncio.run_coroutine_threadsafe(work(home.opened), home.loop)
         try:
@@ -55,7 +55,7 @@ class Background(Generic[C]):
             future.cancel()  # does nothing where it is done
 
     def _at_home(self) -> _Home[C]:
-        """The running loop: a new one at first, and in a forked process, which inherits no threads."""
+        """Return the running loop: a new one at first, and in a forked process, which inherits no threads."""
         with self._starting:
             if self._home is None or not self._home.thread.is_alive():
                 self._home = _start(self._make())

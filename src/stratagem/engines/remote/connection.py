@@ -1,4 +1,4 @@
-"""One server as the openai package speaks to it: the bytes of an answer come back, or a `Failure` safe to show.
+"""Connection to one server by the openai package: it returns the bytes of an answer, or a `Failure` safe to show.
 
 Only this file knows that package; its own retries are off, redirects are not followed, and answers have a largest size.
 """
@@ -21,11 +21,11 @@ from stratagem.engines.remote.secret import Secret
 from stratagem.errors import BadParameter
 
 MOST_BYTES = 1 << 22
-"""Bytes of an answer; a longer one is given up."""
+"""Largest number of bytes of an answer."""
 _CONNECT = 10.0
-"""Seconds in which a server that is there takes a connection."""
+"""Timeout of a connection in seconds."""
 _PLAIN = {"Accept-Encoding": "identity"}
-"""A few bytes of a compressed answer could fill the memory."""
+"""Header that asks for uncompressed answers: a few bytes of a compressed one could fill the memory."""
 _HEADERS = frozenset(
     {
         "accept",
@@ -52,12 +52,12 @@ class Connection:
         self._client = _client(url, secret, httpx2.Timeout(patience.timeout, connect=self._connect))
 
     async def chat(self, body: dict[str, Any]) -> bytes:
-        """The answer to a chat request."""
+        """Send a chat request and return the answer."""
         post = self._client.post
         return await self._sent(lambda: post("/chat/completions", cast_to=httpx2.Response, body=body), self._seconds)
 
     async def models(self) -> bytes:
-        """The answer to the question which models there are."""
+        """Ask for the list of models."""
         seconds = min(self._seconds, _CONNECT)
         return await self._sent(lambda: self._client.get("/models", cast_to=httpx2.Response), seconds)
 
@@ -98,11 +98,11 @@ class Connection:
 
 
 class _TooLong(httpx2.ReadError):
-    """An answer without end."""
+    """Answer that is too long."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A stream that is given up when it grows too long."""
+    """Stream that stops when it grows too long."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
@@ -120,14 +120,14 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 async def _bound(response: httpx2.Response) -> None:
-    """Read no more of an answer than is sensible, and unpack none that came packed unasked."""
+    """Limit the size of an answer, and refuse compression that was not requested."""
     assert isinstance(response.stream, httpx2.AsyncByteStream)
     response.stream = _Bounded(response.stream)
     response.headers.pop("content-encoding", None)
 
 
 def _stripped(secret: Secret) -> Callable[[httpx2.Request], Awaitable[None]]:
-    """Send no header but these: the package adds what other variables of the environment say, keys among it."""
+    """Remove all headers but these: the package adds values of other environment variables, keys among them."""
 
     async def strip(request: httpx2.Request) -> None:
         for name in set(request.headers) - _HEADERS:
@@ -157,7 +157,7 @@ def _client(url: str, secret: Secret, seconds: httpx2.Timeout) -> openai.AsyncOp
 
 
 def _root(error: BaseException) -> str:
-    """What the system says is wrong, below what the libraries say around it."""
+    """Return the system's error, below the libraries' errors around it."""
     while deeper := error.__cause__ or error.__context__:
         error = deeper
     if isinstance(error, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""Hosts of servers: which a name from a file may lead to, and which may be spoken to without encryption."""
+"""Hosts of servers: which of them a file may name, and which may be used without encryption."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Host(NamedTuple):
-    """A host by name or number, and perhaps one port of it."""
+    """Host by name or number, and perhaps one port of it."""
 
     name: str
     port: int | None = None
 
     def covers(self, other: Host) -> bool:
-        """Whether the other is this host, at this port where one is named."""
+        """Return whether the other is this host, at this port where one is named."""
         return self.name == other.name and self.port in (None, other.port)
 
     def __str__(self) -> str:
@@ -29,7 +29,7 @@ class Host(NamedTuple):
 
 
 def read_host(text: str) -> Host | None:
-    """The host that `HOST` or `HOST:PORT` names; None where it names none."""
+    """Return the host that `HOST` or `HOST:PORT` names; None where it names none."""
     try:
         parts = urlsplit(f"//{text.strip()}")
         port = parts.port
@@ -40,7 +40,7 @@ def read_host(text: str) -> Host | None:
 
 
 def host_of(url: str) -> Host:
-    """The host and the port of an address."""
+    """Return the host and the port of an address."""
     parts = urlsplit(url)
     try:
         return Host(parts.hostname or "", parts.port or _PORTS.get(parts.scheme))
@@ -49,7 +49,7 @@ def host_of(url: str) -> Host:
 
 
 def is_loopback(host: Host) -> bool:
-    """Whether a host is this machine: what is sent there leaves it by no network."""
+    """Return whether a host is this machine, so that data sent there leaves it by no network."""
     if host.name == "localhost":
         return True
     try:
@@ -73,7 +73,7 @@ _allowed: list[tuple[Host, ...]] = []
 
 @contextmanager
 def named_by_file(allowed: Iterable[str]) -> Iterator[None]:
-    """While this lasts, names come from a file, which may have been written by anybody: only these hosts are met."""
+    """Restrict the servers that names from a file may lead to: anybody may have written it."""
     hosts = tuple(_host(text) for text in allowed)
     _allowed.append(hosts)
     try:

@@ -1,4 +1,4 @@
-"""Which failures are a user's mistake, and the sentence that says what to put right."""
+"""Failures that are a user's mistake, with the sentence that says what to correct."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from stratagem.errors import StratagemError
 
 
 class BadServer(StratagemError):
-    """A server that cannot be used as it was named: its address, the key or the model is wrong."""
+    """Unusable server: its address, the key or the model is wrong."""
 
 
 def is_mistake(failure: Failure, model: str) -> bool:
-    """Whether the same would happen to any request."""
+    """Return whether the same would happen to any request."""
     moved = 300 <= failure.status < 400
     return not failure.reached or moved or failure.status in (401, 402, 403) or lacks(failure, model)
 
 
 def lacks(failure: Failure, model: str) -> bool:
-    """Whether the server has no such model: it is not found, or the request is bad and the model is named as why."""
+    """Return whether the server lacks the model: not found, or a bad request that names the model."""
     named = re.search(rf"(?<![\w-]){re.escape(model)}(?![\w-])", failure.full)
     return failure.status == 404 or (failure.status == 400 and named is not None)
 
 
 def told(url: str, failure: Failure) -> str:
-    """What went wrong, as a sentence without its end."""
+    """Describe the failure as a sentence without its end."""
     return f"The server at {url} {failure.why.rstrip('. ')}"
 
 
 def mended(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> BadServer:
-    """The error that says how the mistake is put right."""
+    """Return the error that says how to correct the mistake."""
     return BadServer(f"{told(url, failure)}: {_advice(url, failure, secret, model, models)}.")
 
 

@@ -1,4 +1,4 @@
-"""What is sent to a server for a request, and what is learnt when it refuses a word of it."""
+"""Body of a chat request, and its adaptation when the server refuses a parameter."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from stratagem.engines.remote.replies import sound
 from stratagem.engines.remote.retries import Failure
 from stratagem.errors import BadParameter
 
-Lessons = frozenset[str]
-"""What a server was found to want otherwise."""
+Adjustments = frozenset[str]
+"""Parameters of requests that a server needs otherwise."""
 RENAMED = "max_completion_tokens"
-"""The newer name of `max_tokens`: models that think know only this one."""
+"""Newer name of `max_tokens`: reasoning models accept only this one."""
 NO_SEED = "no seed"
-"""Some servers refuse a seed, where others only ignore it."""
+"""Servers that refuse a seed, where others only ignore it."""
 _SEED_BITS = 0x7FFF_FFFF
 
 
 def check(request: Request) -> None:
-    """Refuse what the protocol has no word for."""
+    """Refuse sampling options that the protocol lacks."""
     if request.sampling.top_k:
         raise BadParameter(
             "A server takes no top_k: leave it at 0, and set top_p where unlikely words are to be cut off."
@@ -32,23 +32,23 @@ def check(request: Request) -> None:
         )
 
 
-def chat_body(model: str, request: Request, lessons: Lessons) -> dict[str, Any]:
-    """The request in the words of the protocol; the seed follows from its key."""
+def chat_body(model: str, request: Request, adjustments: Adjustments) -> dict[str, Any]:
+    """Return the request as a JSON body; the seed follows from its key."""
     body: dict[str, Any] = {
         "model": model,
         "messages": [{"role": role, "content": sound(text)} for role, text in request.prompt.messages],
         "temperature": request.sampling.temperature,
-        RENAMED if RENAMED in lessons else "max_tokens": request.max_new,
+        RENAMED if RENAMED in adjustments else "max_tokens": request.max_new,
     }
     if request.sampling.top_p < 1.0:
         body["top_p"] = request.sampling.top_p
-    if NO_SEED not in lessons:
+    if NO_SEED not in adjustments:
         body["seed"] = request.key.value & _SEED_BITS
     return body
 
 
-def lesson(failure: Failure) -> str | None:
-    """What a refusal teaches; None where it is about something else."""
+def adjustment(failure: Failure) -> str | None:
+    """Return the change of parameters that a refusal asks for; None where it is about something else."""
     if failure.status not in (400, 422):
         return None
     if RENAMED in failure.full:

@@ -1,4 +1,4 @@
-"""What a server sends back, read with suspicion: whatever it is, it becomes a reply or a `Failure`."""
+"""Replies of servers, untrusted: whatever the input, the result is a reply or a `Failure`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from stratagem.engines.base import Finish
 from stratagem.engines.remote.retries import Failure
 
 LONGEST = 1 << 16
-"""Characters of a reply; the rest is cut off."""
+"""Largest number of characters of a reply; the rest is cut off."""
 _QUOTED = 200
-"""Characters of what a server says that stand in an error."""
+"""Number of characters of a server's message in an error."""
 _SEARCHED = 10_000
-"""Characters in which those are looked for."""
+"""Number of characters that are searched for the message."""
 _MOST_TOKENS = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A model's answer as a server tells it."""
+    """Model's answer from a server."""
 
     text: str
     finish: Finish
@@ -30,7 +30,7 @@ class Reply:
 
 
 def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
-    """The first choice of a chat completion, without what is to be hidden; thoughts in other fields are left out."""
+    """Read the first choice of a chat completion, without secrets; thoughts in other fields are left out."""
     answer = _mapping(parsed(body))
     choice = _mapping(_first(answer.get("choices")))
     ended = choice.get("finish_reason")
@@ -51,14 +51,14 @@ def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
 
 
 def read_models(body: bytes, hide: Callable[[str], str], most: int) -> list[str]:
-    """The names of the first models that a server lists."""
+    """Read the names of the first models that a server lists."""
     listed = _mapping(parsed(body)).get("data")
     names = [_mapping(model).get("id") for model in (listed if isinstance(listed, list) else [])]
     return [quoted(hide(name)) for name in names if isinstance(name, str) and name][:most]
 
 
 def said(body: bytes) -> str:
-    """What an error says: its message where there is one, else the answer as it stands."""
+    """Return the message of an error where there is one, else the answer as it is."""
     answer = parsed(body)
     error = _mapping(answer).get("error", answer)
     for message in (error, *(_mapping(error).get(name) for name in ("message", "detail"))):
@@ -68,18 +68,18 @@ def said(body: bytes) -> str:
 
 
 def quoted(text: str) -> str:
-    """The beginning of a text on one line, without what a terminal would obey; `nothing` where there is none."""
+    """Return the beginning of a text on one line, without control characters; `nothing` where there is none."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[:_SEARCHED]).split())
     return (line or "nothing") if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"
 
 
 def sound(text: str) -> str:
-    """The text with halves of characters replaced, which cannot be sent or stored."""
+    """Replace halves of characters, which cannot be sent or stored."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def parsed(body: bytes) -> Any:
-    """The JSON of an answer; None where it is none."""
+    """Parse the JSON of an answer; None where it is none."""
     try:
         return json.loads(_decoded(body))
     except (ValueError, RecursionError):
@@ -96,7 +96,7 @@ def _no_text(ended: object) -> str:
 
 
 def _text(content: object) -> str | None:
-    """The text of a message, which may come in parts."""
+    """Return the text of a message, which may come in parts."""
     if isinstance(content, list):
         parts = [_mapping(part).get("text") for part in content if _mapping(part).get("type") == "text"]
         content = "".join(part for part in parts if isinstance(part, str)) if parts else None
@@ -112,5 +112,5 @@ def _mapping(value: object) -> dict[str, Any]:
 
 
 def _tokens(value: object) -> int:
-    """A count, where a server gives a sensible one."""
+    """Return a count, where a server gives a sensible one."""
     return value if type(value) is int and 0 <= value < _MOST_TOKENS else 0

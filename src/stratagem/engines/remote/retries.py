@@ -1,4 +1,4 @@
-"""A try that failed, and when the next one is made: later each time, and not all requests at once."""
+"""Failed tries and the pauses between them: they grow, and differ between requests."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from stratagem.games.key import Key
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _BUSY = frozenset({408, 409, 429})
-"""Statuses below 500 that pass by themselves."""
+"""Statuses below 500 that are temporary."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Patience:
-    """How long a server is waited for."""
+    """Timeouts and retries for a server."""
 
     timeout: float = 120.0
     """Seconds for one try, from sending it to the last byte of the answer."""
@@ -27,7 +27,7 @@ class Patience:
     first_wait: float = 0.5
     """Seconds before the second try; they double from try to try."""
     longest_wait: float = 60.0
-    """The most seconds between two tries that the doubling or the server may ask for."""
+    """Largest number of seconds between two tries, whether doubling or the server asks for it."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.timeout < math.inf:
@@ -41,7 +41,7 @@ class Patience:
 
 
 class Failure(Exception):
-    """A try that came to nothing: why, in words that follow `The server at URL`, and whether another may do better."""
+    """Failed try: the reason, in words that follow `The server at URL`, and whether another try may help."""
 
     def __init__(
         self,
@@ -57,28 +57,31 @@ class Failure(Exception):
         self.why = why
         self.again = again
         self.status = status
-        """The status of the answer; 0 where there was none, or a good one with nothing in it."""
+        """Status of the answer; 0 where there was none, or a good one with nothing in it."""
         self.asked = asked
         """Seconds that the server asks to wait."""
         self.reached = reached
-        """Whether there was a connection at all."""
+        """True if there was a connection at all."""
         self.full = full
-        """All that the server said, for those who look for a word in it."""
+        """Full answer of the server, to search for a word in it."""
 
 
 def passes(status: int) -> bool:
-    """Whether what a status complains of passes by itself."""
+    """Return whether a status is temporary."""
     return status in _BUSY or status >= 500
 
 
 def pause(patience: Patience, turn: int, key: Key, asked: float) -> float:
-    """Seconds after the try of this number: what the server asks, and a doubling wait drawn with the request's dice."""
+    """Return the seconds after the try of this number.
+
+    The server's request plus a doubling random wait by the request's key.
+    """
     wait = min(patience.first_wait * 2.0 ** min(turn - 1, 32), patience.longest_wait)
     return min(asked, patience.longest_wait) + wait * (0.5 + 0.5 * key.at("retry", turn).unit())
 
 
 def asked_pause(headers: Mapping[str, str]) -> float:
-    """The seconds of a Retry-After header, which gives them or a date; 0 where it says neither."""
+    """Return the seconds of a Retry-After header, which gives them or a date; 0 where it says neither."""
     text = headers.get("retry-after", "").strip()
     if _SECONDS.fullmatch(text):
         return float(text)

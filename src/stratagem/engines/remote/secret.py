@@ -1,4 +1,4 @@
-"""Keys of servers: each belongs to a host, goes to that host alone, and shows itself nowhere else."""
+"""Keys of servers: each belongs to a host, goes to that host alone, and is shown nowhere else."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from stratagem.engines.remote.hosts import Host, host_of, read_host
 from stratagem.errors import BadParameter
 
 VARIABLES = ("STRATAGEM_API_KEY", "OPENAI_API_KEY")
-"""Environment variables that hold keys; the first that has one for the host counts."""
+"""Environment variables that hold keys; the first with one for the host counts."""
 FILE_VARIABLE = "STRATAGEM_KEYS_FILE"
 """Environment variable with the path of a keys file."""
 FILE = Path("~/.config/stratagem/keys")
-"""The keys file where the variable names none."""
+"""Keys file where the variable names none."""
 OWNERS = {"OPENAI_API_KEY": "api.openai.com"}
-"""The host of a key that stands in a variable without one, as its owner's own programs write it."""
+"""Host of a key that stands in a variable without one, as its owner's own programs write it."""
 NO_KEY = "none"
-"""The key that is sent where a host has none: servers of one's own accept anything."""
+"""Key for a host that has none: servers of one's own accept anything."""
 _SHORT = 6
-"""A text below this length is no secret, and may stand in any reply by chance."""
+"""Length below which a text is no secret: it may stand in any reply by chance."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Secret:
-    """A key that only `reveal` tells; its `repr` does not."""
+    """Key that only `reveal` returns; its `repr` does not."""
 
     __slots__ = ("_value", "source")
 
@@ -36,14 +36,14 @@ class Secret:
             raise BadParameter(f"The key in {source} has a character that no key has: set it again, as one plain word.")
         self._value = value
         self.source = source
-        """The variable or the file that the key comes from; empty where there is no key."""
+        """Variable or file of the key; empty where there is no key."""
 
     def reveal(self) -> str:
-        """The key itself, for the server."""
+        """Return the key itself, for the server."""
         return self._value
 
     def hide(self, text: str) -> str:
-        """The text without the key, should a server repeat it."""
+        """Remove the key from a text, should a server repeat it."""
         return text.replace(self._value, "…") if len(self._value) >= _SHORT else text
 
     def __repr__(self) -> str:
@@ -57,7 +57,7 @@ class _Entry(NamedTuple):
 
 
 def key_for(url: str) -> Secret:
-    """The key of the server at an address: from the environment, else from the keys file, else none."""
+    """Return the key of the server at an address: from the environment, else from the keys file, else none."""
     asked = host_of(url)
     for entry in (*_from_environment(), *_from_file()):
         if entry.host.covers(asked):
@@ -73,7 +73,7 @@ def _from_environment() -> Iterator[_Entry]:
 
 
 def _from_file() -> Iterator[_Entry]:
-    """The keys of the file, one a line; a file that others may read is refused."""
+    """Read the keys of the file, one a line; a file that others may read is refused."""
     named = os.environ.get(FILE_VARIABLE, "").strip()
     path = Path(named or FILE).expanduser()
     try:
@@ -90,7 +90,7 @@ def _from_file() -> Iterator[_Entry]:
 
 
 def _entry(text: str, source: str, owner: str | None) -> _Entry:
-    """`KEY@HOST`; the message of a mistake does not repeat it."""
+    """Read `KEY@HOST`; the message of a mistake does not repeat the key."""
     key, at, named = text.rpartition("@")
     if not at:
         key, named = text, owner or ""

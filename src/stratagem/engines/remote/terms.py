@@ -1,4 +1,4 @@
-"""On which terms servers are asked: how long one is waited for, how much at once, and how many failures are borne."""
+"""Terms of requests to servers: timeouts, concurrency, and the tolerated share of failures."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FEW = 3
 
 
 class ServerFailed(StratagemError):
-    """A server that failed too often, or took back the key: what it was asked for can be no figure."""
+    """Server that failed too often, or revoked the key: its replies give no figure."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """How servers are asked."""
+    """Terms of requests to servers."""
 
     patience: Patience = field(default_factory=Patience)
     max_concurrent: int = 16
-    """Requests that are under way at once."""
+    """Largest number of concurrent requests."""
     max_failures: float = 0.05
-    """The largest share of requests that may come to no reply; beyond it nothing more is asked. 0 bears none."""
+    """Largest share of requests without a reply; beyond it nothing more is asked. 0 bears none."""
 
     def __post_init__(self) -> None:
         if self.max_concurrent < 1:
@@ -46,13 +46,13 @@ _terms: list[Terms] = [Terms()]
 
 
 def current() -> Terms:
-    """The terms on which servers that are named now are asked."""
+    """Return the terms for servers named now."""
     return _terms[-1]
 
 
 @contextmanager
 def changed(**fields: Any) -> Iterator[None]:
-    """While this lasts, servers are asked on other terms; `timeout` and `tries` are those of the patience."""
+    """Ask servers on other terms within; `timeout` and `tries` are those of the patience."""
     patience = {name: fields.pop(name) for name in ("timeout", "tries") if name in fields}
     _terms.append(replace(current(), patience=replace(current().patience, **patience), **fields))
     try:

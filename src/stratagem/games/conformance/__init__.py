@@ -1,4 +1,4 @@
-"""Does a game keep the rules for games? `print(verify(MyGame()))` tells, with a transcript for whatever it breaks.
+"""Conformance of a game to the rules for games: `print(verify(MyGame()))`, with a transcript of each failure.
 
 It plays random episodes and looks at every promise that players, forks, records and exact evaluation rely on.
 """

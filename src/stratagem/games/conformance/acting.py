@@ -1,4 +1,4 @@
-"""What a seat may do: everything on its list is taken, nothing else is, and silence has the declared consequence."""
+"""Checks of actions: every listed action is accepted, no other one is, and silence has the declared consequence."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from stratagem.games.conformance.walk import Case, Position, every_episode
 from stratagem.games.key import Key
 
 _ALL = 32
-"""Up to so many choices are all tried; of more, so many are drawn."""
+"""Number of choices up to which all are tried; of more, this many are drawn."""
 _LISTED = 5000
 
 
 def legal(case: Case) -> str:
-    """Every choice that a view lists can be played."""
+    """Check that every choice that a view lists can be played."""
     return every_episode(case, _legal_in_an_episode)
 
 
 def _legal_in_an_episode(case: Case, key: Key) -> None:
-    """Each try is a table of its own, played again from the start, since forks are not to be trusted yet."""
+    """Try every choice at a table of its own, replayed from the start: forks are not verified yet."""
     for here in case.closer(key):
         for seat in here.state.to_act:
             for action in some(here.state.view(seat).choices, here.dice):
@@ -49,7 +49,7 @@ def some(choices: Choices, dice: Key) -> Iterator[str]:
 
 
 def illegal(case: Case) -> str:
-    """Whatever is not on the list is refused with IllegalAction, and the state stays as it is."""
+    """Check that an action off the list is refused with IllegalAction and that the state stays as it is."""
     return every_episode(case, _illegal_in_an_episode)
 
 
@@ -91,7 +91,7 @@ def garbage(state: State[Any], seat: Seat) -> Iterator[str]:
 
 
 def _wrong_seats(state: State[Any], usual: Actions) -> Iterator[Actions]:
-    """Nobody where somebody is to act, one missing, and one who is not there or not to act."""
+    """Wrong sets of seats: nobody where somebody is to act, one missing, one too many or not to act."""
     yield {}
     for seat in state.to_act:
         if len(state.to_act) > 1:
@@ -115,7 +115,7 @@ def _refused(here: Position, actions: Actions) -> None:
 
 
 def null(case: Case) -> str:
-    """A seat that says nothing legal is treated as `spec.on_illegal` declares, and nothing is raised."""
+    """Check that a seat without a legal action is treated as `spec.on_illegal` declares, without an exception."""
     return f"{every_episode(case, _silence_in_an_episode)}, on_illegal={case.game.spec.on_illegal}"
 
 
@@ -143,7 +143,7 @@ def _silence_in_an_episode(case: Case, key: Key) -> None:
 
 
 def _silences(seats: tuple[Seat, ...]) -> Iterator[tuple[Seat, ...]]:
-    """Every set of silent seats where few act, else each one and all."""
+    """Yield every set of silent seats where few act, else each one and all."""
     if len(seats) > 3:
         yield from ((seat,) for seat in seats)
         yield seats
@@ -153,7 +153,7 @@ def _silences(seats: tuple[Seat, ...]) -> Iterator[tuple[Seat, ...]]:
 
 
 def default(case: Case) -> str:
-    """The default action is legal."""
+    """Check that the default action is legal."""
     return every_episode(case, _default_in_an_episode)
 
 
@@ -166,7 +166,7 @@ def _default_in_an_episode(case: Case, key: Key) -> None:
 
 
 def choices(case: Case) -> str:
-    """Choices list each action once, hold what they draw, and read their own actions back."""
+    """Check that choices list each action once, contain their own draws and parse their own actions."""
     return every_episode(case, _choices_in_an_episode)
 
 
@@ -179,7 +179,7 @@ def _choices_in_an_episode(case: Case, key: Key) -> None:
 
 
 def unsound(offered: Choices, dice: Key) -> str:
-    """What is wrong with these choices; empty where nothing is."""
+    """Return the first fault of these choices; empty if there is none."""
     listed = list(islice(offered, _LISTED))
     if len(set(listed)) != len(listed):
         return "list an action twice"

@@ -1,4 +1,4 @@
-"""The same key gives the same episode; forks, dumps and views are copies that nothing later can change."""
+"""Checks of copies: equal keys give equal episodes; nothing later changes forks, dumps and views."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from stratagem.games.key import Key
 
 
 def seed(case: Case) -> str:
-    """The same key and actions give the same episode."""
+    """Check that the same key and actions give the same episode."""
     return every_episode(case, lambda case, key: _same_again(case, key, key, "played again from the same key"))
 
 
 def chance(case: Case) -> str:
-    """A game that declares no chance plays alike on every key."""
+    """Check that a game that declares no chance plays alike on every key."""
     if case.game.spec.chance:
         raise NotApplicable("the game declares that it has chance")
     says = "the game declares no chance, but played from another key"
@@ -51,7 +51,7 @@ def _compare(here: Position, other: State[Any], how: str) -> None:
 
 
 def forks(case: Case) -> str:
-    """A fork is independent, sees the draws that its original will see, or those of the chance it is given."""
+    """Check that a fork is independent and takes its draws from the original's chance, or from the one it is given."""
     return every_episode(case, _forks_of_an_episode)
 
 
@@ -87,7 +87,7 @@ def _try_forks(case: Case, here: Position) -> None:
 
 
 def follow(state: State[Any], played: list[tuple[Actions, RoundResult]]) -> str:
-    """Play the same actions; the first difference in what came of them."""
+    """Play the same actions and find the first difference in the results."""
     for actions, result in played:
         if (came := state.play(actions)) != result:
             return f"{actions} paid {came} and not {result}"
@@ -95,7 +95,7 @@ def follow(state: State[Any], played: list[tuple[Actions, RoundResult]]) -> str:
 
 
 def dump(case: Case) -> str:
-    """A dump is JSON, and what is loaded from it goes on as the original does."""
+    """Check that a dump is JSON and that the state loaded from it goes on as the original does."""
     return every_episode(case, _dumps_of_an_episode)
 
 
@@ -115,7 +115,7 @@ def _dumps_of_an_episode(case: Case, key: Key) -> None:
 
 
 def views(case: Case) -> str:
-    """A view says the same whenever it is read."""
+    """Check that a view is the same whenever it is read."""
     return every_episode(case, _views_of_an_episode)
 
 

@@ -1,4 +1,4 @@
-"""What a game declares in its spec holds: its length, the sum of its payoffs, their bounds, and its signals."""
+"""Checks of the spec: length, sum of payoffs, bounds and signals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CLOSE = 1e-9
 
 
 def spec(case: Case) -> str:
-    """The spec makes sense, and the game is a value: equal to itself and usable as a key."""
+    """Check that the spec makes sense and that the game is a value: equal to itself and hashable."""
     declared = case.game.spec
     low, high = declared.bounds
     faults = {
@@ -31,7 +31,7 @@ def spec(case: Case) -> str:
 
 
 def ends(case: Case) -> str:
-    """Every episode ends, within the declared number of rounds, and says in order who acts until then."""
+    """Check that every episode ends within the declared rounds, with the seats to act in order until then."""
     return every_episode(case, _an_episode_ends)
 
 
@@ -62,7 +62,7 @@ def _out_of_turn(state: State[Any], closed: int) -> str:
 
 
 def results(case: Case) -> str:
-    """A move pays one finite number for each seat, and so does a position that says what it is worth."""
+    """Check that a move pays one finite number for each seat, and so does `standing`."""
     return every_episode(case, _results_of_an_episode)
 
 
@@ -76,7 +76,7 @@ def _results_of_an_episode(case: Case, key: Key) -> None:
 
 
 def utility(case: Case) -> str:
-    """Zero-sum, constant-sum and common payoffs are what they are called, as long as everybody plays legally."""
+    """Check zero-sum, constant-sum and common payoffs, as long as everybody plays legally."""
     kind = case.game.spec.utility
     if kind == "general-sum":
         raise NotApplicable("general-sum games promise nothing about the sum")
@@ -97,7 +97,7 @@ def _sum_of_an_episode(case: Case, key: Key, sums: list[float]) -> None:
 
 
 def totals_of(case: Case, key: Key, *, silence: float = 0.0) -> tuple[list[float], Transcript]:
-    """What every seat is paid over an episode."""
+    """Return the return of every seat over an episode."""
     totals = [0.0] * case.game.spec.seats
     for here in case.walk(key, silence=silence):
         for seat, payoff in enumerate(here.result.payoffs if here.result else ()):
@@ -106,7 +106,7 @@ def totals_of(case: Case, key: Key, *, silence: float = 0.0) -> tuple[list[float
 
 
 def bounds(case: Case) -> str:
-    """No seat is paid more or less over an episode than is declared, silent seats included."""
+    """Check that every seat's return is within the declared bounds, silent seats included."""
     paid: list[float] = []
     done = every_episode(case, lambda case, key: _bounds_of_an_episode(case, key, paid))
     return f"{done}, paid from {min(paid):g} to {max(paid):g}, declared {case.game.spec.bounds}"
@@ -122,7 +122,7 @@ def _bounds_of_an_episode(case: Case, key: Key, paid: list[float]) -> None:
 
 
 def signals(case: Case) -> str:
-    """Each round that closes reports exactly the declared signals, a number from 0 to 1 or None for each seat."""
+    """Check that each closed round reports the declared signals, a number from 0 to 1 or None for each seat."""
     done = every_episode(case, _signals_of_an_episode)
     return f"{done}, {', '.join(case.game.spec.signals) or 'none declared'}"
 

@@ -1,4 +1,4 @@
-"""A view holds no more than its seat may know: what it shows is a function of the seat's information set."""
+"""Check of hidden information: the content of a view is a function of the seat's information set."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Seen = dict[tuple[Any, ...], tuple[dict[str, Any], Transcript]]
 
 
 class Tally:
-    """How often there was something to compare."""
+    """Number of comparisons made."""
 
     def __init__(self) -> None:
         self.met = 0
 
 
 def hidden(case: Case) -> str:
-    """Equal information sets are shown alike, and what a seat does not see is drawn anew behind its back."""
+    """Check that equal information sets have equal views and that redraws cover what a seat does not see."""
     seen: Seen = {}
     tally, redraws = Tally(), Redraws(case)
     done = every_episode(case, lambda case, key: _look_at_an_episode(case, key, seen, tally, redraws))

@@ -1,4 +1,4 @@
-"""State keys: tables on which every seat's key, the round and the turn agree have the same future.
+"""Check of state keys: tables that agree in every seat's key, the round and the turn have the same future.
 
 Where the spec says `markov`, exact evaluation takes such tables as one, so a key that says too little gives wrong
 numbers without a word.
@@ -17,15 +17,15 @@ from stratagem.games.enumeration import outcomes
 from stratagem.games.key import Key
 
 _PAIRS = 400
-"""So many pairs of tables are compared."""
+"""Number of pairs of tables to compare."""
 _MOVES = 6
-"""With so many joint actions each."""
+"""Number of joint actions for each pair."""
 _OUTCOMES = 500
 Known = dict[Hashable, tuple[Position, State[Any]]]
 
 
 def state_keys(case: Case) -> str:
-    """Tables of equal keys offer the same choices; the same actions pay alike and lead to equal keys, as likely."""
+    """Check that tables with equal keys have equal choices, payoffs and transition probabilities."""
     if not case.game.spec.markov:
         raise NotApplicable("the game does not declare that its state keys fix the future")
     known: Known = {}
@@ -37,7 +37,7 @@ def state_keys(case: Case) -> str:
 
 
 def situation(state: State[Any]) -> Hashable:
-    """What the declared keys say about a table."""
+    """Return the declared keys of a table."""
     views = (state.view(seat) for seat in range(state.game.spec.seats))
     return state.round, state.to_act, *(view.state_key for view in views)
 
@@ -68,7 +68,7 @@ def _compare(case: Case, here: Position, other: Position, theirs: State[Any]) ->
 
 
 def _futures(state: State[Any], actions: Actions) -> defaultdict[Hashable, float]:
-    """What a move can pay and where it can lead, with the probabilities."""
+    """Return the payoffs and successors of a move, with their probabilities."""
     futures: defaultdict[Hashable, float] = defaultdict(float)
     for number, (probability, after, result) in enumerate(outcomes(state, actions)):
         if number == _OUTCOMES:

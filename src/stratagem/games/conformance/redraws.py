@@ -1,8 +1,8 @@
-"""Redrawn states: a seat cannot tell them from the true one, and what it does not see is really drawn anew.
+"""Checks of redrawn states: indistinguishable from the true one, and with the conditional distribution.
 
-What is hidden from a seat is what the other seats know. Where play met several such states in one information set, so
-must redraws. At the start of a game nobody has acted, so the distribution of redraws is the conditional distribution
-of the deals, which is compared exactly where there are few of them.
+Hidden from a seat is what the other seats know. Where play met several such states in one information set, so must
+redraws. At the start of a game nobody has acted, so the distribution of redraws is the conditional distribution of the
+deals, which is compared exactly where there are few of them.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from stratagem.games.key import Key
 Hidden = tuple[str, ...]
 """The information sets of the other seats."""
 Place = tuple[Any, ...]
-"""What a seat knows, and where in the game it stands."""
+"""A seat's information set, round and turn."""
 _DRAWS = 40
-"""Redraws until two differ, where they can."""
+"""Most redraws until two differ."""
 _STARTS = 200
-"""Games with more deals than this are not enumerated."""
+"""Number of deals beyond which a game is not enumerated."""
 _SETS = 6
-"""Information sets of each seat whose redraws are counted at the start."""
+"""Number of information sets a seat whose redraws are counted at the start."""
 _COUNTED = 400
-"""Redraws that are counted for each."""
+"""Number of redraws counted for each."""
 _SIGMAS = 5.0
-"""Standard errors by which a count may be off."""
+"""Tolerated error of a count, in standard errors."""
 
 
 class Redraws:
-    """The hidden states that were met in each information set, and the checks of `State.resample`."""
+    """Hidden states met in each information set, and the checks of `State.resample`."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -54,7 +54,7 @@ class Redraws:
         return f"{self.redrawn} redrawn states" + (f", {self.varied} of them among several" if private else "")
 
     def note(self, state: State[Any], seat: Seat) -> None:
-        """Remember what was hidden from a seat."""
+        """Store what was hidden from a seat."""
         if self.case.game.spec.private_information and not state.over:
             self.met[_place(state, seat)].add(_hidden(state, seat))
 
@@ -122,7 +122,7 @@ class Redraws:
 
 
 def _looked_through(here: Position, seat: Seat, other: State[Any]) -> Hidden:
-    """What is hidden in a redrawn state, which the seat must not be able to tell from the true one."""
+    """Check a redrawn state against the true one, and return what is hidden in it."""
     state, acting = here.state, seat in here.state.to_act
     if (other.to_act, other.over, other.round) != (state.to_act, state.over, state.round):
         raise Broken(f"what is redrawn for seat {seat} stands elsewhere in the game", here.transcript)
@@ -140,7 +140,7 @@ def _place(state: State[Any], seat: Seat) -> Place:
 
 
 def _unlike(counts: Counter[Hidden], odds: Mapping[Hidden, float]) -> str:
-    """The first hidden state that came up more or less often than its conditional probability admits."""
+    """Return the first hidden state whose frequency its conditional probability does not admit."""
     total, number = math.fsum(odds.values()), counts.total()
     for hidden in sorted({*counts, *odds}):
         share = odds.get(hidden, 0.0) / total

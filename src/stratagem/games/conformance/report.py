@@ -1,4 +1,4 @@
-"""What a verification found: one `Check` a rule, and for a broken rule the transcript that shows it."""
+"""Report of a verification: one `Check` a rule, and for a broken rule the transcript that shows it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _LONGEST_DETAIL = 600
 
 
 class Transcript(NamedTuple):
-    """How to come to a position again: the key of the table and what was played there."""
+    """Path to a position: the key of the table and the actions played."""
 
     key: Key
     actions: tuple[Actions, ...] = ()
 
     def then(self, actions: Actions) -> Transcript:
-        """The transcript with one move more."""
+        """Return the transcript with one more move."""
         return Transcript(self.key, (*self.actions, dict(actions)))
 
     def replay(self, game: Game[Any]) -> State[Any]:
-        """The position itself."""
+        """Return the position itself."""
         state = game.start(self.key)
         for actions in self.actions:
             state.play(actions)
@@ -36,13 +36,13 @@ class Transcript(NamedTuple):
         return f"{self.key!r} after {moves or 'no move'}"
 
     def to_json(self) -> Json:
-        """The key as a number, and each move's actions by seat."""
+        """Return the key as a number, and each move's actions by seat."""
         moves = [{str(seat): action for seat, action in move.items()} for move in self.actions]
         return {"key": self.key.value, "actions": moves}
 
 
 class Broken(Exception):
-    """A rule that does not hold, and the transcripts that show it: one, or two that ought to agree."""
+    """A broken rule and the transcripts that show it: one, or two that ought to agree."""
 
     def __init__(self, message: str, *transcripts: Transcript) -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ class Broken(Exception):
 
     @property
     def size(self) -> int:
-        """How many moves it takes to see it."""
+        """The number of moves of the transcripts."""
         return sum(len(transcript.actions) for transcript in self.transcripts)
 
 
@@ -59,22 +59,22 @@ class Endless(Broken):
 
 
 class Refused(Broken):
-    """A legal action that was refused; the check of legal actions says more about it."""
+    """A refused legal action; the check of legal actions says more about it."""
 
 
 class NotApplicable(Exception):
-    """Why a rule has nothing to say about this game."""
+    """Reason why a rule does not apply to this game."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """How one rule came out."""
+    """Result of one rule."""
 
     name: str
     outcome: Outcome
     detail: str
     transcripts: tuple[Transcript, ...] = ()
-    """For a failed check the shortest that were found to show it."""
+    """Shortest transcripts of a failed check."""
 
     def __str__(self) -> str:
         lines = [f"{self.outcome:<8}{self.name}: {self.detail}"]
@@ -91,12 +91,12 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing failed."""
+        """True if nothing failed."""
         return not self.failed
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The names of the checks that failed."""
+        """Names of the failed checks."""
         return tuple(check.name for check in self.checks if check.outcome == "failed")
 
     def __getitem__(self, name: str) -> Check:
@@ -107,7 +107,7 @@ class Report:
         return "\n".join([f"{self.game} {verdict}", *map(str, self.checks)])
 
     def to_json(self) -> Json:
-        """The report as plain data."""
+        """Return the report as plain data."""
         checks = [
             {
                 "name": check.name,
@@ -121,5 +121,5 @@ class Report:
 
 
 def shortened(text: str) -> str:
-    """A detail that fits into a report."""
+    """Shorten a detail to fit into a report."""
     return text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + "…"

@@ -1,4 +1,4 @@
-"""Seats that are declared symmetric can be exchanged without anybody noticing."""
+"""Check of symmetry: an exchange of declared symmetric seats changes nothing."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 
 _POSITIONS = 3000
-"""A game with more positions is not enumerated but sampled."""
+"""Number of positions beyond which a game is sampled instead of enumerated."""
 _SAMPLED = 400
-"""So many tables a seat."""
+"""Number of sampled tables a seat."""
 _SIGMAS = 5.5
-"""A difference of so many standard errors comes about by chance less than once in ten million comparisons."""
+"""Tolerated difference in standard errors; chance exceeds it less than once in ten million comparisons."""
 
 
 def symmetry(case: Case) -> str:
-    """With exchanged seats the payoffs are exchanged: move for move without chance, in expectation with it."""
+    """Check that payoffs are exchanged with the seats: move for move without chance, in expectation with it."""
     if not case.game.spec.symmetric:
         raise NotApplicable("the game does not declare its seats symmetric")
     if case.game.spec.seats < 2:
@@ -62,7 +62,7 @@ PAIRS: tuple[tuple[str, Chooser, Chooser], ...] = (
 
 
 def _expected_alike(case: Case) -> str:
-    """What one player who differs from the rest can expect at each seat, exactly."""
+    """Compare exactly the expected payoffs, at each seat, of one player who differs from the rest."""
     for name, one, rest in PAIRS:
         values = [_expectation(case, seat, one, rest) for seat in range(case.game.spec.seats)]
         if max(values) - min(values) > 1e-9:
@@ -98,7 +98,7 @@ def _plays(state: State[Any], choosers: dict[Seat, Chooser]) -> Iterator[tuple[f
 
 
 def _sampled_alike(case: Case) -> str:
-    """The same by sampling, each seat on tables of its own."""
+    """Compare the same by sampling, each seat on tables of its own."""
     for name, one, rest in PAIRS:
         first = None
         for seat in range(case.game.spec.seats):

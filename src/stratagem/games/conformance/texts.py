@@ -1,4 +1,4 @@
-"""Rules and situations are words that people and models can read, and rules do not change as the game goes on."""
+"""Check of texts: rules and situations are printable words, and rules stay the same during a game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Rules = dict[int, tuple[str, Transcript]]
 
 
 def texts(case: Case) -> str:
-    """Texts are not empty and can be printed, and each seat is told the same rules in every situation."""
+    """Check that texts are printable and not empty, and that a seat's rules are the same in every situation."""
     rules: Rules = {}
     return every_episode(case, lambda case, key: _texts_of_an_episode(case, key, rules))
 

@@ -1,4 +1,4 @@
-"""Where OpenSpiel has the same game, it is the same move by move: who moves, what is legal, and what is paid."""
+"""Check against OpenSpiel's twin, move by move: the seats to act, the legal actions and the payoffs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from stratagem.games.twin import Node, Twin
 
 _POSITIONS = 1500
 _DEEPEST = 100
-"""A game with more positions, or of more moves, is compared on random episodes only."""
+"""Number of positions, or of moves, beyond which a game is compared on random episodes only."""
 
 
 class Pair(NamedTuple):
-    """Our state and OpenSpiel's, what ours has paid so far, and how it came about."""
+    """Our state and OpenSpiel's, the payoffs of ours so far, and the path to them."""
 
     state: State[Any]
     node: Node
@@ -28,7 +28,7 @@ class Pair(NamedTuple):
 
 
 def twin(case: Case) -> str:
-    """OpenSpiel plays the same game."""
+    """Check that OpenSpiel plays the same game."""
     mirror = case.game.twin()
     if mirror is None:
         raise NotApplicable("OpenSpiel does not have this game")
@@ -57,7 +57,7 @@ def _along_an_episode(case: Case, key: Key, mirror: Twin) -> None:
 
 
 def _along_a_match(case: Case, key: Key, mirror: Twin) -> None:
-    """Round by round, each as a game of OpenSpiel's own; a seat may be another of its players in each."""
+    """Compare round by round, each as a game of OpenSpiel's own; a seat may be another of its players in each."""
     node: Node = None
     seats: list[Seat] = []
     for here in case.walk(key):
@@ -97,7 +97,7 @@ def _same_turn(mirror: Twin, state: State[Any], node: Node, seats: list[Seat], t
 
 
 def _everywhere(mirror: Twin, pair: Pair, budget: list[int]) -> None:
-    """Every action and every draw from here on; on these tables draws are settled one by one, so no key gives them."""
+    """Compare every action and every draw from here on; draws are settled one by one, so no key gives these tables."""
     budget[0] -= 1
     if budget[0] < 0 or len(pair.transcript.actions) > _DEEPEST:
         raise CannotCompute("the game is too large to be walked whole")
@@ -113,7 +113,7 @@ def _everywhere(mirror: Twin, pair: Pair, budget: list[int]) -> None:
 def _together(
     mirror: Twin, before: Pair, after: State[Any], payoffs: tuple[float, ...], transcript: Transcript
 ) -> Pair:
-    """OpenSpiel's state after the same actions, seat by seat; what chance brought is taken from ours."""
+    """Apply the same actions to OpenSpiel's state, seat by seat; chance outcomes are taken from ours."""
     node = before.node.clone()
     for seat, action in transcript.actions[-1].items():
         numbers = {mirror.action(node, number): number for number in node.legal_actions()}

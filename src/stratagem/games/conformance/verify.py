@@ -1,4 +1,4 @@
-"""`verify` holds a game to everything that it declares and that players, forks and exact evaluation rely on."""
+"""`verify` checks a game against everything that it declares and that players, forks and exact evaluation rely on."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stratagem.games.key import Key
 
 
 class Rule(NamedTuple):
-    """A check, and the checks without which it could not be told what it found: theirs are needed too."""
+    """A check and the checks that it depends on."""
 
     name: str
     holds: Callable[[Case], str]
-    """Says what was looked at; raises `Broken` or `NotApplicable`."""
+    """Describes what was compared; raises `Broken` or `NotApplicable`."""
     needs: tuple[str, ...] = ()
 
 
@@ -51,7 +51,7 @@ _KEY = Key(0)
 
 
 def verify(game: Game[Any], *, episodes: int = 30, key: Key = _KEY, player: Chooser = at_random) -> Report:
-    """Play `game` for some episodes and say which of the rules for games it keeps.
+    """Play `game` for some episodes and report each rule for games as kept or broken.
 
     `player` chooses the actions, from a view and a key; where random play shows little of a game, give a better one.
     """

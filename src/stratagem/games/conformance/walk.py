@@ -1,4 +1,4 @@
-"""Random episodes for the checks: every position with the way to it, and what the seats are shown there."""
+"""Random episodes for the checks: every position with its path, and the seats' views there."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from stratagem.games.conformance.report import Actions, Broken, Endless, NotAppl
 from stratagem.games.key import Key
 
 MOVES = 3000
-"""An episode that takes more moves is taken to have no end."""
+"""Number of moves after which an episode counts as endless."""
 _CLOSER = 8
-"""How many positions of an episode are looked at closely."""
+"""Number of positions of an episode that are checked in detail."""
 _LISTED = 500
-"""How many of a position's choices are compared."""
+"""Number of a position's choices that are compared."""
 
 Chooser = Callable[[View[Any], Key], str]
 
 
 def at_random(view: View[Any], key: Key) -> str:
-    """Any legal action, all equally likely."""
+    """Draw a legal action uniformly."""
     return view.choices.sample(key)
 
 
 class Position(NamedTuple):
-    """Where an episode stands, and the move that led there."""
+    """A position of an episode and the move that led there."""
 
     state: State[Any]
     transcript: Transcript
@@ -49,21 +49,21 @@ class Case:
     key: Key
     player: Chooser = at_random
     latest: Transcript = field(init=False)
-    """Where the walk in progress stands, for the report of an exception that nobody expected."""
+    """Latest position of the walk in progress, for the report of an unexpected exception."""
 
     def __post_init__(self) -> None:
         self.latest = Transcript(self.key)
 
     def tables(self, kind: str = "episode", number: int | None = None) -> Iterator[Key]:
-        """The keys of the tables."""
+        """Keys of the tables."""
         return (self.key.at(kind, n) for n in range(number or self.episodes))
 
     def joint(self, state: State[Any], dice: Key) -> dict[Seat, str | None]:
-        """An action for each seat to act."""
+        """Return an action for each seat to act."""
         return {seat: self.player(state.view(seat), dice.at("seat", seat)) for seat in state.to_act}
 
     def walk(self, key: Key, *, silence: float = 0.0) -> Iterator[Position]:
-        """An episode from its first position to its last; seats say nothing as often as `silence` tells."""
+        """Walk an episode from its first position to its last; a seat is silent with probability `silence`."""
         self.latest = transcript = Transcript(key)
         state = self.game.start(key)
         yield Position(state, transcript)
@@ -89,7 +89,7 @@ class Case:
             raise Endless(f"the episode has not ended after {MOVES} moves", Transcript(transcript.key))
 
     def closer(self, key: Key) -> Iterator[Position]:
-        """Some positions of an episode: the first three, the last, and a few between them."""
+        """Yield some positions of an episode: the first three, the last, and a few between them."""
         looked = 0
         for here in self.walk(key):
             number = len(here.transcript.actions)
@@ -98,7 +98,7 @@ class Case:
                 yield here
 
     def play_out(self, state: State[Any], dice: Key) -> list[tuple[Actions, RoundResult]]:
-        """Play to the end; what was played and what came of it."""
+        """Play to the end and return the moves and their results."""
         done: list[tuple[Actions, RoundResult]] = []
         while not state.over:
             actions = self.joint(state, dice.at("on", len(done)))
@@ -109,7 +109,7 @@ class Case:
 
 
 def shown(view: View[Any], *, acting: bool) -> dict[str, Any]:
-    """All that a view shows."""
+    """Return the whole content of a view."""
     return {
         "facts": view.facts,
         "state_key": view.state_key,
@@ -121,12 +121,12 @@ def shown(view: View[Any], *, acting: bool) -> dict[str, Any]:
 
 
 def all_shown(state: State[Any]) -> list[dict[str, Any]]:
-    """What every seat is shown."""
+    """Return the content of every seat's view."""
     return [shown(state.view(seat), acting=seat in state.to_act) for seat in range(state.game.spec.seats)]
 
 
 def difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
-    """The first thing that two views do not show alike; empty where they agree."""
+    """Return the first difference between two views; empty where they agree."""
     for name, value in ours.items():
         if value != theirs[name]:
             return f"{name}: {value!r} against {theirs[name]!r}"
@@ -134,7 +134,7 @@ def difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
 
 
 def first_difference(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> str:
-    """The first seat whose views differ, and where."""
+    """Return the first seat whose views differ, with the difference."""
     for seat, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
         if found := difference(mine, other):
             return f"seat {seat} is shown other {found}"
@@ -142,7 +142,7 @@ def first_difference(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -
 
 
 def every_episode(case: Case, look: Callable[[Case, Key], object]) -> str:
-    """Look at each episode; of the faults found, the one that takes the fewest moves to see is raised."""
+    """Check each episode; of the faults found, raise the one with the fewest moves."""
     faults = []
     for key in case.tables():
         try:

@@ -1,4 +1,4 @@
-"""A position and what may be ordered in it: all of it is seen by everybody, and never changes."""
+"""A position and its possible orders: public to everybody, immutable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ WAIVE = "WAIVE"
 
 
 class Board(Position):
-    """A position, the orders that are possible in it, and the sheets on which powers write theirs."""
+    """A position, its possible orders, and the powers' order sheets."""
 
     def __init__(self, engine: Engine) -> None:
         super().__init__(position_of(engine))
@@ -29,15 +29,15 @@ class Board(Position):
         return f"Board({self.position})"
 
     def due(self, power: str) -> int:
-        """How many units it may build, or must remove where that is negative."""
+        """Return the number of units to build, or to remove where it is negative."""
         return len(self.centers(power)) - len(self.units(power)) if self.kind == "A" else 0
 
     def orders(self, place: str) -> tuple[str, ...]:
-        """What may be ordered at a place."""
+        """Return the possible orders at a place."""
         return self._orders.get(place, ())
 
     def sheet(self, power: str) -> Sheet | None:
-        """What a power is to fill in now; None where it has nothing to decide.
+        """Return the sheet that a power is to fill in now; None where it has nothing to decide.
 
         A line for each unit; in adjustments as many lines as are due, each of one of the places that there are.
         """

@@ -1,4 +1,4 @@
-"""The rules engine: the package `diplomacy`, imported when somebody sits down; nothing else of ours touches it.
+"""Rules engine: the package `diplomacy`, imported on first use; no other module touches it.
 
 A position is a text, JSON with sorted keys, from which the engine can be set up again; clocks and ids are left out.
 """
@@ -16,17 +16,17 @@ from stratagem.errors import BadRecord, CannotCompute, MissingExtra
 Engine = Any
 """A `diplomacy.Game`; the package has no type stubs."""
 Results = dict[str, tuple[str, ...]]
-"""By unit, what became of its order; nothing where it succeeded."""
+"""By unit, the result of its order; nothing where it succeeded."""
 _KEPT = ("name", "units", "retreats", "centers", "homes")
 COMPLETED = "COMPLETED"
 STANDARD = "standard"
 _FIRST, _WIN = 1901, 18
 _POWERS = ("AUSTRIA", "ENGLAND", "FRANCE", "GERMANY", "ITALY", "RUSSIA", "TURKEY")
-"""Of the standard map, so that the game can be told of where the engine is not installed."""
+"""Powers of the standard map, so that the game can be described without the engine."""
 
 
 def module() -> Any:
-    """The package, or a sentence that says how to install it."""
+    """Import the package, or fail with a sentence that says how to install it."""
     try:
         import diplomacy
     except ImportError as error:
@@ -36,14 +36,14 @@ def module() -> Any:
 
 @lru_cache(maxsize=1)
 def maps() -> tuple[str, ...]:
-    """The maps that the engine has."""
+    """Return the maps that the engine has."""
     folder = Path(module().__file__).parent / "maps"
     return tuple(sorted(path.stem for path in folder.glob("*.map")))
 
 
 @lru_cache(maxsize=8)
 def powers_of(board: str) -> tuple[str, ...]:
-    """The powers of a map, sorted."""
+    """Return the powers of a map, sorted."""
     if board == STANDARD:
         return _POWERS
     return tuple(sorted(module().Game(map_name=board).powers))
@@ -51,24 +51,24 @@ def powers_of(board: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def centers_of(board: str) -> frozenset[str]:
-    """All supply centres of a map."""
+    """Return all supply centres of a map."""
     return frozenset(place.upper() for place in module().Game(map_name=board).map.scs)
 
 
 @lru_cache(maxsize=8)
 def first_year_of(board: str) -> int:
-    """The year in which the game begins on a map."""
+    """Return the year in which the game begins on a map."""
     return _FIRST if board == STANDARD else int(module().Game(map_name=board).map.first_year)
 
 
 @lru_cache(maxsize=8)
 def win_of(board: str) -> int:
-    """How many centres win alone on a map."""
+    """Return the number of centres that win alone on a map."""
     return _WIN if board == STANDARD else int(module().Game(map_name=board).win)
 
 
 def engine_at(board: str, position: str | None = None) -> Engine:
-    """An engine in a position; at the beginning of the game without one."""
+    """Set up an engine in a position; without one, at the beginning of the game."""
     engine = module().Game(map_name=board, game_id="stratagem")
     if position is not None:
         try:
@@ -79,11 +79,11 @@ def engine_at(board: str, position: str | None = None) -> Engine:
 
 
 _idle: dict[str, Engine] = {}
-"""By map, an engine that nobody's state holds: setting it up again takes half as long as making one."""
+"""By map, an engine that no state uses: setting it up again takes half as long as making one."""
 
 
 def replayed(board: str, position: str, orders: Mapping[str, Sequence[str]]) -> Results:
-    """What would come of a phase with these orders."""
+    """Return the results of a phase with these orders, in a copy."""
     engine = _idle.pop(board, None) or module().Game(map_name=board, game_id="stratagem")
     engine.set_state(json.loads(position))
     results = process(engine, orders)
@@ -93,7 +93,7 @@ def replayed(board: str, position: str, orders: Mapping[str, Sequence[str]]) -> 
 
 
 def position_of(engine: Engine) -> str:
-    """What matters for the future, as a text."""
+    """Return the part of the engine's state that matters for the future, as a text."""
     state = {key: value for key, value in engine.get_state().items() if key in _KEPT}
     state["units"] = {power: sorted(units) for power, units in state["units"].items()}
     for key in ("centers", "homes"):
@@ -106,12 +106,12 @@ def position_of(engine: Engine) -> str:
 
 
 def possible_orders(engine: Engine) -> dict[str, tuple[str, ...]]:
-    """What may be ordered, by place; the engine lists it in the order of its process's hashes."""
+    """Return the possible orders by place; the engine lists them in the order of its process's hashes."""
     return {place: tuple(sorted(orders)) for place, orders in engine.get_all_possible_orders().items() if orders}
 
 
 def process(engine: Engine, orders: Mapping[str, Sequence[str]]) -> Results:
-    """Play the phase with these orders by power; refused where the engine finds one of them invalid."""
+    """Play the phase with these orders by power; an order that the engine finds invalid is refused."""
     for power, lines in orders.items():
         engine.set_orders(power, list(lines), expand=False)
     if engine.error:
@@ -123,10 +123,10 @@ def process(engine: Engine, orders: Mapping[str, Sequence[str]]) -> Results:
 
 
 def _code(code: Any) -> str:
-    """An order result's word."""
+    """Return the word of an order's result."""
     return str(getattr(code, "message", code))
 
 
 def phase_of(engine: Engine) -> str:
-    """The phase's short name, such as S1901M; `COMPLETED` when somebody has won."""
+    """Return the phase's short name, such as S1901M; `COMPLETED` when somebody has won."""
     return str(engine.get_current_phase())

@@ -1,4 +1,4 @@
-"""No-press Diplomacy as a game: its parameters, its rules in words, and a situation as a seat is told it."""
+"""No-press Diplomacy as a game: its parameters, its rules in words, and a seat's situation in words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Diplomacy(Game[DiplomacyFacts]):
     map: str = STANDARD
     """The map, as the engine names it."""
     judged: bool = True
-    """Whether each order is classified; where a support helped, that plays the phase once more."""
+    """True if each order is classified; where a support helped, that plays the phase once more."""
 
     def __post_init__(self) -> None:
         if isinstance(self.only, str) or not all(isinstance(name, str) for name in self.only):
@@ -57,7 +57,7 @@ class Diplomacy(Game[DiplomacyFacts]):
 
     @cached_property
     def nothing(self) -> tuple[float, ...]:
-        """What is paid before the game is over."""
+        """A payoff of zero for every seat, before the game is over."""
         return (0.0,) * len(self.powers)
 
     @cached_property
@@ -88,7 +88,10 @@ class Diplomacy(Game[DiplomacyFacts]):
         return sheet
 
     def default_action(self, facts: DiplomacyFacts) -> str:
-        """Units hold, dislodged ones disband, nothing is built; what must be removed goes in alphabetical order."""
+        """Return the default orders: units hold, dislodged ones disband, nothing is built.
+
+        Removals go in alphabetical order.
+        """
         sheet = facts.board.sheet(facts.power)
         assert sheet is not None
         wanted = {"M": " H", "R": " D"}.get(facts.board.kind, WAIVE)
@@ -104,7 +107,7 @@ class Diplomacy(Game[DiplomacyFacts]):
         return f"{facts.power} {facts.board.position}"
 
     def info_key(self, facts: DiplomacyFacts) -> str:
-        """Everything that was ordered, as a digest: written out it would be most of a record."""
+        """Return the digest of all orders so far; written out it would be most of a record."""
         digest = hashlib.sha256(repr(facts.log).encode()).hexdigest()[:24]
         return f"{facts.power} {facts.board.phase} {digest}"
 
@@ -143,7 +146,7 @@ class Diplomacy(Game[DiplomacyFacts]):
 
 
 def _standing(board: Board, power: str) -> str:
-    """A power in one line."""
+    """Describe a power in one line."""
     units = ", ".join(board.units(power)) or "no units"
     lost = "".join(
         f"; {unit} is dislodged and may go to {' '.join(places) or 'no place'}"

@@ -1,4 +1,4 @@
-"""Where units can stand and go directly: a node for each province of an army, and each sea or coast of a fleet."""
+"""Graph of a map: a node for each province of an army, and each sea or coast of a fleet."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Graph:
             )
             for node in self.nodes
         }
-        """By node, where a unit there can move."""
+        """By node, the nodes to which a unit there can move."""
 
     @cached_property
     def reach(self) -> dict[Node, frozenset[str]]:
@@ -38,10 +38,10 @@ class Graph:
 
 @lru_cache(maxsize=8)
 def graph_of(board: str) -> Graph:
-    """The graph of a map, made once."""
+    """Return the graph of a map, cached."""
     return Graph(board)
 
 
 def province(node: Node) -> str:
-    """The province of a unit, its coast left out."""
+    """Return the province of a unit, without its coast."""
     return node[2:5]

@@ -1,4 +1,4 @@
-"""What stands on the board in a phase, read from a position's text; the engine is not needed for it."""
+"""Units and centres of a phase, read from a position's text; the engine is not needed for it."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class Position:
 
     @cached_property
     def phase(self) -> str:
-        """Such as S1901M: season, year, and M for movement, R for retreats, A for adjustments."""
+        """Short name such as S1901M: season, year, and M for movement, R for retreats, A for adjustments."""
         return str(self._state["name"])
 
     @property
     def over(self) -> bool:
-        """Whether somebody has won."""
+        """True if somebody has won."""
         return self.phase == COMPLETED
 
     @property
     def kind(self) -> str:
-        """M for movement, R for retreats, A for adjustments."""
+        """Kind of the phase: M for movement, R for retreats, A for adjustments."""
         return self.phase[-1]
 
     @property
@@ -54,21 +54,21 @@ class Position:
         return tuple(self._state["units"])
 
     def units(self, power: str) -> tuple[str, ...]:
-        """Where its units stand, such as A PAR."""
+        """Return the units of a power, such as A PAR."""
         return tuple(unit for unit in self._state["units"][power] if not unit.startswith("*"))
 
     def dislodged(self, power: str) -> dict[str, list[str]]:
-        """Its units that must retreat, and where they may go."""
+        """Return the units of a power that must retreat, and where they may go."""
         retreats: dict[str, list[str]] = self._state["retreats"][power]
         return retreats
 
     def centers(self, power: str) -> tuple[str, ...]:
-        """The supply centres that it owned at the last count."""
+        """Return the supply centres that a power owned at the last count."""
         return tuple(self._state["centers"][power])
 
     @cached_property
     def owners(self) -> dict[str, str]:
-        """Who owns a centre; those of nobody are left out."""
+        """Owner of each centre; centres of nobody are left out."""
         return {place: power for power, places in self._state["centers"].items() for place in places}
 
     @cached_property

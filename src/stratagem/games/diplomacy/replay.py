@@ -1,4 +1,4 @@
-"""A game as other programs of Diplomacy read it: the engine's saved-game format, and a picture of every phase.
+"""Export of a game for other programs of Diplomacy: the engine's saved-game format and a picture of every phase.
 
 The engine's `is_valid_saved_game` accepts the saved game. Time stamps and random ids are left out, so the same game
 makes the same files.
@@ -41,7 +41,7 @@ def _picture(engine: Engine) -> str:
 
 
 def _spelled(engine: Engine, orders: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
-    """By unit, an order of the phase as it was given, and as the engine spells it when it reads a file.
+    """By unit, an order as it was given and as the engine spells it when it reads a file.
 
     They differ where a fleet supports a fleet to a coast that it cannot reach itself: the engine drops that coast.
     """
@@ -58,7 +58,7 @@ def _unit(line: str) -> str:
 
 
 def _written(unit: str, lines: tuple[str, str], results: Results) -> str:
-    """The order as the file has it: a support that was void for its coast would help without it, so it is a hold."""
+    """Return the order as the file has it: a support that was void for its coast is written as a hold."""
     given, read = lines
     return f"{unit} H" if read != given and "void" in results.get(unit, ()) else read
 

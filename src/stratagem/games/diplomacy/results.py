@@ -1,4 +1,4 @@
-"""What became of an order, and what it is worth: each order of a phase is classified from the engine's results.
+"""Results and rewards of orders: each order of a phase is classified from the engine's results.
 
 Weights are those of league-trained no-press Diplomacy. A support counts as critical if the attack that it helped would
 have failed without it, which the engine is asked by playing the phase again with that unit holding.
@@ -35,39 +35,39 @@ WORTH: Mapping[str, float] = {
     "waive": 0.0,
     "remove": 0.0,
 }
-"""What each kind of order is worth."""
+"""Reward of each kind of order."""
 SUPPORTED = 0.5
-"""What an attack is worth more where a unit of the same power supported it."""
+"""Additional reward of an attack that a unit of the same power supported."""
 
 
 class Order(NamedTuple):
     """The pieces of an order's text."""
 
     unit: str
-    """Such as A PAR."""
+    """Unit, such as A PAR."""
     verb: str
-    """H, -, S, C, R, D or B; nothing for WAIVE."""
+    """H, -, S, C, R, D or B; empty for WAIVE."""
     rest: tuple[str, ...]
 
     @property
     def target(self) -> str:
-        """The province that it leads to or helps at, coasts left out."""
+        """Province of the destination or of the supported action, without the coast."""
         places = [word for word in self.rest if len(word) >= 3 and word not in ("VIA",)]
         return places[-1][:3] if places else self.unit[2:5]
 
     @property
     def helped(self) -> str:
-        """The province of the unit that is supported or convoyed."""
+        """Province of the supported or convoyed unit."""
         return self.rest[1][:3] if self.verb in ("S", "C") else ""
 
     @property
     def to_move(self) -> bool:
-        """Whether it supports or carries a move."""
+        """True if the order supports or convoys a move."""
         return "-" in self.rest
 
 
 def read_order(text: str) -> Order:
-    """An order in the engine's words: `A PAR - BUR`, `F BRE S A PAR`, `WAIVE`."""
+    """Return an order in the engine's words: `A PAR - BUR`, `F BRE S A PAR`, `WAIVE`."""
     if text == WAIVE:
         return Order("", "", ())
     kind, place, verb, *rest = text.split()
@@ -75,7 +75,7 @@ def read_order(text: str) -> Order:
 
 
 class Phase:
-    """One phase that was played: the board before it, who ordered what, and what came of it."""
+    """One played phase: the board before it, the orders and the results."""
 
     def __init__(self, map_name: str, board: Board, orders: Orders, results: Results) -> None:
         self.map_name = map_name
@@ -86,7 +86,7 @@ class Phase:
         self._moves = {order.unit[2:5]: order for own in self._read.values() for order in own if order.verb == "-"}
 
     def parts(self, power: str) -> tuple[Part, ...]:
-        """Every order of a power, classified, in the order of its sheet."""
+        """Classify every order of a power, in the order of its sheet."""
         return tuple(
             Part(order.unit or WAIVE, kind, WORTH[kind.removeprefix("supported ")] + self._extra(kind))
             for order in self._read[power]
@@ -127,7 +127,7 @@ class Phase:
         return f"supported {kind}" if self._has_help(power, order) else kind
 
     def _has_help(self, power: str, order: Order) -> bool:
-        """Whether a unit of the same power supports the move, and was not cut or void."""
+        """Return whether a unit of the same power supports the move and was neither cut nor void."""
         return any(
             other.verb == "S" and other.to_move and (other.helped, other.target) == (order.unit[2:5], order.target)
             for other in self._read[power]
@@ -145,7 +145,7 @@ class Phase:
         return "support" if self._succeeds(helped, self._without(order)) else "critical support"
 
     def _matches(self, order: Order) -> bool:
-        """Whether the unit that is supported does what it is supported in."""
+        """Return whether the supported unit does what it is supported in."""
         move = self._moves.get(order.helped)
         if order.to_move:
             return move is not None and move.target == order.target
@@ -162,7 +162,7 @@ class Phase:
         return not {"bounce", "void", "no convoy", "disrupted"} & set(results.get(move.unit, ()))
 
     def _without(self, order: Order) -> Results:
-        """What would have come of the phase if this unit had held."""
+        """Return the results of the phase if this unit had held."""
         other = {
             power: [f"{order.unit} H" if line.startswith(f"{order.unit} ") else line for line in lines]
             for power, lines in self.orders.items()

@@ -1,4 +1,4 @@
-"""What a game of Diplomacy is worth to each power when it ends, by the centres that each owns."""
+"""Scores of a game of Diplomacy for each power when it ends, by the centres that each owns."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Sequence
 PLACES = (50.0, 25.0, 15.0, 10.0, 5.0, 2.0, 0.0)
 """The bonus for a place, first to seventh, of league-trained no-press Diplomacy's public code."""
 CENTER, UNIT, SURVIVAL = 2.0, 0.2, 0.5
-"""What a centre, a unit, and being alive are worth there."""
+"""Reward for a centre, a unit, and survival in that code."""
 
 
 def sum_of_squares(centers: Sequence[int], winner: int | None = None) -> tuple[float, ...]:
-    """Own centres squared over the sum of all squares; a solo takes all. Chance in a mirror match is 1 in 7."""
+    """Square the own centres over the sum of all squares; a solo takes all.
+
+    Chance in a mirror match is 1 in 7.
+    """
     if winner is not None:
         return tuple(float(seat == winner) for seat in range(len(centers)))
     total = sum(count * count for count in centers)
@@ -19,7 +22,7 @@ def sum_of_squares(centers: Sequence[int], winner: int | None = None) -> tuple[f
 
 
 def outcome(centers: Sequence[int], units: Sequence[int]) -> tuple[float, ...]:
-    """The reward at the end: by centre, unit and survival, and a bonus by place, which those who tie share."""
+    """Return the reward at the end: by centre, unit and survival, and a bonus by place, which ties share."""
     bonus = shared(centers)
     return tuple(
         CENTER * own + UNIT * count + SURVIVAL * bool(own or count) + place
@@ -28,7 +31,7 @@ def outcome(centers: Sequence[int], units: Sequence[int]) -> tuple[float, ...]:
 
 
 def shared(centers: Sequence[int]) -> tuple[float, ...]:
-    """The bonus for each one's place; places that are tied for are shared."""
+    """Return the bonus for each one's place; places that are tied for are shared."""
     found = []
     for own in centers:
         above, level = sum(other > own for other in centers), sum(other == own for other in centers)

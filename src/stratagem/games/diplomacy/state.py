@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from stratagem.games.diplomacy.game import Diplomacy
 
 Log = tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...]
-"""Phase by phase, who ordered what, and what became of it; no words where it succeeded."""
+"""Orders and results phase by phase; the list of words is empty where the order succeeded."""
 
 
 class DiplomacyFacts(NamedTuple):
-    """What a seat knows: everything but what the others are about to order."""
+    """Knowledge of a seat: everything but the orders that the others are about to give."""
 
     seat: Seat
     power: str
@@ -31,7 +31,7 @@ class DiplomacyFacts(NamedTuple):
 
 
 class DiplomacyState(State[DiplomacyFacts]):
-    """Where the game stands. The engine is set up when it is needed, and forks share what has been computed."""
+    """State of an episode. The engine is set up on demand, and forks share what has been computed."""
 
     __slots__ = ("_engine", "known", "log", "position")
     kept = ("position", "log")
@@ -42,7 +42,7 @@ class DiplomacyState(State[DiplomacyFacts]):
         self.position = ""
         self.log: Log = ()
         self.known: Board | None = None
-        """The board, once it was looked at; forks share it."""
+        """Cached board; forks share it."""
         self._engine: Engine | None = None
 
     def begin(self) -> None:
@@ -50,7 +50,7 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     @property
     def board(self) -> Board:
-        """What stands where."""
+        """Board of the present phase."""
         if self.known is None:
             self.known = Board(self._at_work())
         return self.known
@@ -76,7 +76,7 @@ class DiplomacyState(State[DiplomacyFacts]):
         return self._paid(parts)
 
     def _played(self, orders: Mapping[str, list[str]]) -> Phase:
-        """Play one phase, and stand in the next."""
+        """Play one phase and move to the next."""
         before, engine = self.board, self._at_work()
         results = process(engine, orders)
         lines = tuple((power, line, _codes(line, results)) for power, own in sorted(orders.items()) for line in own)
@@ -90,7 +90,7 @@ class DiplomacyState(State[DiplomacyFacts]):
         return self._engine
 
     def _stand(self, engine: Engine) -> None:
-        """Take over where the engine stands; the game is over when the last year has been counted."""
+        """Take over the engine's position; the game is over when the last year has been counted."""
         self._engine, self.known = engine, Board(engine)
         self.position = self.known.position
         if phase_of(engine) == COMPLETED or self._counted(self.known):
@@ -122,7 +122,7 @@ class DiplomacyState(State[DiplomacyFacts]):
         return RoundResult(sum_of_squares(counts, winner), parts=parts, signals=signals)
 
     def standing(self) -> tuple[float, ...]:
-        """The sum of squares if it were counted here: who stands in a centre owns it."""
+        """Return the sum-of-squares score if the game were counted here: a unit in a centre owns it."""
         owners = self.board.owners | {place: power for place, (power, _) in self.board.occupants.items()}
         held = [owners[place] for place in self.game.centers if place in owners]
         counts = {power: held.count(power) for power in self.board.powers}
@@ -135,15 +135,15 @@ class DiplomacyState(State[DiplomacyFacts]):
         return turn if self.over else self.board.clock
 
     def centers(self) -> tuple[int, ...]:
-        """How many centres each seat owns."""
+        """Return the number of centres of each seat."""
         return tuple(len(self.board.centers(power)) for power in self.game.powers)
 
     def outcome(self) -> tuple[float, ...]:
-        """Each seat's reward for how the game stands, as a trainer pays it at the end."""
+        """Return the reward of each seat for the present position, as a trainer pays it at the end."""
         return outcome(self.centers(), [len(self.board.units(power)) for power in self.game.powers])
 
     def winner(self) -> Seat | None:
-        """The seat that won alone; None where the game was cut, goes on, or a power without a seat won."""
+        """Seat that won alone; None where the game was cut, goes on, or a power without a seat won."""
         if not self.board.over:
             return None
         counts = [len(self.board.centers(power)) for power in self.board.powers]
@@ -176,7 +176,7 @@ class DiplomacyState(State[DiplomacyFacts]):
 
 
 def _is_log(log: Any, powers: Collection[str]) -> bool:
-    """Whether what was read has the shape of a log."""
+    """Return whether parsed JSON has the shape of a log."""
     try:
         rows = [(power, (line, *codes)) for _, lines in log for power, line, codes in lines]
         phases, powers_named = [phase for phase, _ in log], {power for power, _ in rows}

@@ -23,7 +23,7 @@ from stratagem.games.spiel.twin import SpielTwin
 from stratagem.games.twin import Node
 
 _KEPT_MENUS = 4096
-"""Beyond this many sets of legal actions a seat's menus are made anew: memory matters more than a microsecond."""
+"""Number of cached menus of a seat; more are made anew, since memory matters more than a microsecond."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,15 +31,15 @@ class SpielGame(Game[SpielFacts]):
     """A game that OpenSpiel plays."""
 
     text: str
-    """What OpenSpiel calls it, with its parameters: `tic_tac_toe`, `breakthrough(rows=8,columns=3)`."""
+    """OpenSpiel's text of the game with its parameters: `tic_tac_toe`, `breakthrough(rows=8,columns=3)`."""
     face: Face | None = None
-    """The words; the engine's own where there is no face."""
+    """Texts and action names; the engine's own where there is no face."""
 
     def __post_init__(self) -> None:
         load(self.text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the parameters only: the engine is found again."""
+        """Pickle the parameters only; the engine is loaded again."""
         return partial(SpielGame, text=self.text, face=self.face), ()
 
     @cached_property
@@ -49,7 +49,7 @@ class SpielGame(Game[SpielFacts]):
 
     @cached_property
     def look(self) -> Face:
-        """The face in use."""
+        """Face in use."""
         return self.face or PlainFace(text=self.text)
 
     @cached_property
@@ -69,7 +69,7 @@ class SpielGame(Game[SpielFacts]):
 
     @cached_property
     def menus(self) -> tuple[dict[tuple[int, ...], Menu], ...]:
-        """Each seat's menus by legal actions, where strings do not depend on the position."""
+        """Cached menus of each seat by legal actions, where strings do not depend on the position."""
         return tuple({} for _ in range(self.engine.seats))
 
     @cached_property
@@ -108,7 +108,7 @@ class SpielGame(Game[SpielFacts]):
         return state
 
     def menu(self, node: Node, seat: Seat) -> Menu:
-        """The legal actions of `seat` at `node`."""
+        """Return the legal actions of `seat` at `node`."""
         ids = tuple(node.legal_actions(seat))
         menus = self.menus[seat]
         menu = menus.get(ids)
@@ -132,7 +132,7 @@ class SpielGame(Game[SpielFacts]):
         return facts.state_key
 
     def info_key(self, facts: SpielFacts) -> str:
-        """The engine's information state as it stands, so that its solvers and ours speak of the same sets.
+        """Return the engine's information state, so that its solvers and ours speak of the same sets.
 
         Where seats move together it may be the same text for all of them, so there the seat goes before it.
         """
@@ -153,5 +153,5 @@ class SpielGame(Game[SpielFacts]):
 
 
 def spiel(text: str) -> SpielGame:
-    """Any OpenSpiel game in the engine's own words: `spiel:hex(board_size=5)`."""
+    """Return any OpenSpiel game in the engine's own words: `spiel:hex(board_size=5)`."""
     return SpielGame(text=text)

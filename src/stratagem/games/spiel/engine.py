@@ -15,7 +15,7 @@ from stratagem.games.spec import Utility
 from stratagem.games.twin import Node
 
 CHANCE, TOGETHER, TERMINAL = -1, -2, -4
-"""What OpenSpiel calls the player to move where there is not one: `kChancePlayerId` and its fellows."""
+"""OpenSpiel's ids of a player to move that is not a seat: `kChancePlayerId` and its fellows."""
 
 _CRASHING = frozenset({"universal_poker", "repeated_poker"})
 """Games whose own parser ends the process on a bad parameter; these are tried in a process of their own first."""
@@ -40,22 +40,22 @@ class Engine(NamedTuple):
     seats: int
     utility: Utility
     total: float | None
-    """What all seats' payoffs sum to, where that is fixed."""
+    """Fixed sum of all seats' payoffs, if there is one."""
     bounds: tuple[float, float]
     simultaneous: bool
     chance: bool
     perfect: bool
-    """Whether nothing is hidden from anybody."""
+    """True if nothing is hidden from anybody."""
     one_shot: bool
     says_information: bool
     says_observation: bool
     pays_on_the_way: bool
-    """Whether rewards fall before the end."""
+    """True if rewards fall before the end."""
 
 
 @lru_cache(maxsize=256)
 def load(text: str) -> Engine:
-    """The game that OpenSpiel knows by this text, such as `breakthrough(rows=8,columns=3)`."""
+    """Load the game that OpenSpiel knows by this text, such as `breakthrough(rows=8,columns=3)`."""
     import pyspiel
 
     _check_name(text, pyspiel)
@@ -129,7 +129,7 @@ def _describe(spiel: Any, root: Node) -> Engine:
 
 
 def _sentence(error: Exception) -> str:
-    """The engine's words in one line, without the place in its sources."""
+    """Return the engine's message in one line, without the position in its sources."""
     words = " ".join(str(error).split())
     words = re.sub(r"^\S+\.(cc|h):\d+ ", "", words)
     return (words[:200] or type(error).__name__).rstrip(".")

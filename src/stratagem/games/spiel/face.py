@@ -1,4 +1,4 @@
-"""A face: how people meet an OpenSpiel game. Its name, its rules in words, its situations and its action strings."""
+"""Face of an OpenSpiel game for people and models: its name, rules in words, situations and action strings."""
 
 from __future__ import annotations
 
@@ -24,44 +24,44 @@ class Menu(NamedTuple):
     ids: dict[str, int]
 
     def name(self, action: int) -> str:
-        """Our name for one of the engine's numbers."""
+        """Return our name for one of the engine's numbers."""
         return next(name for name, number in self.ids.items() if number == action)
 
 
 def menu_of(names: Sequence[str], ids: Sequence[int]) -> Menu:
-    """A menu from the names and numbers of the legal actions, in the same order."""
+    """Make a menu from the names and numbers of the legal actions, in the same order."""
     return Menu(Flat(names), dict(zip(names, ids, strict=True)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Face(ABC):
-    """Declared data and three methods."""
+    """Face of a game: declared data and three methods."""
 
     name: str = ""
-    """How people ask for the game."""
+    """Registry name of the game."""
     text: str
-    """What OpenSpiel calls it, with its parameters."""
+    """OpenSpiel's text of the game, with its parameters."""
     family: str = ""
     summary: str = ""
     reference: str = ""
     symmetric: bool = False
     static_actions: ClassVar[bool] = True
-    """Whether an action's string follows from its number, so that menus can be kept."""
+    """True if an action's string follows from its number, so that menus can be cached."""
 
     @abstractmethod
     def rules(self, seat: Seat) -> str:
-        """The rules as this seat is told them."""
+        """Return the rules in words for this seat."""
 
     @abstractmethod
     def situation(self, facts: SpielFacts) -> str:
-        """What this seat sees, in words."""
+        """Return the information of this seat in words."""
 
     @abstractmethod
     def action(self, word: str) -> str:
-        """Our string for what the engine calls `word`; different words get different strings."""
+        """Return our string for the engine's `word`; different words get different strings."""
 
     def names(self, node: Node, seat: Seat, ids: Sequence[int]) -> list[str]:
-        """The strings of these actions at this position."""
+        """Return the strings of these actions at this position."""
         return [self.action(node.action_to_string(seat, number)) for number in ids]
 
 
@@ -100,14 +100,14 @@ class PlainFace(Face):
 
 
 def turn(facts: SpielFacts) -> str:
-    """Whose turn it is."""
+    """Describe whose turn it is."""
     if facts.over:
         return "The game is over."
     return "It is your turn." if facts.to_act else "It is not your turn."
 
 
 def grid(rows: Sequence[str], labels: Sequence[str], columns: str) -> str:
-    """A board of single characters with its rows and columns labelled."""
+    """Draw a board of single characters with its rows and columns labelled."""
     width = max(len(label) for label in labels)
     head = " " * width + " " + " ".join(columns)
     return "\n".join([head, *(f"{label:>{width}} {' '.join(row)}" for label, row in zip(labels, rows, strict=True))])

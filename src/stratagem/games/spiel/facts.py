@@ -1,4 +1,4 @@
-"""What one seat of an OpenSpiel game may know: nothing is computed until it is asked for.
+"""Knowledge of one seat of an OpenSpiel game, computed on demand.
 
 The engine's state is kept privately; every public attribute is what OpenSpiel itself shows this seat.
 """
@@ -39,17 +39,17 @@ class SpielFacts:
 
     @property
     def over(self) -> bool:
-        """Whether the game has been played to its end."""
+        """True if the game has been played to its end."""
         return bool(self._node.current_player() == TERMINAL)
 
     @property
     def to_act(self) -> bool:
-        """Whether this seat must choose now."""
+        """True if this seat must choose now."""
         return bool(self._node.legal_actions(self.seat))
 
     @property
     def observation(self) -> str:
-        """What the seat sees now, in the engine's words."""
+        """Observation of the seat now, in the engine's words."""
         engine = self._game.engine
         if engine.says_observation:
             return str(self._node.observation_string(self.seat))
@@ -57,7 +57,7 @@ class SpielFacts:
 
     @property
     def information(self) -> str:
-        """All that the seat has seen and done, in the engine's words; a history where the engine has none."""
+        """Information state of the seat in the engine's words; a history where the engine has none."""
         engine = self._game.engine
         if engine.says_information:
             return str(self._node.information_state_string(self.seat))
@@ -76,7 +76,7 @@ class SpielFacts:
         return self.observation
 
     def position(self) -> Node:
-        """The engine's state itself, for solvers; only where nothing is hidden."""
+        """Return the engine's state itself, for solvers; only where nothing is hidden."""
         if not self._game.engine.perfect:
             raise CannotCompute(f"A view of {self._game.spec.name} holds no full position: the game hides things.")
         return self._node.clone()

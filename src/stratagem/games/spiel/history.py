@@ -12,7 +12,7 @@ from stratagem.games.twin import Node
 
 
 class Step(NamedTuple):
-    """A position, and what was then done there; nothing at the last one."""
+    """A position and the actions taken there; none at the last one."""
 
     node: Node
     mover: int
@@ -20,14 +20,14 @@ class Step(NamedTuple):
 
 
 def after_joint(node: Node, joint: Sequence[int]) -> Node:
-    """The state after a joint move; the old one stays as it is."""
+    """Return the state after a joint move; the old one stays as it is."""
     after = node.clone()
     after.apply_actions(list(joint))
     return after
 
 
 def replay(engine: Engine, history: Sequence[int]) -> Iterator[Step]:
-    """Every position along a history, the last one with no actions; numbers that do not fit are a bad record."""
+    """Yield every position along a history, the last one with no actions; numbers that do not fit are a bad record."""
     node, at = engine.root, 0
     while at < len(history):
         mover = node.current_player()
@@ -53,7 +53,7 @@ def _fits(node: Node, mover: int, taken: tuple[int, ...]) -> bool:
 
 
 def seen(steps: Iterable[Step], seat: Seat) -> Iterator[str]:
-    """What `seat` saw each time it chose, what it then did, and what it sees last."""
+    """Yield the observations and actions of `seat`, turn by turn, and its last observation."""
     for node, mover, actions in steps:
         if not actions:
             yield str(node.observation_string(seat))

@@ -1,4 +1,4 @@
-"""An episode of an OpenSpiel game: a node that plays replace, chance drawn by key, payoffs as the engine's returns."""
+"""An episode of an OpenSpiel game: nodes that play replaces, chance drawn by key, payoffs as the engine's returns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SpielState(State[SpielFacts]):
-    """Where the episode stands. The node is never changed in place, so views and forks may hold on to it."""
+    """State of an episode. The node is never changed in place, so views and forks may share it."""
 
     __slots__ = ("draws", "forfeited", "known", "node", "paid")
     game: SpielGame
@@ -27,13 +27,13 @@ class SpielState(State[SpielFacts]):
     def __init__(self, game: SpielGame, chance: Chance) -> None:
         super().__init__(game, chance)
         self.draws = 0
-        """How many chance draws there have been: the next one's place."""
+        """Number of chance draws so far: the index of the next one."""
         self.paid = game.nothing
         self.forfeited = False
         self.known: dict[Seat, SpielFacts] = {}
 
     def arrive(self, node: Node) -> None:
-        """Stand at `node`, or where chance leads from there."""
+        """Move to `node`, or to where chance leads from there."""
         mover = node.current_player()
         while mover == CHANCE:
             node = self._drawn(node)
@@ -59,7 +59,7 @@ class SpielState(State[SpielFacts]):
         self.over, self.to_act, self.round = True, (), 1
 
     def facts(self, seat: Seat) -> SpielFacts:
-        """What `seat` knows, made once a position."""
+        """Return the knowledge of `seat`, cached for each position."""
         facts = self.known.get(seat)
         if facts is None:
             facts = self.known[seat] = SpielFacts(self.game, self.node, seat)
@@ -95,13 +95,13 @@ class SpielState(State[SpielFacts]):
         return self._settle(tuple(self.node.returns()))
 
     def _settle(self, totals: tuple[float, ...]) -> RoundResult:
-        """Pay what is missing from what has been paid to the totals."""
+        """Pay the difference between the totals and what has been paid."""
         payoffs = tuple(total - had for total, had in zip(totals, self.paid, strict=True))
         self.paid = totals
         return RoundResult(payoffs, closed=self.over)
 
     def _forfeit(self, silent: list[Seat]) -> RoundResult:
-        """The game ends; those who said nothing legal get its least payoff, and fixed sums stay as they are.
+        """End the game: silent seats get the least payoff, and fixed sums stay as they are.
 
         Where the others could then get more than the game ever pays, they get that, and the silent share the rest.
         """
@@ -130,7 +130,7 @@ class SpielState(State[SpielFacts]):
         return {"history": self.node.history(), "paid": list(self.paid), "forfeited": self.forfeited}
 
     def resume(self, data: Json) -> None:
-        """Stand where `dump` was written."""
+        """Resume at the position where `dump` was written."""
         steps = list(replay(self.game.engine, data["history"]))
         self.draws = sum(step.mover == CHANCE for step in steps[:-1])
         self.arrive(steps[-1].node)
@@ -146,7 +146,7 @@ class SpielState(State[SpielFacts]):
         return copy
 
     def _redrawn(self, seat: Seat, chance: Chance) -> Node:
-        """The engine's redraw, replayed from its history: some engines change a state without changing its history."""
+        """Redraw with the engine and replay its history: some engines change a state without changing its history."""
         name, places = self.game.spec.name, count()
         try:
             node = self.node.resample_from_infostate(seat, lambda: _unit(chance.at("resample", next(places))))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SpielTwin:
-    """Nodes and numbers to views and names, and back."""
+    """Translation between nodes and numbers and views and names."""
 
     def __init__(self, game: SpielGame) -> None:
         self.game = game
@@ -30,7 +30,7 @@ class SpielTwin:
         return pyspiel.convert_to_turn_based(spiel) if self.game.engine.simultaneous else spiel
 
     def view(self, node: Node) -> View[SpielFacts]:
-        """What the seat to move at `node` sees."""
+        """Return the view of the seat to move at `node`."""
         seat = node.current_player()
         if seat < 0:
             raise CannotCompute(f"No seat of {self.game.spec.name} is to move at this node.")
@@ -38,11 +38,11 @@ class SpielTwin:
         return View(self.game, seat, SpielFacts(self.game, table.clone(), seat))
 
     def action(self, node: Node, spiel_action: int) -> str:
-        """Our name for an action of the seat to move."""
+        """Return our name for an action of the seat to move."""
         return self.view(node).facts.menu.name(spiel_action)
 
     def node(self, state: State[Any]) -> Node:
-        """The engine's state; the caller's to keep and to change."""
+        """Return the engine's state; the caller's to keep and to change."""
         if not isinstance(state, SpielState) or state.game != self.game:
             ours, theirs = self.game.spec.name, state.game.spec.name
             raise CannotCompute(f"This is the twin of {ours}, and the state is of {theirs}.")
@@ -54,5 +54,5 @@ class SpielTwin:
         return node
 
     def seat(self, state: State[Any], player: int) -> int:
-        """The engine's players are our seats."""
+        """Return the engine's players are our seats."""
         return player

@@ -1,4 +1,4 @@
-"""What DumbBot thinks of the board: how much each place is worth to a power, near and far (Norman 2003)."""
+"""DumbBot's values of the board: the value of each place to a power, near and far (Norman 2003)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Weights:
-    """What counts how much."""
+    """Weights of the terms of a value."""
 
     attack: int
     defence: int
@@ -28,7 +28,7 @@ class Weights:
     strength: int = 1000
     competition: int = 1000
     guard: int = 0
-    """What defence counts once more."""
+    """Additional weight of defence."""
 
 
 SPRING = Weights(700, 300, (100, 1000, 30, 10, 6, 5, 4, 3, 2, 1))
@@ -38,7 +38,7 @@ SEASONS: Mapping[str, Weights] = {"S": SPRING, "F": FALL, "W": WINTER}
 
 
 def size(centers: int) -> int:
-    """How large a power is with so many centres."""
+    """Return the size of a power with this number of centres."""
     return centers * centers + 4 * centers + 16
 
 
@@ -63,7 +63,10 @@ class Neighbours:
         return list(found.values())
 
     def spread(self, values: Ints) -> Ints:
-        """A node's own value and the best of each province next to it, added up and divided by five."""
+        """Spread values one step.
+
+        A node's own value and the best of each province next to it, added up and divided by five.
+        """
         padded = np.append(values, 0)
         spread: Ints = (values + padded[self.groups].max(axis=2).sum(axis=1)) // 5
         return spread
@@ -71,15 +74,15 @@ class Neighbours:
 
 @lru_cache(maxsize=8)
 def neighbours_of(board: str) -> Neighbours:
-    """The arrays of a map, made once."""
+    """Return the arrays of a map, cached."""
     return Neighbours(graph_of(board))
 
 
 class Appraisal:
-    """A board in the eyes of one power."""
+    """Values of a board for one power."""
 
     number: ClassVar[type[np.number[Any]]] = np.int64
-    """What values are reckoned in."""
+    """Number type of the values."""
 
     def __init__(self, map_name: str, centers: frozenset[str], board: Board, power: str) -> None:
         self.near = neighbours_of(map_name)
@@ -91,9 +94,9 @@ class Appraisal:
         self._nobody = size(len(centers) - len(board.owners))
         self._able = {other: self._enterable(other) for other in board.powers}
         self.strength = self._able[power]
-        """By province, how many units of one's own could be there."""
+        """By province, the number of own units that could be there."""
         self.competition = self._competition()
-        """By province, the most that any one other power could have there."""
+        """By province, the largest number of units of any one other power that could be there."""
 
     def _enterable(self, power: str) -> Counter[str]:
         reach = self.near.graph.reach
@@ -111,24 +114,24 @@ class Appraisal:
         return found
 
     def attack(self, place: str) -> int:
-        """The size of whoever owns a centre that is not one's own; all free centres are one power together."""
+        """Return the size of the owner of a foreign centre; all free centres are one power together."""
         owner = self.board.owners.get(place)
         if place not in self._centers or owner == self.power:
             return 0
         return self._nobody if owner is None else self._sizes[owner]
 
     def defence(self, place: str) -> int:
-        """The size of the largest power that could enter one's centre."""
+        """Return the size of the largest power that could enter one's own centre."""
         if self.board.owners.get(place) != self.power:
             return 0
         return max((self._sizes[o] for o, able in self._able.items() if o != self.power and able[place]), default=0)
 
     def spread(self, level: Any) -> Any:
-        """What is one step farther off than this."""
+        """Return the values one step farther away."""
         return self.near.spread(level)
 
     def values(self) -> dict[Node, float]:
-        """What each node is worth now."""
+        """Return the present value of each node."""
         weights, nodes = self.weights, self.near.graph.nodes
         places = [province(node) for node in nodes]
         known: dict[str, tuple[int, int]] = {p: (self.attack(p), self.defence(p)) for p in set(places)}

@@ -1,4 +1,4 @@
-"""What scripted players of Diplomacy share: they write a sheet, one line for each unit or build, by their own dice."""
+"""Base of scripted players of Diplomacy: they write a sheet, one line for each unit or build, with their own draws."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from stratagem.players.base import Ask, Move, Traits
 
 
 class Dice:
-    """Draws in order, each at a place of its own."""
+    """Random draws in order, each with its own key."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
         self._thrown = 0
 
     def below(self, bound: int) -> int:
-        """A number from 0 to `bound` - 1."""
+        """Draw a number from 0 to `bound` - 1."""
         self._thrown += 1
         return self._key.at(self._thrown).integer(bound)
 
     def shuffled(self, items: Iterable[str]) -> list[str]:
-        """The items in random order."""
+        """Shuffle the items."""
         left, order = list(items), []
         while left:
             order.append(left.pop(self.below(len(left))))
@@ -36,20 +36,20 @@ class Dice:
 
 
 class Commander(ABC):
-    """A player of Diplomacy whose whole rule is the lines that it writes."""
+    """Player of Diplomacy whose whole rule is the lines that it writes."""
 
     called: ClassVar[str]
-    """Its name in the catalogue, after `diplomacy/`."""
+    """Name in the catalogue, after `diplomacy/`."""
     traits: ClassVar[Traits] = Traits(stochastic=True, exact=False)
 
     @property
     def name(self) -> str:
-        """As results show it."""
+        """Name as results show it."""
         return f"diplomacy/{self.called}"
 
     @abstractmethod
     def lines(self, facts: DiplomacyFacts, game: Diplomacy, dice: Dice) -> Iterable[str]:
-        """The orders for this phase, as many as are due."""
+        """Return the orders for this phase, as many as are due."""
 
     def turn(self, ask: Ask) -> Move:
         """Write the sheet."""
@@ -60,7 +60,7 @@ class Commander(ABC):
         return Move(sheet.canonical(self.lines(facts, game, Dice(ask.key))))
 
     def policy(self, view: View[Any]) -> Mapping[str, float]:
-        """Sheets are too many to be listed with their odds."""
+        """Raise CannotCompute: sheets are too many to be listed with their probabilities."""
         raise CannotCompute(f"{self.name} draws its orders one after the other: its probabilities cannot be listed.")
 
     def check(self, game: Game[Any]) -> None:
@@ -70,6 +70,6 @@ class Commander(ABC):
 
 
 def offered(sheet: Sheet, *wanted: str) -> str | None:
-    """The first of these orders that the sheet offers."""
+    """Return the first of these orders that the sheet offers."""
     known = {option for slot in sheet.slots for option in slot.options}
     return next((order for order in wanted if order in known), None)

@@ -1,4 +1,4 @@
-"""How DumbBot comes from what places are worth to the orders of a movement phase: unit by unit, in a random order."""
+"""DumbBot's orders of a movement phase from its values: unit by unit, in a random order."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.base import Dice, offered
 
 Pick = Callable[[Sequence[Node], Mapping[Node, float], Dice], Node]
-"""Chooses one of the candidates, which are given the best first."""
+"""Choice of one of the candidates, which are given the best first."""
 
 
 def ranked(nodes: Iterable[Node], values: Mapping[Node, float]) -> list[Node]:
-    """The best first; of equals in alphabetical order."""
+    """Return the candidates, the best first; ties in alphabetical order."""
     return sorted(nodes, key=lambda node: (-values[node], node))
 
 
@@ -29,13 +29,13 @@ class Campaign:
         self._pick = pick
         self._units = {province(unit): unit for unit in eyes.board.units(eyes.power)}
         self._goes: dict[str, Node] = {}
-        """By province of a unit that has been decided on: the node where it will be; its own where it stays."""
+        """By province of a decided unit: the node where it will be; its own where it stays."""
         self._entered: dict[str, str] = {}
-        """By province that one's own unit moves into: that unit."""
+        """By province that an own unit enters: that unit."""
         self._orders: dict[str, str] = {}
 
     def orders(self) -> list[str]:
-        """Every unit's order."""
+        """Return the order of every unit."""
         queue = self.dice.shuffled(sorted(self._units))
         patience = 4 * len(queue)
         while queue:
@@ -69,15 +69,15 @@ class Campaign:
         return None
 
     def _worth(self, unit: Node) -> Mapping[Node, float]:
-        """What to go by: of equals its own place."""
+        """Return the value to compare by; among equals the unit's own place wins."""
         return {**self.values, unit: self.values[unit] + 1}
 
     def _candidates(self, place: str, unit: Node, worth: Mapping[Node, float]) -> list[Node]:
-        """Where the unit there may be next, the best first."""
+        """Return the possible destinations of the unit there, the best first."""
         return ranked((*self.eyes.near.graph.next_to[unit], unit), worth)
 
     def _try(self, unit: Node, node: Node, target: str) -> bool:
-        """Move there, or support who is or will be there if somebody else may come; False if neither makes sense."""
+        """Move there, or support the unit that is or will be there under threat; False if neither makes sense."""
         place, rivals = province(unit), self.eyes.competition[target]
         if target in self._units and province(self._goes[target]) == target:
             return rivals > 1 and self._support(place, f"{unit} S {self._units[target]}")
@@ -100,7 +100,7 @@ class Campaign:
         return True
 
     def _stay_useful(self) -> None:
-        """A unit left holding supports the best place beside it where one's own moves in, or stays, under threat."""
+        """Support the best neighbouring place that an own unit enters, or stays in, under threat."""
         for place, order in list(self._orders.items()):
             if order.endswith(" H"):
                 unit = self._units[place]

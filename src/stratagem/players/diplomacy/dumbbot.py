@@ -19,11 +19,11 @@ from stratagem.players.diplomacy.base import Commander, Dice
 from stratagem.players.diplomacy.campaign import Campaign, ranked
 
 _ALTERNATIVE, _STEEPNESS = 50, 500
-"""In hundred: how often the next best is looked at, and how fast that fades with its distance."""
+"""Percentages: probability of the next best candidate, and its decline with the gap in value."""
 
 
 def picked(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
-    """From the best on to the next while the dice say so: with 0.5 max(0, 1 - 5 relative gap)."""
+    """Go from the best to the next with probability 0.5 max(0, 1 - 5 relative gap), until a candidate is picked."""
     place = 0
     while place + 1 < len(candidates):
         here, after = values[candidates[place]], values[candidates[place + 1]]
@@ -36,15 +36,15 @@ def picked(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice)
 
 
 def best(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
-    """The best, always."""
+    """Return the best candidate, always."""
     return candidates[0]
 
 
 @dataclass(frozen=True)
 class DumbBot(Commander):
-    """Goes where the sum of what is near is worth most, supports what it would run into, and strays at random.
+    """Moves to the greatest sum of nearby values, supports what it would run into, and strays at random.
 
-    Reference: David Norman, DumbBot 2003, as its rules were told.
+    Reference: David Norman, DumbBot 2003, after published descriptions of its rules.
     """
 
     called = "dumbbot"
@@ -66,7 +66,7 @@ class DumbBot(Commander):
         return self._builds(sheet, values, dice)
 
     def _retreats(self, eyes: Appraisal, values: Mapping[Node, float], dice: Dice) -> Iterable[str]:
-        """Never two to one province; who finds no place disbands."""
+        """Retreat, never two to one province; a unit without a place disbands."""
         taken: set[str] = set()
         for unit, places in eyes.board.dislodged(eyes.power).items():
             free = ranked((f"{unit[0]} {place}" for place in places if place[:3] not in taken), values)
@@ -78,7 +78,7 @@ class DumbBot(Commander):
             yield f"{unit} R {chosen[2:]}"
 
     def _removals(self, eyes: Appraisal, values: Mapping[Node, float], count: int, dice: Dice) -> Iterable[str]:
-        """From the unit that stands worst, each passed over with one half."""
+        """Remove from the worst unit up, each passed over with probability one half."""
         left = ranked(eyes.board.units(eyes.power), values)[::-1]
         for _ in range(count):
             place = 0
@@ -87,7 +87,7 @@ class DumbBot(Commander):
             yield f"{left.pop(place)} D"
 
     def _builds(self, sheet: Sheet, values: Mapping[Node, float], dice: Dice) -> Iterable[str]:
-        """One a province, where a unit would be worth most; what cannot be built is waived."""
+        """Build one unit a province, where it has the greatest value; builds that are impossible are waived."""
         open_nodes = {o[:-2] for slot in sheet.slots for o in slot.options if o != WAIVE}
         for _ in range(sheet.fill):
             candidates = ranked(open_nodes, values)

@@ -1,4 +1,4 @@
-"""Commanders of one idea each: to hold, to spread, to guard, to strike together. Ours, as exploitable company."""
+"""Simple commanders of our own, as exploitable opponents: hold, spread, guard, strike together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stratagem.players.diplomacy.base import Commander, Dice, offered
 
 
 def distances(graph: Graph, targets: Collection[str]) -> dict[Node, int]:
-    """By node, how many moves it is from the nearest of these provinces; without nodes from which none is reached."""
+    """By node, the number of moves from the nearest of these provinces; unreachable nodes are left out."""
     found = {node: 0 for node in graph.nodes if province(node) in targets}
     edge = list(found)
     for node in edge:  # grows while it is walked
@@ -28,7 +28,7 @@ def distances(graph: Graph, targets: Collection[str]) -> dict[Node, int]:
 
 @dataclass(frozen=True)
 class Hold(Commander):
-    """Holds everywhere, disbands what is dislodged, builds nothing: what a power in civil disorder does."""
+    """Holds everywhere, disbands dislodged units, builds nothing, like a power in civil disorder."""
 
     called = "hold"
     traits = Traits(exact=False)
@@ -56,10 +56,10 @@ class Territorial(Commander):
         return march.orders(wanted)
 
     def begin(self, march: March, wanted: frozenset[str]) -> None:
-        """What is decided before everybody marches; nothing here."""
+        """Decide before the units move; nothing by default."""
 
     def wanted(self, facts: DiplomacyFacts, game: Diplomacy) -> frozenset[str]:
-        """Where it wants to be."""
+        """Return the destination that a unit wants."""
         return frozenset(place for place in game.centers if facts.board.owners.get(place) != facts.power)
 
 
@@ -91,7 +91,7 @@ class Coordinated(Territorial):
 
 
 def drawn(sheet: Sheet, dice: Dice) -> list[str]:
-    """A line of as many slots as are due, by lot; nothing is waived or disbanded that need not be."""
+    """Draw a line for as many slots as are due; nothing is waived or disbanded that need not be."""
     order = dice.shuffled(str(number) for number in range(len(sheet.slots)))
     found: list[str] = []
     taken: set[str] = set()
@@ -104,7 +104,7 @@ def drawn(sheet: Sheet, dice: Dice) -> list[str]:
 
 
 class March:
-    """The orders of one movement phase: who goes where, and who helps."""
+    """Orders of one movement phase: moves and supports."""
 
     def __init__(self, facts: DiplomacyFacts, game: Diplomacy, sheet: Sheet, dice: Dice) -> None:
         self.graph = graph_of(game.map)
@@ -113,11 +113,11 @@ class March:
         self.dice = dice
         self.units = {province(unit): unit for unit in facts.board.units(facts.power)}
         self.taken: set[str] = set()
-        """Provinces that one's own will be in."""
+        """Provinces that own units will be in."""
         self._orders: dict[str, str] = {}
 
     def strike(self, targets: Collection[str]) -> None:
-        """One unit into the target that most can enter, the others in support; nothing where only one can."""
+        """Attack the target that most units can enter: one moves, the others support; nothing where only one can."""
         able = {
             target: [place for place, unit in self.units.items() if target in self.graph.reach[unit]]
             for target in sorted(targets)
@@ -163,7 +163,7 @@ class March:
         self.taken.add(province(node))
 
     def _stay(self, place: str, wanted: Collection[str]) -> None:
-        """Support one's own that stays where it is wanted, or hold."""
+        """Support an own unit that stays where it is wanted, or hold."""
         unit = self.units[place]
         self.taken.add(place)
         beside = [

@@ -31,11 +31,11 @@ from stratagem.players.diplomacy.campaign import Campaign, ranked
 from stratagem.players.diplomacy.dumbbot import DumbBot
 
 _GRAINS = 1_000_000
-"""How finely its one draw a pick is made."""
+"""Resolution of the one draw of a pick."""
 
 
 def picked_at_once(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
-    """From one to the next while the dice say so: with max(0, 0.5 - 5 relative gap)."""
+    """Go from one candidate to the next with probability max(0, 0.5 - 5 relative gap), by one draw."""
     for here, after in pairwise(candidates):
         gap = abs(values[here] - values[after])
         chance = 5 * gap / values[here] if values[here] else 0.0
@@ -45,7 +45,7 @@ def picked_at_once(candidates: Sequence[Node], values: Mapping[Node, float], dic
 
 
 class Mixture:
-    """A graph in which armies and fleets are told apart only by where they can go."""
+    """Graph in which armies and fleets differ only in where they can go."""
 
     def __init__(self, graph: Graph) -> None:
         nodes = graph.nodes
@@ -60,7 +60,10 @@ class Mixture:
         )
 
     def spread(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The best of either kind in a place and all from where a unit could come, added up and divided by five."""
+        """Spread values one step.
+
+        The best of either kind in a place and all from where a unit could come, divided by five.
+        """
         own = np.where(self._same, values, 0.0).max(axis=1)
         spread: NDArray[np.float64] = (own + self._from @ values) / 5.0
         return spread
@@ -68,12 +71,12 @@ class Mixture:
 
 @lru_cache(maxsize=8)
 def mixture_of(graph: Graph) -> Mixture:
-    """The mixture of a map's graph, made once."""
+    """Return the mixture of a map's graph, cached."""
     return Mixture(graph)
 
 
 class PortedAppraisal(Appraisal):
-    """A board in the eyes of the port."""
+    """Values of a board for one power, in the port."""
 
     number = np.float64
 
@@ -81,7 +84,7 @@ class PortedAppraisal(Appraisal):
         return Counter(place for unit in self.board.units(power) for place in self.near.graph.reach[unit])
 
     def attack(self, place: str) -> int:
-        """The size of whoever owns a centre; what nobody owns is worth nothing."""
+        """Return the size of the owner of a centre; a centre that nobody owns has no value."""
         return super().attack(place) if place in self.board.owners else 0
 
     def spread(self, level: Any) -> Any:
@@ -89,11 +92,11 @@ class PortedAppraisal(Appraisal):
 
 
 class PortedCampaign(Campaign):
-    """A movement phase as the port orders it."""
+    """Movement phase of the port."""
 
     def orders(self) -> list[str]:
         self._waiting: dict[str, set[str]] = defaultdict(set)
-        """By province, those whose units wait for the order of the unit there: it does not go to them."""
+        """By province, the units that wait for the order of the unit there: it does not go to them."""
         return super().orders()
 
     def _decide(self, place: str, *, can_wait: bool) -> str | None:
@@ -114,7 +117,7 @@ class PortedCampaign(Campaign):
         return ranked((*free, unit), worth)
 
     def _stay_useful(self) -> None:
-        """A unit left holding supports whoever stands best of those who move or stay beside it under threat."""
+        """Support the best own unit that moves or stays beside it under threat."""
         for place, order in list(self._orders.items()):
             if order.endswith(" H"):
                 unit = self._units[place]
@@ -124,7 +127,7 @@ class PortedCampaign(Campaign):
                     self._helps(unit, place, province(max(known, key=lambda found: found[0])[1]))
 
     def _supported(self, target: str) -> Node | None:
-        """Whose move there, or whose stay, could do with support."""
+        """Return the places whose move, or stay, needs support."""
         rivals = self.eyes.competition[target]
         if target in self._entered:
             return self._units[self._entered[target]] if rivals > 0 else None
@@ -145,7 +148,7 @@ class DumbBotPortedDipNet(DumbBot):
     campaign = PortedCampaign
 
     def _retreats(self, eyes: Appraisal, values: Mapping[Node, float], dice: Dice) -> Iterable[str]:
-        """To any place nearby where nobody stands or goes; who may not go there is disbanded."""
+        """Retreat to any place nearby without own units; a unit that may not go there is disbanded."""
         dislodged = eyes.board.dislodged(eyes.power)
         taken = set(eyes.board.occupants)
         entered = mixture_of(eyes.near.graph).entered
@@ -163,7 +166,7 @@ class DumbBotPortedDipNet(DumbBot):
         return None
 
     def _removals(self, eyes: Appraisal, values: Mapping[Node, float], count: int, dice: Dice) -> Iterable[str]:
-        """From the unit that stands worst upwards, by the same pick."""
+        """Remove from the worst unit upwards, by the same pick."""
         left = ranked(eyes.board.units(eyes.power), values)[::-1]
         for _ in range(count):
             chosen = self.pick(left, values, dice)

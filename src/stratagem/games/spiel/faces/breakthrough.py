@@ -47,7 +47,7 @@ class Breakthrough(Face):
 
 
 def breakthrough(name: str, columns: int, rows: int, summary: str) -> Breakthrough:
-    """The face for one size of board, up to nine rows."""
+    """Return the face for one size of board, up to nine rows."""
     text = f"breakthrough(rows={rows},columns={columns})"
     reference = "Dan Troyka, 2000"
     return Breakthrough(

@@ -59,6 +59,6 @@ def _bets(bets: list[str], seat: Seat) -> str:
 
 
 def _stakes(facts: SpielFacts) -> tuple[str, str]:
-    """The chips put in, from the observation's `[Ante: 1 3]`."""
+    """Return the chips put in, from the observation's `[Ante: 1 3]`."""
     first, second = re.findall(r"\[Ante: (\d+) (\d+)", facts.observation)[0]
     return (first, second) if facts.seat == 0 else (second, first)
