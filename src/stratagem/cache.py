@@ -14,7 +14,7 @@ def cache_folder() -> Path:
     return Path(os.environ.get("STRATAGEM_CACHE") or Path.home() / ".cache" / "stratagem")
 
 
-def kept_folder(name: str, make: Callable[[Path], None]) -> Path:
+def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
     """Return the cached folder of this name.
 
     Where there is none, `make` fills an empty one, which then gets the name.

@@ -46,6 +46,6 @@ def telling(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StratagemError(f"{path} cannot be written: {error.strerror or error}.") from error
     except Exception as error:
-        if not (found := _NUMBER.search(str(error))):
+        if not (match := _NUMBER.search(str(error))):
             raise
-        raise StratagemError(f"{path} cannot be written: {os.strerror(int(found[1]))}.") from error
+        raise StratagemError(f"{path} cannot be written: {os.strerror(int(match[1]))}.") from error

@@ -23,7 +23,7 @@ def provenance() -> dict[str, Any]:
         "stratagem": __version__,
         **source(),
         "python": platform.python_version(),
-        "packages": {name: found for name in _PACKAGES if (found := _version(name))},
+        "packages": {name: number for name in _PACKAGES if (number := _version(name))},
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
         "command": " ".join([_program(sys.argv[0]), *map(shlex.quote, sys.argv[1:])]),

@@ -141,11 +141,11 @@ class Registry(Generic[T]):
     @cached_property
     def _entries(self) -> dict[str, EntryPoint]:
         """The entries of other packages; our names stay ours, and of two packages the first keeps a name."""
-        found: dict[str, EntryPoint] = {}
+        result: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
             if entry.name not in self._table:
-                found.setdefault(entry.name, entry)
-        return found
+                result.setdefault(entry.name, entry)
+        return result
 
     def _load(self, entry: EntryPoint) -> Callable[..., T]:
         try:

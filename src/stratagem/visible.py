@@ -17,13 +17,13 @@ _SUSPECT = re.compile(r"[^\n -~]")
 
 def visible(text: str) -> str:
     """Spell every invisible character as in a Python string, ends of lines aside."""
-    return _SUSPECT.sub(lambda found: _spelt(found[0]), text)
+    return _SUSPECT.sub(lambda match: _spelt(match[0]), text)
 
 
 def json_text(data: object) -> str:
     """Format data as JSON for a terminal: invisible characters are escaped, other letters stay."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
-    return _SUSPECT.sub(lambda found: json.dumps(found[0])[1:-1] if is_unseen(found[0]) else found[0], text)
+    return _SUSPECT.sub(lambda match: json.dumps(match[0])[1:-1] if is_unseen(match[0]) else match[0], text)
 
 
 def is_unseen(character: str) -> bool:

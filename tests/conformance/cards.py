@@ -20,7 +20,7 @@ class CardsState(State[Seen]):
     """Each round two seats get a card of four and say RAISE or PASS; the higher card wins 1, or 2 if both raise."""
 
     __slots__ = ("cards", "past")
-    kept = ("cards", "past")
+    state_fields = ("cards", "past")
 
     def begin(self) -> None:
         super().begin()

@@ -24,7 +24,7 @@ def keep(prefixes, weights, text, logits=None):
 
 def contents(match: Match):
     """The tokens that a chain's pieces hold, put together as rows are loaded."""
-    held = [token for segment, end in match.chain for token in segment.kept.flatten()[: end - segment.start].tolist()]
+    held = [token for segment, end in match.chain for token in segment.stored.flatten()[: end - segment.start].tolist()]
     starts = [segment.start for segment, _ in match.chain]
     assert starts == [0, *(end for _, end in match.chain)][: len(starts)]
     return tuple(held)

@@ -23,7 +23,7 @@ from talking import LATER, call_of, talker, talks
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.errors import BadRecord
 from stratagem.games.key import Key
-from stratagem.play.calls import keepable, original, prompt_id
+from stratagem.play.calls import original, prompt_id, storable
 from stratagem.play.scheduler import play
 from stratagem.play.schemas import CALLS, PROMPTS, SCHEMAS
 from stratagem.play.store import prepare, read_episodes, record, shards, write_shard
@@ -128,14 +128,14 @@ def test_log_probabilities_come_back_to_the_bit(tmp_path):
 
 @given(TEXT, TEXT)
 def test_texts_that_differ_are_kept_apart(one, other):
-    assert original(keepable(one)) == one
-    assert (keepable(one) == keepable(other)) == (one == other)
-    keepable(one).encode()
+    assert original(storable(one)) == one
+    assert (storable(one) == storable(other)) == (one == other)
+    storable(one).encode()
 
 
 @given(st.text())
 def test_an_ordinary_text_is_kept_as_it_is(text):
-    assert keepable(text) == text or "\ufdd0" in text
+    assert storable(text) == text or "\ufdd0" in text
 
 
 def test_prompts_have_one_name_each():

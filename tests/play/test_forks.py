@@ -121,10 +121,10 @@ def test_players_who_throw_alike_dice_do_the_same_while_they_see_the_same(alike)
     ]
 
 
-def test_dice_are_for_all_players_or_for_none():
+def test_setup_needs_draw_keys_for_all_players_or_none():
     setup = next(iter(forks(played("ipd")[0], match("ipd"), 1, Key(1), at=1)))
-    with pytest.raises(BadParameter, match="has 2 players and 1 dice: `dice` has one for each player of the match"):
-        replace(setup, dice=(Key(1),))
+    with pytest.raises(BadParameter, match="has 2 players and 1 draw_keys: `draw_keys` has one for each player of the match"):
+        replace(setup, draw_keys=(Key(1),))
 
 
 def test_forks_can_be_cut_short_too():

@@ -15,8 +15,8 @@ from stratagem.players.pools import (
     draw_demonstrator,
     overlap_warning,
     pools,
-    shared_strategies,
     sft_opponents,
+    shared_strategies,
 )
 
 PRINTED = {

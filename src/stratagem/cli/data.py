@@ -77,10 +77,10 @@ def _listing(manifest: dict[str, Any], folder: Path) -> Table:
     made = table(title, *columns)
     made.columns[1].justify = "left"
     for name, facts in manifest["sets"].items():
-        for game, held in facts["games"].items():
-            lengths = held["reply_characters"]
-            episodes = held["episodes_per_opponent"] * len(held["opponents"])
-            counts = held["train"], held["validation"], held["repeated"], episodes
+        for game, row in facts["games"].items():
+            lengths = row["reply_characters"]
+            episodes = row["episodes_per_opponent"] * len(row["opponents"])
+            counts = row["train"], row["validation"], row["repeated"], episodes
             made.add_row(
                 Text(name), Text(game), *map(str, counts), number(lengths["median"], 0), str(lengths["longest"])
             )
@@ -89,7 +89,7 @@ def _listing(manifest: dict[str, Any], folder: Path) -> Table:
 
 def _remarks(manifest: dict[str, Any]) -> list[str]:
     """Explain columns that are not plain, and how to read the files."""
-    repeated = any(held["repeated"] for facts in manifest["sets"].values() for held in facts["games"].values())
+    repeated = any(row["repeated"] for facts in manifest["sets"].values() for row in facts["games"].values())
     twice = ["repeated: examples of a decision that another example has too; fewer were played than examples wanted."]
     return [
         *(twice if repeated else []),

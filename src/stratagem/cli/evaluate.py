@@ -74,8 +74,8 @@ def evaluate_players(
     at = Table(key=Key(seed), episodes=number, kept=kept)
 
     def so_far(episodes: list[Episode]) -> None:
-        found = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed))
-        shown.show(found, chosen.name, seed, number, broken_off=True)
+        difference = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed))
+        shown.show(difference, chosen.name, seed, number, broken_off=True)
 
     with stoppable(kept, so_far), progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
         results = evaluate(chosen, player, at, chance=chance, seats=by_seat, progress=step)
@@ -129,8 +129,8 @@ def _short(name: str, result: GameResult) -> Text:
 
 def _title(result: GameResult) -> str:
     episodes = len(result.rows[0].bouts[0].episodes)
-    told = f"{result.text}   {episodes} episodes an opponent where play is sampled, seats rotated over paired deals"
-    return f"{told}; pay in {result.game.spec.unit}" if _is_plain(result) else told
+    caption = f"{result.text}   {episodes} episodes an opponent where play is sampled, seats rotated over paired deals"
+    return f"{caption}; pay in {result.game.spec.unit}" if _is_plain(result) else caption
 
 
 def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
@@ -156,8 +156,8 @@ def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
 
 def _nulls(result: GameResult) -> Iterator[tuple[Text, Mapping[str, float]]]:
     """Yield the nulls in one row if all players have the same, else in a row a player."""
-    told = [{name: number(null, METRICS[name].digits) for name, null in row.nulls.items()} for row in result.rows]
-    same = all(nulls == told[0] for nulls in told)
+    rows = [{name: number(null, METRICS[name].digits) for name, null in row.nulls.items()} for row in result.rows]
+    same = all(nulls == rows[0] for nulls in rows)
     for row in result.rows[:1] if same else result.rows:
         if row.nulls:
             yield Text("null" if same else f"null of {_short(row.player, result)}", style="dim"), row.nulls
@@ -200,13 +200,13 @@ def _plain(result: GameResult) -> Group:
 def _replies(result: GameResult) -> Group:
     """Print how the language models replied, and the cost of a decision."""
     every = [row.validity for row in result.rows if row.validity is not None]
-    kinds = [kind for kind in KINDS if kind == "illegal" or any(found.shares[kind].mean for found in every)]
+    kinds = [kind for kind in KINDS if kind == "illegal" or any(difference.shares[kind].mean for difference in every)]
     made = table("  replies", "player", "decisions", *kinds, "tokens read", "tokens said", "ms")
     for row in result.rows:
-        if (found := row.validity) is not None:
-            shares = [cell(found.shares[kind]) for kind in kinds]
-            costs = [f"{found.prompt_tokens:.0f}", f"{found.reply_tokens:.1f}", f"{found.ms:.1f}"]
-            made.add_row(_short(row.player, result), str(found.num_decisions), *shares, *costs)
+        if (difference := row.validity) is not None:
+            shares = [cell(difference.shares[kind]) for kind in kinds]
+            costs = [f"{difference.prompt_tokens:.0f}", f"{difference.reply_tokens:.1f}", f"{difference.ms:.1f}"]
+            made.add_row(_short(row.player, result), str(difference.num_decisions), *shares, *costs)
     return Group(made)
 
 
@@ -261,30 +261,30 @@ def _difference(result: GameResult, row: Row, holm: float | None) -> str:
     pay, base = row.metrics.get("pay"), first.metrics.get("pay")
     if pay is not None and base is not None and both_exact(result, row):
         return f"{what}: pay {number(pay.mean - base.mean)}, exactly"
-    found = result.differences[row.player]
-    seen = f"{number(found.detectable)} could have been seen"
-    p = f"p = {found.p_value:.4f}" + ("" if holm is None else f", Holm p = {holm:.4f}")
-    return f"{what} on the same deals: pay {found.estimate}, {p}; {seen}"
+    difference = result.differences[row.player]
+    seen = f"{number(difference.detectable)} could have been seen"
+    p = f"p = {difference.p_value:.4f}" + ("" if holm is None else f", Holm p = {holm:.4f}")
+    return f"{what} on the same deals: pay {difference.estimate}, {p}; {seen}"
 
 
 def _legend(results: Sequence[GameResult], comparisons: int) -> str:
     """Explain the marks that occur in the tables."""
-    told = [
+    caption = [
         "A bare figure is an exact expectation; ± is a standard error over deals (? from a single deal);",
         "a…b is a 95 % interval; – has no meaning or could not be had.",
     ]
     if not all(_is_plain(result) for result in results):
-        told[1] += " Pay, exploit, robust and safety are on the"
-        told += [
+        caption[1] += " Pay, exploit, robust and safety are on the"
+        caption += [
             "scale on which mutual cooperation is worth 3. `exploit` is the pool's, `worst case` the same figure for",
             "the best responder against the player.",
         ]
-    told += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
+    caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
     if any(row.by_seat for result in results for row in result.rows):
-        told.append("Seats differ, so a figure by seat has no null: its control is another player at the same seat.")
+        caption.append("Seats differ, so a figure by seat has no null: its control is another player at the same seat.")
     if comparisons >= 2:
-        told.append(f"Holm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}.")
-    return "\n".join(told)
+        caption.append(f"Holm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}.")
+    return "\n".join(caption)
 
 
 def _null_cases(results: Sequence[GameResult]) -> dict[str, list[str]]:

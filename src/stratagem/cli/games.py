@@ -31,13 +31,13 @@ def games(
 
 def listed() -> list[Game[object]]:
     """Return every game that needs no parameters."""
-    found = []
+    rows = []
     for name in game_names():
         try:
-            found.append(make_game(name))
+            rows.append(make_game(name))
         except (BadParameter, BrokenEntry):
             continue
-    return found
+    return rows
 
 
 def card(game: Game[object]) -> Json:

@@ -53,20 +53,22 @@ def labels(
     """Ask a model under all 650 pairs of capitals, and print those under which it begins nearest to a target."""
     asked = Asked(pinned(model), style, scene_of(make_game(game), make_style(style), seat))
     wanted = [parse_target(text, asked.scene.states) for text in target or map(str, TARGETS)]
-    found = _whole(asked, write_to, draw_to, resume=resume, quiet=json)
-    ranked = {one: rank(found, one, min_legal) for one in wanted}
-    best = {one: pairs[:top] for one, pairs in ranked.items()}
-    data = scan_json(asked, found, best)
+    readings = _whole(asked, write_to, draw_to, resume=resume, quiet=json)
+    ranked = {target_name: rank(readings, target_name, min_legal) for target_name in wanted}
+    best = {target_name: pairs[:top] for target_name, pairs in ranked.items()}
+    data = scan_json(asked, readings, best)
     if write_to is not None:
         write_json(data, write_to)
     if draw_to is not None:
-        _write(draw_to, picture(found, asked.scene.states, asked.actions, f"{model} in {game}, seat {seat}, {style}"))
+        _write(
+            draw_to, picture(readings, asked.scene.states, asked.actions, f"{model} in {game}, seat {seat}, {style}")
+        )
     if json:
         print_json(data)
         return
-    for one, pairs in best.items():
-        out.print(_ranking(asked, one, pairs))
-    out.print(_remarks(found, len(ranked[wanted[0]]), min_legal), highlight=False, markup=False)
+    for target_name, pairs in best.items():
+        out.print(_ranking(asked, target_name, pairs))
+    out.print(_remarks(readings, len(ranked[wanted[0]]), min_legal), highlight=False, markup=False)
 
 
 def parse_target(text: str, states: Sequence[str]) -> Target:
@@ -87,31 +89,33 @@ def _whole(asked: Asked, write_to: Path | None, draw_to: Path | None, *, resume:
     """Measure every pair that is not known already; results are saved after each batch."""
     if resume and write_to is None:
         raise StratagemError("--resume goes on with the scan in --out: say which file that is.")
-    found = resumed(write_to, asked) if resume and write_to is not None else {}
-    missing = [pair for pair in PAIRS if pair not in found]
+    scan_so_far = resumed(write_to, asked) if resume and write_to is not None else {}
+    missing = [pair for pair in PAIRS if pair not in scan_so_far]
     if not missing:
-        return found
+        return scan_so_far
     if draw_to is not None:
         _write(draw_to, "", mode="a")  # that it cannot be written is found out before minutes are spent
     engine, adapter = served(asked.model)
     with progress(num_batches(missing), quiet=quiet) as step:
         batches = scan(engine, asked.scene, missing, adapter=adapter, progress=step)
-        _keep(write_to, asked, found)
+        _keep(write_to, asked, scan_so_far)
         for some in batches:
-            found.update(some)
-            _keep(write_to, asked, found)
-    return found
+            scan_so_far.update(some)
+            _keep(write_to, asked, scan_so_far)
+    return scan_so_far
 
 
-def _keep(write_to: Path | None, asked: Asked, found: Scan) -> None:
+def _keep(write_to: Path | None, asked: Asked, readings: Scan) -> None:
     if write_to is not None:
-        write_json(scan_json(asked, found, {}), write_to)
+        write_json(scan_json(asked, readings, {}), write_to)
 
 
 def _ranking(asked: Asked, target: Target, pairs: Sequence[Ranked]) -> Table:
     """Return a row a pair: the probability of its first label, of the two, in every state."""
-    one = f"{target[0]:g}" if len(set(target)) == 1 else ", ".join(f"{value:g}" for value in target)
-    title = f"p({asked.actions[0]}) nearest to {one}   of the two labels, seat {asked.scene.seat}, own action first"
+    target_name = f"{target[0]:g}" if len(set(target)) == 1 else ", ".join(f"{value:g}" for value in target)
+    title = (
+        f"p({asked.actions[0]}) nearest to {target_name}   of the two labels, seat {asked.scene.seat}, own action first"
+    )
     made = table(title, "labels", "KL", *asked.scene.states, "legal")
     for pair in pairs:
         share, legal = pair.reading.share, pair.reading.legal
@@ -120,15 +124,15 @@ def _ranking(asked: Asked, target: Target, pairs: Sequence[Ranked]) -> Table:
     return made
 
 
-def _remarks(found: Scan, kept: int, min_legal: float) -> str:
+def _remarks(readings: Scan, kept: int, min_legal: float) -> str:
     """Explain the columns, and name what was left out."""
-    read = sum(reading is not None for reading in found.values())
-    split, rare = len(found) - read, read - kept
+    read = sum(reading is not None for reading in readings.values())
+    split, rare = len(readings) - read, read - kept
     parts = [
         "\nKL is from the target to the model's two labels alone, mean over the states, in nats; `legal` is what the",
         "two have together among all tokens, mean over the states: the rest would be illegal.",
-        *([f"{split} of {len(found)} pairs left out: a label is more than one token there."] if split else []),
-        *([f"{rare} of {len(found)} pairs left out: their labels have less than {min_legal:g}."] if rare else []),
+        *([f"{split} of {len(readings)} pairs left out: a label is more than one token there."] if split else []),
+        *([f"{rare} of {len(readings)} pairs left out: their labels have less than {min_legal:g}."] if rare else []),
     ]
     return "\n".join(parts)
 

@@ -99,9 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = app(spread(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except _WRONG as error:
-        said = StringIO()
-        error.show(said)
-        errors.print(said.getvalue().rstrip(), highlight=False)
+        output = StringIO()
+        error.show(output)
+        errors.print(output.getvalue().rstrip(), highlight=False)
         sys.exit(error.exit_code)
     except ServerFailed as error:
         errors.print(str(error), style="red", highlight=False)

@@ -25,11 +25,11 @@ def players(
 ) -> None:
     """List the players: each one's rule, whether it mixes, how far back it looks, and the pools it stands in."""
     names = EXAMPLES if game is None else (game,)
-    found = {name: roster(make_game(name)) for name in names}
+    rosters = {name: roster(make_game(name)) for name in names}
     if json:
-        print_json(found)
+        print_json(rosters)
         return
-    for name, cards in found.items():
+    for name, cards in rosters.items():
         out.print(_table(name, cards))
         out.print()
     also = PATTERNS if game is None else patterns(make_game(game))

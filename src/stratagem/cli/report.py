@@ -33,7 +33,7 @@ def report(
     figures = is_figures(folder)
     path = write_figures(folder, into) if figures else write_report(RunFolder.open(folder), into)
     if json:
-        told = figures_summary(folder) if figures else summary(RunFolder.open(folder))
-        print_json({"page": str(path), **told})
+        summary_data = figures_summary(folder) if figures else summary(RunFolder.open(folder))
+        print_json({"page": str(path), **summary_data})
     else:
         out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB", highlight=False, markup=False)

@@ -25,26 +25,26 @@ def runs(
     folder: Annotated[Path, typer.Argument(help="Where the runs lie.")] = RUNS, json: options.Json = False
 ) -> None:
     """List the runs in a folder with their status and newest figures."""
-    found = [_told(run) for run in find_runs(folder)]
+    rows = [_told(run) for run in find_runs(folder)]
     if json:
-        print_json(found)
+        print_json(rows)
         return
     made = table(f"Runs in {folder}", "run", "state", "since", "step", "best", "exploitability", numbers=False)
-    for one in found:
-        made.add_row(Text(one["run"]), *_cells(one))
+    for row in rows:
+        made.add_row(Text(row["run"]), *_cells(row))
     out.print(made)
-    for one in found:
-        if one["state"] == "damaged":
-            errors.print(one["sentence"], highlight=False, markup=False)
+    for row in rows:
+        if row["state"] == "damaged":
+            errors.print(row["sentence"], highlight=False, markup=False)
 
 
 def _told(run: RunFolder) -> dict[str, Any]:
     """Return a run as data; for a damaged one the error in a sentence."""
-    place = {"run": run.name, "path": str(run.path)}
+    about = {"run": run.name, "path": str(run.path)}
     try:
-        return place | standing(run)
+        return about | standing(run)
     except StratagemError as error:
-        return place | {"state": "damaged", "sentence": str(error)}
+        return about | {"state": "damaged", "sentence": str(error)}
 
 
 def standing(run: RunFolder) -> dict[str, Any]:
@@ -65,14 +65,14 @@ def standing(run: RunFolder) -> dict[str, Any]:
     }
 
 
-def _cells(one: dict[str, Any]) -> list[str]:
-    if one["state"] == "damaged":
+def _cells(row: dict[str, Any]) -> list[str]:
+    if row["state"] == "damaged":
         return ["damaged"]
-    exact = ", ".join(map(number, one["exploitability"].values()))
-    return [one["state"], one["since"], _step(one, "step"), _step(one, "best_step"), exact]
+    exact = ", ".join(map(number, row["exploitability"].values()))
+    return [row["state"], row["since"], _step(row, "step"), _step(row, "best_step"), exact]
 
 
-def _step(one: dict[str, Any], name: str) -> str:
+def _step(row: dict[str, Any], name: str) -> str:
     """Return a step after those of SFT, as `500+60`, whose sum is the label of the checkpoint."""
-    warm, step = one["warm_steps"], one[name]
+    warm, step = row["warm_steps"], row[name]
     return "" if step is None else f"{warm}+{step}" if warm else str(step)

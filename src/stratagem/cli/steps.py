@@ -35,22 +35,22 @@ def steps(
     if file.exists():
         raise StratagemError(f"{file} is there already: name another file.")
     estimator = read_advantage(credit).made
-    found = steps_of(read_decisions(records, player or ()), records, estimator)
+    steps_found = steps_of(read_decisions(records, player or ()), records, estimator)
     try:
-        write_steps(found, file)
+        write_steps(steps_found, file)
     except OSError as error:
         raise StratagemError(f"{file} cannot be written: {error.strerror}.") from error
-    told = summed_up(found)
+    data = summed_up(steps_found)
     if json:
-        print_json(told)
+        print_json(data)
         return
-    out.print(_listing(told, file))
+    out.print(_listing(data, file))
     out.print("samples: as often as they were said; rows: what differs; ratio: advantageous to others.")
 
 
-def _listing(told: dict[str, Any], file: Path) -> Table:
+def _listing(data: dict[str, Any], file: Path) -> Table:
     made = table(str(file), "game", "samples", "valid", "rows", "actions", "advantageous", "ratio")
-    for game, figures in [*told["games"].items(), ("all", told["all"])]:
+    for game, figures in [*data["games"].items(), ("all", data["all"])]:
         ratio = "–" if figures["ratio"] is None else number(figures["ratio"], 2)
         counts = (figures["rows"], figures["unique_actions"], figures["advantageous"])
         made.add_row(Text(game), str(figures["samples"]), f"{figures['valid']:.1%}", *map(str, counts), ratio)

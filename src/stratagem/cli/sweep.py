@@ -42,35 +42,35 @@ def sweep(
 
     plan, folder = read_plan(file), into or Path("runs") / file.stem
     if not compare:
-        told = lambda said: errors.print(said, markup=False, highlight=False)  # noqa: E731
-        Sweep(file, plan, folder, any_tree=any_tree).run(told)
+        report = lambda message: errors.print(message, markup=False, highlight=False)  # noqa: E731
+        Sweep(file, plan, folder, any_tree=any_tree).run(report)
     runs = list(planned(plan, file.parent))
     check_settings(runs, folder)
     check_metric(plan.metric, runs, folder)
-    found = compared(plan, folder)
+    comparison = compared(plan, folder)
     with telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    data = {**found.data(), "made_by": provenance()}
+    data = {**comparison.data(), "made_by": provenance()}
     write_file(folder / DATA, dumps(data, indent=1) + "\n")
-    write_file(folder / PAGE, comparison_page(file.stem, found))
+    write_file(folder / PAGE, comparison_page(file.stem, comparison))
     if json:
         print_json({**data, "page": str(folder / PAGE)})
     else:
-        _print(plan, found, folder)
+        _print(plan, comparison, folder)
 
 
-def _print(plan: Plan, found: Comparison, folder: Path) -> None:
+def _print(plan: Plan, comparison: Comparison, folder: Path) -> None:
     """Print every arm with its interval, the verdicts, and the path of the page."""
     made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
-    for arm in found.arms:
+    for arm in comparison.arms:
         one = arm.estimate()
         made.add_row(arm.name, *map(_number, (one.mean, one.low, one.high)), str(one.n))
     out.print(made)
-    for verdict in found.verdicts:
+    for verdict in comparison.verdicts:
         out.print(verdict.sentence(), markup=False, highlight=False)
-    for said in filter(None, (arm.left_out() for arm in found.arms)):
-        out.print(said, markup=False, highlight=False)
-    out.print(f"{plan.hypothesis} {found.word.capitalize()}.", markup=False, highlight=False)
+    for message in filter(None, (arm.left_out() for arm in comparison.arms)):
+        out.print(message, markup=False, highlight=False)
+    out.print(f"{plan.hypothesis} {comparison.word.capitalize()}.", markup=False, highlight=False)
     out.print(str(folder / PAGE), style="bold", markup=False, highlight=False)
 
 

@@ -97,10 +97,10 @@ def _change(text: str) -> tuple[str, str]:
 
 def _told(figures: Mapping[str, float]) -> dict[str, float]:
     """Return the few figures that the bar has room for; a name that several share is given in full."""
-    found = [(name, name.rpartition("/")[2], value) for name, value in figures.items()]
-    counted = Counter(last for _, last, _ in found)
-    told = [(last if counted[last] == 1 else name, last, value) for name, last, value in found if last in _TOLD]
-    return {name: value for name, last, value in sorted(told, key=lambda one: _TOLD.index(one[1]))}
+    parts = [(name, name.rpartition("/")[2], value) for name, value in figures.items()]
+    counted = Counter(last for _, last, _ in parts)
+    chosen = [(last if counted[last] == 1 else name, last, value) for name, last, value in parts if last in _TOLD]
+    return {name: value for name, last, value in sorted(chosen, key=lambda entry: _TOLD.index(entry[1]))}
 
 
 def _summed_up(run: RunFolder) -> dict[str, Any]:

@@ -20,10 +20,10 @@ _SHORT = 100
 def episode_json(episode: Episode) -> Json:
     """Return the episode as JSON; the calls behind it stay in the record, being many times as long."""
     decisions = [replace(row, calls=()) for row in episode.decisions]
-    told = asdict(replace(episode, decisions=decisions))
-    for row in told["decisions"]:
+    data = asdict(replace(episode, decisions=decisions))
+    for row in data["decisions"]:
         del row["calls"]
-    return told
+    return data
 
 
 def tell(episode: Episode) -> None:
@@ -31,19 +31,19 @@ def tell(episode: Episode) -> None:
     out.print(Text(f"{episode.game}, {episode.id}", style="bold"))
     for seat, name in enumerate(episode.players):
         out.print(Text(f"  seat {seat}: {name}"))
-    paid = iter(episode.rounds)
+    rewards = iter(episode.rounds)
     for index, rows in groupby(episode.decisions, key=lambda row: row.round):
-        _tell_round(index, list(rows), next(paid, None))
+        _tell_round(index, list(rows), next(rewards, None))
     ended = "in all" if episode.finished else "so far"
     out.print(Text(f"  paid {ended}: {_by_seat(episode.payoffs)}\n", style="green"))
 
 
-def _tell_round(index: int, rows: list[Decision], paid: tuple[float, ...] | None) -> None:
+def _tell_round(index: int, rows: list[Decision], rewards: tuple[float, ...] | None) -> None:
     out.print(Text(f"  round {index + 1}"))
     for row in rows:
         out.print(_told(row))
-    if paid is not None:
-        out.print(Text(f"    pays {_by_seat(paid)}", style="green"))
+    if rewards is not None:
+        out.print(Text(f"    pays {_by_seat(rewards)}", style="green"))
 
 
 def _told(row: Decision) -> Text:
@@ -51,8 +51,8 @@ def _told(row: Decision) -> Text:
     if "\n" not in row.state_key and len(row.state_key) <= _SHORT:
         line.append(f" ({row.state_key})", style="dim")
     if row.action is not None:
-        said = "".join(_judged(row)) if row.parts else f": {row.action}"
-        return line.append(said + ("" if row.how == "scripted" else f" ({row.how})"))
+        text = "".join(_judged(row)) if row.parts else f": {row.action}"
+        return line.append(text + ("" if row.how == "scripted" else f" ({row.how})"))
     return line.append(f": {row.how}, {row.said or 'said nothing'}", style="red")
 
 
@@ -61,8 +61,8 @@ def _judged(row: Decision) -> Iterator[str]:
     lines = (row.action or "").split("\n")
     pieces = [part for part in row.parts if part.slot]
     named = zip(lines, pieces, strict=False) if len(lines) == len(pieces) else ((p.slot, p) for p in pieces)
-    for told, part in named:
-        yield f"\n      {told}: {part.kind} {part.reward:+g}"
+    for data, part in named:
+        yield f"\n      {data}: {part.kind} {part.reward:+g}"
     for part in row.parts:
         if not part.slot:
             yield f"\n      {part.kind} {part.reward:+g}"

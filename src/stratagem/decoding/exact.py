@@ -107,7 +107,7 @@ def distribution(scores: Sequence[float], num_allowed: int, temperature: float =
     if any(math.isnan(number) for number in numbers) or math.isinf(top):
         raise CannotCompute(f"A model's scores for the allowed tokens must be numbers, not {numbers[:4]}.")
     if temperature == 0.0:
-        return [float(place == numbers.index(top)) for place in range(len(numbers))]
+        return [float(index == numbers.index(top)) for index in range(len(numbers))]
     weights = [math.exp((number - top) / temperature) for number in numbers]
     total = math.fsum(weights)
     return [weight / total for weight in weights]

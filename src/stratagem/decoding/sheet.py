@@ -48,37 +48,37 @@ class Lines:
         return _spare(places, self.every)
 
 
-def _spare(places: Sequence[int], every: int) -> int:
+def _spare(slots: Sequence[int], every: int) -> int:
     """Return the slots that at least one placing of all the lines leaves free.
 
     From one placing: the free slots, and each slot whose line could move to a slot that can be freed.
     """
-    owner = _placing(places)
+    owner = _placing(slots)
     spare = every & ~reduce(or_, (1 << slot for slot in owner), 0)
     moved = True
     while moved:
-        movable = [slot for slot, line in owner.items() if not spare >> slot & 1 and places[line] & spare]
+        movable = [slot for slot, line in owner.items() if not spare >> slot & 1 and slots[line] & spare]
         spare |= reduce(or_, (1 << slot for slot in movable), 0)
         moved = bool(movable)
     return spare
 
 
-def _placing(places: Sequence[int]) -> dict[int, int]:
+def _placing(slots: Sequence[int]) -> dict[int, int]:
     """Find a slot of its own for every line; return owners by slot."""
     owner: dict[int, int] = {}
-    for line in range(len(places)):
-        if not _place(line, places, owner, set()):
+    for line in range(len(slots)):
+        if not _place(line, slots, owner, set()):
             raise ValueError("these lines have no place together")
     return owner
 
 
-def _place(line: int, places: Sequence[int], owner: dict[int, int], tried: set[int]) -> bool:
+def _place(line: int, slots: Sequence[int], owner: dict[int, int], tried: set[int]) -> bool:
     """Find a slot for one line, moving others over where needed (augmenting paths of bipartite matching)."""
-    for slot in _bits(places[line]):
+    for slot in _bits(slots[line]):
         if slot in tried:
             continue
         tried.add(slot)
-        if slot not in owner or _place(owner[slot], places, owner, tried):
+        if slot not in owner or _place(owner[slot], slots, owner, tried):
             owner[slot] = line
             return True
     return False

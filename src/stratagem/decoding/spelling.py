@@ -51,16 +51,16 @@ def spell(vocabulary: Vocabulary, texts: Sequence[str], left: str) -> list[Ids]:
 
 
 def _spell(vocabulary: Vocabulary, texts: Sequence[str], left: str) -> dict[str, Ids]:
-    found: dict[str, Ids] = {}
+    result: dict[str, Ids] = {}
     for before in dict.fromkeys((left, "", "\n")):
-        missing = [text for text in texts if text not in found]
+        missing = [text for text in texts if text not in result]
         if not missing:
-            return found
-        found.update(_attempt(vocabulary, missing, left, before))
+            return result
+        result.update(_attempt(vocabulary, missing, left, before))
     for text in texts:
-        if text not in found:
+        if text not in result:
             raise Unspellable(text)
-    return found
+    return result
 
 
 def _attempt(vocabulary: Vocabulary, texts: Sequence[str], left: str, before: str) -> Iterable[tuple[str, Ids]]:

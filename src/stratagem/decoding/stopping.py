@@ -73,16 +73,16 @@ class StopRule:
     def _grows(self, text: str) -> bool:
         """Return whether another action begins with this."""
         start = plain(text)
-        place = bisect_right(self._spellings, start)
-        return place < len(self._spellings) and self._spellings[place].startswith(start)
+        index = bisect_right(self._spellings, start)
+        return index < len(self._spellings) and self._spellings[index].startswith(start)
 
     def _named(self, line: Line, ended: bool) -> str | None:
         """Return the only action in the line; its end must be seen."""
         action = None if line.cut else self.choices.parse(line.text).action
         if action is None or ended:
             return action
-        _, found, after = line.text.casefold().rpartition(action.casefold())
-        return action if found and after and not self._grows(found + after) else None
+        _, match, after = line.text.casefold().rpartition(action.casefold())
+        return action if match and after and not self._grows(match + after) else None
 
 
 def _opened(text: str) -> str:

@@ -75,8 +75,8 @@ class Cursor:
         if not self._closes(self._node):
             return tokens
         closing = self._walker.end if self._is_last else self._walker.break_token
-        place = bisect(tokens, closing)
-        return (*tokens[:place], closing, *tokens[place:])
+        index = bisect(tokens, closing)
+        return (*tokens[:index], closing, *tokens[index:])
 
     @property
     def forced(self) -> list[int]:
@@ -133,5 +133,5 @@ class Cursor:
         if not self.done:
             return None
         lines, choices = self._walker.lines, self._walker.choices
-        said = [lines.texts[line] for line in (*self._written, self._node.line)]
-        return choices.canonical(said) if isinstance(choices, Sheet) else said[0]
+        texts = [lines.texts[line] for line in (*self._written, self._node.line)]
+        return choices.canonical(texts) if isinstance(choices, Sheet) else texts[0]

@@ -224,14 +224,14 @@ def answer(requests: Sequence[object]) -> list[Call]:
     """Send each request to its engine, everything for one engine in one batch; the order stays."""
     calls: dict[int, Call] = {}
     engines: dict[Engine, dict[int, Request]] = {}
-    for place, request in enumerate(requests):
+    for index, request in enumerate(requests):
         if isinstance(request, Request):
-            engines.setdefault(request.engine, {})[place] = request
+            engines.setdefault(request.engine, {})[index] = request
         else:
-            calls[place] = _no_request(request)
+            calls[index] = _no_request(request)
     for engine, asked in engines.items():
         calls.update(zip(asked, engine.answer(list(asked.values())), strict=True))
-    return [calls[place] for place in range(len(requests))]
+    return [calls[index] for index in range(len(requests))]
 
 
 def _no_request(value: object) -> Call:

@@ -39,20 +39,20 @@ def reader_for(lm: LanguageModel, budget: int) -> Reader:
 def _agree(lm: LanguageModel, reader: Reader) -> bool:
     """Return whether both readers agree on three texts that share a beginning, and on extensions of two of them."""
     size = lm.model.get_input_embeddings().num_embeddings
-    tokens = [(7 * place * place + 3 * place + 1) % size for place in range(120)]
+    tokens = [(7 * index * index + 3 * index + 1) % size for index in range(120)]
     texts = [
         Text("", (*tokens[:60], *tokens[start : start + length])) for start, length in ((60, 9), (70, 20), (80, 1))
     ]
     tails = [tokens[:1], tokens[5:11]]
-    found = [*reader.read(texts)]
+    shared = [*reader.read(texts)]
     reader.open(texts[:2])
-    found += [*reader.go_on(tails)]
+    shared += [*reader.go_on(tails)]
     whole = [*texts, *(Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))]
     plain = [_plain(lm, text) for text in whole]
     limit = _TOLERANCE.get(lm.dtype, 0.1)
     return all(
-        bool(((one - other).abs().max() / other.std()).item() <= limit)
-        for one, other in zip((row.float() for row in found), plain, strict=True)
+        bool(((ours - theirs).abs().max() / theirs.std()).item() <= limit)
+        for ours, theirs in zip((row.float() for row in shared), plain, strict=True)
     )
 
 

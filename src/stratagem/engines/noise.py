@@ -22,9 +22,9 @@ _AT_ONCE = 1 << 18
 """Number of values that stay in a processor's cache through all the steps of the hash."""
 
 
-def seeds(keys: Sequence[Key], places: Sequence[int], device: torch.device | str) -> torch.Tensor:
+def seeds(keys: Sequence[Key], indices: Sequence[int], device: torch.device | str) -> torch.Tensor:
     """Two 32-bit seeds a row, for the token at this index of the reply."""
-    values = [key.at("token", place).value for key, place in zip(keys, places, strict=True)]
+    values = [key.at("token", index).value for key, index in zip(keys, indices, strict=True)]
     halves = [(_signed(value >> 32), _signed(value & 0xFFFFFFFF)) for value in values]
     return torch.tensor(halves, dtype=torch.int32, device=device).reshape(len(values), 2)
 
@@ -34,11 +34,11 @@ def gumbel(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     together = max(1, _AT_ONCE // tokens.shape[-1])
     if row_seeds.device.type != "cpu" or len(row_seeds) <= together:
         return _noise(row_seeds, tokens)
-    found = torch.empty(len(row_seeds), tokens.shape[-1])
+    result = torch.empty(len(row_seeds), tokens.shape[-1])
     for start in range(0, len(row_seeds), together):
         some = slice(start, start + together)
-        found[some] = _noise(row_seeds[some], tokens[some] if len(tokens) > 1 else tokens)
-    return found
+        result[some] = _noise(row_seeds[some], tokens[some] if len(tokens) > 1 else tokens)
+    return result
 
 
 def _noise(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:

@@ -17,8 +17,8 @@ from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.engines.base import Call, Capabilities, Chat, Listener, PolicyId, Prompt, Request, ScoreRequest, Scores
 from stratagem.engines.remote.background import Background
 from stratagem.engines.remote.hosts import check_encrypted
-from stratagem.engines.remote.mistakes import is_mistake, lacks, mended, told
-from stratagem.engines.remote.protocol import Adjustments, chat_body, check, adjustment
+from stratagem.engines.remote.mistakes import bad_server, cause, is_mistake, lacks
+from stratagem.engines.remote.protocol import Adjustments, adjustment, chat_body, check
 from stratagem.engines.remote.replies import Reply, read_models, read_reply
 from stratagem.engines.remote.retries import Failure, Patience, pause
 from stratagem.engines.remote.secret import key_for
@@ -101,8 +101,8 @@ class OpenAIEngine:
 
     def follow(self, call: Call, user: str) -> Prompt:
         """Return the prompt that extends a reply; an error is left out, since the model did not write it."""
-        said: Chat = () if call.finish == "error" else (("assistant", call.text),)
-        return Prompt((*call.prompt.messages, *said, ("user", user)))
+        replies: Chat = () if call.finish == "error" else (("assistant", call.text),)
+        return Prompt((*call.prompt.messages, *replies, ("user", user)))
 
     def answer(self, requests: Sequence[Request]) -> list[Call]:
         for request in requests:
@@ -133,7 +133,7 @@ class OpenAIEngine:
             try:
                 reply, failure = await self._persist(server, request), None
             except Failure as last:
-                reply, failure = Reply(text=f"{told(self._url, last)}.", finish="error"), last
+                reply, failure = Reply(text=f"{cause(self._url, last)}.", finish="error"), last
                 self._absent = None if last.reached else last
             ms = (time.perf_counter() - start) * 1e3
         errors = int(failure is not None)
@@ -148,12 +148,12 @@ class OpenAIEngine:
     def _bear(self, failure: Failure) -> None:
         """Stop where failures are too many, or no further request can succeed."""
         if failure.status in _REVOKED:
-            raise ServerFailed(f"{told(self._url, failure)}: it takes the key no longer, so nothing more is asked.")
+            raise ServerFailed(f"{cause(self._url, failure)}: it takes the key no longer, so nothing more is asked.")
         if not self._terms.bears(self.tally.num_errors, self._asked):
             share = self._terms.max_failures
             raise ServerFailed(
                 f"{self.tally.num_errors} of {self.tally.num_requests} requests to {self._url} failed, more than the "
-                f"share of {share:g} that is borne, so nothing more is asked; the last: {told(self._url, failure)}."
+                f"share of {share:g} that is borne, so nothing more is asked; the last: {cause(self._url, failure)}."
             )
 
     async def _persist(self, server: Connection, request: Request) -> Reply:
@@ -212,7 +212,7 @@ class OpenAIEngine:
         """Raise a mistake that the user can correct."""
         if failure is not None and is_mistake(failure, self._model):
             models = self._models() if lacks(failure, self._model) else []
-            raise mended(self._url, failure, self._secret, self._model, models)
+            raise bad_server(self._url, failure, self._secret, self._model, models)
 
     def _models(self) -> list[str]:
         """Return the first models that the server lists; none where it does not."""

@@ -28,8 +28,8 @@ class Stage:
 
 def stages(texts: Sequence[Ids], group: Sequence[int], start: int) -> list[Stage]:
     """Return the stages for the texts of a group, which are known up to `start` and not at all beyond."""
-    found = list[Stage]()
-    waiting = [(list(group), start, found)] if len(group) > 1 else []
+    result = list[Stage]()
+    waiting = [(list(group), start, result)] if len(group) > 1 else []
     for some, begun, among in waiting:
         shared = min(_shared(texts, some), min(len(texts[number]) for number in some) - 1)
         if (len(some) - 1) * (shared - begun) >= WORTH:
@@ -37,15 +37,15 @@ def stages(texts: Sequence[Ids], group: Sequence[int], start: int) -> list[Stage
             among.append(made)
             begun, among = shared, made.inside
         waiting.extend((part, begun, among) for part in _by_next(texts, some, shared))
-    return found
+    return result
 
 
-def _by_next(texts: Sequence[Ids], group: Sequence[int], place: int) -> Iterable[list[int]]:
+def _by_next(texts: Sequence[Ids], group: Sequence[int], index: int) -> Iterable[list[int]]:
     """Group the texts that go on after an index by their next token."""
     parts: dict[int, list[int]] = {}
     for number in group:
-        if len(texts[number]) > place + 1:
-            parts.setdefault(texts[number][place], []).append(number)
+        if len(texts[number]) > index + 1:
+            parts.setdefault(texts[number][index], []).append(number)
     return [part for part in parts.values() if len(part) > 1]
 
 
@@ -53,6 +53,6 @@ def _shared(texts: Sequence[Ids], group: Sequence[int]) -> int:
     """Return the number of tokens that all of them share, from the first and the last of them in order."""
     first, last = min(texts[number] for number in group), max(texts[number] for number in group)
     return next(
-        (place for place, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]),
+        (index for index, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]),
         min(len(first), len(last)),
     )

@@ -32,13 +32,13 @@ Chain = tuple[Piece, ...]
 class Segment:
     """Tokens from `start` on, their keys and values, and the segments that follow."""
 
-    __slots__ = ("children", "kept", "logits", "parent", "start", "tokens", "used")
+    __slots__ = ("children", "logits", "parent", "start", "stored", "tokens", "used")
 
-    def __init__(self, parent: Segment | None, start: int, tokens: Tokens, kept: torch.Tensor | None) -> None:
+    def __init__(self, parent: Segment | None, start: int, tokens: Tokens, stored: torch.Tensor | None) -> None:
         self.parent = parent
         self.start = start
         self.tokens = tokens
-        self.kept = kept
+        self.stored = stored
         self.logits: dict[int, torch.Tensor] = {}
         """Logits after an index, where they were requested."""
         self.children: dict[tuple[int, int], Segment] = {}
@@ -48,8 +48,8 @@ class Segment:
     @property
     def size(self) -> int:
         """Size in bytes."""
-        held = [*self.logits.values()] if self.kept is None else [self.kept, *self.logits.values()]
-        return sum(_bytes(tensor) for tensor in held)
+        tensors = [*self.logits.values()] if self.stored is None else [self.stored, *self.logits.values()]
+        return sum(_bytes(tensor) for tensor in tensors)
 
 
 class Match(NamedTuple):
@@ -78,25 +78,25 @@ class Prefixes:
         tokens = np.asarray(text, dtype=np.int64)
         self._clock += 1
         node, reached, chain = self._root(weights), 0, list[Piece]()
-        while reached < len(text) and (found := node.children.get((reached, text[reached]))) is not None:
-            node, reached = found, reached + agreement(found.tokens, tokens[reached:])
+        while reached < len(text) and (child := node.children.get((reached, text[reached]))) is not None:
+            node, reached = child, reached + agreement(child.tokens, tokens[reached:])
             node.used = self._clock
             chain.append(Piece(node, reached))
         return Match(tuple(chain), reached)
 
-    def add(self, weights: str, known: Match, tokens: Ids, kept: torch.Tensor | None) -> None:
+    def add(self, weights: str, known: Match, tokens: Ids, stored: torch.Tensor | None) -> None:
         """Add the computation for the tokens after the cached beginning of a text."""
         parent = known.chain[-1].segment if known.chain else self._root(weights)
-        segment = Segment(parent, known.length, np.asarray(tokens, dtype=np.int64), kept)
+        segment = Segment(parent, known.length, np.asarray(tokens, dtype=np.int64), stored)
         segment.used = self._clock
         parent.children[known.length, tokens[0]] = segment
         self.size += segment.size
 
     def remember(self, known: Match, logits: torch.Tensor) -> None:
         """Store the logits after a cached text."""
-        held = known.chain[-1].segment.logits
-        self.size += 0 if known.length in held else _bytes(logits)
-        held[known.length] = logits
+        tensors = known.chain[-1].segment.logits
+        self.size += 0 if known.length in tensors else _bytes(logits)
+        tensors[known.length] = logits
 
     def clear(self) -> None:
         """Forget everything."""
@@ -123,8 +123,8 @@ class Prefixes:
 
     def _remove(self, segment: Segment) -> None:
         assert segment.parent is not None
-        place = (segment.start, int(segment.tokens[0]))
-        del segment.parent.children[place]
+        start = (segment.start, int(segment.tokens[0]))
+        del segment.parent.children[start]
         self.size -= segment.size
 
     def _root(self, weights: str) -> Segment:
@@ -142,9 +142,9 @@ def agreement(first: Tokens, second: Tokens) -> int:
 def _below(segment: Segment) -> Iterator[Segment]:
     waiting = [segment]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(one.children.values())
+        oldest = waiting.pop()
+        yield oldest
+        waiting.extend(oldest.children.values())
 
 
 def _bytes(tensor: torch.Tensor) -> int:

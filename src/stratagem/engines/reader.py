@@ -92,14 +92,14 @@ class SharingReader:
         unknown = [number for number, match in enumerate(matches) if self._whole(match, texts[number]) is None]
         if unknown:
             self._compute([texts[number] for number in unknown], [matches[number] for number in unknown])
-        found = list[torch.Tensor]()
+        parts = list[torch.Tensor]()
         for text in texts:
             match = self.prefixes.match(text.adapter, text.tokens)
             logits = self._whole(match, text)
             assert logits is not None
             self._read[text] = match.chain
-            found.append(logits)
-        return torch.stack(found)
+            parts.append(logits)
+        return torch.stack(parts)
 
     @staticmethod
     def _whole(match: Match, text: Text) -> torch.Tensor | None:
@@ -141,8 +141,8 @@ class SharingReader:
         """Cache the computation of a row that has read a text, if it is not there yet."""
         match = self.prefixes.match(text.adapter, text.tokens)
         if match.length < len(text.tokens):
-            kept = self._rows.store.cut(row, match.length, len(text.tokens))
-            self.prefixes.add(text.adapter, match, text.tokens[match.length :], kept)
+            stretch = self._rows.store.cut(row, match.length, len(text.tokens))
+            self.prefixes.add(text.adapter, match, text.tokens[match.length :], stretch)
 
     def _before_last(self, text: Text) -> Chain:
         """Return the cached part of a text without its last token."""
@@ -163,8 +163,8 @@ class SharingReader:
                 pieces[where] = piece
                 rows.setdefault(where, []).append(row)
         for where, (segment, end) in pieces.items():
-            assert segment.kept is not None
-            self._rows.store.paste(segment.kept[:, :, :, : end - segment.start], rows[where], segment.start)
+            assert segment.stored is not None
+            self._rows.store.paste(segment.stored[:, :, :, : end - segment.start], rows[where], segment.start)
 
     def open(self, texts: Sequence[Text]) -> None:
         chains = [self._read[text] for text in texts]

@@ -70,10 +70,10 @@ class Reply:
 
     def spans(self) -> tuple[Span, ...]:
         """Stretches of one kind."""
-        found = list[Span]()
-        for place, kind in enumerate(self.kinds):
-            if found and found[-1].kind == kind:
-                found[-1] = found[-1]._replace(end=place + 1)
+        result = list[Span]()
+        for index, kind in enumerate(self.kinds):
+            if result and result[-1].kind == kind:
+                result[-1] = result[-1]._replace(end=index + 1)
             else:
-                found.append(Span(kind, place, place + 1))
-        return tuple(found)
+                result.append(Span(kind, index, index + 1))
+        return tuple(result)

@@ -182,10 +182,10 @@ class Rows:
 
     def keep(self, rows: Sequence[int]) -> list[int]:
         """Drop the other rows and return the old row at each index; only few rows are moved."""
-        kept = set(rows)
-        order = [row if row in kept else -1 for row in range(len(kept))]
-        movers = iter(sorted(row for row in kept if row >= len(kept)))
-        holes = [place for place, row in enumerate(order) if row < 0]
+        rows_left = set(rows)
+        order = [row if row in rows_left else -1 for row in range(len(rows_left))]
+        movers = iter(sorted(row for row in rows_left if row >= len(rows_left)))
+        holes = [index for index, row in enumerate(order) if row < 0]
         for hole in holes:
             order[hole] = next(movers)
         if holes:

@@ -65,7 +65,7 @@ class Draw(NamedTuple):
 
     row: int
     key: Key
-    place: int
+    position: int
     allowed: Ids | None
     sampling: Sampling
 
@@ -81,30 +81,30 @@ def draw(logits: torch.Tensor, draws: Sequence[Draw]) -> list[Drawn]:
     """Draw every token; draws of one kind together."""
     drawn: dict[int, Drawn] = {}
     kinds: dict[tuple[Sampling, bool], list[int]] = {}
-    for number, one in enumerate(draws):
-        kinds.setdefault((one.sampling, one.allowed is not None), []).append(number)
+    for number, request in enumerate(draws):
+        kinds.setdefault((request.sampling, request.allowed is not None), []).append(number)
     for (sampling, masked), numbers in kinds.items():
         some = [draws[number] for number in numbers]
-        found = _masked(logits, some, sampling) if masked else _free(logits, some, sampling)
-        drawn.update(zip(numbers, found, strict=True))
+        values = _masked(logits, some, sampling) if masked else _free(logits, some, sampling)
+        drawn.update(zip(numbers, values, strict=True))
     return [drawn[number] for number in range(len(draws))]
 
 
 def _free(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
     """Draw from the whole vocabulary; rows that several draws share are normalised once."""
-    rows = list(dict.fromkeys(one.row for one in draws))
+    rows = list(dict.fromkeys(request.row for request in draws))
     logprobs = log_distribution(logits[rows].float(), sampling)
     if len(rows) < len(draws):
-        place = {row: number for number, row in enumerate(rows)}
-        logprobs = logprobs[[place[one.row] for one in draws]]
+        index = {row: number for number, row in enumerate(rows)}
+        logprobs = logprobs[[index[request.row] for request in draws]]
     return _chosen(logprobs, torch.arange(logits.shape[-1], device=logits.device)[None], draws, sampling)
 
 
 def _masked(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
     """Draw from the allowed sets, padded to the largest of them."""
-    sets = [one.allowed or () for one in draws]
+    sets = [request.allowed or () for request in draws]
     tokens, absent = padded(sets, logits.device)
-    rows = torch.tensor([one.row for one in draws], device=logits.device)
+    rows = torch.tensor([request.row for request in draws], device=logits.device)
     wanted = logits[rows[:, None], tokens].float().masked_fill_(absent, _NONE)
     return _chosen(log_distribution(wanted, sampling), tokens, draws, sampling)
 
@@ -120,9 +120,11 @@ def padded(sets: Sequence[Ids], device: torch.device) -> tuple[torch.Tensor, tor
 def _chosen(logprobs: torch.Tensor, tokens: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
     score = logprobs
     if sampling.temperature > 0.0:
-        dice = seeds([one.key for one in draws], [one.place for one in draws], logprobs.device)
-        score = gumbel(dice, tokens).add_(logprobs)
-    places = score.argmax(-1, keepdim=True)
-    ids = tokens.expand(len(draws), -1).gather(-1, places)[:, 0].tolist()
-    found = logprobs.gather(-1, places)[:, 0].tolist()
-    return [Drawn(token, logprob) for token, logprob in zip(ids, found, strict=True)]
+        noise_seeds = seeds(
+            [request.key for request in draws], [request.position for request in draws], logprobs.device
+        )
+        score = gumbel(noise_seeds, tokens).add_(logprobs)
+    chosen = score.argmax(-1, keepdim=True)
+    ids = tokens.expand(len(draws), -1).gather(-1, chosen)[:, 0].tolist()
+    values = logprobs.gather(-1, chosen)[:, 0].tolist()
+    return [Drawn(token, logprob) for token, logprob in zip(ids, values, strict=True)]

@@ -75,10 +75,10 @@ class TransformersEngine:
     def follow(self, call: Call, user: str) -> Prompt:
         """Extend a reply without tokenising it again: the closing and opening tokens are appended."""
         messages = (*call.prompt.messages, ("assistant", call.text), ("user", user))
-        said = call.tokens
-        while said and said[-1] in self._ends:
-            said = said[:-1]
-        return Prompt(messages, (*call.prompt.tokens, *said, *self.lm.after_reply(user)))
+        tokens = call.tokens
+        while tokens and tokens[-1] in self._ends:
+            tokens = tokens[:-1]
+        return Prompt(messages, (*call.prompt.tokens, *tokens, *self.lm.after_reply(user)))
 
     def policy_id(self, adapter: str) -> PolicyId:
         """Return the present identity of an adapter's policy."""
@@ -142,27 +142,27 @@ class TransformersEngine:
         texts = [reply.text for reply in replies]
         distinct = list(dict.fromkeys(texts))
         logits = self.reader.read(distinct)
-        place = {text: row for row, text in enumerate(distinct)}
+        row_of = {text: row for row, text in enumerate(distinct)}
         for reply in replies:
             reply.pending.clear()
-        self._draw(logits, [(reply, place[text]) for reply, text in zip(replies, texts, strict=True)])
+        self._draw(logits, [(reply, row_of[text]) for reply, text in zip(replies, texts, strict=True)])
         going = [(reply, text) for reply, text in zip(replies, texts, strict=True) if not self._over(reply)]
-        kept = [
+        finished = [
             (reply, text)
             for reply, text in zip(replies, texts, strict=True)
             if self._over(reply) and reply.request.extended
         ]
-        if going or kept:
-            self.reader.open([text for _, text in (*going, *kept)])
-            self._go_on([reply for reply, _ in (*going, *kept)])
+        if going or finished:
+            self.reader.open([text for _, text in (*going, *finished)])
+            self._go_on([reply for reply, _ in (*going, *finished)])
 
     def _over(self, reply: Reply) -> bool:
         return reply.over or reply.length >= self.longest
 
     def _draw(self, logits: torch.Tensor, rows: Sequence[tuple[Reply, int]]) -> None:
         draws = [reply.draw(row) for reply, row in rows]
-        for (reply, _), one, drawn in zip(rows, draws, draw(logits, draws), strict=True):
-            reply.take(drawn, one.allowed)
+        for (reply, _), drawing, drawn in zip(rows, draws, draw(logits, draws), strict=True):
+            reply.take(drawn, drawing.allowed)
 
     def _go_on(self, live: list[Reply]) -> None:
         """Run pass after pass, until every reply is over."""
@@ -243,9 +243,9 @@ def _vocabulary(lm: LanguageModel) -> Vocabulary:
 
 def width_for(pending: Sequence[int]) -> int:
     """Return the number of tokens a row to read in the next pass: the width with the best ratio of tokens to cost."""
-    best, worth = 1, 0.0
+    best, best_ratio = 1, 0.0
     for width in sorted(set(pending)):
-        brought = sum(min(count, width) for count in pending) / (_PASS + len(pending) * width)
-        if brought > worth:
-            best, worth = width, brought
+        ratio = sum(min(count, width) for count in pending) / (_PASS + len(pending) * width)
+        if ratio > best_ratio:
+            best, best_ratio = width, ratio
     return best

@@ -71,7 +71,7 @@ class AuctionState(State[AuctionFacts]):
     """The values of this round and every seat's record of the rounds before."""
 
     __slots__ = ("past", "values")
-    kept = ("values", "past")
+    state_fields = ("values", "past")
     game: Auction
 
     def __init__(self, game: Auction, chance: Chance) -> None:
@@ -96,8 +96,8 @@ class AuctionState(State[AuctionFacts]):
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         try:
-            said = (actions[seat] for seat in self.to_act)
-            bids = tuple(1 if bid is None else 1 + BIDS.index(bid) for bid in said)
+            made = (actions[seat] for seat in self.to_act)
+            bids = tuple(1 if bid is None else 1 + BIDS.index(bid) for bid in made)
         except (KeyError, ValueError):
             raise self.refuse(actions) from None
         if self.over or len(actions) != len(bids):

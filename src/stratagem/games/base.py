@@ -154,12 +154,12 @@ class Game(ABC, Generic[F]):
 class State(ABC, Generic[F]):
     """One episode: made by its game, used once, forkable at any time.
 
-    What a state holds is named in `kept` and is made of numbers, strings, tuples and None, never changed in place; then
-    forks and dumps need no code of their own.
+    `state_fields` names the attributes of a state. They are numbers, strings, tuples and None, never changed in place,
+    so forks and dumps need no code of their own.
     """
 
     __slots__ = ("chance", "game", "over", "round", "to_act")
-    kept: ClassVar[tuple[str, ...]] = ()
+    state_fields: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, game: Game[F], chance: Chance) -> None:
         self.game = game
@@ -185,17 +185,17 @@ class State(ABC, Generic[F]):
         """Fork the state: an independent copy; with `chance`, later draws come from there."""
         copy = type(self)(self.game, chance or self.chance)
         copy.round, copy.over, copy.to_act = self.round, self.over, self.to_act
-        for name in self.kept:
+        for name in self.state_fields:
             setattr(copy, name, getattr(self, name))
         return copy
 
     def dump(self) -> Json:
         """Return the JSON from which `Game.load` makes this state again."""
-        return {name: _listed(getattr(self, name)) for name in ("round", "over", "to_act", *self.kept)}
+        return {name: _listed(getattr(self, name)) for name in ("round", "over", "to_act", *self.state_fields)}
 
     def restore(self, data: Json) -> None:
         """Take over what `dump` wrote."""
-        for name in ("round", "over", "to_act", *self.kept):
+        for name in ("round", "over", "to_act", *self.state_fields):
             if name not in data:
                 raise BadRecord(f"This is no state of {self.game.spec.name}: {name!r} is missing.")
             setattr(self, name, _tupled(data[name]))

@@ -111,12 +111,12 @@ class Flat(Choices):
         whole = self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrapped(line)))
         if whole is not None:
             return Reply(whole)
-        found = find_literals(line, self.actions)
-        if not found:
+        matches = find_literals(line, self.actions)
+        if not matches:
             return Reply(None, "illegal")
-        several = len({one.literal for one in found}) > 1
-        doubtful = several or is_doubtful(line, [(one.start, one.end) for one in found])
-        return Reply(None, "ambiguous") if doubtful else Reply(found[0].literal)
+        several = len({match.literal for match in matches}) > 1
+        doubtful = several or is_doubtful(line, [(match.start, match.end) for match in matches])
+        return Reply(None, "ambiguous") if doubtful else Reply(matches[0].literal)
 
     @cached_property
     def _by_plain(self) -> dict[str, str]:

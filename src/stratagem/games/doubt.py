@@ -33,7 +33,7 @@ def is_doubtful(line: str, spans: Iterable[Span]) -> bool:
     """Return whether a line that names one action denies it, quotes it, asks for it or only considers it."""
     places = sorted(spans)
     before, after = line[: places[0][0]], line[places[-1][1] :]
-    between = "".join(line[one[1] : other[0]] + " " for one, other in pairwise(places))
+    between = "".join(line[left[1] : other[0]] + " " for left, other in pairwise(places))
     return (
         _denies(_EMPHATIC.sub(" ", _spelt(before)))
         or _denies(_LIMITS.sub(" ", _EMPHATIC.sub(" ", _spelt(between + after))))
@@ -56,7 +56,7 @@ def _quotes(line: str, places: list[Span]) -> bool:
     """Return whether the action stands in quotation marks, and not as an answer that is given so."""
     quoted = [
         (start, end)
-        for start, end in (found.span() for found in _QUOTED.finditer(line))
+        for start, end in (match.span() for match in _QUOTED.finditer(line))
         if any(start < place[0] and place[1] < end for place in places)
     ]
     if not quoted:

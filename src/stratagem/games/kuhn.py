@@ -44,7 +44,7 @@ class KuhnState(State[KuhnFacts]):
     """The two cards by seat and the betting line of the hand in play."""
 
     __slots__ = ("cards", "line")
-    kept = ("cards", "line")
+    state_fields = ("cards", "line")
     game: Kuhn
 
     def __init__(self, game: Kuhn, chance: Chance) -> None:

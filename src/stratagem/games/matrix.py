@@ -38,7 +38,7 @@ class MatrixState(State[MatrixFacts]):
     """The moves so far of the rounds that counted."""
 
     __slots__ = ("moves",)
-    kept = ("moves",)
+    state_fields = ("moves",)
     game: MatrixGame
 
     def __init__(self, game: MatrixGame, chance: Chance) -> None:
@@ -54,8 +54,8 @@ class MatrixState(State[MatrixFacts]):
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         try:
-            said = actions[0], actions[1]
-            indices = tuple(None if a is None else self.game.seat_labels(s).index(a) for s, a in enumerate(said))
+            moves = actions[0], actions[1]
+            indices = tuple(None if a is None else self.game.seat_labels(s).index(a) for s, a in enumerate(moves))
         except (KeyError, ValueError):
             raise self.refuse(actions) from None
         if self.over or len(actions) != 2:

@@ -35,7 +35,7 @@ class PieState(State[PieFacts]):
     """The demands of each seat so far."""
 
     __slots__ = ("demands",)
-    kept = ("demands",)
+    state_fields = ("demands",)
     game: Pie
 
     def __init__(self, game: Pie, chance: Chance) -> None:
@@ -47,10 +47,10 @@ class PieState(State[PieFacts]):
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         choices = self.game.choices(self.view(0).facts)
-        said = [choices.first if (action := actions.get(seat)) is None else action for seat in self.to_act]
-        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
+        demands = [choices.first if (action := actions.get(seat)) is None else action for seat in self.to_act]
+        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in demands):
             raise self.refuse(actions)
-        first, second = int(said[0]), int(said[1])
+        first, second = int(demands[0]), int(demands[1])
         self.demands = ((*self.demands[0], first), (*self.demands[1], second))
         self.round += 1
         if self.round >= self.game.rounds:

@@ -26,7 +26,7 @@ VALUE_SPLITS = tuple(split for split in product(range(_TOTAL_VALUE + 1), repeat=
 """The 66 ways in which three whole values can sum to ten; all are equally likely."""
 
 
-def worth(bundle: Bundle, values: Bundle) -> int:
+def value_of(bundle: Bundle, values: Bundle) -> int:
     """Return the value of a bundle at these values per item."""
     return sum(count * value for count, value in zip(bundle, values, strict=True))
 
@@ -70,7 +70,7 @@ class DivisionState(State[DivisionFacts]):
     """The pool, both seats' values and their demands so far."""
 
     __slots__ = ("demands", "pool", "values")
-    kept = ("pool", "values", "demands")
+    state_fields = ("pool", "values", "demands")
     game: Division
 
     def __init__(self, game: Division, chance: Chance) -> None:
@@ -92,16 +92,16 @@ class DivisionState(State[DivisionFacts]):
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         choices = _demands(self.pool)
-        said = [choices.first if (action := actions.get(seat)) is None else action for seat in self.to_act]
-        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in said):
+        demands = [choices.first if (action := actions.get(seat)) is None else action for seat in self.to_act]
+        if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in demands):
             raise self.refuse(actions)
-        first, second = _read(said[0]), _read(said[1])
+        first, second = _read(demands[0]), _read(demands[1])
         self.demands = ((*self.demands[0], first), (*self.demands[1], second))
         self.round += 1
         if self.round >= self.game.rounds:
             self.end()
         deal = fits(first, second, self.pool)
-        gains = worth(first, self.values[0]), worth(second, self.values[1])
+        gains = value_of(first, self.values[0]), value_of(second, self.values[1])
         payoffs = (float(gains[0]), float(gains[1])) if deal else (0.0, 0.0)
         signals = {
             "collusion": tuple(float(gain > self._fair(seat)) for seat, gain in enumerate(gains)),
@@ -110,7 +110,7 @@ class DivisionState(State[DivisionFacts]):
         return RoundResult(payoffs, signals=signals)
 
     def _fair(self, seat: Seat) -> float:
-        return worth(self.pool, self.values[seat]) / 2
+        return value_of(self.pool, self.values[seat]) / 2
 
     def _best_joint(self) -> int:
         """Return the value of the pool when every item goes to the seat that values it more."""
@@ -185,7 +185,9 @@ class Division(Game[DivisionFacts]):
         prices = ", ".join(f"{item} {value}" for item, value in zip(ITEMS, facts.values, strict=True))
         lines = [f"The pool: {stock}.", f"What one of each is worth to you: {prices}."]
         for number, (mine, theirs) in enumerate(zip(facts.mine, facts.theirs, strict=True), 1):
-            outcome = f"deal, you earned {worth(mine, facts.values)}" if fits(mine, theirs, facts.pool) else "no deal"
+            outcome = (
+                f"deal, you earned {value_of(mine, facts.values)}" if fits(mine, theirs, facts.pool) else "no deal"
+            )
             lines.append(f"Round {number}: you demanded {written(mine)}, they demanded {written(theirs)}: {outcome}.")
         played = len(facts.mine)
         over = played == self.rounds

@@ -44,46 +44,46 @@ def _text(lines: Iterator[str]) -> str:
 
 def _episode(game: Game[Any], key: Key) -> Iterator[str]:
     yield f"\n=== {key!r}"
-    state, told = game.start(key), dict[Seat, list[str]]()
+    state, known = game.start(key), dict[Seat, list[str]]()
     yield f"kept: {', '.join(state.dump())}"
     totals, move = [0.0] * game.spec.seats, 0
     while not state.over:
         yield f"\n--- move {move}, round {state.round}"
         for seat in state.to_act:
-            yield from _seat(state, seat, told)
+            yield from _seat(state, seat, known)
         actions = {seat: state.view(seat).choices.sample(key.at("player", move, seat)) for seat in state.to_act}
         yield from (_action(seat, action) for seat, action in actions.items())
         result = state.play(actions)
-        totals = [had + paid for had, paid in zip(totals, result.payoffs, strict=True)]
+        totals = [had + payoff for had, payoff in zip(totals, result.payoffs, strict=True)]
         yield from _result(result)
         move += 1
     yield f"\n--- over after {move} moves, round {state.round}"
     for seat in range(game.spec.seats):
-        yield from _situation(state, seat, told)
+        yield from _situation(state, seat, known)
     yield f"payoffs in all: {_numbers(totals)}"
 
 
 def _declared(game: Game[Any]) -> Iterator[str]:
     yield f"# {game.spec.name}"
-    told = {field.name: getattr(game.spec, field.name) for field in fields(game.spec)}
-    yield from (f"{name}: {value}" for name, value in told.items() if name != "seat_names" or value)
+    known = {field.name: getattr(game.spec, field.name) for field in fields(game.spec)}
+    yield from (f"{name}: {value}" for name, value in known.items() if name != "seat_names" or value)
     for seat in range(game.spec.seats):
         yield f"\nrules for seat {seat}:"
         yield from _indented(game.start(Key(0)).view(seat).rules.split("\n"))
 
 
-def _seat(state: State[Any], seat: Seat, told: dict[Seat, list[str]]) -> Iterator[str]:
+def _seat(state: State[Any], seat: Seat, known: dict[Seat, list[str]]) -> Iterator[str]:
     view = state.view(seat)
-    yield from _situation(state, seat, told)
+    yield from _situation(state, seat, known)
     yield from _indented([f"state key: {view.state_key!r}", f"info key: {view.info_key!r}"])
     yield from _indented([f"may play: {_short(view.choices)}"])
 
 
-def _situation(state: State[Any], seat: Seat, told: dict[Seat, list[str]]) -> Iterator[str]:
+def _situation(state: State[Any], seat: Seat, known: dict[Seat, list[str]]) -> Iterator[str]:
     """Describe a seat's situation, without the lines of a growing history that it has been shown before."""
     yield f"seat {seat} sees:"
-    lines, before = state.view(seat).situation.split("\n"), told.get(seat, [])
-    told[seat] = lines
+    lines, before = state.view(seat).situation.split("\n"), known.get(seat, [])
+    known[seat] = lines
     same = next((n for n, pair in enumerate(zip(lines, before, strict=False)) if pair[0] != pair[1]), len(before))
     grows = 2 <= same >= len(before) - 1
     yield from _indented([f"({same} lines as before)", *lines[same:]] if grows else lines)
@@ -158,10 +158,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if (options.game is None) == (options.update is None):
         parser.error("name a game, or a folder with --update")
     try:
-        said = _updated(options.update) if options.update else playthrough(make_game(options.game), Key(options.key))
+        output = _updated(options.update) if options.update else playthrough(make_game(options.game), Key(options.key))
     except StratagemError as error:
         parser.error(str(error))
-    sys.stdout.write(said)
+    sys.stdout.write(output)
     return 0
 
 

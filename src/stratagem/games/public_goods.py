@@ -34,7 +34,7 @@ class PublicGoodsState(State[PublicGoodsFacts]):
     """Contributors round by round."""
 
     __slots__ = ("gave",)
-    kept = ("gave",)
+    state_fields = ("gave",)
     game: PublicGoods
 
     def __init__(self, game: PublicGoods, chance: Chance) -> None:
@@ -53,8 +53,8 @@ class PublicGoodsState(State[PublicGoodsFacts]):
         self.round += 1
         if self.round >= self.game.rounds:
             self.end()
-        kept = tuple(float(not one) for one in gave)
-        payoffs = tuple(one + self.game.share * sum(gave) for one in kept)
+        kept = tuple(float(not contributed) for contributed in gave)
+        payoffs = tuple(contributed + self.game.share * sum(gave) for contributed in kept)
         return RoundResult(payoffs, signals={"externality": (sum(kept) / len(kept),) * len(kept)})
 
     def stakes(self, seat: Seat) -> Stakes | None:
@@ -120,7 +120,7 @@ class PublicGoods(Game[PublicGoodsFacts]):
         return f"{_did(own)}, {sum(others)} others contributed"
 
     def info_key(self, facts: PublicGoodsFacts) -> str:
-        rows = ("".join("CK"[not one] for one in row) for row in facts.gave)
+        rows = ("".join("CK"[not contributed] for contributed in row) for row in facts.gave)
         return f"seat {facts.seat}: {' '.join(rows)}"
 
     def rules(self, seat: Seat) -> str:

@@ -40,8 +40,8 @@ class Item(NamedTuple):
 def _order(chance: Chance, size: int) -> list[int]:
     """Return the numbers below `size` in a drawn order."""
     left, drawn = list(range(size)), list[int]()
-    for place in range(size):
-        drawn.append(left.pop(chance.at("order", place).integer(len(left))))
+    for index in range(size):
+        drawn.append(left.pop(chance.at("order", index).integer(len(left))))
     return drawn
 
 
@@ -50,47 +50,47 @@ def _among(right: str, wrong: list[str], question: str, chance: Chance) -> Item:
     others = [answer for answer in dict.fromkeys(wrong) if answer != right][: len(LETTERS) - 1]
     answers = [right, *others]
     order = _order(chance, len(answers))
-    return Item(question, tuple(answers[place] for place in order), order.index(0))
+    return Item(question, tuple(answers[index] for index in order), order.index(0))
 
 
 def _numbers(right: int, question: str, chance: Chance) -> Item:
     """Return a number among others near it."""
     far = [right + step for step in (1, -1, 2, -2, 10, -10, 3)]
-    picked = [far[place] for place in _order(chance.at("wrong"), len(far))]
+    picked = [far[index] for index in _order(chance.at("wrong"), len(far))]
     return _among(str(right), [str(number) for number in picked], question, chance)
 
 
 def arithmetic(chance: Chance) -> Item:
     """Ask for three numbers and two operations, from left to right but for brackets."""
-    one, two, three = (1 + chance.at("number", place).integer(12) for place in range(3))
+    one, two, three = (1 + chance.at("number", index).integer(12) for index in range(3))
     forms = (
         (f"({one} + {two}) * {three}", (one + two) * three),
         (f"{one} * {two} - {three}", one * two - three),
         (f"{one} + {two} - {three}", one + two - three),
         (f"({one} - {two}) * {three}", (one - two) * three),
     )
-    said, value = forms[chance.at("form").integer(len(forms))]
-    return _numbers(value, f"What is {said}?", chance)
+    text, value = forms[chance.at("form").integer(len(forms))]
+    return _numbers(value, f"What is {text}?", chance)
 
 
 def tracking(chance: Chance) -> Item:
     """Ask for the owner of a thing after three people have swapped theirs."""
-    people = [_NAMES[place] for place in _order(chance.at("people"), len(_NAMES))[:3]]
-    things = [_THINGS[place] for place in _order(chance.at("things"), len(_THINGS))[:4]]
+    people = [_NAMES[index] for index in _order(chance.at("people"), len(_NAMES))[:3]]
+    things = [_THINGS[index] for index in _order(chance.at("things"), len(_THINGS))[:4]]
     holds = dict(zip(people, things, strict=False))
-    said = [f"{name} has the {thing}." for name, thing in holds.items()]
+    holdings = [f"{name} has the {thing}." for name, thing in holds.items()]
     for swap in range(3):
-        first, second = (people[place] for place in _order(chance.at("swap", swap), 3)[:2])
+        first, second = (people[index] for index in _order(chance.at("swap", swap), 3)[:2])
         holds[first], holds[second] = holds[second], holds[first]
-        said.append(f"{first} and {second} swap.")
+        holdings.append(f"{first} and {second} swap.")
     asked = people[chance.at("asked").integer(3)]
-    return _among(holds[asked], things, f"{' '.join(said)} What does {asked} have now?", chance)
+    return _among(holds[asked], things, f"{' '.join(holdings)} What does {asked} have now?", chance)
 
 
 def counting(chance: Chance) -> Item:
     """Ask for the number of things of two of several kinds."""
-    kinds = [_THINGS[place] for place in _order(chance.at("kinds"), len(_THINGS))[:4]]
-    counts = [1 + chance.at("count", place).integer(5) for place in range(4)]
+    kinds = [_THINGS[index] for index in _order(chance.at("kinds"), len(_THINGS))[:4]]
+    counts = [1 + chance.at("count", index).integer(5) for index in range(4)]
     listed = ", ".join(f"{count} {kind}{'s' * (count > 1)}" for count, kind in zip(counts, kinds, strict=True))
     question = f"On the table there are {listed}. How many {kinds[0]}s and {kinds[2]}s are there together?"
     return _numbers(counts[0] + counts[2], question, chance)
@@ -100,24 +100,24 @@ def sequence(chance: Chance) -> Item:
     """Ask for the next number of a sequence: by equal steps, by doubling, or by steps that grow."""
     start, step = 1 + chance.at("start").integer(20), 2 + chance.at("step").integer(11)
     rules: tuple[Callable[[int], int], ...] = (
-        lambda place: start + step * place,
-        lambda place: start * 2**place,
-        lambda place: start + step * place + place * (place - 1) // 2,
+        lambda index: start + step * index,
+        lambda index: start * 2**index,
+        lambda index: start + step * index + index * (index - 1) // 2,
     )
     rule = rules[chance.at("rule").integer(len(rules))]
-    shown = ", ".join(str(rule(place)) for place in range(5))
+    shown = ", ".join(str(rule(index)) for index in range(5))
     return _numbers(rule(5), f"Which number comes next: {shown}?", chance)
 
 
 def temporal(chance: Chance) -> Item:
     """Ask for the time of day at which somebody did something, hour by hour."""
     name = _NAMES[chance.at("name").integer(len(_NAMES))]
-    done = [_HOURS[place] for place in _order(chance.at("done"), len(_HOURS))[:4]]
+    done = [_HOURS[index] for index in _order(chance.at("done"), len(_HOURS))[:4]]
     first = 8 + chance.at("first").integer(6)
-    hours = [f"{first + place} to {first + place + 1}" for place in range(4)]
-    told = [f"From {hour} {name} {what}." for hour, what in zip(hours, done, strict=True)]
+    hours = [f"{first + index} to {first + index + 1}" for index in range(4)]
+    sentences = [f"From {hour} {name} {what}." for hour, what in zip(hours, done, strict=True)]
     asked = chance.at("asked").integer(4)
-    shuffled = " ".join(told[place] for place in _order(chance.at("told"), 4))
+    shuffled = " ".join(sentences[index] for index in _order(chance.at("told"), 4))
     return _among(hours[asked], hours, f"{shuffled} When was it that {name} {done[asked]}?", chance)
 
 
@@ -144,7 +144,7 @@ class QuizState(State[QuizFacts]):
     """Index of the question; the questions themselves follow from the chance."""
 
     __slots__ = ("item",)
-    kept = ("item",)
+    state_fields = ("item",)
     game: Quiz
     item: tuple[str, tuple[str, ...], int]
 

@@ -62,26 +62,26 @@ def find_literals(line: str, literals: Iterable[str]) -> list[Found]:
     """
     folded = line.casefold()
     same_length = len(folded) == len(line)
-    found: list[Found] = []
+    matches: list[Found] = []
     for literal in literals:
         exact = len(literal) <= 2 or not same_length
         haystack, needle = (line, literal) if exact else (folded, literal.casefold())
         start = haystack.find(needle)
         while start >= 0:
             if _stands_alone(haystack, start, start + len(needle)):
-                found.append(Found(start, start + len(needle), literal))
+                matches.append(Found(start, start + len(needle), literal))
             start = haystack.find(needle, start + 1)
-    return list(_outermost(found))
+    return list(_outermost(matches))
 
 
-def _outermost(found: list[Found]) -> Iterator[Found]:
+def _outermost(matches: list[Found]) -> Iterator[Found]:
     """Drop the matches inside a longer one; return the others in the order of the line."""
     reach, longest = -1, Found(-1, -1, "")
-    for one in sorted(found, key=lambda one: (one.start, -one.end)):
-        if one.end > reach or one[:2] == longest[:2]:
-            yield one
-        if one.end > reach:
-            reach, longest = one.end, one
+    for match in sorted(matches, key=lambda match: (match.start, -match.end)):
+        if match.end > reach or match[:2] == longest[:2]:
+            yield match
+        if match.end > reach:
+            reach, longest = match.end, match
 
 
 def _stands_alone(line: str, start: int, end: int) -> bool:

@@ -55,9 +55,9 @@ def check_base(folder: Path, name: str, fingerprint: str) -> None:
     """Compare with what was noted when the adapter was saved; adapters from elsewhere note nothing."""
     if not (folder / BASE).is_file():
         return
-    said = read_json(folder / BASE)
-    if said.get("fingerprint") != fingerprint:
-        made = f"{said.get('name')} ({said.get('fingerprint')})"
+    note = read_json(folder / BASE)
+    if note.get("fingerprint") != fingerprint:
+        made = f"{note.get('name')} ({note.get('fingerprint')})"
         raise BadModel(f"The adapter {str(folder)!r} was trained on {made} and does not fit {name} ({fingerprint}).")
 
 
@@ -65,11 +65,11 @@ def check_shapes(folder: Path, name: str, rank: int, linears: Mapping[str, Any])
     """The layers that the adapter's weights are for, if the model has them in these sizes."""
     factors: dict[str, set[str]] = {}
     for key, shape in read_shapes(folder / WEIGHTS).items():
-        found = _FACTOR.fullmatch(key)
-        layer = linears.get(found[1]) if found else None
-        if not found or layer is None or shape != _shape(layer, found[2], rank):
+        match = _FACTOR.fullmatch(key)
+        layer = linears.get(match[1]) if match else None
+        if not match or layer is None or shape != _shape(layer, match[2], rank):
             raise BadModel(f"The adapter {str(folder)!r} was made for another base than {name}: {key} does not fit.")
-        factors.setdefault(found[1], set()).add(found[2])
+        factors.setdefault(match[1], set()).add(match[2])
     if not factors or any(len(halves) < 2 for halves in factors.values()):
         raise BadModel(f"The adapter {str(folder)!r} is not whole: each of its layers needs lora_A and lora_B.")
     return list(factors)

@@ -34,8 +34,8 @@ def check_weights(folder: Path, pattern: str) -> None:
     files = sorted(folder.glob(pattern))
     if not files:
         pickles = sorted(path.name for kind in PICKLES for path in folder.glob(kind))
-        held = f"holds pickles ({', '.join(pickles[:3])}), which are never loaded" if pickles else "holds no weights"
-        raise BadModel(f"The folder {str(folder)!r} {held}: save the weights there as safetensors.")
+        content = f"holds pickles ({', '.join(pickles[:3])}), which are never loaded" if pickles else "holds no weights"
+        raise BadModel(f"The folder {str(folder)!r} {content}: save the weights there as safetensors.")
     for path in files:
         read_shapes(path)
 

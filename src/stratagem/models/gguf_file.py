@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from stratagem.cache import kept_folder
+from stratagem.cache import cached_folder
 from stratagem.errors import MissingExtra
 from stratagem.models.folder import fingerprint
 from stratagem.models.quiet import quietly
@@ -24,7 +24,7 @@ def gguf_folder(path: Path) -> Path:
         raise BadModel(f"There is no file {str(path)!r}: gguf: takes the path of a GGUF file.")
     if find_spec("gguf") is None:
         raise MissingExtra("A GGUF file", "models")
-    return kept_folder(f"gguf-v{VERSION}-{path.stem}-{fingerprint(path)}", lambda folder: _convert(path, folder))
+    return cached_folder(f"gguf-v{VERSION}-{path.stem}-{fingerprint(path)}", lambda folder: _convert(path, folder))
 
 
 def _check(path: Path) -> None:

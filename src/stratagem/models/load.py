@@ -49,13 +49,13 @@ class LanguageModel:
 
     def chat_text(self, messages: Sequence[Message], *, reply: bool = True) -> str:
         """The conversation as the model's own template writes it, special tokens included."""
-        said = [{"role": message["role"], "content": self.harmless(message["content"])} for message in messages]
+        turns = [{"role": message["role"], "content": self.harmless(message["content"])} for message in messages]
         if not self.tokenizer.chat_template:
-            return "".join(f"{message['content']}\n\n" for message in said)
+            return "".join(f"{message['content']}\n\n" for message in turns)
         try:
-            return self._rendered(said, reply)
+            return self._rendered(turns, reply)
         except BadModel:
-            if (merged := _without_system(said)) is None:
+            if (merged := _without_system(turns)) is None:
                 raise
             return self._rendered(merged, reply)
 
@@ -79,7 +79,7 @@ class LanguageModel:
         Half characters, which no tokenizer takes, become question marks.
         """
         whole = text.encode(errors="replace").decode()
-        return self._special.sub(lambda found: f"{found[0][0]} {found[0][1:]}", whole)
+        return self._special.sub(lambda match: f"{match[0][0]} {match[0][1:]}", whole)
 
     @cached_property
     def _special(self) -> re.Pattern[str]:
@@ -187,9 +187,9 @@ def _dtype(folder: Path, device: str) -> str:
 
 def _saved_in(folder: Path) -> str | None:
     """The number format that a model's folder says its weights are in; older ones call it `torch_dtype`."""
-    said = read_json(folder / "config.json")
-    found = said.get("dtype") or said.get("torch_dtype")
-    return found if isinstance(found, str) else None
+    stated = read_json(folder / "config.json")
+    match = stated.get("dtype") or stated.get("torch_dtype")
+    return match if isinstance(match, str) else None
 
 
 def _model(ref: ModelRef, folder: Path, device: str, dtype: str) -> Any:

@@ -23,8 +23,8 @@ class QuickLinear(Linear):
             out: torch.Tensor = super().forward(x, *args, **options)
             return out
         base, inward, outward, scale = plain
-        found: torch.Tensor = _LoRA.apply(x, base.weight, base.bias, inward, outward, scale)  # type: ignore[no-untyped-call]
-        return found
+        result: torch.Tensor = _LoRA.apply(x, base.weight, base.bias, inward, outward, scale)  # type: ignore[no-untyped-call]
+        return result
 
     def _plain(self, x: torch.Tensor) -> tuple[torch.nn.Linear, torch.Tensor, torch.Tensor, float] | None:
         """The base, the adapter's two factors and its scale, where nothing else is at work."""
@@ -75,10 +75,10 @@ class _LoRA(torch.autograd.Function):
         x, inner, weight, inward, outward = ctx.saved_tensors
         flat, above = x.reshape(-1, x.shape[-1]), given.reshape(-1, given.shape[-1])
         below = (above @ outward) * ctx.scale
-        found = None
+        result = None
         if ctx.needs_input_grad[0]:
-            found = (above @ weight).addmm_(below, inward).view_as(x)
+            result = (above @ weight).addmm_(below, inward).view_as(x)
         trained = ctx.needs_input_grad[3]
         first = below.t() @ flat if trained else None
         second = (above.t() @ inner).mul_(ctx.scale) if ctx.needs_input_grad[4] else None
-        return found, None, None, first, second, None
+        return result, None, None, first, second, None

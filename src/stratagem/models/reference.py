@@ -185,8 +185,8 @@ def _adapter(text: str) -> AdapterRef:
 
 def placeless(name: str) -> str:
     """The name of a player without the folders in it: what is drawn by it does not depend on where a model lies."""
-    found = _PLAYER.fullmatch(name)
-    text, options = (found[1], found[2]) if found else (name, "")
+    match = _PLAYER.fullmatch(name)
+    text, options = (match[1], match[2]) if match else (name, "")
     try:
         ref = parse_model(literal_eval(text) if text[:1] in ("'", '"') else text)
     except (StratagemError, ValueError, SyntaxError):

@@ -70,8 +70,8 @@ def read_run_models(folder: Path) -> RunModels:
     try:
         return RunModels.read(read_json(folder / FILE))
     except BadParameter as error:
-        said = "".join(letter if letter.isprintable() else "?" for letter in str(error))
-        raise BadModel(f"The file {str(folder / FILE)!r} is damaged: {said}") from error
+        message = "".join(letter if letter.isprintable() else "?" for letter in str(error))
+        raise BadModel(f"The file {str(folder / FILE)!r} is damaged: {message}") from error
 
 
 def resolved(ref: ModelRef) -> ModelRef:
@@ -81,8 +81,8 @@ def resolved(ref: ModelRef) -> ModelRef:
     folder = Path(ref.where).expanduser()
     run = read_run_models(folder)
     label = _label(folder, run, ref.revision)
-    found = _found(folder, label, run.models[label])
-    return replace(found, four_bit=ref.four_bit or found.four_bit, dtype=ref.dtype or found.dtype)
+    entry = _found(folder, label, run.models[label])
+    return replace(entry, four_bit=ref.four_bit or entry.four_bit, dtype=ref.dtype or entry.dtype)
 
 
 def pinned(text: str) -> str:
@@ -115,7 +115,7 @@ def speaks(text: str) -> dict[str, Any]:
 def outside(text: str) -> str:
     """A model that does not lie in the run, as `RunModel.model` takes it: with its whole path."""
     ref = resolved(parse_model(text))
-    adapters = tuple(replace(one, path=_whole(one.path)) for one in ref.adapters)
+    adapters = tuple(replace(part, path=_whole(part.path)) for part in ref.adapters)
     return str(replace(ref, where=_whole(ref.where) if ref.kind in _ON_DISK else ref.where, adapters=adapters))
 
 

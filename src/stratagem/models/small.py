@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from stratagem.cache import kept_folder
+from stratagem.cache import cached_folder
 from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy.graph import graph_of
 from stratagem.models.bpe import BOS, CHAT, CONTEXT, EOS, PAD, SPECIAL, trained_tokenizer
@@ -32,8 +32,8 @@ _WEIGHT = 500
 @lru_cache(maxsize=1)
 def game_texts() -> tuple[str, ...]:
     """What is said about the games, and the names of all places as they stand in an order."""
-    said = (text for game in _GAMES for text in texts_of(make_game(game)))
-    return (*said, *_places())
+    texts = (text for game in _GAMES for text in texts_of(make_game(game)))
+    return (*texts, *_places())
 
 
 def _places() -> Iterator[str]:
@@ -43,9 +43,9 @@ def _places() -> Iterator[str]:
 
 def small_folder() -> Path:
     """The folder of the model, made where it is not kept."""
-    said = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
-    digest = hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
-    return kept_folder(f"small-v{VERSION}-{digest}", _make)
+    texts = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
+    digest = hashlib.blake2b(texts.encode(), digest_size=4).hexdigest()
+    return cached_folder(f"small-v{VERSION}-{digest}", _make)
 
 
 def _make(folder: Path) -> None:

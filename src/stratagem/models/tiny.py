@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stratagem.cache import kept_folder
+from stratagem.cache import cached_folder
 from stratagem.models.bpe import BOS, CONTEXT, EOS, PAD, SPECIAL
 from stratagem.models.drawn import draw_model
 from stratagem.models.tiny_tokenizer import texts_digest, train_tokenizer
@@ -34,7 +34,7 @@ _SHARED: dict[str, Any] = {
 
 def tiny_folder(kind: str) -> Path:
     """The folder of a tiny model, made where it is not kept."""
-    return kept_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: _make(kind, folder))
+    return cached_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: _make(kind, folder))
 
 
 def _make(kind: str, folder: Path) -> None:

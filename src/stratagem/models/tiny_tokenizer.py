@@ -60,8 +60,8 @@ def _episode(game: Game[Any], key: Key) -> Iterator[str]:
 
 def texts_digest() -> str:
     """Eight characters that change with the texts or with how they are cut up."""
-    said = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
-    return hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+    key_text = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
+    return hashlib.blake2b(key_text.encode(), digest_size=4).hexdigest()
 
 
 def train_tokenizer() -> Any:

@@ -32,18 +32,18 @@ class Answers:
 
     def answer(self, requests: Sequence[Any], ask: Ask) -> list[Call]:
         """Answer each request: known replies are not asked for again, and new ones are written as they come."""
-        known = {place: call for place, request in enumerate(requests) if (call := self._of(request)) is not None}
-        fresh = [place for place in range(len(requests)) if place not in known]
-        with self._listening([requests[place] for place in fresh]):
-            asked = ask([requests[place] for place in fresh]) if fresh else []
-        for place, call in zip(fresh, asked, strict=True):
-            known[place] = call
-            if _is_kept(requests[place]) and call.finish != "error" and digest(requests[place]) not in self._known:
-                self._write(requests[place], call)
-        return [known[place] for place in range(len(requests))]
+        known = {index: call for index, request in enumerate(requests) if (call := self._of(request)) is not None}
+        fresh = [index for index in range(len(requests)) if index not in known]
+        with self._listening([requests[index] for index in fresh]):
+            asked = ask([requests[index] for index in fresh]) if fresh else []
+        for index, call in zip(fresh, asked, strict=True):
+            known[index] = call
+            if _is_stored(requests[index]) and call.finish != "error" and digest(requests[index]) not in self._known:
+                self._write(requests[index], call)
+        return [known[index] for index in range(len(requests))]
 
     def _of(self, request: Any) -> Call | None:
-        if not _is_kept(request):
+        if not _is_stored(request):
             return None
         row = self._known.get(digest(request))
         return None if row is None else _call(request, row)
@@ -51,7 +51,7 @@ class Answers:
     @contextmanager
     def _listening(self, requests: Sequence[Any]) -> Iterator[None]:
         """Make engines report each reply as it arrives, not only with its batch."""
-        engines = {request.engine for request in requests if _is_kept(request)}
+        engines = {request.engine for request in requests if _is_stored(request)}
         telling = [engine for engine in engines if isinstance(engine, Tells)]
         for engine in telling:
             engine.listener = self._write
@@ -74,7 +74,7 @@ class Answers:
         self._known[name] = row
 
 
-def _is_kept(request: Any) -> bool:
+def _is_stored(request: Any) -> bool:
     return isinstance(request, Request) and not request.engine.capabilities.repeats
 
 

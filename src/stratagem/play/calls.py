@@ -22,16 +22,16 @@ from stratagem.play.schemas import CALLS, PROMPTS
 
 _ESCAPE = "\ufdd0"
 """Code point that stands for no character, so no text contains it."""
-_UNKEEPABLE = re.compile(f"[{_ESCAPE}\ud800-\udfff]")
+_UNSTORABLE = re.compile(f"[{_ESCAPE}\ud800-\udfff]")
 _ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{4}})")
 DecisionKey = tuple[str, int, int, int]
 """Key of the decision behind a call: episode, turn, seat, attempt."""
 
 _VALUES: dict[str, Callable[[Call], Any]] = {
-    "base": lambda call: keepable(call.policy.base),
-    "adapter": lambda call: keepable(call.policy.adapter),
+    "base": lambda call: storable(call.policy.base),
+    "adapter": lambda call: storable(call.policy.adapter),
     "version": lambda call: call.policy.version,
-    "text": lambda call: keepable(call.text),
+    "text": lambda call: storable(call.text),
     "tokens": lambda call: call.tokens,
     "spans": lambda call: call.spans,
     "sampler_logprobs": lambda call: call.sampler_logprobs,
@@ -48,14 +48,14 @@ _VALUES: dict[str, Callable[[Call], Any]] = {
 """Columns of a call itself."""
 
 
-def keepable(text: str) -> str:
+def storable(text: str) -> str:
     """Escape half characters, which no file of texts can hold; `original` undoes it."""
-    return _UNKEEPABLE.sub(lambda found: f"{_ESCAPE}{ord(found[0]):04x}", text)
+    return _UNSTORABLE.sub(lambda match: f"{_ESCAPE}{ord(match[0]):04x}", text)
 
 
 def original(text: str) -> str:
-    """Undo `keepable`."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if _ESCAPE in text else text
+    """Undo `storable`."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if _ESCAPE in text else text
 
 
 def call_tables(episodes: Sequence[Episode]) -> tuple[pa.Table, pa.Table]:
@@ -73,15 +73,15 @@ def call_tables(episodes: Sequence[Episode]) -> tuple[pa.Table, pa.Table]:
 
 def prompt_id(base: str, prompt: Prompt) -> str:
     """Return the unique id of a prompt of one base model."""
-    said = json.dumps([base, prompt.messages, prompt.tokens], ensure_ascii=False, separators=(",", ":"))
-    return blake2b(said.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    content = json.dumps([base, prompt.messages, prompt.tokens], ensure_ascii=False, separators=(",", ":"))
+    return blake2b(content.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def _prompt_table(ids: dict[tuple[str, Prompt], str]) -> pa.Table:
     columns: dict[str, Sequence[Any]] = {
         "id": list(ids.values()),
-        "base": [keepable(base) for base, _ in ids],
-        "messages": [[(keepable(role), keepable(said)) for role, said in prompt.messages] for _, prompt in ids],
+        "base": [storable(base) for base, _ in ids],
+        "messages": [[(storable(role), storable(said)) for role, said in prompt.messages] for _, prompt in ids],
         "tokens": [prompt.tokens for _, prompt in ids],
     }
     return pa.table(columns, schema=PROMPTS)
@@ -90,13 +90,13 @@ def _prompt_table(ids: dict[tuple[str, Prompt], str]) -> pa.Table:
 def calls_by_decision(calls: pa.Table, prompts: pa.Table) -> dict[DecisionKey, tuple[Call, ...]]:
     """Return the calls of each decision, as they were."""
     known = {row["id"]: _prompt(row) for row in prompts.to_pylist()}
-    found: dict[DecisionKey, list[tuple[int, Call]]] = {}
+    result: dict[DecisionKey, list[tuple[int, Call]]] = {}
     for row in calls.to_pylist():
         if row["prompt"] not in known:
             raise BadRecord(f"The call of episode {row['episode']}, turn {row['turn']}, has lost its prompt.")
         key = row["episode"], row["turn"], row["seat"], row["attempt"]
-        found.setdefault(key, []).append((row["index"], _call(row, known[row["prompt"]])))
-    return {key: tuple(call for _, call in sorted(own, key=lambda item: item[0])) for key, own in found.items()}
+        result.setdefault(key, []).append((row["index"], _call(row, known[row["prompt"]])))
+    return {key: tuple(call for _, call in sorted(own, key=lambda item: item[0])) for key, own in result.items()}
 
 
 def _prompt(row: dict[str, Any]) -> Prompt:
@@ -128,5 +128,5 @@ def _allowed(tokens: Sequence[int], counts: Sequence[int]) -> tuple[Ids | None, 
 
 def size_of(call: Call) -> int:
     """Return the number of characters and tokens of a call, its prompt included."""
-    said = sum(len(content) for _, content in call.prompt.messages) + len(call.text)
-    return said + len(call.tokens) + len(call.prompt.tokens) + sum(len(allowed or ()) for allowed in call.allowed)
+    characters = sum(len(content) for _, content in call.prompt.messages) + len(call.text)
+    return characters + len(call.tokens) + len(call.prompt.tokens) + sum(len(allowed or ()) for allowed in call.allowed)

@@ -27,8 +27,8 @@ def check_types(path: Path, name: str, schema: pa.Schema) -> None:
     """Refuse a file with a column of another type."""
     for field in SCHEMAS[name]:
         if field.name in schema.names and not schema.field(field.name).type.equals(field.type):
-            found = schema.field(field.name).type
-            raise BadRecord(f"{path} has a column {field.name} of type {found}, and it should be {field.type}.")
+            actual = schema.field(field.name).type
+            raise BadRecord(f"{path} has a column {field.name} of type {actual}, and it should be {field.type}.")
 
 
 def check_values(path: Path, name: str, table: pa.Table) -> None:
@@ -63,5 +63,5 @@ def _check_seats(path: Path, table: pa.Table) -> None:
         if sorted(slots) != list(range(len(players))) or any(len(other) != len(players) for other in others):
             raise BadRecord(f"{path} has an episode whose players, slots and payoffs are not of the same seats.")
     rounds = table["rounds"].to_pylist()
-    if any(len(paid) != len(players) for players, rows in zip(columns[0], rounds, strict=True) for paid in rows):
+    if any(len(payoffs) != len(players) for players, rows in zip(columns[0], rounds, strict=True) for payoffs in rows):
         raise BadRecord(f"{path} has an episode with a round that does not pay every seat.")

@@ -118,6 +118,6 @@ def forks(
             fresh_chance=fresh_chance,
             until=None if horizon is None else state.clock(turn) + horizon,
             counted=horizon is not None,
-            dice=tuple(shared if slot in alike else own for slot in players) if alike else (),
+            draw_keys=tuple(shared if slot in alike else own for slot in players) if alike else (),
             pasts=parent.pasts,
         )

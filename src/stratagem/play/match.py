@@ -61,14 +61,14 @@ class Setup:
     """Time of the game's clock at which play stops; the turn where the game has no clock."""
     counted: bool = False
     """True if a stopped game pays the value of its position."""
-    dice: tuple[Key, ...] = ()
+    draw_keys: tuple[Key, ...] = ()
     """Key of each player's draws, by slot; empty where all use the table's own."""
     pasts: tuple[Past, ...] = ()
     """Memory of earlier episodes of each player, by slot; empty where none has any."""
 
     def __post_init__(self) -> None:
         players = len(self.match.players)
-        for name, given in (("dice", len(self.dice)), ("pasts", len(self.pasts))):
+        for name, given in (("draw_keys", len(self.draw_keys)), ("pasts", len(self.pasts))):
             if given and given != players:
                 raise BadParameter(
                     f"{self.id} has {players} players and {given} {name}: `{name}` has one for each player of the "
@@ -79,9 +79,9 @@ class Setup:
         """Return the memory of a player of the match."""
         return self.pasts[slot] if self.pasts else NOTHING
 
-    def dice_of(self, slot: int) -> Key:
+    def draw_key_of(self, slot: int) -> Key:
         """Return the key of a player's draws."""
-        return self.dice[slot] if self.dice else self.key
+        return self.draw_keys[slot] if self.draw_keys else self.key
 
     def begin(self) -> State[Any]:
         """Return the state to play on."""

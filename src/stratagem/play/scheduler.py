@@ -50,8 +50,8 @@ def played(setups: Iterable[Setup], answer: Answer = answer) -> list[Episode]:
         raise BadParameter(
             f"Two episodes are called {twice[0]!r}, and one would be lost: give each an `id` of its own."
         )
-    found = {episode.id: episode for episode in play(asked, answer)}
-    return [found[setup.id] for setup in asked]
+    episodes = {episode.id: episode for episode in play(asked, answer)}
+    return [episodes[setup.id] for setup in asked]
 
 
 def _answered(tables: list[Table], answer: Answer) -> tuple[list[Table], list[Episode]]:

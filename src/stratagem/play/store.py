@@ -148,10 +148,10 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: 
 
     Without `calls` the decisions come without the calls behind them, which are by far the most to read.
     """
-    found = shards(folder)
-    if numbers is None and not found:
+    present = shards(folder)
+    if numbers is None and not present:
         raise BadRecord(f"There are no recorded episodes in {folder}.")
-    for number in found if numbers is None else numbers:
+    for number in present if numbers is None else numbers:
         behind = calls_by_decision(_read(folder, "calls", number), _read(folder, "prompts", number)) if calls else {}
         decisions = _decisions(_read(folder, "decisions", number), behind)
         for row in _read(folder, "episodes", number).to_pylist():
@@ -170,11 +170,11 @@ def read_calls(folder: Path, number: int, keys: Sequence[DecisionKey]) -> dict[D
     calls = calls.filter(pc.is_in(calls["episode"], value_set=pa.array({key[0] for key in keys}, pa.string())))
     wanted = set(keys)
     names = ("episode", "turn", "seat", "attempt")
-    places = zip(*(calls[name].to_pylist() for name in names), strict=True)
-    calls = calls.take([number for number, key in enumerate(places) if key in wanted])
+    rows = zip(*(calls[name].to_pylist() for name in names), strict=True)
+    calls = calls.take([number for number, key in enumerate(rows) if key in wanted])
     prompts = _read(folder, "prompts", number)
     prompts = prompts.filter(pc.is_in(prompts["id"], value_set=pc.unique(calls["prompt"])))
-    return {key: found[0] for key, found in calls_by_decision(calls, prompts).items()}
+    return {key: calls_there[0] for key, calls_there in calls_by_decision(calls, prompts).items()}
 
 
 def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = None) -> pa.Table:

@@ -90,7 +90,7 @@ class Table:
         try:
             shown = state if player.traits.sees_hidden else None
             past = setup.past_of(slot)
-            answer = player.turn(Ask(view, setup.dice_of(slot), slot, self._turn, attempt, shown, past))
+            answer = player.turn(Ask(view, setup.draw_key_of(slot), slot, self._turn, attempt, shown, past))
         except Exception as error:  # noqa: BLE001 - a player's fault is data, and no other table suffers
             answer = _raised(error)
         if isinstance(answer, Generator):
@@ -132,7 +132,7 @@ class Table:
 
     def _record(self, seat: Seat, view: View[Any], move: Move, attempt: int, *, legal: bool) -> None:
         how: How = move.how if legal or move.how == "error" else "illegal"
-        said = move.action if move.said is None and not legal else move.said
+        reply = move.action if move.said is None and not legal else move.said
         row = Decision(
             self.state.round,
             self._turn,
@@ -144,7 +144,7 @@ class Table:
             view.info_key,
             move.action if legal else None,
             how,
-            None if said is None else _shown(said),
+            None if reply is None else _shown(reply),
             calls=_calls(move.calls) if move.calls else (),
         )
         self.episode.decisions.append(row)
@@ -166,11 +166,11 @@ class Table:
         payoffs = self.state.standing()
         if payoffs is None:
             raise BadParameter(f"{self.state.game.spec.name} does not say what a position is worth before the end.")
-        worth = RoundResult(payoffs)
+        estimate = RoundResult(payoffs)
         if self._detail:
-            self._credit(worth)
-        self._round = [paid + payoff for paid, payoff in zip(self._round, payoffs, strict=True)]
-        self._close_round(worth)
+            self._credit(estimate)
+        self._round = [earned + payoff for earned, payoff in zip(self._round, payoffs, strict=True)]
+        self._close_round(estimate)
 
     def _close_round(self, result: RoundResult) -> None:
         episode = self.episode

@@ -134,7 +134,7 @@ class Player(Protocol):
 class Listener(Protocol):
     """Player that is told the payoffs of each round, as people are; it must not play by them."""
 
-    def hear(self, view: View[Any], paid: float, *, over: bool) -> None:
+    def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
         """Receive the end of a round; the view is the position now."""
         ...
 

@@ -241,9 +241,9 @@ def _resolve(name: str, game: Game[Any]) -> str:
     keys, family = _registry.names(), game.spec.family
     for wanted in (f"{family}/{name}", name):
         alike = [key for key in keys if key.casefold() == wanted.casefold()]
-        found = [key for key in alike if key == wanted] or alike
-        if len(found) == 1:
-            return _admitted(found[0], game)
+        matches = [key for key in alike if key == wanted] or alike
+        if len(matches) == 1:
+            return _admitted(matches[0], game)
     raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)])
 
 

@@ -135,10 +135,12 @@ class Human:
     def policy(self, view: View[Any]) -> Mapping[str, float]:
         raise CannotCompute("A human decides at the keyboard: the probabilities cannot be computed.")
 
-    def hear(self, view: View[Any], paid: float, *, over: bool) -> None:
+    def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
         """Print the payoffs of a round, and the standing where it was the last."""
         self.terminal.tell(
-            f"\n{view.situation}\nThe last round pays you {paid:+g}." if over else f"\nThe round pays you {paid:+g}."
+            f"\n{view.situation}\nThe last round pays you {payoff:+g}."
+            if over
+            else f"\nThe round pays you {payoff:+g}."
         )
 
     def _choose(self, view: View[Any], choices: Choices) -> str:

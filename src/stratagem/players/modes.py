@@ -51,7 +51,7 @@ class FreeText(Mode):
             return read(choices, call, speaker.style.close)
         guide = speaker.free(choices, prompt)
         call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new)
-        return heard(choices, guide, call, speaker.style.close)
+        return read_free(choices, guide, call, speaker.style.close)
 
 
 class Recovered(Mode):
@@ -65,7 +65,7 @@ class Recovered(Mode):
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         guide = speaker.free(choices, prompt)
         call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new, extended=True)
-        move = heard(choices, guide, call, speaker.style.close)
+        move = read_free(choices, guide, call, speaker.style.close)
         if move.action is not None or move.how == "error":
             return move
         elicited = speaker.engine.follow(call, elicitation(choices))
@@ -154,7 +154,7 @@ def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
     return Move(action, how, calls) if action is not None else Move(None, "illegal", calls, last.text)
 
 
-def heard(choices: Choices, guide: Free, call: Call, close: str = "") -> Move:
+def read_free(choices: Choices, guide: Free, call: Call, close: str = "") -> Move:
     """Return the action at which a free reply was stopped, or the one that it names at its end."""
     action = guide.action if guide.action is not None else choices.parse(before(guide.text, close)).action
     return spoken(action, "free", (call,))
@@ -171,5 +171,5 @@ def before(text: str, close: str) -> str:
 
     The tag is searched in the text, not in tokens.
     """
-    found, tag, _ = text.rpartition(close) if close else ("", "", "")
-    return found if tag else text
+    head, tag, _ = text.rpartition(close) if close else ("", "", "")
+    return head if tag else text

@@ -99,14 +99,14 @@ def pools(game: Game[Any]) -> dict[str, Pool]:
 
 def shared_strategies(game: Game[Any]) -> list[Shared]:
     """Return the strategies in more than one pool; two names for one strategy count as one."""
-    places: dict[str, list[tuple[str, str]]] = {}
+    entries: dict[str, list[tuple[str, str]]] = {}
     for pool in pools(game).values():
         for name in pool.players:
-            places.setdefault(_strategy(name, game), []).append((name, pool.name))
+            entries.setdefault(_strategy(name, game), []).append((name, pool.name))
     return [
-        Shared(tuple(dict.fromkeys(name for name, _ in found)), tuple(pool for _, pool in found))
-        for found in places.values()
-        if len(found) > 1
+        Shared(tuple(dict.fromkeys(name for name, _ in pairs)), tuple(pool for _, pool in pairs))
+        for pairs in entries.values()
+        if len(pairs) > 1
     ]
 
 

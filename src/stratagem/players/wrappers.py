@@ -146,10 +146,10 @@ def _earlier(facts: Any, rounds: int) -> Any:
     """Return the facts as they were so many counted rounds ago."""
     if not isinstance(facts, MatrixFacts | PieFacts | DivisionFacts):
         raise BadParameter("delay works in matrix games and the two negotiations only.")
-    kept = max(0, len(facts.mine) - rounds)
+    visible = max(0, len(facts.mine) - rounds)
     if isinstance(facts, MatrixFacts):
         facts = facts._replace(round=max(0, facts.round - rounds))
-    return facts._replace(mine=facts.mine[:kept], theirs=facts.theirs[:kept])
+    return facts._replace(mine=facts.mine[:visible], theirs=facts.theirs[:visible])
 
 
 def _depth(player: Player) -> int:

@@ -92,8 +92,8 @@ def window(board: Board, graph: Graph, place: str) -> str:
 
 def _told(board: Board, place: str) -> str:
     """Write a neighbour: the owner of its centre, and its unit."""
-    said = [f"of {board.owners[place]}"] if place in board.owners else []
+    words = [f"of {board.owners[place]}"] if place in board.owners else []
     if place in board.occupants:
         power, unit = board.occupants[place]
-        said.append(f"{unit[0]} of {power}")
-    return f"{place} ({', '.join(said)})" if said else place
+        words.append(f"{unit[0]} of {power}")
+    return f"{place} ({', '.join(words)})" if words else place

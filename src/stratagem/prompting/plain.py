@@ -32,11 +32,11 @@ class Plain(Style):
             raise BadParameter(f"A style needs `listed` as True or False, not {self.listed!r}.")
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
-        told, asked = self.told(view), "Answer with the action alone."
-        parts = (view.rules, told, f"{question(view)}\n{asked}") if self.listed else (view.rules, asked, told)
+        situation, asked = self.situation(view), "Answer with the action alone."
+        parts = (view.rules, situation, f"{question(view)}\n{asked}") if self.listed else (view.rules, asked, situation)
         return [Message("system", _SYSTEM), Message("user", "\n\n".join(parts))]
 
-    def told(self, view: View[Any]) -> str:
+    def situation(self, view: View[Any]) -> str:
         """Write the history and the present position."""
         return view.situation
 
@@ -59,7 +59,7 @@ class Brief(Plain):
     Situations that look the same to the seat have one prompt, so a table of rows by prompt is a policy by state.
     """
 
-    def told(self, view: View[Any]) -> str:
+    def situation(self, view: View[Any]) -> str:
         return f"State: {view.state_key}"
 
 

@@ -71,10 +71,10 @@ class ShapeLLM(Style):
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         game, facts = _matrix(view)
         rules = self._rules(game, facts)
-        told = "\n".join([*self._history(facts, past), f"Reply with {' or '.join(facts.labels)} only."])
+        text = "\n".join([*self._history(facts, past), f"Reply with {' or '.join(facts.labels)} only."])
         if self.system:
-            return [Message("system", rules), Message("user", told)]
-        return [Message("user", f"{rules}\n{told}")]
+            return [Message("system", rules), Message("user", text)]
+        return [Message("user", f"{rules}\n{text}")]
 
     def _history(self, facts: MatrixFacts, past: Past) -> list[str]:
         played = list(zip(facts.mine, facts.theirs, strict=True))
@@ -84,8 +84,8 @@ class ShapeLLM(Style):
         (own, other), lines = self._labels(facts), []
         if self.shows == "occurrence" and counts.total():
             pairs = product(range(len(own)), range(len(other)))
-            told = ", ".join(f"{own[i]}/{other[j]} {counts[i, j]}" for i, j in pairs)
-            lines.append(f"How often each pair was played before the last round, yours first: {told}.")
+            text = ", ".join(f"{own[i]}/{other[j]} {counts[i, j]}" for i, j in pairs)
+            lines.append(f"How often each pair was played before the last round, yours first: {text}.")
         return [*lines, f"Last round you played {own[last[0]]}, they played {other[last[1]]}."]
 
     def _labels(self, facts: MatrixFacts) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -24,7 +24,7 @@ STEPS = ("0", "1", "2")
 class RaceState(State):
     """How far each seat has come; the share of the way is paid at the end."""
 
-    kept = ("way", "turn")
+    state_fields = ("way", "turn")
 
     def begin(self):
         super().begin()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stratagem.engines.remote.replies import LONGEST, Reply, quoted, read_models, read_reply, said
+from stratagem.engines.remote.replies import LONGEST, Reply, error_message, quoted, read_models, read_reply
 from stratagem.engines.remote.retries import Failure
 from stratagem.engines.remote.secret import Secret
 
@@ -104,7 +104,7 @@ def test_a_secret_is_hidden_wherever_it_stands():
     ],
 )
 def test_what_an_error_says_is_found(body, message):
-    assert said(body) == message
+    assert error_message(body) == message
 
 
 def test_a_quotation_is_one_line_that_no_terminal_obeys():

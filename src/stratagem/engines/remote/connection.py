@@ -15,7 +15,7 @@ import httpx2
 import openai
 
 from stratagem.engines.remote.hosts import host_of, is_loopback
-from stratagem.engines.remote.replies import quoted, said
+from stratagem.engines.remote.replies import error_message, quoted
 from stratagem.engines.remote.retries import Failure, Patience, asked_pause, passes
 from stratagem.engines.remote.secret import Secret
 from stratagem.errors import BadParameter
@@ -80,7 +80,7 @@ class Connection:
 
     def _refused(self, response: httpx2.Response) -> Failure:
         status = response.status_code
-        full = self._secret.hide(response.headers.get("location") or said(response.content))
+        full = self._secret.hide(response.headers.get("location") or error_message(response.content))
         why = f"answered with status {status}: {quoted(full)}"
         return Failure(why, again=passes(status), status=status, asked=asked_pause(response.headers), full=full)
 

@@ -92,7 +92,7 @@ def _host(text: str) -> Host:
 def check_allowed(url: str) -> None:
     """Refuse a server that only a file names."""
     host = host_of(url)
-    if _allowed and not any(one.covers(host) for one in _allowed[-1]):
+    if _allowed and not any(known.covers(host) for known in _allowed[-1]):
         raise BadParameter(
             f"A recipe names a server at {host}, which is asked only if you say so: add --allow-host {host}."
         )

@@ -27,14 +27,14 @@ def lacks(failure: Failure, model: str) -> bool:
     return failure.status == 404 or (failure.status == 400 and named is not None)
 
 
-def told(url: str, failure: Failure) -> str:
+def cause(url: str, failure: Failure) -> str:
     """Describe the failure as a sentence without its end."""
     return f"The server at {url} {failure.why.rstrip('. ')}"
 
 
-def mended(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> BadServer:
+def bad_server(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> BadServer:
     """Return the error that says how to correct the mistake."""
-    return BadServer(f"{told(url, failure)}: {_advice(url, failure, secret, model, models)}.")
+    return BadServer(f"{cause(url, failure)}: {_advice(url, failure, secret, model, models)}.")
 
 
 def _advice(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> str:

@@ -38,7 +38,9 @@ def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
     if text is None and ended == "length":
         text = ""
     if text is None:
-        raise Failure(_no_text(ended) if choice else f"answered with no chat completion: {quoted(hide(said(body)))}")
+        raise Failure(
+            _no_text(ended) if choice else f"answered with no chat completion: {quoted(hide(error_message(body)))}"
+        )
     text = hide(text)
     cut = ended == "length" or len(text) > LONGEST
     usage = _mapping(answer.get("usage"))
@@ -57,7 +59,7 @@ def read_models(body: bytes, hide: Callable[[str], str], most: int) -> list[str]
     return [quoted(hide(name)) for name in names if isinstance(name, str) and name][:most]
 
 
-def said(body: bytes) -> str:
+def error_message(body: bytes) -> str:
     """Return the message of an error where there is one, else the answer as it is."""
     answer = parsed(body)
     error = _mapping(answer).get("error", answer)

@@ -58,10 +58,10 @@ def prices_from_environment(model: str) -> Prices | None:
 
 
 def _priced(entry: str) -> tuple[str, Prices]:
-    found = _ENTRY.fullmatch(entry)
-    if found is None:
+    match = _ENTRY.fullmatch(entry)
+    if match is None:
         raise BadParameter(
             f"{VARIABLE} is prices of a million tokens of prompt and reply, such as 0.15/0.60 or "
             f"MODEL=0.15/0.60, OTHER=2.5/10, not {entry!r}."
         )
-    return (found["model"] or "").strip(), Prices(prompt=float(found["prompt"]), reply=float(found["reply"]))
+    return (match["model"] or "").strip(), Prices(prompt=float(match["prompt"]), reply=float(match["reply"]))

@@ -39,13 +39,13 @@ def _legal_in_an_episode(case: Case, key: Key) -> None:
                     ) from error
 
 
-def some(choices: Choices, dice: Key) -> Iterator[str]:
+def some(choices: Choices, key: Key) -> Iterator[str]:
     """All choices where they are few, else some drawn at random."""
     if choices.count <= _ALL:
         yield from choices
     else:
         yield choices.first
-        yield from (choices.sample(dice.at("some", n)) for n in range(_ALL // 2))
+        yield from (choices.sample(key.at("some", n)) for n in range(_ALL // 2))
 
 
 def illegal(case: Case) -> str:
@@ -96,9 +96,9 @@ def _wrong_seats(state: State[Any], usual: Actions) -> Iterator[Actions]:
     for seat in state.to_act:
         if len(state.to_act) > 1:
             yield {other: action for other, action in usual.items() if other != seat}
-    said = next(iter(usual.values()), "x")
+    spoken = next(iter(usual.values()), "x")
     for seat in {-1, state.game.spec.seats, *range(state.game.spec.seats)} - set(state.to_act):
-        yield from ({**usual, seat: said}, {seat: said}, {**usual, seat: None}, {seat: None})
+        yield from ({**usual, seat: spoken}, {seat: spoken}, {**usual, seat: None}, {seat: None})
 
 
 def _refused(here: Position, actions: Actions) -> None:
@@ -174,11 +174,11 @@ def _choices_in_an_episode(case: Case, key: Key) -> None:
     for here in case.closer(key):
         for seat in here.state.to_act:
             offered = here.state.view(seat).choices
-            if found := unsound(offered, here.dice):
-                raise Broken(f"seat {seat}'s choices {found}", here.transcript)
+            if fault := unsound(offered, here.dice):
+                raise Broken(f"seat {seat}'s choices {fault}", here.transcript)
 
 
-def unsound(offered: Choices, dice: Key) -> str:
+def unsound(offered: Choices, key: Key) -> str:
     """Return the first fault of these choices; empty if there is none."""
     listed = list(islice(offered, _LISTED))
     if len(set(listed)) != len(listed):
@@ -188,7 +188,7 @@ def unsound(offered: Choices, dice: Key) -> str:
         return f"list {len(listed)} actions and count {offered.count}"
     if offered.first != listed[0]:
         return f"begin with {listed[0]!r} and say that {offered.first!r} is first"
-    for action in (*islice(listed, _ALL), *(offered.sample(dice.at("sample", n)) for n in range(8))):
+    for action in (*islice(listed, _ALL), *(offered.sample(key.at("sample", n)) for n in range(8))):
         if action not in offered:
             return f"do not contain their own {action!r}"
         if (reply := offered.parse(action)).action != action:

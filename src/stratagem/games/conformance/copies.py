@@ -46,8 +46,8 @@ def _compare(here: Position, other: State[Any], how: str) -> None:
     turn, usual = (other.to_act, other.over, other.round), (here.state.to_act, here.state.over, here.state.round)
     if turn != usual:
         raise Broken(f"{how}, (to_act, over, round) is {turn} and not {usual}", here.transcript)
-    if found := first_difference(all_shown(other), all_shown(here.state)):
-        raise Broken(f"{how}, {found}", here.transcript)
+    if unequal := first_difference(all_shown(other), all_shown(here.state)):
+        raise Broken(f"{how}, {unequal}", here.transcript)
 
 
 def forks(case: Case) -> str:
@@ -56,14 +56,14 @@ def forks(case: Case) -> str:
 
 
 def _forks_of_an_episode(case: Case, key: Key) -> None:
-    kept: list[tuple[Position, State[Any], dict[str, Any]]] = []
+    dumps: list[tuple[Position, State[Any], dict[str, Any]]] = []
     last = None
     for last in case.closer(key):
-        kept.append((last, last.state.fork(), last.state.dump()))
+        dumps.append((last, last.state.fork(), last.state.dump()))
         _try_forks(case, last)
     if last is None:
         return
-    for here, fork, dumped in kept:
+    for here, fork, dumped in dumps:
         if fork.dump() != dumped:
             raise Broken("playing the original changed its fork", here.transcript)
         for actions in last.transcript.actions[len(here.transcript.actions) :]:
@@ -108,8 +108,8 @@ def _dumps_of_an_episode(case: Case, key: Key) -> None:
         loaded = case.game.load(data, key)
         _compare(here, loaded, "loaded from its dump")
         original = here.state.fork()
-        if found := follow(loaded, case.play_out(original, here.dice)):
-            raise Broken(f"after loading, {found}", here.transcript)
+        if unequal := follow(loaded, case.play_out(original, here.dice)):
+            raise Broken(f"after loading, {unequal}", here.transcript)
         if loaded.dump() != original.dump():
             raise Broken("a loaded state came to another end", here.transcript)
 
@@ -126,7 +126,7 @@ def _views_of_an_episode(case: Case, key: Key) -> None:
             read, unread = state.view(seat), state.view(seat)
             first, written = shown(read, acting=acting), repr(read.facts)
             case.play_out(state, here.dice)
-            found = difference(shown(read, acting=acting), first) or difference(shown(unread, acting=acting), first)
-            if found or repr(read.facts) != written:
-                says = found or f"facts: {read.facts!r} against {written}"
+            unequal = difference(shown(read, acting=acting), first) or difference(shown(unread, acting=acting), first)
+            if unequal or repr(read.facts) != written:
+                says = unequal or f"facts: {read.facts!r} against {written}"
                 raise Broken(f"later play changed what an old view of seat {seat} says, {says}", here.transcript)

@@ -69,10 +69,10 @@ def results(case: Case) -> str:
 def _results_of_an_episode(case: Case, key: Key) -> None:
     seats = case.game.spec.seats
     for here in case.walk(key):
-        told = {"payoffs are": here.result and here.result.payoffs, "a position's worth is": here.state.standing()}
-        for what, paid in told.items():
-            if paid is not None and (len(paid) != seats or not all(isfinite(pay) for pay in paid)):
-                raise Broken(f"{what} {paid}, not one finite number for each of {seats} seats", here.transcript)
+        figures = {"payoffs are": here.result and here.result.payoffs, "a position's worth is": here.state.standing()}
+        for what, returns in figures.items():
+            if returns is not None and (len(returns) != seats or not all(isfinite(pay) for pay in returns)):
+                raise Broken(f"{what} {returns}, not one finite number for each of {seats} seats", here.transcript)
 
 
 def utility(case: Case) -> str:
@@ -107,16 +107,16 @@ def totals_of(case: Case, key: Key, *, silence: float = 0.0) -> tuple[list[float
 
 def bounds(case: Case) -> str:
     """Check that every seat's return is within the declared bounds, silent seats included."""
-    paid: list[float] = []
-    done = every_episode(case, lambda case, key: _bounds_of_an_episode(case, key, paid))
-    return f"{done}, paid from {min(paid):g} to {max(paid):g}, declared {case.game.spec.bounds}"
+    returns: list[float] = []
+    done = every_episode(case, lambda case, key: _bounds_of_an_episode(case, key, returns))
+    return f"{done}, paid from {min(returns):g} to {max(returns):g}, declared {case.game.spec.bounds}"
 
 
-def _bounds_of_an_episode(case: Case, key: Key, paid: list[float]) -> None:
+def _bounds_of_an_episode(case: Case, key: Key, returns: list[float]) -> None:
     low, high = case.game.spec.bounds
     for silence in (0.0, 0.3):
         totals, transcript = totals_of(case, key, silence=silence)
-        paid += totals
+        returns += totals
         if min(totals) < low - _CLOSE or max(totals) > high + _CLOSE:
             raise Broken(f"payoffs {totals} are beyond the declared bounds {low:g} to {high:g}", transcript)
 

@@ -34,10 +34,10 @@ def _look_at_an_episode(case: Case, key: Key, seen: Seen, tally: Tally, redraws:
         for seat in range(case.game.spec.seats):
             acting = seat in here.state.to_act
             view = shown(here.state.view(seat), acting=acting)
-            place = seat, acting, here.state.over, view["info_key"]
-            earlier, transcript = seen.setdefault(place, (view, here.transcript))
+            where = seat, acting, here.state.over, view["info_key"]
+            earlier, transcript = seen.setdefault(where, (view, here.transcript))
             tally.met += earlier is not view
-            if found := difference(view, earlier):
-                says = f"seat {seat} is shown more than its information set {view['info_key']!r}, {found}"
+            if unlike := difference(view, earlier):
+                says = f"seat {seat} is shown more than its information set {view['info_key']!r}, {unlike}"
                 raise Broken(says, here.transcript, transcript)
             redraws.note(here.state, seat)

@@ -66,9 +66,9 @@ class Redraws:
                     self._redraw(here, seat)
 
     def _redraw(self, here: Position, seat: Seat) -> None:
-        dice = here.dice.at("redraw", seat)
+        draws = here.dice.at("redraw", seat)
         try:
-            found = _looked_through(here, seat, here.state.resample(seat, dice))
+            found = _looked_through(here, seat, here.state.resample(seat, draws))
         except CannotCompute:
             self.refused = True
             return
@@ -76,14 +76,14 @@ class Redraws:
         if self.case.game.spec.private_information and not here.state.over:
             self._vary(here, seat, found)
 
-    def _vary(self, here: Position, seat: Seat, found: Hidden) -> None:
+    def _vary(self, here: Position, seat: Seat, hidden: Hidden) -> None:
         """Redraw until two redraws differ, where play met several states or none has differed yet."""
         several = len(self.met[_place(here.state, seat)])
         self.varied += several > 1
         if several < 2 and self.differed:
             return
-        dice = here.dice.at("vary", seat)
-        if any(_hidden(here.state.resample(seat, dice.at(n)), seat) != found for n in range(_DRAWS)):
+        draws = here.dice.at("vary", seat)
+        if any(_hidden(here.state.resample(seat, draws.at(n)), seat) != hidden for n in range(_DRAWS)):
             self.differed = True
         elif several > 1:
             says = f"{_DRAWS} redraws for seat {seat} are all alike, though it knows as much of {several} states"
@@ -126,8 +126,8 @@ def _looked_through(here: Position, seat: Seat, other: State[Any]) -> Hidden:
     state, acting = here.state, seat in here.state.to_act
     if (other.to_act, other.over, other.round) != (state.to_act, state.over, state.round):
         raise Broken(f"what is redrawn for seat {seat} stands elsewhere in the game", here.transcript)
-    if found := difference(shown(other.view(seat), acting=acting), shown(state.view(seat), acting=acting)):
-        raise Broken(f"seat {seat} can tell a redrawn state from the true one, {found}", here.transcript)
+    if fault := difference(shown(other.view(seat), acting=acting), shown(state.view(seat), acting=acting)):
+        raise Broken(f"seat {seat} can tell a redrawn state from the true one, {fault}", here.transcript)
     return _hidden(other, seat)
 
 

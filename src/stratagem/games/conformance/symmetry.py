@@ -45,9 +45,9 @@ def _exchanged(case: Case, key: Key) -> None:
             actions = {swap[seat]: action for seat, action in here.transcript.actions[-1].items()}
             if set(actions) != set(mirror.to_act):
                 raise Broken(f"with seats 0 and {other} exchanged others are to act", here.transcript)
-            paid = mirror.play(actions).payoffs
-            if tuple(paid[swap[seat]] for seat in range(len(paid))) != tuple(here.result.payoffs):
-                says = f"with seats 0 and {other} exchanged {here.result.payoffs} became {paid}"
+            payoffs = mirror.play(actions).payoffs
+            if tuple(payoffs[swap[seat]] for seat in range(len(payoffs))) != tuple(here.result.payoffs):
+                says = f"with seats 0 and {other} exchanged {here.result.payoffs} became {payoffs}"
                 raise Broken(says, here.transcript)
 
 
@@ -63,28 +63,28 @@ PAIRS: tuple[tuple[str, Chooser, Chooser], ...] = (
 
 def _expected_alike(case: Case) -> str:
     """Compare exactly the expected payoffs, at each seat, of one player who differs from the rest."""
-    for name, one, rest in PAIRS:
-        values = [_expectation(case, seat, one, rest) for seat in range(case.game.spec.seats)]
+    for name, deviant, rest in PAIRS:
+        values = [_expectation(case, seat, deviant, rest) for seat in range(case.game.spec.seats)]
         if max(values) - min(values) > 1e-9:
             raise Broken(f"{name} expect {values} by seat", Transcript(case.key))
     return "expectations by enumeration"
 
 
-def _expectation(case: Case, seat: Seat, one: Chooser, rest: Chooser) -> float:
+def _expectation(case: Case, seat: Seat, deviant: Chooser, rest: Chooser) -> float:
     budget = [_POSITIONS]
-    return sum(p * _value(state, seat, one, rest, budget) for p, state in starts(case.game))
+    return sum(p * _value(state, seat, deviant, rest, budget) for p, state in starts(case.game))
 
 
-def _value(state: State[Any], seat: Seat, one: Chooser, rest: Chooser, budget: list[int]) -> float:
+def _value(state: State[Any], seat: Seat, deviant: Chooser, rest: Chooser, budget: list[int]) -> float:
     budget[0] -= 1
     if budget[0] < 0:
         raise CannotCompute("the game is too large to be enumerated")
     if state.over:
         return 0.0
     total = 0.0
-    for chosen, actions in _plays(state, {s: one if s == seat else rest for s in state.to_act}):
+    for chosen, actions in _plays(state, {s: deviant if s == seat else rest for s in state.to_act}):
         for chance, after, result in outcomes(state, actions):
-            total += chosen * chance * (result.payoffs[seat] + _value(after, seat, one, rest, budget))
+            total += chosen * chance * (result.payoffs[seat] + _value(after, seat, deviant, rest, budget))
     return total
 
 
@@ -93,16 +93,16 @@ def _plays(state: State[Any], choosers: dict[Seat, Chooser]) -> Iterator[tuple[f
     for seat, chooser in choosers.items():
         choices = state.view(seat).choices
         listed = [choices.first] if chooser is _first else list(choices)
-        plays = [(p / len(listed), {**actions, seat: said}) for p, actions in plays for said in listed]
+        plays = [(p / len(listed), {**actions, seat: choice}) for p, actions in plays for choice in listed]
     yield from plays
 
 
 def _sampled_alike(case: Case) -> str:
     """Compare the same by sampling, each seat on tables of its own."""
-    for name, one, rest in PAIRS:
+    for name, deviant, rest in PAIRS:
         first = None
         for seat in range(case.game.spec.seats):
-            mean, error = _sample(case, seat, one, rest)
+            mean, error = _sample(case, seat, deviant, rest)
             first = first or (mean, error)
             if abs(mean - first[0]) > _SIGMAS * sqrt(error**2 + first[1] ** 2) + 1e-9:
                 says = f"{name} earn {mean:.3f} at seat {seat} and {first[0]:.3f} at seat 0"
@@ -110,14 +110,14 @@ def _sampled_alike(case: Case) -> str:
     return f"means over {_SAMPLED} tables a seat"
 
 
-def _sample(case: Case, seat: Seat, one: Chooser, rest: Chooser) -> tuple[float, float]:
+def _sample(case: Case, seat: Seat, deviant: Chooser, rest: Chooser) -> tuple[float, float]:
     totals = []
     for key in case.tables(f"symmetry {seat}", _SAMPLED):
         state, total, moves = case.game.start(key), 0.0, 0
         while not state.over:
-            dice = key.at("player", moves)
-            choosers = ((s, one if s == seat else rest) for s in state.to_act)
-            total += state.play({s: chooser(state.view(s), dice.at(s)) for s, chooser in choosers}).payoffs[seat]
+            draws = key.at("player", moves)
+            choosers = ((s, deviant if s == seat else rest) for s in state.to_act)
+            total += state.play({s: chooser(state.view(s), draws.at(s)) for s, chooser in choosers}).payoffs[seat]
             moves += 1
         totals.append(total)
     mean = sum(totals) / len(totals)

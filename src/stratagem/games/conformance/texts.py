@@ -24,8 +24,8 @@ def _texts_of_an_episode(case: Case, key: Key, rules: Rules) -> None:
                     raise Broken(f"the {name} of seat {seat} cannot be read: {text!r}", here.transcript)
             if not isinstance(view.state_key, str) or not isinstance(view.info_key, str):
                 raise Broken(f"the keys of seat {seat} are not strings", here.transcript)
-            told, transcript = rules.setdefault(seat, (view.rules, here.transcript))
-            if told != view.rules:
+            rules_before, transcript = rules.setdefault(seat, (view.rules, here.transcript))
+            if rules_before != view.rules:
                 raise Broken(f"seat {seat} is told other rules than before", here.transcript, transcript)
 
 

@@ -62,11 +62,11 @@ def _along_a_match(case: Case, key: Key, mirror: Twin) -> None:
     seats: list[Seat] = []
     for here in case.walk(key):
         if here.result is not None:
-            (said,) = here.transcript.actions[-1].values()
+            (action,) = here.transcript.actions[-1].values()
             numbers: dict[str | None, int] = {mirror.action(node, a): a for a in node.legal_actions()}
-            if said not in numbers:
-                raise Broken(f"OpenSpiel does not let {said!r} be played: {list(numbers)}", here.transcript)
-            node = node.child(numbers[said])
+            if action not in numbers:
+                raise Broken(f"OpenSpiel does not let {action!r} be played: {list(numbers)}", here.transcript)
+            node = node.child(numbers[action])
             if node.is_terminal() != here.result.closed:
                 raise Broken("the round ends here or in OpenSpiel, and not in both", here.transcript)
             if here.result.closed:
@@ -102,8 +102,8 @@ def _everywhere(mirror: Twin, pair: Pair, budget: list[int]) -> None:
     if budget[0] < 0 or len(pair.transcript.actions) > _DEEPEST:
         raise CannotCompute("the game is too large to be walked whole")
     _same(mirror, pair)
-    for said in product(*(pair.state.view(seat).choices for seat in pair.state.to_act)):
-        actions: dict[Seat, str | None] = dict(zip(pair.state.to_act, said, strict=True))
+    for joint in product(*(pair.state.view(seat).choices for seat in pair.state.to_act)):
+        actions: dict[Seat, str | None] = dict(zip(pair.state.to_act, joint, strict=True))
         if actions:
             for _, after, result in outcomes(pair.state, actions):
                 then = pair.transcript.then(actions)

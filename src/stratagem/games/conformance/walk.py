@@ -58,9 +58,9 @@ class Case:
         """Keys of the tables."""
         return (self.key.at(kind, n) for n in range(number or self.episodes))
 
-    def joint(self, state: State[Any], dice: Key) -> dict[Seat, str | None]:
+    def joint(self, state: State[Any], key: Key) -> dict[Seat, str | None]:
         """Return an action for each seat to act."""
-        return {seat: self.player(state.view(seat), dice.at("seat", seat)) for seat in state.to_act}
+        return {seat: self.player(state.view(seat), key.at("seat", seat)) for seat in state.to_act}
 
     def walk(self, key: Key, *, silence: float = 0.0) -> Iterator[Position]:
         """Walk an episode from its first position to its last; a seat is silent with probability `silence`."""
@@ -68,10 +68,10 @@ class Case:
         state = self.game.start(key)
         yield Position(state, transcript)
         while not state.over:
-            dice = key.at("player", len(transcript.actions))
-            actions = self.joint(state, dice)
+            player_key = key.at("player", len(transcript.actions))
+            actions = self.joint(state, player_key)
             for seat in actions:
-                if silence and dice.at("silent", seat).unit() < silence:
+                if silence and player_key.at("silent", seat).unit() < silence:
                     actions[seat] = None
             transcript = transcript.then(actions)
             self._count(transcript)
@@ -97,11 +97,11 @@ class Case:
                 looked += 1
                 yield here
 
-    def play_out(self, state: State[Any], dice: Key) -> list[tuple[Actions, RoundResult]]:
+    def play_out(self, state: State[Any], key: Key) -> list[tuple[Actions, RoundResult]]:
         """Play to the end and return the moves and their results."""
         done: list[tuple[Actions, RoundResult]] = []
         while not state.over:
-            actions = self.joint(state, dice.at("on", len(done)))
+            actions = self.joint(state, key.at("on", len(done)))
             done.append((actions, state.play(actions)))
             if len(done) > MOVES:
                 raise Endless(f"from here the episode has not ended after {MOVES} moves", self.latest)
@@ -136,8 +136,8 @@ def difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
 def first_difference(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> str:
     """Return the first seat whose views differ, with the difference."""
     for seat, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
-        if found := difference(mine, other):
-            return f"seat {seat} is shown other {found}"
+        if unlike := difference(mine, other):
+            return f"seat {seat} is shown other {unlike}"
     return ""
 
 

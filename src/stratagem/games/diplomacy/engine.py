@@ -115,11 +115,14 @@ def process(engine: Engine, orders: Mapping[str, Sequence[str]]) -> Results:
     for power, lines in orders.items():
         engine.set_orders(power, list(lines), expand=False)
     if engine.error:
-        said = "; ".join(str(getattr(error, "message", error)) for error in engine.error)
-        raise CannotCompute(f"The engine of Diplomacy refused an order that it had offered: {said}.")
+        message = "; ".join(str(getattr(error, "message", error)) for error in engine.error)
+        raise CannotCompute(f"The engine of Diplomacy refused an order that it had offered: {message}.")
     engine.process()
-    found = engine.result_history.last_value()
-    return {unit: tuple(sorted({code for one in codes if (code := _code(one))})) for unit, codes in found.items()}
+    codes_by_unit = engine.result_history.last_value()
+    return {
+        unit: tuple(sorted({code for code_object in codes if (code := _code(code_object))}))
+        for unit, codes in codes_by_unit.items()
+    }
 
 
 def _code(code: Any) -> str:

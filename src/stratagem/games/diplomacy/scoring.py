@@ -32,9 +32,9 @@ def outcome(centers: Sequence[int], units: Sequence[int]) -> tuple[float, ...]:
 
 def shared(centers: Sequence[int]) -> tuple[float, ...]:
     """Return the bonus for each one's place; places that are tied for are shared."""
-    found = []
+    rewards = []
     for own in centers:
         above, level = sum(other > own for other in centers), sum(other == own for other in centers)
         places = [PLACES[place] if place < len(PLACES) else 0.0 for place in range(above, above + level)]
-        found.append(sum(places) / level)
-    return tuple(found)
+        rewards.append(sum(places) / level)
+    return tuple(rewards)

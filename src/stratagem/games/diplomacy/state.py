@@ -34,7 +34,7 @@ class DiplomacyState(State[DiplomacyFacts]):
     """State of an episode. The engine is set up on demand, and forks share what has been computed."""
 
     __slots__ = ("_engine", "known", "log", "position")
-    kept = ("position", "log")
+    state_fields = ("position", "log")
     game: Diplomacy
 
     def __init__(self, game: Diplomacy, chance: Chance) -> None:
@@ -62,10 +62,10 @@ class DiplomacyState(State[DiplomacyFacts]):
         if self.over or set(actions) != set(self.to_act):
             raise self.refuse(actions)
         orders: dict[str, list[str]] = {}
-        for seat, said in actions.items():
+        for seat, given in actions.items():
             sheet = self.board.sheet(self.game.powers[seat])
             assert sheet is not None
-            action = self.game.default_action(self.view(seat).facts) if said is None else said
+            action = self.game.default_action(self.view(seat).facts) if given is None else given
             if action not in sheet:
                 raise self.refuse(actions)
             orders[self.game.powers[seat]] = action.split("\n")
@@ -124,8 +124,8 @@ class DiplomacyState(State[DiplomacyFacts]):
     def standing(self) -> tuple[float, ...]:
         """Return the sum-of-squares score if the game were counted here: a unit in a centre owns it."""
         owners = self.board.owners | {place: power for place, (power, _) in self.board.occupants.items()}
-        held = [owners[place] for place in self.game.centers if place in owners]
-        counts = {power: held.count(power) for power in self.board.powers}
+        owned = [owners[place] for place in self.game.centers if place in owners]
+        counts = {power: owned.count(power) for power in self.board.powers}
         best = max(counts, key=lambda power: counts[power])
         alone = counts[best] >= self._at_work().win and list(counts.values()).count(counts[best]) == 1
         winner = self.game.powers.index(best) if alone and best in self.game.powers else None
@@ -182,7 +182,7 @@ def _is_log(log: Any, powers: Collection[str]) -> bool:
         phases, powers_named = [phase for phase, _ in log], {power for power, _ in rows}
     except (TypeError, ValueError):
         return False
-    words = [*phases, *(word for _, said in rows for word in said)]
+    words = [*phases, *(word for _, orders in rows for word in orders)]
     return isinstance(log, tuple) and powers_named <= {*powers} and all(type(w) is str for w in words)
 
 

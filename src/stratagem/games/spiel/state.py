@@ -73,7 +73,7 @@ class SpielState(State[SpielFacts]):
         if len(actions) != len(seats) or not seats:
             raise self.refuse(actions)
         try:
-            ids = [None if (said := actions[seat]) is None else self.facts(seat).menu.ids[said] for seat in seats]
+            ids = [None if (action := actions[seat]) is None else self.facts(seat).menu.ids[action] for seat in seats]
         except KeyError:
             raise self.refuse(actions) from None
         if None in ids:
@@ -147,9 +147,9 @@ class SpielState(State[SpielFacts]):
 
     def _redrawn(self, seat: Seat, chance: Chance) -> Node:
         """Redraw with the engine and replay its history: some engines change a state without changing its history."""
-        name, places = self.game.spec.name, count()
+        name, indices = self.game.spec.name, count()
         try:
-            node = self.node.resample_from_infostate(seat, lambda: _unit(chance.at("resample", next(places))))
+            node = self.node.resample_from_infostate(seat, lambda: _unit(chance.at("resample", next(indices))))
             *_, last = replay(self.game.engine, node.history())
         except (RuntimeError, BadRecord) as error:
             raise CannotCompute(f"OpenSpiel cannot redraw what a seat of {name} does not see.") from error

@@ -57,10 +57,10 @@ class Neighbours:
                 self.groups[row, column] = [*group, *[group[0]] * (deep - len(group))]
 
     def _grouped(self, others: tuple[Node, ...]) -> list[list[int]]:
-        found: dict[str, list[int]] = {}
+        result: dict[str, list[int]] = {}
         for node in others:
-            found.setdefault(province(node), []).append(self.place[node])
-        return list(found.values())
+            result.setdefault(province(node), []).append(self.place[node])
+        return list(result.values())
 
     def spread(self, values: Ints) -> Ints:
         """Spread values one step.
@@ -100,18 +100,18 @@ class Appraisal:
 
     def _enterable(self, power: str) -> Counter[str]:
         reach = self.near.graph.reach
-        found: Counter[str] = Counter()
+        result: Counter[str] = Counter()
         for unit in self.board.units(power):
-            found.update(reach[unit])
-            found[province(unit)] += 1
-        return found
+            result.update(reach[unit])
+            result[province(unit)] += 1
+        return result
 
     def _competition(self) -> Counter[str]:
-        found: Counter[str] = Counter()
+        result: Counter[str] = Counter()
         for other, able in self._able.items():
             if other != self.power:
-                found |= able
-        return found
+                result |= able
+        return result
 
     def attack(self, place: str) -> int:
         """Return the size of the owner of a foreign centre; all free centres are one power together."""
@@ -138,11 +138,11 @@ class Appraisal:
         level: Any = np.array(
             [known[p][0] * weights.attack + known[p][1] * weights.defence for p in places], self.number
         )
-        worth = np.zeros_like(level)
+        total = np.zeros_like(level)
         for weight in weights.proximity:
-            worth += weight * level
+            total += weight * level
             level = self.spread(level)
         for number, p in enumerate(places):
-            worth[number] += weights.strength * self.strength[p] - weights.competition * self.competition[p]
-            worth[number] += weights.guard * known[p][1]
-        return dict(zip(nodes, worth.tolist(), strict=True))
+            total[number] += weights.strength * self.strength[p] - weights.competition * self.competition[p]
+            total[number] += weights.guard * known[p][1]
+        return dict(zip(nodes, total.tolist(), strict=True))

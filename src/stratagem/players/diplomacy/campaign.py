@@ -50,10 +50,10 @@ class Campaign:
     def _decide(self, place: str, *, can_wait: bool) -> str | None:
         """Give an order to the unit there, or name the unit whose order it waits for."""
         unit = self._units[place]
-        worth = self._worth(unit)
-        candidates = self._candidates(place, unit, worth)
+        levels = self._worth(unit)
+        candidates = self._candidates(place, unit, levels)
         while candidates:
-            node = self._pick(candidates, worth, self.dice)
+            node = self._pick(candidates, levels, self.dice)
             target = province(node)
             if target == place:
                 break
@@ -72,9 +72,9 @@ class Campaign:
         """Return the value to compare by; among equals the unit's own place wins."""
         return {**self.values, unit: self.values[unit] + 1}
 
-    def _candidates(self, place: str, unit: Node, worth: Mapping[Node, float]) -> list[Node]:
+    def _candidates(self, place: str, unit: Node, levels: Mapping[Node, float]) -> list[Node]:
         """Return the possible destinations of the unit there, the best first."""
-        return ranked((*self.eyes.near.graph.next_to[unit], unit), worth)
+        return ranked((*self.eyes.near.graph.next_to[unit], unit), levels)
 
     def _try(self, unit: Node, node: Node, target: str) -> bool:
         """Move there, or support the unit that is or will be there under threat; False if neither makes sense."""

@@ -24,15 +24,15 @@ _ALTERNATIVE, _STEEPNESS = 50, 500
 
 def picked(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
     """Go from the best to the next with probability 0.5 max(0, 1 - 5 relative gap), until a candidate is picked."""
-    place = 0
-    while place + 1 < len(candidates):
-        here, after = values[candidates[place]], values[candidates[place + 1]]
+    index = 0
+    while index + 1 < len(candidates):
+        here, after = values[candidates[index]], values[candidates[index + 1]]
         if dice.below(100) >= _ALTERNATIVE:
             break
         if dice.below(100) * here < _STEEPNESS * (here - after):
             break
-        place += 1
-    return candidates[place]
+        index += 1
+    return candidates[index]
 
 
 def best(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
@@ -81,10 +81,10 @@ class DumbBot(Commander):
         """Remove from the worst unit up, each passed over with probability one half."""
         left = ranked(eyes.board.units(eyes.power), values)[::-1]
         for _ in range(count):
-            place = 0
-            while place + 1 < len(left) and self.pick is picked and dice.below(100) < _ALTERNATIVE:
-                place += 1
-            yield f"{left.pop(place)} D"
+            index = 0
+            while index + 1 < len(left) and self.pick is picked and dice.below(100) < _ALTERNATIVE:
+                index += 1
+            yield f"{left.pop(index)} D"
 
     def _builds(self, sheet: Sheet, values: Mapping[Node, float], dice: Dice) -> Iterable[str]:
         """Build one unit a province, where it has the greatest value; builds that are impossible are waived."""

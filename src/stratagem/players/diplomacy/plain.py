@@ -16,14 +16,14 @@ from stratagem.players.diplomacy.base import Commander, Dice, offered
 
 def distances(graph: Graph, targets: Collection[str]) -> dict[Node, int]:
     """By node, the number of moves from the nearest of these provinces; unreachable nodes are left out."""
-    found = {node: 0 for node in graph.nodes if province(node) in targets}
-    edge = list(found)
+    result = {node: 0 for node in graph.nodes if province(node) in targets}
+    edge = list(result)
     for node in edge:  # grows while it is walked
         for other in graph.next_to[node]:
-            if other not in found:
-                found[other] = found[node] + 1
+            if other not in result:
+                result[other] = result[node] + 1
                 edge.append(other)
-    return found
+    return result
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,14 @@ class Coordinated(Territorial):
 def drawn(sheet: Sheet, dice: Dice) -> list[str]:
     """Draw a line for as many slots as are due; nothing is waived or disbanded that need not be."""
     order = dice.shuffled(str(number) for number in range(len(sheet.slots)))
-    found: list[str] = []
+    result: list[str] = []
     taken: set[str] = set()
     for number in order[: sheet.fill]:
         options = [o for o in sheet.slots[int(number)].options if o != WAIVE and o.split()[-1] not in taken]
         useful = [option for option in options if not option.endswith(" D")] or options
-        found.append(useful[dice.below(len(useful))] if useful else WAIVE)
-        taken.add(found[-1].split()[-1] if " R " in found[-1] else "")
-    return found
+        result.append(useful[dice.below(len(useful))] if useful else WAIVE)
+        taken.add(result[-1].split()[-1] if " R " in result[-1] else "")
+    return result
 
 
 class March:

@@ -108,13 +108,13 @@ class PortedCampaign(Campaign):
     def _worth(self, unit: Node) -> Mapping[Node, float]:
         return self.values
 
-    def _candidates(self, place: str, unit: Node, worth: Mapping[Node, float]) -> list[Node]:
+    def _candidates(self, place: str, unit: Node, values: Mapping[Node, float]) -> list[Node]:
         free = (
             node
             for node in mixture_of(self.eyes.near.graph).entered[unit]
             if province(node) not in self._waiting[place]
         )
-        return ranked((*free, unit), worth)
+        return ranked((*free, unit), values)
 
     def _stay_useful(self) -> None:
         """Support the best own unit that moves or stays beside it under threat."""
@@ -124,7 +124,7 @@ class PortedCampaign(Campaign):
                 helped = [(self._supported(province(node)), node) for node in self.eyes.near.graph.next_to[unit]]
                 known = [(self.values[other], node) for other, node in helped if other and self.values[other] > 0.0]
                 if known:
-                    self._helps(unit, place, province(max(known, key=lambda found: found[0])[1]))
+                    self._helps(unit, place, province(max(known, key=lambda pair: pair[0])[1]))
 
     def _supported(self, target: str) -> Node | None:
         """Return the places whose move, or stay, needs support."""

@@ -31,10 +31,10 @@ class BlindAuction(Face):
         )
 
     def situation(self, facts: SpielFacts) -> str:
-        told = dict(re.findall(r"(val|bid) (\d+)", facts.information))
-        lines = [f"The item is worth {told['val']} to you."]
-        if "bid" in told:
-            lines.append(f"You bid {told['bid']}.")
+        observed = dict(re.findall(r"(val|bid) (\d+)", facts.information))
+        lines = [f"The item is worth {observed['val']} to you."]
+        if "bid" in observed:
+            lines.append(f"You bid {observed['bid']}.")
         return "\n".join([*lines, turn(facts)])
 
     def action(self, word: str) -> str:

@@ -30,14 +30,14 @@ class Goofspiel(Face):
         )
 
     def situation(self, facts: SpielFacts) -> str:
-        told = dict(line.split(":", 1) for line in facts.observation.strip().split("\n"))
+        observed = dict(line.split(":", 1) for line in facts.observation.strip().split("\n"))
         mine, theirs = facts.seat, 1 - facts.seat
-        points = told["Points"].split()
-        prizes = " ".join(told["Remaining Point Cards"].strip())
+        points = observed["Points"].split()
+        prizes = " ".join(observed["Remaining Point Cards"].strip())
         lines = [
-            f"The prize: {told['Current point card'].strip()}. Prizes still to come: {prizes or 'none'}.",
-            f"Your cards: {told[f'P{mine} hand'].strip() or 'none'}. "
-            f"The other player's cards: {told[f'P{theirs} hand'].strip() or 'none'}.",
+            f"The prize: {observed['Current point card'].strip()}. Prizes still to come: {prizes or 'none'}.",
+            f"Your cards: {observed[f'P{mine} hand'].strip() or 'none'}. "
+            f"The other player's cards: {observed[f'P{theirs} hand'].strip() or 'none'}.",
             f"Prize points so far: you {points[mine]}, the other player {points[theirs]}.",
         ]
         return "\n".join([*lines, turn(facts)])

@@ -37,10 +37,10 @@ class Leduc(Face):
         )
 
     def situation(self, facts: SpielFacts) -> str:
-        told = dict(re.findall(r"\[(\w+) ?(?:: ?)?([^\]]*)\]", facts.information))
-        open_card = f" The open card: {_rank(told['Public'])}." if "Public" in told else ""
-        lines = [f"Your card: {_rank(told['Private'])}.{open_card}"]
-        rounds = [(number, told[f"Round{number}"].split()) for number in (1, 2)]
+        observed = dict(re.findall(r"\[(\w+) ?(?:: ?)?([^\]]*)\]", facts.information))
+        open_card = f" The open card: {_rank(observed['Public'])}." if "Public" in observed else ""
+        lines = [f"Your card: {_rank(observed['Private'])}.{open_card}"]
+        rounds = [(number, observed[f"Round{number}"].split()) for number in (1, 2)]
         lines += [f"Betting in round {number}: {_bets(bets, facts.seat)}." for number, bets in rounds if bets]
         mine, theirs = _stakes(facts)
         return "\n".join([*lines, f"Put in so far: you {mine}, the other player {theirs}.", turn(facts)])
