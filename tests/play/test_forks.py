@@ -123,7 +123,7 @@ def test_players_who_throw_alike_dice_do_the_same_while_they_see_the_same(alike)
 
 def test_setup_needs_draw_keys_for_all_players_or_none():
     setup = next(iter(forks(played("ipd")[0], match("ipd"), 1, Key(1), at=1)))
-    with pytest.raises(BadParameter, match="has 2 players and 1 draw_keys: `draw_keys` has one for each player of the match"):
+    with pytest.raises(BadParameter, match="has 2 players and 1 draw_keys: `draw_keys` has one for each player"):
         replace(setup, draw_keys=(Key(1),))
 
 

@@ -37,7 +37,7 @@ class Terms:
             raise BadParameter(f"`max_failures` is a share from 0 to 1, not {self.max_failures}.")
 
     def bears(self, failures: int, requests: int) -> bool:
-        """Whether so many failures of so many requests are few enough: by their share, and below `FEW` always."""
+        """Return whether so few of the requests failed: by their share, and below `FEW` always."""
         few = self.max_failures > 0.0 and failures < FEW
         return few or failures <= self.max_failures * requests
 
