@@ -24,7 +24,10 @@ FILES = {
     "status.json": ("as it changes", "How it stands: running, finished, or failed and why."),
     "lock": ("at the start", "Empty. Whoever is at work on the run holds a lock on it."),
     METRICS_FILE: ("every step", "What was measured, a line of JSON a step: see [below](#metrics)."),
-    "events.out.tfevents.NUMBER": ("every step", "The same for `tensorboard --logdir`."),
+    "events.out.tfevents.NUMBER": (
+        "every few seconds",
+        "The same for `tensorboard --logdir`. A session writes one with all steps, and empties the one before.",
+    ),
     "record/TABLE/NUMBER.parquet": (
         "every iteration",
         "What was played, one shard an iteration, as [Records](records.md) has it.",

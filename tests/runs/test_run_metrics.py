@@ -4,9 +4,9 @@ import json
 import math
 
 import pytest
+from written_events import scalars_of
 
 from stratagem.errors import BadParameter, BadRecord
-from stratagem.runs.events import event_files, read_events
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import FILE, Curve, MetricLog, counted_metrics, cut_metrics, read_metrics
 from stratagem.settings import Settings
@@ -44,27 +44,15 @@ def test_lines_are_json_that_depends_on_nothing_else(run):
 def test_tensorboard_gets_the_same(run):
     log(run, *ROWS)
     log(run, (5, {"loss": 2.0}))
-    events = [event for path in event_files(run.path).values() for event in read_events(path)]
-    assert [event.step for event in events] == [
-        0,
-        0,
-        1,
-        1,
-        4,
-        0,
-        5,
-        5,
-    ]  # a version, four rows; a version, a note, a row
-    told = [event.values["loss"] for event in events if "loss" in event.values]
-    assert told == pytest.approx([0.1, 0.0, 2.0])
+    events = scalars_of(run.path)
+    assert [step for step, _ in events] == [0, 1, 1, 4, 5]
+    assert [values["loss"] for _, values in events if "loss" in values] == pytest.approx([0.1, 0.0, 2.0])
 
 
 def test_what_is_written_is_there_before_the_log_is_closed(run):
     with MetricLog(run) as metrics:
         metrics.write(1, {"loss": 2.0})
         assert read_metrics(run) == {"loss": Curve([1], [2.0])}
-        (events,) = event_files(run.path).values()
-        assert [event.values for event in read_events(events)][1:] == [{"loss": 2.0}]
 
 
 def test_a_run_without_metrics(run):
@@ -100,9 +88,8 @@ def test_a_cut_leaves_what_counts(number, left, run):
     cut_metrics(run, number)
     assert (run.path / FILE).read_bytes() == b"".join(lines[:left])
     assert counted_metrics(run).lines == left
-    events = [event for path in event_files(run.path).values() for event in read_events(path) if event.values]
-    assert [event.step for event in events] == [step for step, _ in ROWS[:left]]
     log(run, (9, {"loss": 3.0}))
+    assert [step for step, _ in scalars_of(run.path)] == [*(step for step, _ in ROWS[:left]), 9]
     assert read_metrics(run)["loss"].values[-1] == 3.0
 
 

@@ -6,14 +6,14 @@ import warnings
 
 import pytest
 from toy_run import Toy, end_of, toy_run
+from written_events import scalars_of
 
 from stratagem.cli.main import main
 from stratagem.errors import BadRecord
 from stratagem.runs.binding import ResumeWarning
 from stratagem.runs.checkpoint import latest
-from stratagem.runs.events import event_files, read_events
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE, read_metrics
+from stratagem.runs.metrics import FILE, MetricLog, read_metrics
 from stratagem.runs.resume import resume, resume_by_force
 
 SETTINGS = Toy(steps=8, last=3)
@@ -62,8 +62,8 @@ def test_metrics_that_lack_lines_are_set_aside_and_named(left, copy):
         resume(copy)
     assert lines_of(copy)[:whole] == own[:left]
     assert len(lines_of(copy)) == len(own)
-    told = [event.step for path in event_files(copy.path).values() for event in read_events(path)][1:]
-    assert len(told) == len(own)
+    MetricLog(copy).__exit__()
+    assert len(scalars_of(copy.path)) == len(own)
 
 
 def test_metrics_that_are_gone_are_named_and_the_run_goes_on(copy):

@@ -3,6 +3,7 @@
 import math
 
 import torch
+from written_events import scalars_of
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -13,7 +14,6 @@ from stratagem.play.seating import rotated
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.runs.checkpoint import checkpoint_folders, keep, latest, save_checkpoint
-from stratagem.runs.events import event_files, read_events
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import FILE, MetricLog
 from stratagem.runs.resume import resume
@@ -76,11 +76,10 @@ def end_of(run):
     """What a run came to: equal only if two runs are, to the bit."""
     last = latest(run)
     state = last.state()
-    events = [event for path in event_files(run.path).values() for event in read_events(path) if event.values]
     return {
         "status": run.status().state,
         "metrics": (run.path / FILE).read_bytes(),
-        "events": events,
+        "events": scalars_of(run.path),
         "record": list(read_episodes(run.record)),
         "checkpoints": list(checkpoint_folders(run)),
         "counted": (last.step, last.shards, last.best, state["best"]),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from stratagem.errors import BadParameter, BadRecord
-from stratagem.runs.events import EventFile, cut_events, event_files
+from stratagem.runs.events import EventFile
 from stratagem.runs.files import sync, telling, write_file
 from stratagem.runs.folder import RunFolder
 
@@ -45,9 +45,10 @@ class MetricLog:
 
     def __init__(self, run: RunFolder) -> None:
         path = run.path / FILE
-        self._step = _last_step(path)
+        rows = [row for _, row in _rows(_read(path))]
+        self._step = max((row["step"] for row in rows), default=-1)
         with telling(path):
-            self._events = EventFile(run.path, after=self._step)
+            self._events = EventFile(run.path, ((row["step"], _values(row)) for row in rows))
             self._lines = path.open("ab")
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
@@ -97,7 +98,6 @@ def cut_metrics(run: RunFolder, lines: int) -> None:
     with telling(path):
         if path.is_file():
             os.truncate(path, max((end for end, _ in islice(_rows(_read(path)), lines)), default=0))
-        cut_events(run.path, lines)
         sync_metrics(run)
 
 
@@ -110,10 +110,10 @@ def damage(run: RunFolder, counted: CountedMetrics) -> str:
 
 
 def mend_metrics(run: RunFolder, counted: CountedMetrics) -> None:
-    """Put a line without figures in the place of each counted one that cannot be read, and write the events anew.
+    """Put a line without figures in the place of each counted one that cannot be read.
 
-    So every other line stays, and later checkpoints count as they did. To be called when the files as they were have
-    been set aside.
+    So every other line stays, and later checkpoints count as they did. To be called when the file as it was has been
+    set aside.
     """
     mended, step = list[bytes](), 0
     for line in _lines(_read(run.path / FILE)[: counted.size]):
@@ -122,21 +122,15 @@ def mend_metrics(run: RunFolder, counted: CountedMetrics) -> None:
         mended.append(_line(step, {}) if row is None else line)
     mended += [_line(step, {})] * (counted.lines - len(mended))
     write_file(run.path / FILE, b"".join(mended[: counted.lines]).decode())
-    _rewrite_events(run)
-
-
-def _rewrite_events(run: RunFolder) -> None:
-    for path in event_files(run.path).values():
-        path.unlink()
-    events = EventFile(run.path)
-    for _, row in _rows(_read(run.path / FILE)):
-        events.write(row["step"], {name: _value(row[name]) for name in row if name != "step"})
-    events.close()
 
 
 def sync_metrics(run: RunFolder) -> None:
     """Wait until all metrics are on the disk."""
-    sync(*(path for path in [run.path / FILE, *event_files(run.path).values()] if path.is_file()))
+    sync(*(path for path in [run.path / FILE] if path.is_file()))
+
+
+def _values(row: Mapping[str, Any]) -> dict[str, float]:
+    return {name: _value(written) for name, written in row.items() if name != "step"}
 
 
 def _value(written: float | None) -> float:
@@ -159,11 +153,6 @@ def _number(value: float) -> str:
 
 def _read(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() else b""
-
-
-def _last_step(path: Path) -> int:
-    """The step of the last line; -1 where there is none."""
-    return max((row["step"] for _, row in _rows(_read(path))), default=-1)
 
 
 def _rows(data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -18,7 +18,6 @@ from stratagem.errors import BadRecord, StratagemError
 from stratagem.provenance import provenance, source
 from stratagem.runs.binding import ResumeWarning, changes, check_recipe, force, known_digests
 from stratagem.runs.checkpoint import NEWEST, Checkpoint, checkpoint_folders, latest, newest_step, say_newest
-from stratagem.runs.events import event_files
 from stratagem.runs.files import move, numbered, remove_leftovers, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import FILE, cut_metrics, damage, mend_metrics
@@ -100,9 +99,8 @@ def _set_aside(run: RunFolder, paths: Sequence[Path], start: Checkpoint | None) 
         move(path, aside / path.relative_to(run.path))
     if start is None or start.counted is None or not (wrong := damage(run, start.counted)):
         return []
-    for path in [run.path / FILE, *event_files(run.path).values()]:
-        if path.is_file():
-            shutil.copy2(path, aside / path.name)
+    if (run.path / FILE).is_file():
+        shutil.copy2(run.path / FILE, aside / FILE)
     mend_metrics(run, start.counted)
     kept = f"as it was it lies in {aside}, and what can be read of it stays"
     return [f"{run.path / FILE} {wrong} that {start.folder.name} counts: {kept}."]
