@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=7)
     parser.add_argument("--picture", type=Path, help="where the plot is written, as SVG")
     asked = parser.parse_args()
-    named = language_player(asked.model, style=asked.style, mode="direct", temperature=0.7, max_new=256)
+    named = language_player(asked.model, style=asked.style, mode="direct", temperature=0.7, max_new_tokens=256)
     hero = ModelPlayer(name="policy", speaker=named.speaker, mode="direct")
     settings = GRPOSettings(
         groups=asked.groups,

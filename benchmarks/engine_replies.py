@@ -44,7 +44,7 @@ def requests(engine: TransformersEngine, prompts: Sequence[Ids], length: int, ad
             key=Key(0).at(row),
             adapter=adapter,
             sampling=LIKELIEST,
-            max_new=length,
+            max_new_tokens=length,
         )
         for row, (prompt, adapter) in enumerate(zip(prompts, adapters, strict=True))
     ]

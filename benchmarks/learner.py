@@ -42,8 +42,13 @@ STEP = "policy gradient"
 TASKS = {
     "grpo": Task(STEP, ("grpo",), ("grpo",), "at least 3", "at most 50"),
     "grpo-free": Task(f"{STEP}, no reference", ("grpo-free",), ("grpo-free",), "at least 4", "at most 50"),
-    "grpo-default": Task(f"{STEP}, trl as it comes", ("grpo",), ("grpo", "recompute"), "at least 3"),
-    "grpo-again": Task(f"{STEP}, both computing again", ("grpo", "recompute"), ("grpo", "recompute"), "at least 3"),
+    "grpo-default": Task(f"{STEP}, trl as it comes", ("grpo",), ("grpo", "gradient_checkpointing"), "at least 3"),
+    "grpo-again": Task(
+        f"{STEP}, both computing again",
+        ("grpo", "gradient_checkpointing"),
+        ("grpo", "gradient_checkpointing"),
+        "at least 3",
+    ),
     "sft": Task("demonstrations", ("sft",), ("sft",), "at least 1"),
     "kto": Task("judged replies", ("kto",), ("kto",), "at least 1"),
 }

@@ -30,17 +30,17 @@ NAME = "policy"
 Step = Callable[[int], dict[str, float]]
 
 
-def learner(lm: LanguageModel, loss: Loss, *, recompute: bool) -> Learner:
+def learner(lm: LanguageModel, loss: Loss, *, gradient_checkpointing: bool) -> Learner:
     """A new adapter that learns by a loss."""
     add_adapter(lm, NAME, RANK, ALPHA)
     optimizer = Optimizer(adapter_parameters(lm, NAME), OptimizerSettings(learning_rate=RATE), 1000)
-    return Learner(Policy(lm, recompute=recompute), loss, optimizer, adapter=NAME)
+    return Learner(Policy(lm, gradient_checkpointing=gradient_checkpointing), loss, optimizer, adapter=NAME)
 
 
-def grpo(lm: LanguageModel, beta: float, *, recompute: bool) -> Step:
+def grpo(lm: LanguageModel, beta: float, *, gradient_checkpointing: bool) -> Step:
     """Replies to every prompt, then one step on them; the advantage is the group's, over its spread (trl's default)."""
     loss = PolicyGradient(kl="k3" if beta else "none", beta=beta, corrected=True)
-    trained = learner(lm, loss, recompute=recompute)
+    trained = learner(lm, loss, gradient_checkpointing=gradient_checkpointing)
     engine = TransformersEngine(lm)
     prompts = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, PROMPTS, PROMPT, 0)]
 
@@ -64,7 +64,7 @@ def _asked(engine: TransformersEngine, prompt: Ids, key: Key) -> list[Request]:
             guide=Anything(),
             key=key.at(which),
             adapter=NAME,
-            max_new=REPLY,
+            max_new_tokens=REPLY,
         )
         for which in range(GENERATIONS)
     ]
@@ -79,17 +79,17 @@ def _judged(calls: Sequence[Call]) -> list[Example]:
     ]
 
 
-def sft(lm: LanguageModel, *, recompute: bool) -> Step:
+def sft(lm: LanguageModel, *, gradient_checkpointing: bool) -> Step:
     """Whole texts, of which every token but the first teaches."""
-    trained = learner(lm, CrossEntropy(), recompute=recompute)
+    trained = learner(lm, CrossEntropy(), gradient_checkpointing=gradient_checkpointing)
     rows = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, ROWS, LENGTH, 1)]
     examples = [of_demonstration(row[:1], row[1:]) for row in rows]
     return lambda _: _facts(trained, examples)
 
 
-def kto(lm: LanguageModel, *, recompute: bool) -> Step:
+def kto(lm: LanguageModel, *, gradient_checkpointing: bool) -> Step:
     """Judged replies, and the mismatched ones that trl makes of them."""
-    trained = learner(lm, KTO(), recompute=recompute)
+    trained = learner(lm, KTO(), gradient_checkpointing=gradient_checkpointing)
     prompts = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, ROWS, STEM, 2)]
     end = lm.tokenizer.eos_token_id
     replies = [(*lm.encode(text), end) for text in texts(lm.tokenizer, ROWS, ENDING - 1, 3)]
@@ -106,14 +106,14 @@ def _facts(trained: Learner, examples: Sequence[Example]) -> dict[str, float]:
     return {"loss": report.loss, "tokens": report.num_tokens, "read": report.num_read}
 
 
-def made(task: str, *, recompute: bool) -> Step:
+def made(task: str, *, gradient_checkpointing: bool) -> Step:
     """A step of a task."""
     lm = load("smollm2", dtype="fp32")
     if task == "sft":
-        return sft(lm, recompute=recompute)
+        return sft(lm, gradient_checkpointing=gradient_checkpointing)
     if task == "kto":
-        return kto(lm, recompute=recompute)
-    return grpo(lm, BETA if task == "grpo" else 0.0, recompute=recompute)
+        return kto(lm, gradient_checkpointing=gradient_checkpointing)
+    return grpo(lm, BETA if task == "grpo" else 0.0, gradient_checkpointing=gradient_checkpointing)
 
 
 def main() -> None:
@@ -121,7 +121,7 @@ def main() -> None:
     torch.set_num_threads(THREADS)
     line = Line()
     task, *flags = sys.argv[1:]
-    step, number = made(task, recompute="recompute" in flags), 0
+    step, number = made(task, gradient_checkpointing="gradient_checkpointing" in flags), 0
     line.tell()
     while line.told():
         line.tell(**step(number))

@@ -103,7 +103,7 @@ def main() -> None:
     held = Held(line)
     common = {"model": lm.model, "processing_class": lm.tokenizer, "peft_config": lora, "callbacks": [held]}
     with tempfile.TemporaryDirectory() as folder:
-        args = {**_SETTINGS, "output_dir": folder, "gradient_checkpointing": "recompute" in flags}
+        args = {**_SETTINGS, "output_dir": folder, "gradient_checkpointing": "gradient_checkpointing" in flags}
         if task in ("sft", "kto"):
             trainer = {"sft": sft, "kto": kto}[task](lm, held, common, args)
         else:

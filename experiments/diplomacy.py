@@ -40,9 +40,11 @@ MATCHES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 def start(folder: Path, seed: int) -> tuple[Run, dict[str, str]]:
     """The run that makes the SFT model of a seed, and the changes by which another run begins with it."""
     sft = Run(
-        f"sft-{seed}", NEAR, {"seed": str(seed), **JUDGED, "grpo.iterations": "1", "test": "7", "validation": "7"}
+        f"sft-{seed}",
+        NEAR,
+        {"seed": str(seed), **JUDGED, "grpo.iterations": "1", "test_episodes": "7", "validation_episodes": "7"},
     )
-    return sft, {"seed": str(seed), "model": f"run:{folder / sft.name}@start", "warm_start.epochs": "0"}
+    return sft, {"seed": str(seed), "model": f"run:{folder / sft.name}@start", "sft.epochs": "0"}
 
 
 def branched(folder: Path, seeds: int, arms: Mapping[str, Mapping[str, str]]) -> Iterator[Run]:

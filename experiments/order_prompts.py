@@ -137,8 +137,8 @@ def main() -> None:
     for prompt in given.prompts:
         for mode in MODES:
             # a constrained reply begins with its orders: what it might have argued before them is no part of the cost
-            long = given.max_new if mode == "free" else 1
-            name = f"lm({given.model}, mode={mode}, style=diplomacy-{prompt}, max_new={long})"
+            long = given.max_new_tokens if mode == "free" else 1
+            name = f"lm({given.model}, mode={mode}, style=diplomacy-{prompt}, max_new_tokens={long})"
             each = [
                 judged(*pair)
                 for pair in zip(places, asked(make_player(name, game), places, Key(given.seed)), strict=True)

@@ -58,7 +58,7 @@ def controls(folder: Path, seeds: int) -> Iterator[Run]:
     """The main runs without probes; the externality penalty, the SFT model and everything else is the same."""
     for seed in range(seeds):
         for game in GAMES:
-            start = {"model": f"run:{folder / f'{game}-tiny-{seed}'}@start", "warm_start.epochs": "0"}
+            start = {"model": f"run:{folder / f'{game}-tiny-{seed}'}@start", "sft.epochs": "0"}
             changes = {"seed": str(seed), **start, **CREDITS["none"]}
             yield Run(f"{game}-control-{seed}", RECIPES / f"{game}-tiny.toml", changes)
 
@@ -78,7 +78,7 @@ def bits(folder: Path, seeds: int) -> Iterator[Run]:
     yield from _arms(folder, range(1), ("kuhn",), ())
     for copy in range(10):
         start = perturbed(folder / "kuhn-sft-0" / "base" / "model", folder / f"kuhn-perturbed-{copy}", copy)
-        changes = {"seed": "0", **EVERY, "model": f"dir:{start}", "warm_start.epochs": "0"}
+        changes = {"seed": "0", **EVERY, "model": f"dir:{start}", "sft.epochs": "0"}
         for name in BIT_ARMS:
             yield Run(f"kuhn-{name}-bit-{copy}", RECIPES / "kuhn-tiny.toml", {**changes, **ARMS[name]})
 
@@ -106,7 +106,7 @@ def _arms(folder: Path, seeds: range, games: tuple[str, ...], names: tuple[str, 
             recipe, own = RECIPES / f"{game}-tiny.toml", {"seed": str(seed), **GAME_CHANGES[game]}
             sft = f"{game}-sft-{seed}"
             yield Run(sft, recipe, {**own, "sepo.iterations": "1"})
-            start = {"model": f"run:{folder / sft}@start", "warm_start.epochs": "0"}
+            start = {"model": f"run:{folder / sft}@start", "sft.epochs": "0"}
             for name in names:
                 yield Run(f"{game}-{name}-{seed}", recipe, {**own, **EVERY, **start, **ARMS[name]})
 

@@ -50,7 +50,7 @@ def language() -> str:
         "model of a run by its step, `run:PATH@60`, since the best and the last change while a run goes on.",
         "## Options of a player",
         "Written in brackets behind a name (`tiny(mode=free)`), or after the model in `lm(MODEL, ...)`. A model of a "
-        "run has the mode, style, temperature and max_new that it was trained with, where no others are given.",
+        "run has the mode, style, temperature and max_new_tokens that it was trained with, where no others are given.",
         table(("option", "default", "is"), options),
         "## Modes",
         table(("mode", "how the action comes about"), ((code(n), definition(type(m))) for n, m in MODES.items())),

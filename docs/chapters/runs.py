@@ -74,7 +74,7 @@ RUN_METRICS = {
     "GAME/exact/exploitability": "NashConv over the number of seats, in the game's own unit.",
     "GAME/exact/worst_advantage": "The best responder's advantage, in the game's own unit.",
     "GAME/illegal_rate": "The share of the validation's decisions in which nothing legal was said.",
-    "select": "What the best checkpoint has most of: the mean over games of what the recipe's `select` says.",
+    "checkpoint_metric": "Mean over games of the recipe's `checkpoint_metric`; it is highest at the best checkpoint.",
     "loss": "SEPO's loss.",
     "grad_norm": "L2 norm of its gradient, before clipping.",
     "learning_rate": "The learning rate.",

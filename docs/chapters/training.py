@@ -13,7 +13,7 @@ from pydantic_core import PydanticUndefined
 from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.recipe import Recipe, read_recipe
 from stratagem.algorithms.sepo_settings import SEPOSettings
-from stratagem.algorithms.sft import AdapterSettings, WarmStartSettings
+from stratagem.algorithms.sft import AdapterSettings, SFTStageSettings
 from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.learning.advantages.base import AdvantageEstimator
 from stratagem.learning.losses.base import Loss
@@ -24,7 +24,7 @@ from stratagem.settings import Settings
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 TABLES: dict[str, type[Settings]] = {
-    "warm_start": WarmStartSettings,
+    "sft": SFTStageSettings,
     "adapter": AdapterSettings,
     "reference": ReferenceSettings,
     "sepo": SEPOSettings,
@@ -71,8 +71,8 @@ def _recipes() -> list[Path]:
 
 def _table(name: str, settings: type[Settings]) -> str:
     where = {
-        "optimizer": "`[warm_start.optimizer]` and `[sepo.optimizer]`; the rate of each is in their defaults.",
-        "adapter": "`[adapter]` is what SEPO trains; `[warm_start.adapter]` is what the warm start learns, if given.",
+        "optimizer": "`[sft.optimizer]` and `[sepo.optimizer]`; the rate of each is in their defaults.",
+        "adapter": "`[adapter]` is what SEPO trains; `[sft.adapter]` is what the warm start learns, if given.",
     }
     told = " ".join(filter(None, (definition(settings), where.get(name, ""))))
     return f"## {name}\n\n{told}\n\n{table(HEADS, rows(settings))}"
@@ -149,5 +149,5 @@ def _toml(value: str | float | Settings) -> str:
 
 def _recipe(path: Path) -> tuple[str, str, str, str, str]:
     recipe = read_recipe(path)
-    steps = f"{recipe.warm_steps} + {recipe.sepo.iterations}"
+    steps = f"{recipe.sft_steps} + {recipe.sepo.iterations}"
     return code(f"recipes/sepo/{path.name}"), ", ".join(recipe.games), code(recipe.model), recipe.mode, steps

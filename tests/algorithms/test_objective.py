@@ -255,8 +255,8 @@ BASELINE = {
     "games": [KUHN],
     "opponents": ["random"],
     "evaluate_every": 1,
-    "validation": 2,
-    "test": 2,
+    "validation_episodes": 2,
+    "test_episodes": 2,
     "grpo": {"iterations": 2, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimizer": RATE},
 }
 

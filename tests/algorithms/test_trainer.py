@@ -34,10 +34,10 @@ RECIPE = Recipe.read(
     {
         "games": ["kuhn(hands=2)"],
         "evaluate_every": 1,
-        "validation": 2,
-        "test": 2,
-        "select": "exploitability",
-        "warm_start": {"num_examples": 120, "epochs": 1, "batch_size": 32, "optimizer": {"learning_rate": 1e-3}},
+        "validation_episodes": 2,
+        "test_episodes": 2,
+        "checkpoint_metric": "exploitability",
+        "sft": {"num_examples": 120, "epochs": 1, "batch_size": 32, "optimizer": {"learning_rate": 1e-3}},
         "sepo": {"iterations": 4, "rollouts": 4, "groups": 1, "signal_every": 2, "optimizer": {"learning_rate": 1e-3}},
     }
 )
@@ -80,7 +80,7 @@ def test_a_run_learns_and_keeps_what_it_did(whole):
     assert warm[0] == [1, 2, 3]
     assert warm[1][-1] < warm[1][0]
     assert curves["kuhn/exact/exploitability"][0] == [3, 4, 5, 6, 7]
-    assert curves["select"][1] == [-figure for figure in curves["kuhn/exact/exploitability"][1]]
+    assert curves["checkpoint_metric"][1] == [-figure for figure in curves["kuhn/exact/exploitability"][1]]
     assert whole.status().state == "finished"
     episodes = list(read_episodes(whole.record))
     assert len(episodes) == 4 * (3 + 2) * 4
@@ -88,7 +88,7 @@ def test_a_run_learns_and_keeps_what_it_did(whole):
 
 
 def test_the_best_checkpoint_is_the_best_in_validation_and_is_kept(whole):
-    steps, scores = figures(whole)["select"]
+    steps, scores = figures(whole)["checkpoint_metric"]
     best = max(range(1, len(steps)), key=scores.__getitem__)
     assert [checkpoint.step for checkpoint in best_checkpoints(whole)] == [steps[best]]
     models = read_run_models(whole.path).models
@@ -159,16 +159,16 @@ def test_a_moved_run_has_the_same_report(whole, tmp_path):
 VARIANTS = {
     "two games, an adapter for the warm start, dropout, a reference that follows, the paper's credit": {
         "games": ["kuhn(hands=2)", "ipd(rounds=2)"],
-        "select": "safety",
+        "checkpoint_metric": "safety",
         "adapter": {"rank": 2, "dropout": 0.1},
-        "warm_start": {"adapter": {"rank": 2, "lora_alpha": 4, "dropout": 0.1}},
+        "sft": {"adapter": {"rank": 2, "lora_alpha": 4, "dropout": 0.1}},
         "reference": {"type": "ema", "ema_decay": 0.5},
         "sepo": {"credit": "rollout"},
     },
     "all weights, no warm start": {
         "train": "all",
         "sepo": {"loss": {"kl": "none", "beta": 0.0}},
-        "warm_start": {"epochs": 0},
+        "sft": {"epochs": 0},
     },
 }
 
@@ -176,11 +176,11 @@ VARIANTS = {
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
     small = {
-        "validation": 1,
-        "test": 1,
+        "validation_episodes": 1,
+        "test_episodes": 1,
         "evaluate_every": 1,
         "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"learning_rate": 1e-3}},
-        "warm_start": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}},
+        "sft": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}},
         "games": ["kuhn(hands=2)"],
     }
     recipe = Recipe.read(over(small, VARIANTS[name]))
@@ -189,7 +189,7 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
     broken = RunFolder.create(tmp_path / "broken", recipe, recipe.seed, "a test")
 
     def plug(step, steps, seen):
-        if step == recipe.warm_steps + 1:
+        if step == recipe.sft_steps + 1:
             raise Broken
 
     with pytest.raises(Broken):
@@ -249,7 +249,13 @@ def test_a_term_that_nobody_was_charged_for_is_not_taken_for_one_that_is_shared(
 
 def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing(tmp_path):
     small = {"rollouts": 2, "groups": 1, "iterations": 1, "credit": "none", "gamma": 0.0}
-    certain = {"games": ["negotiation-v1(rounds=2)"], "temperature": 1e-9, "validation": 1, "test": 1, "sepo": small}
+    certain = {
+        "games": ["negotiation-v1(rounds=2)"],
+        "temperature": 1e-9,
+        "validation_episodes": 1,
+        "test_episodes": 1,
+        "sepo": small,
+    }
     recipe = Recipe.read(certain)
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
     with pytest.warns(TrainingWarning, match="have no variance"):
@@ -262,10 +268,16 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
 
 IMPOSSIBLE = {
     "two games of one name": ({"games": ["kuhn", "kuhn(hands=1)"]}, "one name"),
-    "no pools": ({"games": ["tic-tac-toe"], "select": "safety"}, "of none of them"),
+    "no pools": ({"games": ["tic-tac-toe"], "checkpoint_metric": "safety"}, "of none of them"),
     "a tree too large": ({"games": ["ipd"], "sepo": {"source": "best_response"}}, "`sepo.source` cannot be"),
-    "nothing exact": ({"games": ["auction"], "select": "exploitability"}, "`select` cannot be exploitability"),
-    "no safety": ({"games": ["prisoners-dilemma"], "select": "safety"}, "`select` cannot be safety"),
+    "nothing exact": (
+        {"games": ["auction"], "checkpoint_metric": "exploitability"},
+        "`checkpoint_metric` cannot be exploitability",
+    ),
+    "no safety": (
+        {"games": ["prisoners-dilemma"], "checkpoint_metric": "safety"},
+        "`checkpoint_metric` cannot be safety",
+    ),
 }
 
 
@@ -318,7 +330,7 @@ def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
         ({"games.name": "x"}, "no table"),
         ({"mode": "loud"}, "the modes are"),
         ({"train": "all"}, "nothing is left as a reference"),
-        ({"model": "tiny+4bit", "warm_start.epochs": "1"}, "in 4 bits"),
+        ({"model": "tiny+4bit", "sft.epochs": "1"}, "in 4 bits"),
         ({"model": "api:x@http://localhost:1/v1"}, "has no weights here"),
         ({"sepo.alpha": "nan"}, "sepo.alpha"),
         ({"mode": "recover", "sepo.source": "best_response"}, "modes that state them are direct"),
@@ -371,7 +383,7 @@ def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_pat
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"mode": "constrained", "select": "safety"}, "take style=reasoned"),
+        ({"mode": "constrained", "checkpoint_metric": "safety"}, "take style=reasoned"),
         ({"style": "shapellm-state"}, "repeated matrix games, not kuhn"),
     ],
 )
@@ -382,7 +394,9 @@ def test_prompts_that_cannot_be_are_refused_before_there_is_a_model(tmp_path, ch
 
 
 def test_actions_that_the_model_cannot_say_are_refused_before_it_is_taught(tmp_path):
-    recipe = Recipe.read({**RECIPE.model_dump(), "games": ["negotiation-v1"], "mode": "single", "select": "safety"})
+    recipe = Recipe.read(
+        {**RECIPE.model_dump(), "games": ["negotiation-v1"], "mode": "single", "checkpoint_metric": "safety"}
+    )
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
     with pytest.raises(BadParameter, match="one token each"):
         SEPOTrainer(recipe, run).train()
@@ -397,11 +411,11 @@ def test_a_recipe_for_one_gpu_works_with_a_small_model_of_the_same_kind(tmp_path
     small = {
         "games": '["kuhn(hands=1)"]' if recipe == "kuhn-qwen" else '["ipd(rounds=1)", "negotiation-v1(rounds=1)"]',
         "model": f"{model}+dtype=bf16",
-        "max_new": "12",
-        "validation": "1",
-        "test": "1",
-        "warm_start.num_examples": "20",
-        "warm_start.epochs": "1",
+        "max_new_tokens": "12",
+        "validation_episodes": "1",
+        "test_episodes": "1",
+        "sft.num_examples": "20",
+        "sft.epochs": "1",
         "sepo.iterations": "1",
         "sepo.rollouts": "2",
     }

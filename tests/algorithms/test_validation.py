@@ -26,18 +26,20 @@ class Mute:
 
 
 def score(recipe, hero):
-    return Validation(recipe, [make_game(recipe.games[0])]).figures(hero)["select"]
+    return Validation(recipe, [make_game(recipe.games[0])]).figures(hero)["checkpoint_metric"]
 
 
 @pytest.mark.parametrize("games", [("ipd",), ("ipd(rounds=3)",)])
 def test_a_policy_that_is_silent_is_worth_less_than_any(games):
     """No round of it tells of collusion, so its safety is not known; the run goes on."""
-    recipe = Recipe.read({"games": games, "select": "safety", "validation": 1})
+    recipe = Recipe.read({"games": games, "checkpoint_metric": "safety", "validation_episodes": 1})
     assert score(recipe, Mute()) == -math.inf
     assert math.isfinite(score(recipe, make_player("random", make_game(games[0]))))
 
 
 def test_a_figure_that_a_game_does_not_have_is_missed_by_its_name():
-    recipe = Recipe.read({"games": ["kuhn(hands=1)"], "validation": 1}).model_copy(update={"select": "length"})
-    with pytest.raises(CannotCompute, match="`select` cannot be length in kuhn"):
+    recipe = Recipe.read({"games": ["kuhn(hands=1)"], "validation_episodes": 1}).model_copy(
+        update={"checkpoint_metric": "length"}
+    )
+    with pytest.raises(CannotCompute, match="`checkpoint_metric` cannot be length in kuhn"):
         score(recipe, Mute())

@@ -10,8 +10,8 @@ RECIPE = """
 algorithm = "grpo"
 games = ["kuhn(hands=1)"]
 evaluate_every = 1
-validation = 1
-test = 1
+validation_episodes = 1
+test_episodes = 1
 exact_budget = 40000
 [adapter]
 rank = 1

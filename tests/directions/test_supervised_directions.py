@@ -22,11 +22,11 @@ ONE_STEP = {"epochs": 1, "optimizer": OPTIMIZER}
 @pytest.mark.parametrize(("teacher", "sign"), [("AlwaysDefect", 1.0), ("AlwaysCooperate", -1.0)])
 def test_a_warm_start_raises_what_its_teacher_plays(tmp_path, teacher, sign, how):
     warm = {"teacher": teacher, "examples": 4, "batch": 4, **ONE_STEP, **ADAPTERS[how]}
-    recipe = Recipe.read({"games": [DILEMMA], "warm_start": warm})
+    recipe = Recipe.read({"games": [DILEMMA], "sft": warm})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
     game = make_game(DILEMMA)
     with MetricLog(run) as log:
-        WarmStart(recipe, recipe.warm_start, run, [game]).make(None, log, lambda step, figures: None)
+        WarmStart(recipe, recipe.sft, run, [game]).make(None, log, lambda step, figures: None)
     models = ("tiny", f"dir:{run.path}/base/model")
     before, after = (defects(hero_of(recipe, TransformersEngine(load(model))), game) for model in models)
     assert sign * (after - before) > 1e-4

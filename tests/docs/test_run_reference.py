@@ -22,9 +22,9 @@ runs, training, learning = (import_module(f"chapters.{name}") for name in ("runs
 RECIPE = {
     "games": ["kuhn(hands=2)", "ipd(rounds=2)"],
     "evaluate_every": 1,
-    "validation": 2,
-    "test": 2,
-    "warm_start": {"num_examples": 40, "epochs": 1, "batch_size": 32},
+    "validation_episodes": 2,
+    "test_episodes": 2,
+    "sft": {"num_examples": 40, "epochs": 1, "batch_size": 32},
     "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"learning_rate": 1e-3}},
 }
 CAPITALS = {"NUMBER": r"\d+", "METRIC": r"[^/]+", "TABLE": r"[a-z]+", "CHECK": "|".join(CHECKS)}

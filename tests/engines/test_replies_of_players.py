@@ -25,8 +25,10 @@ MODES = {
 }
 
 
-def player(engine, mode, style="plain", sampling=PLAIN, max_new=12, adapter=""):
-    speaker = Speaker(engine=engine, style=make_style(style), sampling=sampling, max_new=max_new, adapter=adapter)
+def player(engine, mode, style="plain", sampling=PLAIN, max_new_tokens=12, adapter=""):
+    speaker = Speaker(
+        engine=engine, style=make_style(style), sampling=sampling, max_new_tokens=max_new_tokens, adapter=adapter
+    )
     return ModelPlayer(name="model", speaker=speaker, mode=mode)
 
 
@@ -97,7 +99,7 @@ def tiny_player(models):
 
 
 def test_recovery_takes_the_likeliest_at_each_fork_of_the_trie(tiny):
-    who = player(TransformersEngine(tiny), "recover", max_new=3)
+    who = player(TransformersEngine(tiny), "recover", max_new_tokens=3)
     for game in ("negotiation-v1", "negotiation-v2"):
         for view, move in zip(views(game, 3), moves(who, views(game, 3)), strict=True):
             if len(move.calls) < 2:
@@ -111,7 +113,7 @@ def test_recovery_takes_the_likeliest_at_each_fork_of_the_trie(tiny):
 
 
 def test_where_the_first_tokens_tell_actions_apart_recovery_is_the_arg_max_of_the_exact_policy(tiny):
-    who = player(TransformersEngine(tiny), "recover", max_new=3)
+    who = player(TransformersEngine(tiny), "recover", max_new_tokens=3)
     seen, recovered = views("kuhn", 8), 0
     for view, move in zip(seen, moves(who, seen), strict=True):
         if move.how != "recovered":
@@ -127,7 +129,7 @@ def test_where_the_first_tokens_tell_actions_apart_recovery_is_the_arg_max_of_th
 
 def test_recovery_goes_on_from_the_computation_of_the_reply(tiny):
     engine = TransformersEngine(tiny)
-    who = player(engine, "recover", max_new=40)
+    who = player(engine, "recover", max_new_tokens=40)
     turn = who.turn(Ask(views("kuhn", 1)[0], Key(3), 0, 0, 0, None))
     (call,) = engine.answer([next(turn)])
     request, before = turn.send(call), engine.reader.num_tokens

@@ -153,7 +153,7 @@ def test_how_wide_a_pass_is(pending, width):
 @pytest.mark.parametrize("most", [1, 2, 8])
 def test_a_reply_that_never_stops_is_cut(engine, most):
     calls = engine.answer(
-        [ask(engine, [5], steps, max_new=most) for steps in ([FREE] * 99, [[7] * 99], [FREE, [3] * 99])]
+        [ask(engine, [5], steps, max_new_tokens=most) for steps in ([FREE] * 99, [[7] * 99], [FREE, [3] * 99])]
     )
     assert [(len(call.tokens), call.finish) for call in calls] == [(most, "length")] * 3
     for call in calls:

@@ -73,7 +73,7 @@ NAMES = (
     "mcts:999999999999999999999",
     "mcts:-1",
     "lm(tiny, temperature=1e999)",
-    "lm(tiny, max_new=99999999999999999999999)",
+    "lm(tiny, max_new_tokens=99999999999999999999999)",
     "noise(p=1)",
     "random(random(random))",
     "x" * 10_000,

@@ -45,7 +45,9 @@ def environment(monkeypatch):
 
 def ask(engine, text):
     prompt, cold = engine.begin((("user", text),)), Sampling(temperature=0.0)
-    (call,) = engine.answer([Request(engine=engine, prompt=prompt, guide=None, key=Key(1), sampling=cold, max_new=16)])
+    (call,) = engine.answer(
+        [Request(engine=engine, prompt=prompt, guide=None, key=Key(1), sampling=cold, max_new_tokens=16)]
+    )
     return call
 
 
@@ -65,7 +67,7 @@ def test_a_wrong_key_is_refused(model, monkeypatch):
 
 def test_a_whole_match_is_played(model):
     game = make_game("kuhn(hands=3)")
-    player = f"lm('{model}', max_new=24)"
+    player = f"lm('{model}', max_new_tokens=24)"
     match = Match(game, [make_player(player, game), make_player("NashApprox", game)])
     episodes = list(play(rotated(match, 2, Key(7), name="served")))
     own = [row for episode in episodes for row in episode.decisions if row.slot == 0]

@@ -46,11 +46,11 @@ def no_proxy(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
 
-def asked(engine, text, max_new):
+def asked(engine, text, max_new_tokens):
     """A request at temperature 0, whose guide no server obeys."""
     prompt = engine.begin((("system", "You play Kuhn poker."), ("user", text)))
     cold = Sampling(temperature=0.0)
-    return Request(engine=engine, prompt=prompt, guide=None, key=Key(1), sampling=cold, max_new=max_new)
+    return Request(engine=engine, prompt=prompt, guide=None, key=Key(1), sampling=cold, max_new_tokens=max_new_tokens)
 
 
 def test_replies_are_those_of_the_model(model, url):
@@ -75,7 +75,7 @@ def test_replies_are_those_of_the_model(model, url):
 def test_a_whole_match_is_played_and_recorded(model, url, tmp_path):
     game = make_game("kuhn(hands=2)")
     name = f"api:{model}@{url}"
-    players = [make_player(f"lm('{name}', max_new=6)", game), make_player("NashApprox", game)]
+    players = [make_player(f"lm('{name}', max_new_tokens=6)", game), make_player("NashApprox", game)]
     setups = rotated(Match(game, players), 2, Key(7), name="served")
     episodes = list(record(play(setups), tmp_path / "run"))
     assert list(read_episodes(tmp_path / "run")) == episodes

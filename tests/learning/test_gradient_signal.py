@@ -32,7 +32,9 @@ def adapted(kind):
         for weight in weights:
             weight += 0.1 * torch.randn_like(weight)
     loss = PolicyGradient(per="divisor")
-    return Learner(Policy(lm, budget=40), loss, Optimizer(weights, OptimizerSettings(), 9), adapter="one")
+    return Learner(
+        Policy(lm, max_tokens_per_microbatch=40), loss, Optimizer(weights, OptimizerSettings(), 9), adapter="one"
+    )
 
 
 @pytest.fixture(scope="module")

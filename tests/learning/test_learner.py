@@ -37,7 +37,7 @@ def made(kind="tiny", *, loss=SEPO, dropout=0.0, rate=1e-2, head=False, average=
     value_head = ValueHead(lm) if head else None
     weights = [*adapter_parameters(lm, "one"), *(value_head.parameters() if value_head else ())]
     optimizer = Optimizer(weights, OptimizerSettings(learning_rate=rate), 9)
-    policy = Policy(lm, budget=budget)
+    policy = Policy(lm, max_tokens_per_microbatch=budget)
     reference = average(lm) if average else None
     return Learner(policy, loss, optimizer, adapter="one", reference=reference, value_head=value_head, key=Key(5))
 

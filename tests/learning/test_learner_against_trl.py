@@ -73,7 +73,10 @@ def test_a_step_of_kto_is_the_kto_trainers(trainer, budget, monkeypatch):
     lm = adapted()
     weights = adapter_parameters(lm, "one")
     learner = Learner(
-        Policy(lm, budget=budget), KTO(beta=0.3), Optimizer(weights, OptimizerSettings(), 9), adapter="one"
+        Policy(lm, max_tokens_per_microbatch=budget),
+        KTO(beta=0.3),
+        Optimizer(weights, OptimizerSettings(), 9),
+        adapter="one",
     )
     gradients = []
     monkeypatch.setattr(learner.optimizer, "step", lambda: gradients.extend(w.grad for w in weights) or 0.0)

@@ -86,7 +86,7 @@ def gradients(lm, loss):
 @pytest.mark.parametrize("budget", [80, 4096])
 def test_values_and_gradients_are_those_of_plain_passes(lm, budget):
     made = examples(3)
-    policy = Policy(lm, budget=budget, chunk=5)
+    policy = Policy(lm, max_tokens_per_microbatch=budget, chunk=5)
     assert policy.shares == (lm.name != "tiny-qwen3.5")
     packs_ = by_policy(policy, made)
     weights = torch.linspace(-1.0, 1.0, packs_.numel()).reshape(packs_.shape)

@@ -43,7 +43,7 @@ def test_computing_again_changes_no_gradient(kind, base):
     lm.model.requires_grad_(base)
     for weight in adapter_parameters(lm, "one"):
         weight.requires_grad_(True)
-    plain, again = gradients(lm), gradients(lm, recompute=True)
+    plain, again = gradients(lm), gradients(lm, gradient_checkpointing=True)
     assert max(grad.abs().max() for grad in plain) > 1e-2
     for one, other in zip(again, plain, strict=True):
         assert torch.allclose(one, other, atol=1e-5 * max(1.0, other.abs().max().item()))
@@ -51,7 +51,7 @@ def test_computing_again_changes_no_gradient(kind, base):
 
 def test_computing_again_is_for_passes_with_a_gradient_alone():
     lm, passes = with_adapter("tiny"), []
-    policy = Policy(lm, recompute=True)
+    policy = Policy(lm, gradient_checkpointing=True)
     layer = lm.model.get_base_model().model.layers[0]
     layer.mlp.register_forward_pre_hook(lambda *_: passes.append(1))
     with active(lm, "one"):
@@ -84,7 +84,7 @@ def kept(lm, **options):
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_computing_again_keeps_little(kind):
     lm = with_adapter(kind)
-    assert kept(lm, recompute=True) < 0.35 * kept(lm)
+    assert kept(lm, gradient_checkpointing=True) < 0.35 * kept(lm)
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

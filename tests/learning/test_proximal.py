@@ -37,7 +37,7 @@ def made(settings=SETTINGS, rate=RATE):
             weight += 0.03 * torch.randn(weight.shape, generator=generator)
     weights = [*adapter_parameters(lm, "one"), *head.parameters()]
     optimizer = Optimizer(weights, OptimizerSettings(learning_rate=rate, max_grad_norm=1e9), 1000)
-    learner = Learner(Policy(lm, budget=60), PPO(), optimizer, adapter="one", value_head=head)
+    learner = Learner(Policy(lm, max_tokens_per_microbatch=60), PPO(), optimizer, adapter="one", value_head=head)
     return Proximal(learner, settings)
 
 

@@ -87,4 +87,4 @@ def test_a_single_text_and_texts_that_share_nothing_are_no_bush():
 
 def test_without_activations_kept_packs_are_read_side_by_side():
     lm = load("tiny")
-    assert not Policy(lm, recompute=True).grows
+    assert not Policy(lm, gradient_checkpointing=True).grows

@@ -132,7 +132,7 @@ def test_tables_go_on(name):
     lines = [(garbage if remote else as_tokens)(seed) for seed in range(1200)]
     engine_options = {key: value for key, value in options.items() if key != "mid_text"}
     engine = Ventriloquist(lines, **engine_options)
-    player = player_of(engine, mode, style, max_new=60, mid_text=options.get("mid_text", False))
+    player = player_of(engine, mode, style, max_new_tokens=60, mid_text=options.get("mid_text", False))
     heard = set()
     for episode in tables(player, game, 1200):
         assert episode.finished

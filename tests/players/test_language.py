@@ -30,7 +30,7 @@ OPTIONS = {
     "temperature": [0.0, 0.7, 1e-5, 0.1 + 0.2, 2],
     "top_k": [5],
     "top_p": [0.95, 1 / 3],
-    "max_new": [1, 9999],
+    "max_new_tokens": [1, 9999],
     "mid_text": [True],
 }
 
@@ -63,7 +63,9 @@ FOLDERS = ["plain", "with space", "a, b", "it's (1)", "a=b", "[x]", 'a "quoted" 
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-@pytest.mark.parametrize("options", [{}, {"temperature": 0.5}, {"mode": "free", "max_new": 3}], ids=["", "one", "two"])
+@pytest.mark.parametrize(
+    "options", [{}, {"temperature": 0.5}, {"mode": "free", "max_new_tokens": 3}], ids=["", "one", "two"]
+)
 def test_folders_of_any_name_go_round(tmp_path, folder, options):
     path = tmp_path / folder
     path.symlink_to(tiny_folder("tiny"))
@@ -103,7 +105,7 @@ MISTAKES = {
     "tiny(top_k=-1)": "A language model needs `top_k` of at least 0, a whole number, not -1.",
     "tiny(top_p=0)": "top_p is a probability above 0, not 0.",
     "tiny(top_p=1.1)": "A language model needs `top_p` from 0 to 1, a number, not 1.1.",
-    "tiny(max_new=0)": "A language model needs `max_new` of at least 1, a whole number, not 0.",
+    "tiny(max_new_tokens=0)": "A language model needs `max_new_tokens` of at least 1, a whole number, not 0.",
     "tiny(mid_text=maybe)": "A language model needs `mid_text` as True or False, not 'maybe'.",
     "tiny(speed=3)": "A language model has no option speed; its options are mode, style, temperature, top_k",
     "tiny(free)": "A language model has no option 'free'; its options are mode",
@@ -167,7 +169,7 @@ def shape(episode):
 
 
 def test_play_is_the_same_however_many_tables_are_open():
-    players = ["tiny", "tiny(mode=recover, max_new=5)"]
+    players = ["tiny", "tiny(mode=recover, max_new_tokens=5)"]
     wide = episodes(players, "kuhn(hands=1)", 6)
     narrow = episodes(players, "kuhn(hands=1)", 6, live=1)
     assert sorted(map(shape, wide)) == sorted(map(shape, narrow))
@@ -198,7 +200,7 @@ def test_a_prompt_beyond_the_context_is_recorded_and_the_table_goes_on(monkeypat
 def test_half_a_character_in_a_prompt_harms_nobody(monkeypatch):
     """It may come from what another player said, and no tokenizer takes it."""
     monkeypatch.setattr(type(KUHN), "situation", lambda self, facts: "They said: \ud800")
-    for episode in episodes(["tiny", "tiny(mode=free, max_new=3)"], "kuhn(hands=1)", 2):
+    for episode in episodes(["tiny", "tiny(mode=free, max_new_tokens=3)"], "kuhn(hands=1)", 2):
         assert episode.finished
         assert {row.how for row in episode.decisions} <= {"constrained", "illegal", "free"}
 

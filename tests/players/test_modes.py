@@ -76,7 +76,7 @@ def test_a_prompt_whose_thinking_is_over(opening):
 @pytest.mark.parametrize("mode", ["free", "recover"])
 @pytest.mark.parametrize("babble", ["blah ", "<think>PASS\n", [0xFF], " to PASS or BET? "])
 def test_a_model_that_never_stops_is_cut(mode, babble):
-    engine, move = played(mode, [babble, "PASS"], babbles=True, max_new=40)
+    engine, move = played(mode, [babble, "PASS"], babbles=True, max_new_tokens=40)
     assert len(engine.calls[0].tokens) == 40
     assert engine.calls[0].finish == "length"
     assert (move.action, move.how) == ((None, "illegal") if mode == "free" else ("PASS", "recovered"))
@@ -84,9 +84,9 @@ def test_a_model_that_never_stops_is_cut(mode, babble):
 
 def test_a_server_is_heard_as_text():
     for said, action in [("Well.\nBET", "BET"), ("<think>BET</think>PASS", "PASS"), ("<think>BET", None), ("", None)]:
-        engine, move = played("free", said, masks=False, max_new=77)
+        engine, move = played("free", said, masks=False, max_new_tokens=77)
         assert (move.action, move.said) == (action, None if action else said)
-        assert engine.requests[0].max_new == 77
+        assert engine.requests[0].max_new_tokens == 77
 
 
 @pytest.mark.parametrize("mode", ["free", "recover", "direct", "single"])
@@ -164,7 +164,7 @@ def test_after_the_mark_only_an_action_can_be_written(said, style, written):
 
 
 def test_the_mark_is_put_where_the_room_ends():
-    engine, move = played("constrained", "abcdefgh ", style="reasoned", babbles=True, max_new=20)
+    engine, move = played("constrained", "abcdefgh ", style="reasoned", babbles=True, max_new_tokens=20)
     (call,) = engine.calls
     kinds = "".join(span.kind[0] for span in call.spans)
     assert call.text == "abcdefgh abcdefgh ab\nAction: BET"
@@ -173,9 +173,9 @@ def test_the_mark_is_put_where_the_room_ends():
 
 
 def test_an_open_thought_is_closed_where_the_room_ends():
-    engine, _ = played("constrained", "<think>hm ", style="reasoned", babbles=True, max_new=12)
+    engine, _ = played("constrained", "<think>hm ", style="reasoned", babbles=True, max_new_tokens=12)
     assert engine.calls[0].text.startswith("<think>hm <t\n</think>\nAction: ")
-    engine, _ = played("constrained", "hm ", style="reasoned", babbles=True, max_new=6, opening="<think>\n")
+    engine, _ = played("constrained", "hm ", style="reasoned", babbles=True, max_new_tokens=6, opening="<think>\n")
     assert engine.calls[0].text.startswith("hm hm \n</think>\nAction: ")
 
 
@@ -224,7 +224,7 @@ def test_a_single_token_is_taken_as_it_is(said, action):
     engine, move = played("single", said, "ipd-shapellm")
     (request,) = engine.requests
     assert (move.action, move.how) == (action, "free" if action else "illegal")
-    assert len(engine.calls[0].tokens) == request.max_new == 1
+    assert len(engine.calls[0].tokens) == request.max_new_tokens == 1
     assert request.guide.allowed is None
 
 

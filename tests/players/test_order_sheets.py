@@ -28,7 +28,7 @@ def test_what_stands_after_the_closing_tag_is_not_read(text, read):
 @pytest.mark.parametrize("mode", ["constrained", "direct"])
 @pytest.mark.parametrize("style", ["diplomacy-minimal", "diplomacy-compact"])
 def test_a_constrained_sheet_is_always_whole(mode, style):
-    hero = make_player(f"lm(tiny, mode={mode}, style={style}, max_new=4)", GAME)
+    hero = make_player(f"lm(tiny, mode={mode}, style={style}, max_new_tokens=4)", GAME)
     bout = Table(7, Key(0)).bout(GAME, hero, make_player("hold", GAME), ("opponents",))
     rows = [row for episode in bout.episodes for row in episode.decisions if episode.slots[row.seat] == 0]
     assert {row.how for row in rows} == {"constrained"}

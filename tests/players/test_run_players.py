@@ -34,7 +34,7 @@ def run(tmp_path):
     """A small run: two kept steps on the base tiny, which were trained at another temperature and in another style."""
     first, second = (RunModel(model="tiny", adapter=adapter_of(tmp_path, step)) for step in (40, 60))
     models = {"base": RunModel(model="tiny"), "40": first, "60": second, "best": first, "last": second}
-    speaks = Speaks(mode="recover", style="reasoned", temperature=0.7, max_new=6)
+    speaks = Speaks(mode="recover", style="reasoned", temperature=0.7, max_new_tokens=6)
     write_run_models(tmp_path, RunModels(models=models, speaks=speaks))
     return tmp_path
 
@@ -48,7 +48,7 @@ def played(*players):
 
 
 def test_a_run_plays_as_its_adapter_on_its_base_does(run):
-    options = "mode=recover, style=reasoned, temperature=0.7, max_new=6"
+    options = "mode=recover, style=reasoned, temperature=0.7, max_new_tokens=6"
     for label, step in (("", 40), ("@last", 60)):
         plain = f"lm('tiny+adapter:{run}/checkpoints/step-{step:06d}/adapters/policy', {options})"
         assert played(f"run:{run}{label}", "tiny") == played(plain, "tiny")
@@ -63,8 +63,8 @@ def test_all_models_of_a_run_on_one_base_share_an_engine(run):
 
 def test_a_run_has_its_own_defaults_and_options_that_are_given_win(run):
     bare, other = make_player(f"run:{run}", KUHN), make_player(f"lm(run:{run}, mode=direct, temperature=1.0)", KUHN)
-    assert (bare.mode, bare.style, bare.temperature, bare.max_new) == ("recover", "reasoned", 0.7, 6)
-    assert (other.mode, other.style, other.temperature, other.max_new) == ("direct", "reasoned", 1.0, 6)
+    assert (bare.mode, bare.style, bare.temperature, bare.max_new_tokens) == ("recover", "reasoned", 0.7, 6)
+    assert (other.mode, other.style, other.temperature, other.max_new_tokens) == ("direct", "reasoned", 1.0, 6)
     assert other.traits.exact
     assert not bare.traits.exact
 
@@ -93,7 +93,7 @@ def test_a_player_stays_who_it_is_when_the_run_finds_a_better_model(run):
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("mode", "fre"), ("style", "plane"), ("temperature", -1), ("max_new", 0)]
+    ("option", "value"), [("mode", "fre"), ("style", "plane"), ("temperature", -1), ("max_new_tokens", 0)]
 )
 def test_a_run_that_speaks_as_nobody_can_is_one_sentence(run, option, value):
     said = read_run_models(run)

@@ -88,7 +88,7 @@ class Ventriloquist:
     def _spoken(self, request, line):
         wanted = self._vocabulary.encode(line) if isinstance(line, str) else list(line)
         guide, tokens, kinds, place = request.guide, [], [], 0
-        while not guide.done and len(tokens) < request.max_new:
+        while not guide.done and len(tokens) < request.max_new_tokens:
             own = wanted[place % len(wanted)] if wanted and (self.babbles or place < len(wanted)) else END
             if run := list(guide.forced):
                 token, kind = run[0], "forced"

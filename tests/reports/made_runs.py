@@ -154,7 +154,7 @@ def rolled(step, game):
 
 
 def validation(step, game):
-    """What a validation measures; the greatest `select` is at `CHOSEN`."""
+    """What a validation measures; the greatest `checkpoint_metric` is at `CHOSEN`."""
     gap = abs(step - CHOSEN) / 100
     names = {
         "pay": 0.1 - gap,
@@ -166,7 +166,7 @@ def validation(step, game):
     }
     figures = {f"{game}/validation/{name}": value for name, value in names.items()}
     figures |= {f"{game}/validation/worst_case": 6 * (0.04 + gap), f"{game}/exact/worst_advantage": 2 * (0.04 + gap)}
-    return figures | {f"{game}/exact/exploitability": 0.04 + gap, "select": -gap}
+    return figures | {f"{game}/exact/exploitability": 0.04 + gap, "checkpoint_metric": -gap}
 
 
 def episodes(shard, words):

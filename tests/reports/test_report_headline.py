@@ -57,7 +57,8 @@ def test_the_parts_add_up_to_the_change_of_the_objective(game):
 def test_a_checkpoint_chosen_by_the_figure_that_is_shown_is_told_of_with_the_last(tmp_path):
     said = "was chosen by this very figure"
     by = {
-        name: " ".join(verdict(RunData(whole(tmp_path / name, select=name)))) for name in ("exploitability", "safety")
+        name: " ".join(verdict(RunData(whole(tmp_path / name, checkpoint_metric=name))))
+        for name in ("exploitability", "safety")
     }
     assert f"SEPO (step 8) {said}" in by["exploitability"]
     assert "SEPO, last (step 20), which was not chosen, has" in by["exploitability"]
@@ -74,8 +75,10 @@ def test_only_games_that_are_won_or_lost_have_a_win_rate_in_the_headline(game, w
 
 def test_a_run_with_sampled_figures_only_is_told_by_them(tmp_path):
     run = begun(tmp_path / "run", algorithm="grpo")
-    lines = [{"step": step, "ipd/validation/exploit": 0.5 - step / 10, "ipd/validation/pay": step, "select": step}
-             for step in (0, 2, 4)]  # fmt: skip
+    named = "ipd/validation/pay", "checkpoint_metric"
+    lines = [
+        {"step": step, "ipd/validation/exploit": 0.5 - step / 10, **dict.fromkeys(named, step)} for step in (0, 2, 4)
+    ]
     (run.path / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     (found,) = headlines(RunData(run))
     assert found.stages == ("Base", "GRPO (step 4)")

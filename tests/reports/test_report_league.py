@@ -18,8 +18,8 @@ SMALL = {
     "games": ["kuhn(hands=1)"],
     "opponents": ["random"],
     "evaluate_every": 1,
-    "validation": 2,
-    "test": 2,
+    "validation_episodes": 2,
+    "test_episodes": 2,
     "exact_budget": 40000,
     "adapter": {"rank": 2},
 }

@@ -128,7 +128,10 @@ def test_the_best_model_of_the_run_is_the_chosen_one(tmp_path):
 
 def test_the_start_is_never_the_chosen_checkpoint(tmp_path):
     run = begun(tmp_path / "run")
-    lines = [{"step": 5, "sft/loss": 1.0}, *({"step": step, "select": 9.0 - 8 * (step > 5)} for step in (5, 6, 7))]
+    lines = [
+        {"step": 5, "sft/loss": 1.0},
+        *({"step": step, "checkpoint_metric": 9.0 - 8 * (step > 5)} for step in (5, 6, 7)),
+    ]
     (run.path / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     assert "chosen checkpoint, step 1." in Page(report_html(run)).texts["curves"]
 
@@ -209,7 +212,7 @@ def test_the_command_prints_the_headline_as_json(tmp_path, capsys):
         main(["report", str(run.path), "--json"])
     data = json.loads(capsys.readouterr().out)
     assert (data["page"], data["algorithm"]) == (str(run.path / "report.html"), "sepo")
-    assert (data["warm_steps"], data["step"], data["best_step"]) == (START, LAST - START, CHOSEN - START)
+    assert (data["sft_steps"], data["step"], data["best_step"]) == (START, LAST - START, CHOSEN - START)
     (kuhn,) = data["headlines"]
     assert kuhn["stages"] == ["Base", "SFT", "SEPO (step 8)", "SEPO, last (step 20)"]
     assert kuhn["chosen"] == "SEPO (step 8)"

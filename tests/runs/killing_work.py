@@ -27,13 +27,19 @@ from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.runner import Sweep
 
 RATE = {"learning_rate": 1e-3}
-GAME = {"games": ["kuhn(hands=1)"], "temperature": 1.0, "evaluate_every": 1, "validation": 1, "test": 1}
+GAME = {
+    "games": ["kuhn(hands=1)"],
+    "temperature": 1.0,
+    "evaluate_every": 1,
+    "validation_episodes": 1,
+    "test_episodes": 1,
+}
 FORKED = {"groups": 2, "forks": 2, "updates": 1, "optimizer": RATE}
 LEARNT = {"epochs": 1, "batch": 16, "optimizer": RATE}
 RECIPES = {
     "sepo": {
         **GAME,
-        "warm_start": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
+        "sft": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
         "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "optimizer": RATE},
     },
     "grpo": {**GAME, "opponents": ["random"], "grpo": {"iterations": 3, "turns": [0, 1], **FORKED}},
@@ -80,8 +86,8 @@ SWEPT = """
 algorithm = "grpo"
 games = ["kuhn(hands=1)"]
 evaluate_every = 1
-validation = 1
-test = 1
+validation_episodes = 1
+test_episodes = 1
 [adapter]
 rank = 1
 [grpo]

@@ -66,12 +66,14 @@ class Held:
 
     def _speaks(self) -> Speaks:
         recipe = self.recipe
-        return Speaks(mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new=recipe.max_new)
+        return Speaks(
+            mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new_tokens=recipe.max_new_tokens
+        )
 
     def _models(self) -> dict[str, RunModel]:
         base, start = base_and_start(self.run, self.recipe.model, self._options)
         steps = {step: self._at(folder, start) for step, folder in checkpoint_folders(self.run).items()}
-        steps = {step: model for step, model in steps.items() if step > self.recipe.warm_steps}
+        steps = {step: model for step, model in steps.items() if step > self.recipe.sft_steps}
         named = {"base": base, "start": start}
         if self.best in steps:
             named["best"] = steps[self.best]
@@ -88,7 +90,7 @@ class Held:
 
     def rows(self) -> dict[str, str]:
         """The models of the last table by their labels, each with what it is called there."""
-        title, steps, warm = self.recipe.title, self.recipe.steps, self.recipe.warm_steps
+        title, steps, warm = self.recipe.title, self.recipe.steps, self.recipe.sft_steps
         found = {"base": "Base"}
         if warm:
             found["start"] = "SFT"

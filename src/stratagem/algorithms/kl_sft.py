@@ -82,7 +82,7 @@ def kl_sft(lm: LanguageModel, recipe: KLSFTRecipe) -> Iterator[Report]:
     examples = aimed(TransformersEngine(lm), recipe, key)
     optimizer = Optimizer(_weights(lm, recipe), settings.optimizer, settings.steps(len(examples)))
     adapter = ADAPTER if settings.adapter else None
-    policy = Policy(lm, budget=recipe.budget)
+    policy = Policy(lm, max_tokens_per_microbatch=recipe.max_tokens_per_microbatch)
     learner = Learner(policy, KLTargets(), optimizer, adapter=adapter, key=key.at("dropout"))
     yield from sft(learner, [[example] for example in examples], settings, key.at("order"))
     if adapter:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.recipe_file import AnyRecipe, ModeName
-from stratagem.algorithms.sft import AdapterSettings, WarmStartSettings
+from stratagem.algorithms.sft import AdapterSettings, SFTStageSettings
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game
@@ -33,7 +34,16 @@ class Iterations(Protocol):
 
 
 class PolicyRecipe(AnyRecipe):
-    """A warm start, and then iterations of play and learning."""
+    """SFT, and then iterations of play and learning."""
+
+    replaced: ClassVar[Mapping[str, str]] = {
+        "max_new": "max_new_tokens",
+        "recompute": "gradient_checkpointing",
+        "warm_start": "sft",
+        "select": "checkpoint_metric",
+        "validation": "validation_episodes",
+        "test": "test_episodes",
+    }
 
     title: ClassVar[str]
     """What the algorithm is called in a table."""
@@ -50,12 +60,12 @@ class PolicyRecipe(AnyRecipe):
     """How the model comes to its action; only direct and single state their probabilities."""
     temperature: float = Field(default=0.8, gt=0.0)
     """At which rollouts are drawn, and the policy is measured."""
-    max_new: int = Field(default=256, ge=1)
-    """How many tokens a reply may have."""
-    recompute: bool = False
-    """Whether activations are computed again in the backward pass: less memory, a third more time."""
-    warm_start: WarmStartSettings | None = None
-    """How the base learns from others; without this table it stays as it is."""
+    max_new_tokens: int = Field(default=256, ge=1)
+    """Maximum number of tokens of a reply."""
+    gradient_checkpointing: bool = False
+    """Whether activations are recomputed in the backward pass: less memory, about a third more time."""
+    sft: SFTStageSettings | None = None
+    """Supervised fine-tuning of the base before the iterations; without this table there is none."""
     train: Literal["adapter", "all"] = "adapter"
     """What the iterations train: an adapter, with the base as its reference, or all weights, without a reference."""
     adapter: AdapterSettings = AdapterSettings()
@@ -66,19 +76,19 @@ class PolicyRecipe(AnyRecipe):
     """Iterations between two validations, each with a checkpoint."""
     checkpoint_every: int = Field(default=0, ge=0)
     """Iterations between two checkpoints where a validation is dear; 0 keeps none but those of validations."""
-    validation: int = Field(default=10, ge=1)
-    """Episodes against each opponent of a validation; their deals differ from those of training and test."""
-    test: int = Field(default=20, ge=1)
-    """Episodes against each opponent of the last table."""
+    validation_episodes: int = Field(default=10, ge=1)
+    """Episodes against each opponent in a validation; their deals differ from those of training and test."""
+    test_episodes: int = Field(default=20, ge=1)
+    """Episodes against each opponent in the final evaluation."""
     exact_budget: int = Field(default=BUDGET, ge=0)
     """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
-    select: str
-    """What the best checkpoint has most of in validation."""
+    checkpoint_metric: str
+    """Validation metric by which the best checkpoint is chosen."""
 
     @property
     @abstractmethod
     def stage(self) -> Iterations:
-        """How it goes on after the warm start."""
+        """Settings of the iterations after SFT."""
 
     @property
     def signal_every(self) -> int:
@@ -105,14 +115,14 @@ class PolicyRecipe(AnyRecipe):
                 'none: write it as `{ kl = "k3", beta = 0.1 }`'
             )
         ref = parse_model(self.model)
-        if self.warm_steps and (ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start"))):
-            raise ValueError("a `model` that was trained before is taught no more: leave `warm_start` out")
+        if self.sft_steps and (ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start"))):
+            raise ValueError("a `model` that was trained before is taught no more: leave `sft` out")
         if ref.kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
-        if ref.four_bit and (self.train == "all" or self.warm_steps):
+        if ref.four_bit and (self.train == "all" or self.sft_steps):
             raise ValueError(
                 'a `model` in 4 bits can carry an adapter, and cannot change itself: leave `train` at "adapter" and '
-                "`warm_start` out"
+                "`sft` out"
             )
         return self
 
@@ -121,13 +131,13 @@ class PolicyRecipe(AnyRecipe):
         return bool(self.checkpoint_every) and done % self.checkpoint_every == 0
 
     @property
-    def warm_steps(self) -> int:
-        """How many steps the warm start takes."""
-        if self.warm_start is None:
+    def sft_steps(self) -> int:
+        """Number of optimizer steps of SFT."""
+        if self.sft is None:
             return 0
-        return self.warm_start.steps(len(self.games) * self.warm_start.taught)
+        return self.sft.steps(len(self.games) * self.sft.taught)
 
     @property
     def steps(self) -> int:
         """How many steps and iterations the run takes."""
-        return self.warm_steps + self.stage.iterations
+        return self.sft_steps + self.stage.iterations

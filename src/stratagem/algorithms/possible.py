@@ -55,10 +55,10 @@ def check_games(recipe: Recipe, games: Sequence[Game[Any]]) -> None:
         pools(game)  # which says for what games there are any
         if recipe.sepo.asks_best_responses(game.spec.family):
             _check("sepo.source", "best_response", game, lambda game: best_responder(game, policy, budget))
-        if recipe.select == "exploitability":
-            _check("select", "exploitability", game, lambda game: exact(game, policy, budget))
+        if recipe.checkpoint_metric == "exploitability":
+            _check("checkpoint_metric", "exploitability", game, lambda game: exact(game, policy, budget))
         elif game.spec.name not in WEIGHTS:
-            raise CannotCompute(f"`select` cannot be safety in {game.spec.name}, which has no such figure.")
+            raise CannotCompute(f"`checkpoint_metric` cannot be safety in {game.spec.name}, which has no such figure.")
 
 
 def check_prompts(recipe: PolicyRecipe, games: Sequence[Game[Any]]) -> None:

@@ -18,15 +18,15 @@ from stratagem.players.modes import MODES
 
 
 class Recipe(PolicyRecipe):
-    """Warm start by demonstrations, then SEPO."""
+    """SFT on demonstrations, then SEPO."""
 
     title: ClassVar[str] = "SEPO"
     stage_name: ClassVar[str] = "sepo"
 
     algorithm: Literal["sepo"] = "sepo"
     """By which algorithm it learns."""
-    select: Literal["safety", "exploitability"] = "safety"
-    """What the best checkpoint has most of in validation: safety, or as little exact exploitability as can be."""
+    checkpoint_metric: Literal["safety", "exploitability"] = "safety"
+    """Validation metric by which the best checkpoint is chosen: highest safety, or lowest exact exploitability."""
     sepo: SEPOSettings = SEPOSettings()
     """How SEPO trains."""
 
@@ -45,11 +45,13 @@ class Recipe(PolicyRecipe):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        if not MODES[self.mode].exact and (self.sepo.source == "best_response" or self.select == "exploitability"):
+        if not MODES[self.mode].exact and (
+            self.sepo.source == "best_response" or self.checkpoint_metric == "exploitability"
+        ):
             exact = ", ".join(name for name, mode in MODES.items() if mode.exact)
             raise ValueError(
                 f"in the mode {self.mode} a model states no probabilities, so `sepo.source` can only be `pool` and "
-                f"`select` only `safety`; modes that state them are {exact}"
+                f"`checkpoint_metric` only `safety`; modes that state them are {exact}"
             )
         return self
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
@@ -25,12 +25,15 @@ ModeName = Annotated[str, AfterValidator(_known)]
 
 
 class AnyRecipe(FiniteSettings):
-    """What recipes of all algorithms have."""
+    """Settings of the recipes of all algorithms."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"budget": "max_tokens_per_microbatch"}
 
     seed: int = 0
-    """What all that is random follows from."""
-    budget: int = Field(default=4096, ge=1)
-    """Tokens that are read at once in training; it changes memory, not results."""
+    """Seed of everything random."""
+    max_tokens_per_microbatch: int = Field(default=4096, ge=1)
+    """Maximum number of tokens in one forward and backward pass; gradients add up over the passes of a batch, so it
+    changes memory and not results."""
 
 
 _DEEPEST = 32

@@ -71,8 +71,8 @@ class SFTSettings(FiniteSettings):
         return self.epochs * -(-examples // self.batch_size)
 
 
-class WarmStartSettings(SFTSettings):
-    """How a run's base learns from others."""
+class SFTStageSettings(SFTSettings):
+    """Supervised fine-tuning of a run's base before its iterations."""
 
     teacher: str = ""
     """Whose games against itself are imitated, in all seats; without one the game's demonstrators are."""

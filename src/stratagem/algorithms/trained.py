@@ -35,7 +35,7 @@ def hero_of(recipe: PolicyRecipe, engine: TransformersEngine, adapter: str = "",
         adapter=adapter,
         style=make_style(recipe.style),
         sampling=Sampling(temperature=recipe.temperature),
-        max_new=recipe.max_new,
+        max_new_tokens=recipe.max_new_tokens,
     )
     hero = ModelPlayer(name=name, speaker=speaker, mode=recipe.mode)
     for text in recipe.games:
@@ -64,7 +64,11 @@ class Trained:
         optimizer = Optimizer(self._weights(), stage.optimizer, stage.iterations * stage.updates)
         self.engine = engine or TransformersEngine(self.lm)
         self.hero = hero_of(recipe, self.engine, self.adapter or "", name)
-        policy = Policy(self.lm, budget=recipe.budget, recompute=recipe.recompute)
+        policy = Policy(
+            self.lm,
+            max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+            gradient_checkpointing=recipe.gradient_checkpointing,
+        )
         self.learner = Learner(
             policy,
             stage.loss.made,

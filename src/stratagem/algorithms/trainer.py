@@ -54,7 +54,7 @@ class Trainer(ABC, Generic[R]):
         self.progress = progress
         self.monitor = TrainingMonitor(strict=strict)
         self.games = [make_game(text) for text in recipe.games]
-        check_teacher(recipe.warm_start, self.games)
+        check_teacher(recipe.sft, self.games)
         check_prompts(recipe, self.games)
         self.check()
         self.validation = Validation(recipe, self.games)
@@ -82,10 +82,10 @@ class Trainer(ABC, Generic[R]):
         self.progress(step, self.recipe.steps, figures)
 
     def _warm_start(self, start: Checkpoint | None, log: MetricLog) -> None:
-        settings = self.recipe.warm_start
+        settings = self.recipe.sft
         if (self.run.path / BASE).is_dir():
             return
-        if settings is not None and self.recipe.warm_steps:
+        if settings is not None and self.recipe.sft_steps:
             WarmStart(self.recipe, settings, self.run, self.games).make(start, log, self._tell)
         else:
             make_own_base(self.run, self.recipe.model)
@@ -96,12 +96,12 @@ class Trainer(ABC, Generic[R]):
         trained = Trained(self.recipe, load_own(self.run, self.held.base))
         key, iterations = Key(self.recipe.seed).at(self.recipe.stage_name), self.recipe.stage.iterations
         heroes = [self.collector(game, trained.hero, key) for game in self.games]
-        if start is not None and start.step > self.recipe.warm_steps:
+        if start is not None and start.step > self.recipe.sft_steps:
             self._restore(trained, heroes, start.restore(), start.folder)
         self.held.publish()
         self._say_findings()
         if not trained.taken:
-            log.write(self.recipe.warm_steps, self._validated(trained))
+            log.write(self.recipe.sft_steps, self._validated(trained))
         while trained.taken < iterations:
             figures = self._iterate(heroes, trained)
             if measured := trained.taken % self.recipe.evaluate_every == 0 or trained.taken == iterations:
@@ -109,13 +109,13 @@ class Trainer(ABC, Generic[R]):
             step = self._step(trained)
             log.write(step, figures)
             if measured:
-                self.held.score(step, figures["select"])
+                self.held.score(step, figures["checkpoint_metric"])
             if measured or self.recipe.keeps(trained.taken):
                 self._keep(trained, heroes, step)
             self._tell(step, figures)
 
     def _step(self, trained: Trained) -> int:
-        return self.recipe.warm_steps + trained.taken
+        return self.recipe.sft_steps + trained.taken
 
     def _restore(self, trained: Trained, heroes: list[Collects], state: dict[str, Any], folder: Path) -> None:
         trained.restore(state["trained"], folder)

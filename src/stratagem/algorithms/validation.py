@@ -31,7 +31,7 @@ class Validation:
     games: Sequence[Game[Any]]
 
     def figures(self, hero: Player) -> dict[str, float]:
-        """Means of every metric by game, and `select`, of which the best checkpoint has most.
+        """Means of every metric by game, and `checkpoint_metric`, of which the best checkpoint has most.
 
         Where nothing legal was said, and the figure has no meaning for that, there is none less.
         """
@@ -41,24 +41,27 @@ class Validation:
             row = self._row(game, hero)
             found |= _figures(game, row)
             scores.append(self._score(game, row))
-        return found | {"select": sum(scores) / len(scores)}
+        return found | {"checkpoint_metric": sum(scores) / len(scores)}
 
     def _row(self, game: Game[Any], hero: Player) -> Row:
         suite = self.recipe.suite(game)
         key = Key(self.recipe.seed).at("validation")
-        table = Table(self.recipe.validation, key, exact_budget=self.recipe.exact_budget)
+        table = Table(self.recipe.validation_episodes, key, exact_budget=self.recipe.exact_budget)
         return measured(suite, suite.lines[0], game, hero, table)
 
     def _score(self, game: Game[Any], row: Row) -> float:
-        if self.recipe.select == "exploitability":
+        metric = self.recipe.checkpoint_metric
+        if metric == "exploitability":
             if row.exact is None:
-                raise CannotCompute(f"`select` cannot be exploitability in {game.spec.name}: {row.why_not_exact}")
+                raise CannotCompute(
+                    f"`checkpoint_metric` cannot be exploitability in {game.spec.name}: {row.why_not_exact}"
+                )
             return -row.exact.exploitability
-        figure = row.metrics.get(self.recipe.select)
-        if figure is None and self.recipe.select in row.metrics and _was_silent(row):
+        figure = row.metrics.get(metric)
+        if figure is None and metric in row.metrics and _was_silent(row):
             return -math.inf  # as where only null actions are left, of which some figures know nothing
         if figure is None:
-            raise CannotCompute(f"`select` cannot be {self.recipe.select} in {game.spec.name}: no such figure there.")
+            raise CannotCompute(f"`checkpoint_metric` cannot be {metric} in {game.spec.name}: no such figure there.")
         return figure.mean
 
 
@@ -86,8 +89,8 @@ def judged(recipe: PolicyRecipe, games: Sequence[Game[Any]], players: Mapping[st
     suites = [recipe.suite(game) for game in games]
     lines = tuple(line for suite in suites for line in suite.lines)
     metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
-    suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test)
-    table = Table(recipe.test, Key(recipe.seed).at("test"), exact_budget=recipe.exact_budget)
+    suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test_episodes)
+    table = Table(recipe.test_episodes, Key(recipe.seed).at("test"), exact_budget=recipe.exact_budget)
     names = {player: own_name(label) for label, player in players.items()}
     results = under_names(evaluate(suite, list(names), table), names)
-    return evaluation_json(results, suite.name, recipe.seed, recipe.test)
+    return evaluation_json(results, suite.name, recipe.seed, recipe.test_episodes)

@@ -14,7 +14,7 @@ from stratagem.algorithms.demonstrations import demonstrations
 from stratagem.algorithms.imitation import imitated
 from stratagem.algorithms.own_base import BASE
 from stratagem.algorithms.policy_recipe import PolicyRecipe
-from stratagem.algorithms.sft import WarmStartSettings, demonstrated, sft
+from stratagem.algorithms.sft import SFTStageSettings, demonstrated, sft
 from stratagem.algorithms.trained import hero_of
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.base import Game
@@ -39,7 +39,7 @@ Tell = Callable[[int, dict[str, float]], None]
 """Told after every step: which it was, and what was seen."""
 
 
-def check_teacher(settings: WarmStartSettings | None, games: Sequence[Game[Any]]) -> None:
+def check_teacher(settings: SFTStageSettings | None, games: Sequence[Game[Any]]) -> None:
     """Refuse a teacher that there is not, or that does not play these games, before anything is learnt."""
     if settings is not None and settings.teacher:
         for game in games:
@@ -50,7 +50,7 @@ class WarmStart:
     """Makes a run's base, or goes on making it."""
 
     def __init__(
-        self, recipe: PolicyRecipe, settings: WarmStartSettings, run: RunFolder, games: Sequence[Game[Any]]
+        self, recipe: PolicyRecipe, settings: SFTStageSettings, run: RunFolder, games: Sequence[Game[Any]]
     ) -> None:
         self.recipe = recipe
         self.settings = settings
@@ -63,7 +63,7 @@ class WarmStart:
         lm = load(self.recipe.model)
         engine = TransformersEngine(lm)
         hero_of(self.recipe, engine)  # which says what it could not play when it has learnt
-        optimizer = Optimizer(self._weights(lm), self.settings.optimizer, self.recipe.warm_steps)
+        optimizer = Optimizer(self._weights(lm), self.settings.optimizer, self.recipe.sft_steps)
         units = list(self._units(engine))
         if start is not None:
             optimizer.restore(start.restore()["optimizer"])
@@ -75,7 +75,7 @@ class WarmStart:
                 {"sft/loss": report.loss, "sft/grad_norm": report.grad_norm, "sft/learning_rate": report.learning_rate},
             )
             tell(step, {"loss": report.loss})
-            if step % (10 * self.recipe.evaluate_every) == 0 or step == self.recipe.warm_steps:
+            if step % (10 * self.recipe.evaluate_every) == 0 or step == self.recipe.sft_steps:
                 save_checkpoint(self.run, step, {"optimizer": optimizer.state()}, write=self._writes(lm))
                 keep(self.run, last=2)
         if self.settings.adapter is not None:
@@ -92,7 +92,11 @@ class WarmStart:
         return adapter.add(lm, ADAPTER, self.recipe.seed)
 
     def _learner(self, lm: LanguageModel, optimizer: Optimizer) -> Learner:
-        policy = Policy(lm, budget=self.recipe.budget, recompute=self.recipe.recompute)
+        policy = Policy(
+            lm,
+            max_tokens_per_microbatch=self.recipe.max_tokens_per_microbatch,
+            gradient_checkpointing=self.recipe.gradient_checkpointing,
+        )
         adapter = ADAPTER if self.settings.adapter else None
         return Learner(policy, CrossEntropy(), optimizer, adapter=adapter, key=self.key.at("dropout"))
 

@@ -58,7 +58,7 @@ def standing(run: RunFolder) -> dict[str, Any]:
         "since": status.since,
         "algorithm": data.algorithm,
         "seed": run.info().seed,
-        "warm_steps": data.warm_steps,
+        "sft_steps": data.sft_steps,
         "step": data.last_step or 0,
         "best_step": data.chosen_step,
         "exploitability": exact,
@@ -74,5 +74,5 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def _step(row: dict[str, Any], name: str) -> str:
     """Return a step after those of SFT, as `500+60`, whose sum is the label of the checkpoint."""
-    warm, step = row["warm_steps"], row[name]
+    warm, step = row["sft_steps"], row[name]
     return "" if step is None else f"{warm}+{step}" if warm else str(step)

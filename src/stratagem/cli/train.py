@@ -82,7 +82,7 @@ def train(
         _summary(run)
 
 
-_TOLD = ("loss", "pay", "exploitability", "select")
+_TOLD = ("loss", "pay", "exploitability", "checkpoint_metric")
 """Figures of the progress bar, by the last part of a metric's name."""
 _KEY = ("pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
 """Figure of the summary for each game or stage."""

@@ -103,7 +103,7 @@ class Request:
     """Random key: the same request and key give the same reply, whatever else is answered beside it."""
     adapter: str = ""
     sampling: Sampling = PLAIN
-    max_new: int = 256
+    max_new_tokens: int = 256
     extended: bool = False
     """True if a later prompt will extend this reply, so that its computation is worth caching."""
 
@@ -127,7 +127,7 @@ class Call:
     finish: Finish = "done"
     """Reason of the end.
 
-    Length: cut off by `max_new`; error: there was no reply, and `text` says why.
+    Length: cut off by `max_new_tokens`; error: there was no reply, and `text` says why.
     """
     num_prompt: int = 0
     num_reply: int = 0

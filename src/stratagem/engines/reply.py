@@ -25,7 +25,7 @@ class Reply:
     def take_forced(self) -> None:
         """Append the forced tokens, up to a choice or the end."""
         guide = self.request.guide
-        while (room := self.request.max_new - len(self.tokens)) > 0 and (run := list(guide.forced)):
+        while (room := self.request.max_new_tokens - len(self.tokens)) > 0 and (run := list(guide.forced)):
             for token in run[:room]:
                 guide.advance(token)
                 self._append(token, "forced", 0.0, None)
@@ -52,7 +52,7 @@ class Reply:
 
     @property
     def over(self) -> bool:
-        return self.request.guide.done or len(self.tokens) >= self.request.max_new
+        return self.request.guide.done or len(self.tokens) >= self.request.max_new_tokens
 
     @property
     def length(self) -> int:

@@ -146,7 +146,7 @@ class Learner:
             return []
         examples = [*taught, *aside]
         packs = self.policy.packs(examples)
-        if sum(len(pack.tokens) for pack in packs) > self.policy.budget:
+        if sum(len(pack.tokens) for pack in packs) > self.policy.max_tokens_per_microbatch:
             return []
         with self.at_work():
             said = {number: piece for pack in packs for number, piece in self._pieces(pack, examples).items()}

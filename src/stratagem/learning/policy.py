@@ -30,28 +30,28 @@ class Policy:
         self,
         lm: LanguageModel,
         *,
-        budget: int = 4096,
+        max_tokens_per_microbatch: int = 4096,
         chunk: int | None = None,
         share: bool | None = None,
-        recompute: bool = False,
+        gradient_checkpointing: bool = False,
     ) -> None:
-        """`budget` tokens are read at once; the head is asked about `chunk` of them (None: what its size allows).
+        """A pass reads at most `max_tokens_per_microbatch`; the head, `chunk` of them (None: what its size allows).
 
-        `share` None packs trees where a probe shows that this is exact. `recompute` keeps no activations inside layers
-        and computes them again on the way back: less memory, about a third more time.
+        `share` None packs trees where a probe shows that this is exact. `gradient_checkpointing` keeps no activations
+        inside layers and computes them again on the way back: less memory, about a third more time.
         """
         self.lm = lm
-        self.budget = budget
+        self.max_tokens_per_microbatch = max_tokens_per_microbatch
         self.chunk = chunk
-        self.recompute = recompute
+        self.gradient_checkpointing = gradient_checkpointing
         self.scale = scale_of(lm)
         self.attention = attention_of(lm.model.config)
         self.shares = _agrees(lm, self.attention, _probed_tree) if share is None else share
-        self.grows = self.shares and not recompute and _agrees(lm, self.attention, _probed_bush)
+        self.grows = self.shares and not gradient_checkpointing and _agrees(lm, self.attention, _probed_bush)
 
     def packs(self, examples: Sequence[Example]) -> list[Pack]:
         """The examples in packs of the budget, cut where the trees of several games are cheaper to read one by one."""
-        packs = packed(examples, self.budget, share=self.shares)
+        packs = packed(examples, self.max_tokens_per_microbatch, share=self.shares)
         return [part for pack in packs for part in self._parts(pack, examples)] if self.shares else packs
 
     def _parts(self, pack: Pack, examples: Sequence[Example]) -> list[Pack]:
@@ -84,7 +84,9 @@ class Policy:
     def hidden(self, pack: Pack) -> torch.Tensor:
         """The last hidden states of a pack's tokens, [L, H]."""
         decoder = decoder_of(self.lm)
-        keeps_less = recomputed(decoder) if self.recompute and torch.is_grad_enabled() else contextlib.nullcontext()
+        keeps_less = (
+            recomputed(decoder) if self.gradient_checkpointing and torch.is_grad_enabled() else contextlib.nullcontext()
+        )
         with keeps_less:
             if not self.shares or self.attention is None:
                 return _one_by_one(decoder, pack, self.lm.model.device)

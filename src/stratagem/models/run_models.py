@@ -31,7 +31,7 @@ class Speaks(Settings):
     mode: str = "direct"
     style: str = "plain"
     temperature: float = 1.0
-    max_new: int = 256
+    max_new_tokens: int = 256
 
 
 class RunModel(Settings):

@@ -86,7 +86,7 @@ def digest(request: Request) -> str:
         request.adapter,
         request.prompt.messages,
         request.key.value,
-        request.max_new,
+        request.max_new_tokens,
         [sampling.temperature, sampling.top_k, sampling.top_p],
     ]
     return blake2b(json.dumps(asked).encode(), digest_size=16).hexdigest()

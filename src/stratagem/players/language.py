@@ -42,7 +42,7 @@ class LanguagePlayer:
     """Number of most likely tokens to sample from; 0 leaves all."""
     top_p: float = 1.0
     """Nucleus sampling: the most likely tokens that together have at least this probability."""
-    max_new: int = 256
+    max_new_tokens: int = 256
     """Largest number of tokens of free text in a reply."""
     mid_text: bool = False
     """True to end free text as soon as an action stands anywhere in its last line."""
@@ -56,7 +56,7 @@ class LanguagePlayer:
         within(_WHO, "temperature", self.temperature, 0.0)
         whole(_WHO, "top_k", self.top_k, 0)
         within(_WHO, "top_p", self.top_p, 0.0, 1.0)
-        whole(_WHO, "max_new", self.max_new, 1)
+        whole(_WHO, "max_new_tokens", self.max_new_tokens, 1)
         _ = self._usual
         make_style(self.style)
         if self.mode and self.mode not in MODES:
@@ -101,7 +101,7 @@ class LanguagePlayer:
             adapter=adapter,
             style=make_style(self.style),
             sampling=self._sampling,
-            max_new=self.max_new,
+            max_new_tokens=self.max_new_tokens,
             mid_text=self.mid_text,
         )
 

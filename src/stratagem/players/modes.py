@@ -47,10 +47,10 @@ class FreeText(Mode):
     def turn(self, speaker: Speaker, ask: Ask) -> Reply:
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         if not speaker.engine.capabilities.masks:
-            call = yield speaker.ask(prompt, OneToken(), ask.key, speaker.max_new)
+            call = yield speaker.ask(prompt, OneToken(), ask.key, speaker.max_new_tokens)
             return read(choices, call, speaker.style.close)
         guide = speaker.free(choices, prompt)
-        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new)
+        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new_tokens)
         return read_free(choices, guide, call, speaker.style.close)
 
 
@@ -64,7 +64,7 @@ class Recovered(Mode):
     def turn(self, speaker: Speaker, ask: Ask) -> Reply:
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         guide = speaker.free(choices, prompt)
-        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new, extended=True)
+        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new_tokens, extended=True)
         move = read_free(choices, guide, call, speaker.style.close)
         if move.action is not None or move.how == "error":
             return move
@@ -82,7 +82,7 @@ class Constrained(Mode):
     def turn(self, speaker: Speaker, ask: Ask) -> Reply:
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         guide = speaker.marked(choices, prompt)
-        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new + ACTION)
+        call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new_tokens + ACTION)
         return spoken(guide.action, "constrained", (call,))
 
 

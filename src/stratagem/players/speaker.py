@@ -83,7 +83,7 @@ class Speaker:
     adapter: str = ""
     style: Style
     sampling: Sampling = PLAIN
-    max_new: int = 256
+    max_new_tokens: int = 256
     mid_text: bool = False
 
     @cached_property
@@ -95,7 +95,7 @@ class Speaker:
         """Return the prompt of a seat."""
         return self.engine.begin(tuple((m.role, m.content) for m in self.style.messages(view, past)))
 
-    def ask(self, prompt: Prompt, guide: Guide, key: Key, max_new: int, *, extended: bool = False) -> Request:
+    def ask(self, prompt: Prompt, guide: Guide, key: Key, max_new_tokens: int, *, extended: bool = False) -> Request:
         """Return a request for a reply."""
         return Request(
             engine=self.engine,
@@ -104,7 +104,7 @@ class Speaker:
             key=key,
             adapter=self.adapter,
             sampling=self.sampling,
-            max_new=max_new,
+            max_new_tokens=max_new_tokens,
             extended=extended,
         )
 
@@ -124,4 +124,4 @@ class Speaker:
         def after(text: str) -> Walker:
             return self.compiler.walker_after(choices, text, style.lead)
 
-        return Marked(after, style.mark, engine.vocabulary, engine.ends, self.max_new, prompt.tokens[-_TAIL:])
+        return Marked(after, style.mark, engine.vocabulary, engine.ends, self.max_new_tokens, prompt.tokens[-_TAIL:])

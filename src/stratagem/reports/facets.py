@@ -77,7 +77,7 @@ FACETS: tuple[Facet, ...] = (
 """In the order in which they stand on the page."""
 
 NAMED: dict[str, tuple[str, str]] = {
-    "select": ("Score of validation", "The best checkpoint has most of it."),
+    "checkpoint_metric": ("Score of validation", "The best checkpoint has most of it."),
     "loss": ("Loss", ""),
     "grad_norm": ("Norm of the gradient", "Before it is clipped."),
     "learning_rate": ("Learning rate", ""),

@@ -77,17 +77,17 @@ class RunData:
         return {
             name: curve
             if name.startswith(WARM)
-            else Curve([step - self.warm_steps for step in curve.steps], curve.values)
+            else Curve([step - self.sft_steps for step in curve.steps], curve.values)
             for name, curve in self._metrics.items()
         }
 
     @property
     def beginning(self) -> str:
         """What tables call the policy that training begins with: the model as it came, or what the warm start made."""
-        return "SFT" if self.warm_steps else "Base"
+        return "SFT" if self.sft_steps else "Base"
 
     @cached_property
-    def warm_steps(self) -> int:
+    def sft_steps(self) -> int:
         """How many steps the warm start took."""
         return max((steps[-1] for name, (steps, _) in self._metrics.items() if name.startswith(WARM)), default=0)
 
@@ -123,17 +123,17 @@ class RunData:
         found = [policy for path in paths if (policy := self._read(f"policies/{path.name}", _POLICY)) is not None]
         by_game: dict[str, list[Policy]] = {}
         for policy in sorted(found, key=lambda policy: policy.step):
-            told = policy.model_copy(update={"step": policy.step - self.warm_steps})
+            told = policy.model_copy(update={"step": policy.step - self.sft_steps})
             by_game.setdefault(policy.game, []).append(told)
         return by_game
 
     @cached_property
     def chosen_step(self) -> int | None:
-        """The step of the chosen checkpoint: the run's best model, else the first with the greatest `select`."""
+        """Step of the chosen checkpoint: the run's best model, else the first with the greatest `checkpoint_metric`."""
         named = self._best_model()
         if named is not None:
             return named
-        scored = {step: value for step, value in finite(self.curves.get("select")).items() if step > 0}
+        scored = {step: value for step, value in finite(self.curves.get("checkpoint_metric")).items() if step > 0}
         return max(scored, key=scored.__getitem__) if scored else None
 
     @cached_property
@@ -144,13 +144,13 @@ class RunData:
     def titles(self) -> dict[int, str]:
         """Names of models in tables, by step as in `policies`; empty where the algorithm gives the names."""
         named = self._models.titles.items()
-        return {int(label) - self.warm_steps: title for label, title in sorted(named) if label.isdecimal()}
+        return {int(label) - self.sft_steps: title for label, title in sorted(named) if label.isdecimal()}
 
     def _best_model(self) -> int | None:
         """The numbered model that is the same as the best; a league numbers from the end of the warm start."""
         models = self._models.models
         alike = [label.partition("/") for label, model in models.items() if model == models.get("best")]
-        steps = [int(step) - (0 if learner else self.warm_steps) for step, _, learner in alike if step.isdecimal()]
+        steps = [int(step) - (0 if learner else self.sft_steps) for step, _, learner in alike if step.isdecimal()]
         return min(steps) if steps else None
 
     @cached_property

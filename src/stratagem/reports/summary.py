@@ -22,7 +22,7 @@ def summary(run: RunFolder) -> dict[str, Any]:
         "sentence": data.status.sentence,
         "algorithm": data.algorithm,
         "seed": data.info.seed,
-        "warm_steps": data.warm_steps,
+        "sft_steps": data.sft_steps,
         "step": data.last_step,
         "best_step": data.chosen_step,
         "verdict": verdict(data),

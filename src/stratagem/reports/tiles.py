@@ -17,7 +17,7 @@ def tiles(data: RunData) -> list[tuple[str, str]]:
         "seats": ", ".join(name if name == kind else f"{name} ({kind})" for name, kind in kinds.items()),
         "model": "" if bare else str(recipe.get("model", "")),
         "seed": str(data.info.seed),
-        "warm start": f"{data.warm_steps} steps" if data.warm_steps else "",
+        "warm start": f"{data.sft_steps} steps" if data.sft_steps else "",
         "steps": "" if data.last_step is None else str(data.last_step),
         "chosen step": "" if data.chosen_step is None else str(data.chosen_step),
     }

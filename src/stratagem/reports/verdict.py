@@ -66,7 +66,7 @@ def _name(what: Measure) -> str:
 def _picked(data: RunData, one: Headline) -> Iterator[str]:
     """That the checkpoint was chosen by a figure that is shown, so the last one, which was not chosen, says more."""
     exact = one.measures[0].name == EXACT if one.measures else False
-    by = data.settings.get("select")
+    by = data.settings.get("checkpoint_metric")
     if one.chosen == len(one.stages) - 1 or not (by == "exploitability" and exact):
         return
     last = one.measures[0].figures[-1]

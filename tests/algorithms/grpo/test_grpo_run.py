@@ -23,8 +23,8 @@ DILEMMA = {
     "games": ["ipd(rounds=1)"],
     "opponents": ["random"],
     "evaluate_every": 8,
-    "validation": 2,
-    "test": 2,
+    "validation_episodes": 2,
+    "test_episodes": 2,
     "temperature": 1.0,
     "grpo": {"iterations": 8, "groups": 2, "forks": 8, "updates": 2, "opponents": {"random": 1.0}, "optimizer": RATE},
 }
@@ -32,9 +32,9 @@ FORKED = {
     "games": ["kuhn"],
     "opponents": ["random"],
     "evaluate_every": 1,
-    "validation": 2,
-    "test": 2,
-    "warm_start": {"teacher": "random", "num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
+    "validation_episodes": 2,
+    "test_episodes": 2,
+    "sft": {"teacher": "random", "num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
     "grpo": {"iterations": 3, "groups": 2, "forks": 2, "turns": [0, 3], "updates": 2, "optimizer": RATE},
 }
 
@@ -45,8 +45,8 @@ OPENING = {
     "opponents": ["hold"],
     "evaluate_every": 2,
     "checkpoint_every": 1,
-    "validation": 1,
-    "test": 1,
+    "validation_episodes": 1,
+    "test_episodes": 1,
     "train": "all",
     "temperature": 1.0,
     "grpo": {
@@ -108,8 +108,8 @@ def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
         assert make_player(f"run:{run.path}@{label}", game).policy(view)["DEFECT"] == pytest.approx(was, abs=1e-4)
     rows = json.loads((run.path / "evaluation.json").read_text())["rows"]
     assert [title.split(" (")[0] for title in rows.values()] == ["Base", "GRPO"]
-    with pytest.raises(BadParameter, match="was trained before is taught no more: leave `warm_start` out"):
-        GRPORecipe.read({**data, "warm_start": FORKED["warm_start"]})
+    with pytest.raises(BadParameter, match="was trained before is taught no more: leave `sft` out"):
+        GRPORecipe.read({**data, "sft": FORKED["sft"]})
 
 
 def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
@@ -118,7 +118,7 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
     _, broken = begun(tmp_path / "broken", FORKED)
 
     def plug(step, steps, seen):
-        if step == recipe.warm_steps + 2:
+        if step == recipe.sft_steps + 2:
             raise Broken
 
     with pytest.raises(Broken):
@@ -173,7 +173,7 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
     assert list(checkpoint_folders(killed)) == [1]
     GRPOTrainer(recipe, killed).train()
     assert figures(killed) == figures(whole)
-    assert figures(whole)["select"][0] == [0, 2]
+    assert figures(whole)["checkpoint_metric"][0] == [0, 2]
     assert any(figures(whole)["grad_norm"][1])
     assert replies(killed) == replies(whole)
     assert (killed.path / "models.json").read_bytes() == (whole.path / "models.json").read_bytes()
@@ -203,10 +203,10 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
         ),
         ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),
         ({"grpo": {"warm_up": "dumbbot"}}, "dumbbot"),
-        ({"select": "safety"}, "`select` cannot be safety in kuhn"),
+        ({"checkpoint_metric": "safety"}, "`checkpoint_metric` cannot be safety in kuhn"),
         ({"train": "all", "grpo": {"loss": "grpo"}}, "left as a reference, which `grpo.loss` reads"),
         ({"reference": {"type": "ema"}}, "acts by the KL penalty of `grpo.loss` alone"),
-        ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
+        ({"sft": {"teacher": "Nobody"}}, "Nobody"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):

@@ -33,8 +33,8 @@ DATA = {
     "opponents": ["random"],
     "temperature": 1.0,
     "evaluate_every": 3,
-    "validation": 1,
-    "test": 1,
+    "validation_episodes": 1,
+    "test_episodes": 1,
     "members": {"bettor": "AlwaysBet"},
     "adapter": {"rank": 4},
     "learners": {
@@ -401,10 +401,12 @@ def test_who_is_matched_by_ratings_goes_on_with_the_same_ratings(tmp_path):
 
 def test_the_best_may_be_the_least_exploitable(tmp_path):
     league = {**DATA["league"], "iterations": 2, "keep_every": 1}
-    run = trained(tmp_path / "run", select="exploitability", exact_budget=4000, learners={"main": {}}, league=league)
+    run = trained(
+        tmp_path / "run", checkpoint_metric="exploitability", exact_budget=4000, learners={"main": {}}, league=league
+    )
     seen = read_metrics(run)
     steps, exact = seen["kuhn/exact/exploitability"]
-    assert seen["select"].values == [-value for value in exact]
+    assert seen["checkpoint_metric"].values == [-value for value in exact]
     best = read_run_models(run.path).models["best"].adapter
     assert best.endswith(f"main-{min(zip(exact[1:], steps[1:], strict=True))[1]:06d}")
     table = json.loads((run.path / "league.json").read_text())
@@ -452,7 +454,7 @@ def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
         ({"members": {"b-1": "random"}}, "'b-1' cannot name a member"),
         ({"members": {"x": "Nobody"}}, "Nobody"),
         ({"learners": {"lora": {}}}, "'lora' cannot name a member"),
-        ({"select": "exploitability"}, "`select` cannot be exploitability"),
+        ({"checkpoint_metric": "exploitability"}, "`checkpoint_metric` cannot be exploitability"),
         ({"learners": {"main": {"match": {"rule": "fixed"}}}}, "needs `opponent`"),
         ({"learners": {"main": {"match": {"rule": "fixed", "opponent": "z"}}}}, "obody is called 'z'"),
         ({"learners": {"main": {"match": {"weighting": "cubed"}}}}, "weightings are squared, variance, linear"),
@@ -463,12 +465,12 @@ def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
         ({"learners": {"main": {"match": {"rule": "rating_near", "self_play": 0.5}}}}, "which is for pfsp"),
         ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
         ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
-        ({"warm_start": {"teacher": "Nobody"}}, "Nobody"),
+        ({"sft": {"teacher": "Nobody"}}, "Nobody"),
         ({"league": {"horizon": 1}}, "kuhn does not say what a position is worth"),
         ({"league": {"signal_every": 1}}, "no setting league.signal_every"),
         ({"league": {"keep_every": 4, "keep_latest": 3}}, "`keep_latest` cannot come before `keep_every`"),
         ({"train": "all"}, "adapters on one base"),
-        ({"select": "safety"}, "`select` cannot be safety"),
+        ({"checkpoint_metric": "safety"}, "`checkpoint_metric` cannot be safety"),
     ],
 )
 def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
@@ -488,7 +490,7 @@ def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(
         members={"greedy": "dumbbot-greedy"},
         opponents=["hold"],
         validation=1,
-        test=1,
+        test_episodes=1,
         learners={"main": {"match": {"rule": "pfsp", "weighting": "uniform"}}},
         league={
             **DATA["league"],

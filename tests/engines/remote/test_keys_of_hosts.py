@@ -138,8 +138,8 @@ def test_what_is_no_host_is_refused(text):
 
 RECIPE = """
 algorithm = "grpo"
-validation = 1
-test = 1
+validation_episodes = 1
+test_episodes = 1
 
 [grpo]
 iterations = 1

@@ -14,7 +14,7 @@ from stratagem.games.key import Key
 
 def test_a_request_is_said_in_the_words_of_the_protocol(serve):
     server, engine = serve(echo)
-    (call,) = ask(engine, 5, max_new=9, sampling=Sampling(temperature=0.7, top_p=0.9))
+    (call,) = ask(engine, 5, max_new_tokens=9, sampling=Sampling(temperature=0.7, top_p=0.9))
     assert server.asked == [
         {
             "model": "m",
@@ -100,8 +100,8 @@ def test_a_newer_name_of_the_limit_is_learnt_once(serve):
         exchange.send(400, {"error": {"message": said}}) if old else echo(exchange)
 
     server, engine = serve(answer)
-    assert [call.finish for call in ask(engine, 1, max_new=9)] == ["done"]
-    assert [call.finish for call in ask(engine, 2, 3, max_new=9)] == ["done"] * 2
+    assert [call.finish for call in ask(engine, 1, max_new_tokens=9)] == ["done"]
+    assert [call.finish for call in ask(engine, 2, 3, max_new_tokens=9)] == ["done"] * 2
     assert [body.get("max_completion_tokens") for body in server.asked] == [None, 9, 9, 9]
     assert engine.tally.num_retries == 0
 

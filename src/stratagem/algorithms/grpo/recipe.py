@@ -14,15 +14,15 @@ from stratagem.games.catalogue import describe
 
 
 class GRPORecipe(PolicyRecipe):
-    """Warm start, then GRPO on forks."""
+    """SFT, then GRPO on branched rollouts."""
 
     title: ClassVar[str] = "GRPO"
     stage_name: ClassVar[str] = "grpo"
 
     algorithm: Literal["grpo"] = "grpo"
     """By which algorithm it learns."""
-    select: str = "pay"
-    """The metric that the best checkpoint has most of in validation."""
+    checkpoint_metric: str = "pay"
+    """Validation metric by which the best checkpoint is chosen: the highest value."""
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
     """Against whom it is validated and tested, one of them in all other seats."""
     exact_budget: int = Field(default=0, ge=0)

@@ -25,9 +25,10 @@ class GRPOTrainer(Trainer[GRPORecipe]):
             for name in (*recipe.opponents, recipe.grpo.warm_up, *(recipe.grpo.opponents.keys() - {"self"})):
                 make_player(name, game)
             metrics = recipe.suite(game).metrics
-            if recipe.select not in metrics:
+            if recipe.checkpoint_metric not in metrics:
                 raise CannotCompute(
-                    f"`select` cannot be {recipe.select} in {game.spec.name}: there are {', '.join(metrics)}."
+                    f"`checkpoint_metric` cannot be {recipe.checkpoint_metric} in {game.spec.name}: "
+                    f"there are {', '.join(metrics)}."
                 )
 
     def collector(self, game: Game[Any], hero: ModelPlayer, key: Key) -> GRPO:

@@ -24,5 +24,7 @@ def league_models(recipe: LeagueRecipe, run: RunFolder, population: Population, 
         models["last"] = models[f"last/{recipe.first}"]
     return RunModels(
         models=models,
-        speaks=Speaks(mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new=recipe.max_new),
+        speaks=Speaks(
+            mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new_tokens=recipe.max_new_tokens
+        ),
     )

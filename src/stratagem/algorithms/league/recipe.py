@@ -19,16 +19,16 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 class LeagueRecipe(PolicyRecipe):
-    """Warm start, then learners that meet each other, their past, and others."""
+    """SFT, then learners that meet each other, their past, and others."""
 
     title: ClassVar[str] = "League"
     stage_name: ClassVar[str] = "league"
 
     algorithm: Literal["league"] = "league"
     """By which algorithm it learns."""
-    select: str = "pay"
-    """The metric that the best checkpoint of the first learner has most of in validation; or `exploitability`, the
-    exact one, of which it has least, where there is an `exact_budget`."""
+    checkpoint_metric: str = "pay"
+    """Validation metric by which the first learner's best checkpoint is chosen: the highest value, or the lowest exact
+    `exploitability` where there is an `exact_budget`."""
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
     """The frozen pool: against them the first learner is validated and tested, on the same deals each time."""
     exact_budget: int = Field(default=0, ge=0)

@@ -61,12 +61,13 @@ class LeagueTrainer:
         for name in (*recipe.members.values(), *recipe.opponents, recipe.league.warm_up):
             make_player(name, self.game)
         check_game(recipe.league, self.game)
-        check_teacher(recipe.warm_start, [self.game])
+        check_teacher(recipe.sft, [self.game])
         check_prompts(recipe, [self.game])
         metrics = (*recipe.suite(self.game).metrics, *(["exploitability"] if recipe.exact_budget else []))
-        if recipe.select not in metrics:
+        if recipe.checkpoint_metric not in metrics:
             raise CannotCompute(
-                f"`select` cannot be {recipe.select} in {self.game.spec.name}: there are {', '.join(metrics)}."
+                f"`checkpoint_metric` cannot be {recipe.checkpoint_metric} in {self.game.spec.name}: "
+                f"there are {', '.join(metrics)}."
             )
         self.validation = Validation(recipe, [self.game])
 
@@ -86,10 +87,10 @@ class LeagueTrainer:
         return f"dir:{made}{parse_model(self.recipe.model).options}" if made.is_dir() else self.recipe.model
 
     def _warm_start(self, start: Checkpoint | None, log: MetricLog) -> None:
-        settings = self.recipe.warm_start
+        settings = self.recipe.sft
         if (self.run.path / BASE).is_dir():
             return
-        if settings is not None and self.recipe.warm_steps:
+        if settings is not None and self.recipe.sft_steps:
             told = lambda step, figures: self.progress(step, self.recipe.steps, figures)  # noqa: E731
             WarmStart(self.recipe, settings, self.run, [self.game]).make(start, log, told)
         else:
@@ -98,24 +99,24 @@ class LeagueTrainer:
     def _iterations(self, standing: Standing, log: MetricLog) -> None:
         recipe, start = self.recipe, latest(self.run)
         done = 0
-        if start is not None and start.step > recipe.warm_steps:
+        if start is not None and start.step > recipe.sft_steps:
             standing.restore(start)
-            done = start.step - recipe.warm_steps
+            done = start.step - recipe.sft_steps
         league = Round(recipe, standing, Seats.of(standing, self.game), self.game)
         if done:
             self._publish(standing)  # it may have been broken off between a checkpoint and this
         else:
             standing.publish()
-            log.write(recipe.warm_steps, self._validated(standing, 0))
+            log.write(recipe.sft_steps, self._validated(standing, 0))
         for number in range(done, recipe.league.iterations):
             figures, episodes = league.play(number)
             write_shard(self.run.record, number, episodes)
             kept = self._ready(standing, number + 1)
             figures |= self._after(standing, number + 1, kept)
-            log.write(recipe.warm_steps + number + 1, figures)
+            log.write(recipe.sft_steps + number + 1, figures)
             if self._due(number + 1, kept) or recipe.keeps(number + 1):
-                self._keep(standing, recipe.warm_steps + number + 1)
-            self.progress(recipe.warm_steps + number + 1, recipe.steps, figures)
+                self._keep(standing, recipe.sft_steps + number + 1)
+            self.progress(recipe.sft_steps + number + 1, recipe.steps, figures)
 
     def _ready(self, standing: Standing, done: int) -> list[str]:
         """The learners that are kept now."""
@@ -140,7 +141,7 @@ class LeagueTrainer:
         for name in kept:
             member = standing.keep(name, done)
             if name == self.recipe.first:
-                standing.scores[member.name] = figures["select"]
+                standing.scores[member.name] = figures["checkpoint_metric"]
             standing.forget_oldest(name)
             learner, last = standing.population[name], done == self.recipe.league.iterations
             if not last and begins_anew(learner, standing.key().at("anew", name, done)):
@@ -153,7 +154,7 @@ class LeagueTrainer:
     def _validated(self, standing: Standing, done: int) -> Figures:
         renew()
         hero = standing.learners[self.recipe.first].hero
-        keep_policies(self.run.path, self.validation.games, self.recipe.warm_steps + done, hero)
+        keep_policies(self.run.path, self.validation.games, self.recipe.sft_steps + done, hero)
         return self.validation.figures(hero)
 
     def _keep(self, standing: Standing, step: int) -> None:
@@ -187,7 +188,7 @@ class LeagueTrainer:
     def _rows(self, standing: Standing) -> dict[str, str]:
         """The models of the table on the pool by their labels, each with what it is called there."""
         population, first = standing.population, self.recipe.first
-        rows = {"base": "Base"} | ({"start": "SFT"} if self.recipe.warm_steps else {})
+        rows = {"base": "Base"} | ({"start": "SFT"} if self.recipe.sft_steps else {})
         there = {member.step: member.name for member in population.of(learns=False) if member.parent == first}
         if standing.best:
             rows["best"] = f"{self.recipe.title} (step {population[standing.best].step})"

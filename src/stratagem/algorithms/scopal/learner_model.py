@@ -98,7 +98,7 @@ class LearnerModel:
             adapter=adapter or "",
             style=make_style(recipe.style),
             sampling=Sampling(temperature=recipe.interaction.temperature),
-            max_new=recipe.max_new,
+            max_new_tokens=recipe.max_new_tokens,
         )
         return ModelPlayer(name=name, speaker=speaker, mode=recipe.mode)
 
@@ -134,7 +134,11 @@ class LearnerModel:
         optimizer = Optimizer(self.weights, refinement.settings.optimizer, refinement.steps)
         if not fresh and self._optimizer is not None:
             optimizer.restore(self._optimizer)
-        policy = Policy(self.lm, budget=self.recipe.budget, recompute=self.recipe.recompute)
+        policy = Policy(
+            self.lm,
+            max_tokens_per_microbatch=self.recipe.max_tokens_per_microbatch,
+            gradient_checkpointing=self.recipe.gradient_checkpointing,
+        )
         loss = refinement.lesson.loss
         key = key.at("dropout")
         self._learner = Learner(policy, loss, optimizer, adapter=self.adapter, reference=reference, key=key)
@@ -178,7 +182,10 @@ class LearnerModel:
         """Write which models the run holds."""
         recipe = self.recipe
         speaks = Speaks(
-            mode=recipe.mode, style=recipe.style, temperature=recipe.interaction.temperature, max_new=recipe.max_new
+            mode=recipe.mode,
+            style=recipe.style,
+            temperature=recipe.interaction.temperature,
+            max_new_tokens=recipe.max_new_tokens,
         )
         base, start = base_and_start(self.run, recipe.model, self._options)
         models = {"base": base, "start": start}
@@ -213,5 +220,5 @@ class LearnerModel:
             mode=recipe.mode,
             style=recipe.style,
             temperature=recipe.judge.temperature,
-            max_new=recipe.max_new,
+            max_new_tokens=recipe.max_new_tokens,
         ).name

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -41,6 +42,8 @@ class JudgeSettings(FiniteSettings):
 class ScopalRecipe(AnyRecipe):
     """Play, estimate, refine; as often as `iterations` says."""
 
+    replaced: ClassVar[Mapping[str, str]] = {"max_new": "max_new_tokens", "recompute": "gradient_checkpointing"}
+
     algorithm: Literal["scopal"] = "scopal"
     """By which algorithm it learns."""
     games: tuple[str, ...] = Field(default=SIX, min_length=1)
@@ -51,10 +54,10 @@ class ScopalRecipe(AnyRecipe):
     """How a turn is put in words; `stratagem prompt` shows each style."""
     mode: ModeName = "direct"
     """How the model comes to its action."""
-    max_new: int = Field(default=64, ge=1)
-    """How many tokens of free text a reply may have."""
-    recompute: bool = False
-    """Whether activations are computed again in the backward pass: less memory, a third more time."""
+    max_new_tokens: int = Field(default=64, ge=1)
+    """Maximum number of tokens of a reply."""
+    gradient_checkpointing: bool = False
+    """Whether activations are recomputed in the backward pass: less memory, about a third more time."""
     train: Literal["adapter", "all"] = "adapter"
     """What learns: an adapter, or all weights, which can only clone, since nothing is left to be held near to."""
     adapter: AdapterSettings = AdapterSettings()

@@ -23,7 +23,7 @@ class Base:
     policy: Policy
 
     @classmethod
-    def of(cls, run: RunFolder, text: str, budget: int) -> Base:
+    def of(cls, run: RunFolder, text: str, max_tokens_per_microbatch: int) -> Base:
         """The model that a text names, by itself: adapters that are put on it are nobody else's, and it has none."""
         if resolved(parse_model(text)).adapters:
             raise BadParameter(
@@ -31,4 +31,4 @@ class Base:
                 "as run:PATH@start, or name this model at a seat that is frozen."
             )
         lm = load_own(run, text)
-        return cls(lm, TransformersEngine(lm), Policy(lm, budget=budget))
+        return cls(lm, TransformersEngine(lm), Policy(lm, max_tokens_per_microbatch=max_tokens_per_microbatch))

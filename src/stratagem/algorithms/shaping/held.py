@@ -20,7 +20,9 @@ def publish(recipe: ShapingRecipe, run: RunFolder) -> None:
     steps = checkpoint_folders(run)
     for name, seat in recipe.seats.items():
         if isinstance(seat, Learns):
-            says = Speaks(mode=seat.mode, style=seat.style, temperature=seat.temperature, max_new=seat.max_new)
+            says = Speaks(
+                mode=seat.mode, style=seat.style, temperature=seat.temperature, max_new_tokens=seat.max_new_tokens
+            )
             text = recipe.base_of(seat)
             base = RunModel(model=outside(text), speaks=says)
             made = Path(BASE) / str(recipe.bases.index(text)) / MODEL

@@ -114,7 +114,7 @@ def speaker(settings: Speaks, engine: Engine, adapter: str) -> Speaker:
         adapter=adapter,
         style=make_style(settings.style),
         sampling=Sampling(settings.temperature),
-        max_new=settings.max_new,
+        max_new_tokens=settings.max_new_tokens,
     )
 
 

@@ -53,14 +53,16 @@ class Remembers(FiniteSettings):
 class Speaks(Remembers):
     """A language model at a seat."""
 
+    replaced: ClassVar[Mapping[str, str]] = {"max_new": "max_new_tokens"}
+
     model: str = ""
     """The base, as `stratagem players` names models; the recipe's own where it is empty."""
     mode: ModeName = "single"
     """How it comes to its action; in single it says one token of its whole vocabulary, and may say nothing legal."""
     temperature: float = Field(default=1.0, gt=0.0)
     """At which it is drawn."""
-    max_new: int = Field(default=256, ge=1)
-    """How many tokens a reply may have."""
+    max_new_tokens: int = Field(default=256, ge=1)
+    """Maximum number of tokens of a reply."""
 
 
 class Learns(Speaks):

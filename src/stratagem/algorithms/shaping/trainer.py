@@ -68,7 +68,9 @@ class ShapingTrainer:
         self.game = make_game(recipe.game)
         self.key = Key(recipe.seed).at("shaping")
         check_seats(recipe, self.game)
-        self._bases = {text: Base.of(self.run, self._held(text), recipe.budget) for text in recipe.bases}
+        self._bases = {
+            text: Base.of(self.run, self._held(text), recipe.max_tokens_per_microbatch) for text in recipe.bases
+        }
         check_speech(recipe, self.game, self._bases)
 
     def train(self) -> None:
@@ -98,14 +100,18 @@ class ShapingTrainer:
                 continue
             recipe = self.recipe
             taught = KLSFTRecipe(
-                model=text, seed=recipe.seed, budget=recipe.budget, aims=recipe.start, kl_sft=recipe.kl_sft
+                model=text,
+                seed=recipe.seed,
+                max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+                aims=recipe.start,
+                kl_sft=recipe.kl_sft,
             )
             lm = load(text)
             for report in kl_sft(lm, taught):
                 self.progress(0, recipe.trials, {f"start-{number}/loss": report.loss})
             self._folder(text).parent.mkdir(exist_ok=True)
             new_folder(self._folder(text), sealed(writes_model(lm)))
-            self._bases[text] = Base.of(self.run, self._held(text), recipe.budget)
+            self._bases[text] = Base.of(self.run, self._held(text), recipe.max_tokens_per_microbatch)
 
     def _trials(self, seats: dict[str, Seat], done: int, log: MetricLog) -> None:
         recipe = self.recipe

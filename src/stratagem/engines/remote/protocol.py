@@ -38,7 +38,7 @@ def chat_body(model: str, request: Request, adjustments: Adjustments) -> dict[st
         "model": model,
         "messages": [{"role": role, "content": sound(text)} for role, text in request.prompt.messages],
         "temperature": request.sampling.temperature,
-        RENAMED if RENAMED in adjustments else "max_tokens": request.max_new,
+        RENAMED if RENAMED in adjustments else "max_tokens": request.max_new_tokens,
     }
     if request.sampling.top_p < 1.0:
         body["top_p"] = request.sampling.top_p
