@@ -11,7 +11,8 @@ from engine_timing import Figure, count, race
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.load import load
 
 SEATS = ("AUSTRIA", "ENGLAND", "FRANCE", "GERMANY", "ITALY", "RUSSIA", "TURKEY")
 RANK, LENGTH = 8, 40

@@ -10,7 +10,8 @@ from engine_replies import alike, fresh, ours, theirs
 from engine_timing import Figure, count, race
 
 from stratagem.decoding.vocabulary import Ids
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.load import load
 
 PROMPTS, TOKENS, SHARED = 50, 150, 120
 

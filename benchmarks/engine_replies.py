@@ -12,7 +12,7 @@ from stratagem.engines.base import LIKELIEST, Call, Prompt, Request
 from stratagem.engines.reader import SharingReader
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 
 
 class Anything:

@@ -22,7 +22,7 @@ from stratagem.algorithms.scopal.recipe import SIX
 from stratagem.engines.base import Call
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games import Key, make_game
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import play

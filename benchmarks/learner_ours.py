@@ -24,7 +24,8 @@ from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.load import load
 
 NAME = "policy"
 Step = Callable[[int], dict[str, float]]

@@ -14,7 +14,8 @@ from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line
 from peft import LoraConfig
 from trl import GRPOConfig, GRPOTrainer, KTOConfig, KTOTrainer, SFTConfig, SFTTrainer
 
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.load import load
 
 _COPIES = 64
 """Every batch is the same rows again; so many of them are there."""

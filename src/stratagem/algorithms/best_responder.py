@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, worst_actions
 from stratagem.evaluation.exact import check_twin, hidden_twin, policy_table
-from stratagem.games.base import Game, View
-from stratagem.games.twin import Twin
+from stratagem.games.base import Game, Twin, View
 from stratagem.players.base import Mix, Player, Scripted, Traits
 
 

@@ -28,7 +28,7 @@ from stratagem.learning.learner import Learner, Report
 from stratagem.learning.losses.kl_targets import KLTargets
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.models.merging import merged
 from stratagem.models.reference import parse_model
 

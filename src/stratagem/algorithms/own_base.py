@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stratagem.models.adapters import adapter_names
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.load import load
 from stratagem.models.merging import merged
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, outside, resolved

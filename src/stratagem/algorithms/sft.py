@@ -19,7 +19,7 @@ from stratagem.learning.example import Example, of_demonstration
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.prompting.base import Message
 from stratagem.settings import FiniteSettings
 

@@ -15,7 +15,7 @@ from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.policy import Policy
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style

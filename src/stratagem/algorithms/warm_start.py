@@ -24,7 +24,8 @@ from stratagem.learning.learner import Learner
 from stratagem.learning.losses.cross_entropy import CrossEntropy
 from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.policy import Policy
-from stratagem.models.load import LanguageModel, load
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.load import load
 from stratagem.models.merging import merged
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style

@@ -10,7 +10,7 @@ from stratagem.engines.plain_reader import PlainReader
 from stratagem.engines.reader import Reader, SharingReader, Text
 from stratagem.engines.rows import Uneven
 from stratagem.models.attention import attention_of
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 
 _REFUSALS = (Uneven, RuntimeError, TypeError, ValueError, LookupError, AttributeError)
 """Errors of an architecture that wants another mask or cache.

@@ -12,7 +12,7 @@ import torch
 
 from stratagem.engines.reader import Text
 from stratagem.engines.weights import Weights
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 
 
 class PlainReader:

@@ -17,7 +17,7 @@ from stratagem.engines.prefixes import Chain, Match, Piece, Prefixes
 from stratagem.engines.rows import Rows
 from stratagem.engines.weights import Weights
 from stratagem.models.attention import Attention
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 
 
 class Text(NamedTuple):

@@ -28,7 +28,7 @@ from stratagem.engines.scoring import scored
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.models.adapter_files import digest
 from stratagem.models.adapters import adapter_names, dropped, load_adapter
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 
 MEMORY = 512 * 2**20
 """Size of the cache between batches, in bytes."""

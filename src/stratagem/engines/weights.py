@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from stratagem.models.adapters import active, check_adapter, lora_layers
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 
 Names = tuple[str, ...]
 

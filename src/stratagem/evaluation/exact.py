@@ -13,8 +13,7 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, best_response
 from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.policies import Stated, stated
-from stratagem.games.base import Game, Json, View
-from stratagem.games.twin import Node, Twin
+from stratagem.games.base import Game, Json, Node, Twin, View
 from stratagem.players.base import Player
 
 Rows = dict[str, list[tuple[int, float]]]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.evaluation.exact import Rows
-from stratagem.games.twin import Twin
+from stratagem.games.base import Twin
 
 Floats = NDArray[np.float64]
 

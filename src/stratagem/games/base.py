@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from stratagem.errors import BadRecord, CannotCompute, IllegalAction
 from stratagem.games.key import Chance
@@ -16,11 +16,12 @@ from stratagem.games.key import Chance
 if TYPE_CHECKING:
     from stratagem.games.choices import Choices
     from stratagem.games.spec import GameSpec
-    from stratagem.games.twin import Twin
 
 F = TypeVar("F")
 Seat = int
 Json = dict[str, Any]
+Node = Any
+"""A `pyspiel.State`; OpenSpiel has no type stubs."""
 
 
 class Part(NamedTuple):
@@ -251,6 +252,39 @@ class State(ABC, Generic[F]):
             if action is not None and action not in choices:
                 return IllegalAction(f"In {name} seat {seat} cannot play {action!r}: it may play {choices.summary()}.")
         return IllegalAction(f"In {name} these actions cannot be played together: {dict(actions)}.")
+
+
+class Twin(Protocol):
+    """Translation between one of our games and OpenSpiel's, in both directions.
+
+    It is the source of best responses and searches, and what our rules are checked against.
+    """
+
+    @property
+    def game(self) -> Game[Any]:
+        """Our game, as it stands against OpenSpiel's (one hand of a match of many, say)."""
+        ...
+
+    @property
+    def spiel(self) -> Any:
+        """The `pyspiel.Game`."""
+        ...
+
+    def view(self, node: Node) -> View[Any]:
+        """Return the view of our seat where the player to move at `node` stands."""
+        ...
+
+    def action(self, node: Node, spiel_action: int) -> str:
+        """Return our name for an action of the player to move at `node`."""
+        ...
+
+    def node(self, state: State[Any]) -> Node:
+        """OpenSpiel's state for ours, hidden cards included."""
+        ...
+
+    def seat(self, state: State[Any], player: int) -> int:
+        """Which of our seats is OpenSpiel's `player` in the position that `node` gives for `state`."""
+        ...
 
 
 def pending(seats: int) -> RoundResult:

@@ -10,11 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View, pending
+from stratagem.games.base import Game, Node, RoundResult, Seat, Stakes, State, View, pending
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
-from stratagem.games.twin import Node
 from stratagem.options import whole
 
 CARDS = "JQK"

@@ -10,9 +10,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from stratagem.errors import CannotCompute
-from stratagem.games.base import Game, Seat, State
+from stratagem.games.base import Game, Node, Seat, State, Twin
 from stratagem.games.spiel.engine import CHANCE, TERMINAL
-from stratagem.games.twin import Node, Twin
 
 BUDGET = 100_000
 """Largest number of new positions for one question: some seconds."""

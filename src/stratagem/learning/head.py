@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from stratagem.learning.logprobs import Head
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import BadModel
 
 TOLERANCE = {"fp32": 1e-3}

@@ -20,7 +20,7 @@ from stratagem.learning.packing import Pack, Path, cuttings, packed
 from stratagem.learning.recompute import recomputed
 from stratagem.learning.trunk import bush, cost_of, read_bush
 from stratagem.models.attention import Attention, attention_of
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 
 
 class Policy:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from stratagem.models.adapters import adapter_parameters, averaged, copied
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.settings import FiniteSettings
 
 REFERENCE = "reference"

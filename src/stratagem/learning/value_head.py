@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 
 
 class ValueHead(torch.nn.Linear):

@@ -16,7 +16,7 @@ from typing import Any
 from stratagem.errors import UnknownName
 from stratagem.games.key import Key
 from stratagem.models.adapter_files import check_base, check_shapes, read_config, read_weights, write_adapter
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.models.quiet import quietly
 from stratagem.models.reference import BadModel
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from stratagem.models.adapters import adapter_names, check_adapter
 from stratagem.models.folder import folder_fingerprint
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import BadModel
 
 WEIGHTS = "model.safetensors"

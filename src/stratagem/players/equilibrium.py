@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 from stratagem.cache import cache_folder
 from stratagem.errors import CannotCompute
-from stratagem.games.base import Game
+from stratagem.games.base import Game, Node, Twin
 from stratagem.games.spiel.engine import CHANCE, TERMINAL
-from stratagem.games.twin import Node, Twin
 
 FORMAT = 1
 """Version of the cached format; raised when an old table would be read wrongly."""

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.games.base import Game, View
-from stratagem.games.twin import Twin
+from stratagem.games.base import Game, Twin, View
 from stratagem.options import whole
 from stratagem.players.base import Ask, Move, Traits
 

@@ -15,8 +15,8 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.board import Board
+from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import Graph, graph_of, province
-from stratagem.games.diplomacy.state import DiplomacyFacts
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.past import NOTHING, Past
 

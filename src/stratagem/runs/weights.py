@@ -13,7 +13,7 @@ from stratagem.errors import BadRecord
 from stratagem.manifest import write_manifest
 from stratagem.models.adapter_files import read_weights
 from stratagem.models.adapters import adapter_names, adapter_parameters, check_adapter, save_adapter
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.models.merging import WEIGHTS, check_whole, write_model
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from stratagem.league.ratings import Score, elo_by_name
 from stratagem.league.results import Results
 from stratagem.learning.monitor import TrainingMonitor, TrainingWarning
 from stratagem.models.adapters import check_loadable, save_adapter
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.runs.checkpoint import Checkpoint
 from stratagem.runs.files import remove_folder, write_file
 from stratagem.runs.folder import RunFolder

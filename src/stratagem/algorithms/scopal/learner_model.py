@@ -23,7 +23,7 @@ from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import REFERENCE
 from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import RunModel, RunModels, Speaks, own_text, write_run_models
 from stratagem.players.language import language_player

@@ -8,7 +8,7 @@ from stratagem.algorithms.own_base import load_own
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import BadParameter
 from stratagem.learning.policy import Policy
-from stratagem.models.load import LanguageModel
+from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import resolved
 from stratagem.runs.folder import RunFolder

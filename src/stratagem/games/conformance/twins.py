@@ -6,12 +6,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from stratagem.errors import CannotCompute
-from stratagem.games.base import Seat, State
+from stratagem.games.base import Node, Seat, State, Twin
 from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
 from stratagem.games.conformance.walk import Case, every_episode
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
-from stratagem.games.twin import Node, Twin
 
 _POSITIONS = 1500
 _DEEPEST = 100

@@ -3,62 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.games.base import Game, Seat
+from stratagem.errors import BadParameter
+from stratagem.games.base import Seat
 from stratagem.games.choices import Choices
 from stratagem.games.diplomacy.board import WAIVE, Board
-from stratagem.games.diplomacy.engine import STANDARD, centers_of, first_year_of, maps, powers_of, win_of
-from stratagem.games.diplomacy.state import DiplomacyFacts, DiplomacyState
+from stratagem.games.diplomacy.engine import powers_of, win_of
+from stratagem.games.diplomacy.facts import DiplomacyFacts
+from stratagem.games.diplomacy.state import DiplomacyState
+from stratagem.games.diplomacy.table import DiplomacyTable
 from stratagem.games.spec import GameSpec
-from stratagem.options import whole
 
 _SEASONS = {"S": "Spring", "F": "Fall", "W": "Winter"}
 _KINDS = {"M": "movement", "R": "retreats", "A": "adjustments"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Diplomacy(Game[DiplomacyFacts]):
+class Diplomacy(DiplomacyTable):
     """Seven powers, or some of them with the others in civil disorder, until a solo or the last year's count."""
 
     state = DiplomacyState
-
-    until: int = 1905
-    """The year whose Fall count ends the game."""
-    only: Sequence[str] = ()
-    """The powers that have a seat; all others are in civil disorder: their units hold. None are all."""
-    map: str = STANDARD
-    """The map, as the engine names it."""
-    judged: bool = True
-    """True if each order is classified; where a support helped, that plays the phase once more."""
-
-    def __post_init__(self) -> None:
-        if isinstance(self.only, str) or not all(isinstance(name, str) for name in self.only):
-            raise BadParameter("Diplomacy needs `only` as a list of powers, such as [FRANCE, GERMANY].")
-        object.__setattr__(self, "only", tuple(self.only))
-        if self.map != STANDARD and self.map not in maps():
-            raise UnknownName("map of Diplomacy", self.map, maps())
-        whole("Diplomacy", "until", self.until, first_year_of(self.map))
-        for name in self.only:
-            if name not in powers_of(self.map):
-                raise UnknownName("power on this map", name, powers_of(self.map))
-        if self.only and (len(set(self.only)) != len(self.only) or len(self.only) < 2):
-            raise BadParameter("Diplomacy needs at least two powers in `only`, each named once.")
-        if not isinstance(self.judged, bool):
-            raise BadParameter(f"Diplomacy needs `judged` as True or False, not {self.judged!r}.")
-
-    @cached_property
-    def powers(self) -> tuple[str, ...]:
-        """The power of each seat."""
-        return tuple(self.only) or powers_of(self.map)
-
-    @cached_property
-    def nothing(self) -> tuple[float, ...]:
-        """A payoff of zero for every seat, before the game is over."""
-        return (0.0,) * len(self.powers)
 
     @cached_property
     def spec(self) -> GameSpec:
@@ -138,11 +104,6 @@ class Diplomacy(Game[DiplomacyFacts]):
         free = sorted(place for place in self.centers if place not in board.owners)
         lines += [f"Centres of nobody: {' '.join(free)}."] if free else []
         return "\n".join([*lines, f"You are {facts.power}."])
-
-    @cached_property
-    def centers(self) -> frozenset[str]:
-        """All supply centres."""
-        return centers_of(self.map)
 
 
 def _standing(board: Board, power: str) -> str:

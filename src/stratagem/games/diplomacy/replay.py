@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stratagem.games.diplomacy.engine import Engine, Results, engine_at, phase_of, process
-
-if TYPE_CHECKING:
-    from stratagem.games.diplomacy.state import Log
+from stratagem.games.diplomacy.log import Log
 
 SAVED = "game.json"
 _LEFT_OUT = ("timestamp", "game_id")

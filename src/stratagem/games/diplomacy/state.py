@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from typing import Self
 
 from stratagem.errors import BadRecord
 from stratagem.games.base import Json, Part, RoundResult, Seat, State, View
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.engine import COMPLETED, Engine, Results, engine_at, phase_of, process
+from stratagem.games.diplomacy.facts import DiplomacyFacts
+from stratagem.games.diplomacy.log import Log, is_log
 from stratagem.games.diplomacy.replay import replay_files
 from stratagem.games.diplomacy.results import Phase
 from stratagem.games.diplomacy.scoring import outcome, sum_of_squares
+from stratagem.games.diplomacy.table import DiplomacyTable
 from stratagem.games.key import Chance
-
-if TYPE_CHECKING:
-    from stratagem.games.diplomacy.game import Diplomacy
-
-Log = tuple[tuple[str, tuple[tuple[str, str, tuple[str, ...]], ...]], ...]
-"""Orders and results phase by phase; the list of words is empty where the order succeeded."""
-
-
-class DiplomacyFacts(NamedTuple):
-    """Knowledge of a seat: everything but the orders that the others are about to give."""
-
-    seat: Seat
-    power: str
-    board: Board
-    log: Log
 
 
 class DiplomacyState(State[DiplomacyFacts]):
@@ -35,9 +23,9 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     __slots__ = ("_engine", "known", "log", "position")
     state_fields = ("position", "log")
-    game: Diplomacy
+    game: DiplomacyTable
 
-    def __init__(self, game: Diplomacy, chance: Chance) -> None:
+    def __init__(self, game: DiplomacyTable, chance: Chance) -> None:
         super().__init__(game, chance)
         self.position = ""
         self.log: Log = ()
@@ -165,7 +153,7 @@ class DiplomacyState(State[DiplomacyFacts]):
             raise BadRecord(
                 f"This is no state of diplomacy: in {self.board.phase} others are to act than {self.to_act}."
             )
-        if not _is_log(self.log, self.known.powers):
+        if not is_log(self.log, self.known.powers):
             raise BadRecord("This is no state of diplomacy: its log does not tell phase by phase who ordered what.")
 
     def files(self) -> Iterator[tuple[str, str]]:
@@ -173,17 +161,6 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     def resample(self, seat: Seat, chance: Chance) -> Self:
         return self.fork(chance)
-
-
-def _is_log(log: Any, powers: Collection[str]) -> bool:
-    """Return whether parsed JSON has the shape of a log."""
-    try:
-        rows = [(power, (line, *codes)) for _, lines in log for power, line, codes in lines]
-        phases, powers_named = [phase for phase, _ in log], {power for power, _ in rows}
-    except (TypeError, ValueError):
-        return False
-    words = [*phases, *(word for _, orders in rows for word in orders)]
-    return isinstance(log, tuple) and powers_named <= {*powers} and all(type(w) is str for w in words)
 
 
 def _codes(line: str, results: Results) -> tuple[str, ...]:

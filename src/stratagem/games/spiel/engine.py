@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter, UnknownName
+from stratagem.games.base import Node
 from stratagem.games.spec import Utility
-from stratagem.games.twin import Node
 
 CHANCE, TOGETHER, TERMINAL = -1, -2, -4
 """OpenSpiel's ids of a player to move that is not a seat: `kChancePlayerId` and its fellows."""

@@ -5,32 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar
 
-from stratagem.games.base import Seat
-from stratagem.games.choices import Flat
+from stratagem.games.base import Node, Seat
 from stratagem.games.reading import plain
 from stratagem.games.spiel.engine import load
-from stratagem.games.twin import Node
-
-if TYPE_CHECKING:
-    from stratagem.games.spiel.facts import SpielFacts
-
-
-class Menu(NamedTuple):
-    """The legal actions of a position: the choices, and the engine's number of each."""
-
-    choices: Flat
-    ids: dict[str, int]
-
-    def name(self, action: int) -> str:
-        """Return our name for one of the engine's numbers."""
-        return next(name for name, number in self.ids.items() if number == action)
-
-
-def menu_of(names: Sequence[str], ids: Sequence[int]) -> Menu:
-    """Make a menu from the names and numbers of the legal actions, in the same order."""
-    return Menu(Flat(names), dict(zip(names, ids, strict=True)))
+from stratagem.games.spiel.facts import SpielFacts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,17 +5,32 @@ The engine's state is kept privately; every public attribute is what OpenSpiel i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from stratagem.errors import CannotCompute
-from stratagem.games.base import Seat
-from stratagem.games.spiel.engine import TERMINAL
+from stratagem.games.base import Node, Seat
+from stratagem.games.spec import GameSpec
+from stratagem.games.spiel.engine import TERMINAL, Engine
 from stratagem.games.spiel.history import replay, seen
-from stratagem.games.twin import Node
+from stratagem.games.spiel.menu import Menu
 
-if TYPE_CHECKING:
-    from stratagem.games.spiel.bridge import SpielGame
-    from stratagem.games.spiel.face import Menu
+
+class Rules(Protocol):
+    """Part of a game that its facts ask for."""
+
+    @property
+    def engine(self) -> Engine:
+        """The loaded game."""
+        ...
+
+    @property
+    def spec(self) -> GameSpec:
+        """Declared facts of the game."""
+        ...
+
+    def menu(self, node: Node, seat: Seat) -> Menu:
+        """Return the legal actions of `seat` at `node`."""
+        ...
 
 
 class SpielFacts:
@@ -23,7 +38,7 @@ class SpielFacts:
 
     __slots__ = ("_game", "_menu", "_node", "seat")
 
-    def __init__(self, game: SpielGame, node: Node, seat: Seat) -> None:
+    def __init__(self, game: Rules, node: Node, seat: Seat) -> None:
         self._game = game
         self._node = node
         self._menu: Menu | None = None
@@ -90,5 +105,5 @@ class SpielFacts:
     def __repr__(self) -> str:
         return f"SpielFacts(seat={self.seat}, information={self.information!r})"
 
-    def _shown(self) -> tuple[SpielGame, Seat, str, str, bool]:
+    def _shown(self) -> tuple[Rules, Seat, str, str, bool]:
         return self._game, self.seat, self.information, self.observation, self.to_act

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from stratagem.errors import BadRecord
-from stratagem.games.base import Seat
+from stratagem.games.base import Node, Seat
 from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER, Engine
-from stratagem.games.twin import Node
 
 
 class Step(NamedTuple):

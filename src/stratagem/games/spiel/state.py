@@ -4,27 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import count
-from typing import TYPE_CHECKING
 
 from stratagem.errors import BadRecord, CannotCompute
-from stratagem.games.base import Json, RoundResult, Seat, State, View
+from stratagem.games.base import Json, Node, RoundResult, Seat, State, View
 from stratagem.games.key import Chance
 from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.history import after_joint, replay
-from stratagem.games.twin import Node
-
-if TYPE_CHECKING:
-    from stratagem.games.spiel.bridge import SpielGame
+from stratagem.games.spiel.rules import SpielRules
 
 
 class SpielState(State[SpielFacts]):
     """State of an episode. The node is never changed in place, so views and forks may share it."""
 
     __slots__ = ("draws", "forfeited", "known", "node", "paid")
-    game: SpielGame
+    game: SpielRules
 
-    def __init__(self, game: SpielGame, chance: Chance) -> None:
+    def __init__(self, game: SpielRules, chance: Chance) -> None:
         super().__init__(game, chance)
         self.draws = 0
         """Number of chance draws so far: the index of the next one."""

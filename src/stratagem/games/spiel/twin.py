@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stratagem.errors import CannotCompute
-from stratagem.games.base import State, View
+from stratagem.games.base import Node, State, View
 from stratagem.games.spiel.facts import SpielFacts
+from stratagem.games.spiel.rules import SpielRules
 from stratagem.games.spiel.state import SpielState
-from stratagem.games.twin import Node
-
-if TYPE_CHECKING:
-    from stratagem.games.spiel.bridge import SpielGame
 
 
 class SpielTwin:
     """Translation between nodes and numbers and views and names."""
 
-    def __init__(self, game: SpielGame) -> None:
+    def __init__(self, game: SpielRules) -> None:
         self.game = game
 
     @cached_property

@@ -10,7 +10,7 @@ from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
-from stratagem.games.diplomacy.state import DiplomacyFacts
+from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.key import Key
 from stratagem.players.base import Ask, Move, Traits
 

@@ -12,8 +12,8 @@ from typing import ClassVar
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.board import WAIVE
+from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import Node, province
-from stratagem.games.diplomacy.state import DiplomacyFacts
 from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.base import Commander, Dice
 from stratagem.players.diplomacy.campaign import Campaign, ranked

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.board import WAIVE, Board
+from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import Graph, Node, graph_of, province
-from stratagem.games.diplomacy.state import DiplomacyFacts
 from stratagem.players.base import Traits
 from stratagem.players.diplomacy.base import Commander, Dice, offered
 

@@ -1,0 +1,57 @@
+"""Parameters of a game of Diplomacy: the map, the powers at the table, and the last year."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.games.base import Game
+from stratagem.games.diplomacy.engine import STANDARD, centers_of, first_year_of, maps, powers_of
+from stratagem.games.diplomacy.facts import DiplomacyFacts
+from stratagem.options import whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiplomacyTable(Game[DiplomacyFacts]):
+    """Diplomacy without its rules: what a state of the game needs to know."""
+
+    until: int = 1905
+    """The year whose Fall count ends the game."""
+    only: Sequence[str] = ()
+    """The powers that have a seat; all others are in civil disorder: their units hold. None are all."""
+    map: str = STANDARD
+    """The map, as the engine names it."""
+    judged: bool = True
+    """True if each order is classified; where a support helped, that plays the phase once more."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.only, str) or not all(isinstance(name, str) for name in self.only):
+            raise BadParameter("Diplomacy needs `only` as a list of powers, such as [FRANCE, GERMANY].")
+        object.__setattr__(self, "only", tuple(self.only))
+        if self.map != STANDARD and self.map not in maps():
+            raise UnknownName("map of Diplomacy", self.map, maps())
+        whole("Diplomacy", "until", self.until, first_year_of(self.map))
+        for name in self.only:
+            if name not in powers_of(self.map):
+                raise UnknownName("power on this map", name, powers_of(self.map))
+        if self.only and (len(set(self.only)) != len(self.only) or len(self.only) < 2):
+            raise BadParameter("Diplomacy needs at least two powers in `only`, each named once.")
+        if not isinstance(self.judged, bool):
+            raise BadParameter(f"Diplomacy needs `judged` as True or False, not {self.judged!r}.")
+
+    @cached_property
+    def powers(self) -> tuple[str, ...]:
+        """The power of each seat."""
+        return tuple(self.only) or powers_of(self.map)
+
+    @cached_property
+    def nothing(self) -> tuple[float, ...]:
+        """A payoff of zero for every seat, before the game is over."""
+        return (0.0,) * len(self.powers)
+
+    @cached_property
+    def centers(self) -> frozenset[str]:
+        """All supply centres."""
+        return centers_of(self.map)
