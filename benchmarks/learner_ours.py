@@ -40,7 +40,7 @@ def learner(lm: LanguageModel, loss: Loss, *, gradient_checkpointing: bool) -> L
 
 def grpo(lm: LanguageModel, beta: float, *, gradient_checkpointing: bool) -> Step:
     """Replies to every prompt, then one step on them; the advantage is the group's, over its spread (trl's default)."""
-    loss = PolicyGradient(kl="k3" if beta else "none", beta=beta, corrected=True)
+    loss = PolicyGradient(kl_estimator="k3" if beta else "none", kl_coef=beta, importance_corrected_kl=True)
     trained = learner(lm, loss, gradient_checkpointing=gradient_checkpointing)
     engine = TransformersEngine(lm)
     prompts = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, PROMPTS, PROMPT, 0)]

@@ -7,10 +7,10 @@ from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, T
 
 @dataclass(frozen=True, kw_only=True)
 class AdvantageWeighted(Loss):
-    """Say it again, the more so the better it was: `-sum min(exp(A / beta), 20) log pi / N` (Peng et al. 2019)."""
+    """Advantage-weighted regression: `-sum min(exp(A / beta), 20) log pi / N` (Peng et al. 2019)."""
 
-    beta: float = 1.0
-    """By how much better it must be to count e times as much."""
+    awr_beta: float = 1.0
+    """Temperature beta of the advantage weights."""
 
     @property
     def columns(self) -> frozenset[str]:
@@ -20,6 +20,6 @@ class AdvantageWeighted(Loss):
         return {"tokens": float(len(columns.example)) or 1.0}
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
-        weight = (columns.tokens["advantage"].to(outputs.policy_logprobs) / self.beta).exp().clamp(max=20.0)
+        weight = (columns.tokens["advantage"].to(outputs.policy_logprobs) / self.awr_beta).exp().clamp(max=20.0)
         loss = -(weight * outputs.policy_logprobs).sum() / totals["tokens"]
         return LossOutput(loss, {"weight": (weight.sum().item(), float(len(weight)))})

@@ -21,13 +21,16 @@ LEAGUE = Path("recipes/league")
 JUDGED = {"games": '["diplomacy"]', "grpo.iterations": "50"}
 """Orders are valued one by one only where the game judges them."""
 ORDERS: Mapping[str, Mapping[str, str]] = {
-    "none": {"grpo.advantage": "group_mean(scale=False)"},
-    "plus": {"grpo.advantage": "per_order(how=plus, of=group_mean(scale=False))"},
-    "times": {"grpo.advantage": "per_order(how=times, of=group_mean(scale=False))"},
+    "none": {"grpo.advantage": "group_mean(normalize_std=False)"},
+    "plus": {"grpo.advantage": "per_order(combine=add, of=group_mean(normalize_std=False))"},
+    "times": {"grpo.advantage": "per_order(combine=multiply, of=group_mean(normalize_std=False))"},
 }
 VARIANTS: Mapping[str, Mapping[str, str]] = {
     "self": {"grpo.opponents": "{ self = 1.0 }"},
-    "ema": {"grpo.loss": '{ kl = "k3", beta = 0.05, entropy = 0.01 }', "reference": '{ type = "ema", decay = 0.9 }'},
+    "ema": {
+        "grpo.loss": '{ kl_estimator = "k3", kl_coef = 0.05, entropy_coef = 0.01 }',
+        "reference": '{ type = "ema", ema_decay = 0.9 }',
+    },
 }
 _PFSP = '{ rule = "pfsp", weighting = "squared", self_play = 0.2, reserved = 0.2 }'
 MATCHES: Mapping[str, tuple[str, Mapping[str, str]]] = {

@@ -34,13 +34,13 @@ CREDITS: Mapping[str, Mapping[str, str]] = {
 }
 """Who the penalty is credited to, and who the adversaries are."""
 REWARDS: Mapping[str, Mapping[str, str]] = {
-    "own": {"sepo.advantage.horizon": "round"},
-    "togo": {"sepo.advantage.horizon": "to_go"},
+    "own": {"sepo.advantage.return_to_go": "false"},
+    "togo": {"sepo.advantage.return_to_go": "true"},
 }
 """What a round is worth: its own reward, or the reward from it on."""
 ARMS: Mapping[str, Mapping[str, str]] = {
     **{f"{c}-{r}": {**CREDITS[c], **REWARDS[r]} for r in REWARDS for c in CREDITS},
-    "rollout-episode": {**CREDITS["rollout"], "sepo.advantage.normalise": "episode"},
+    "rollout-episode": {**CREDITS["rollout"], "sepo.advantage.unit": "episode"},
 }
 """`rollout-own` is the paper's; `rollout-episode` is its Appendix D; `none-*` are the control arms."""
 BIT_ARMS = ("none-togo", "best-togo")

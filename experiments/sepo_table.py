@@ -74,8 +74,8 @@ def curves(path: Path) -> dict[str, Any]:
     for name, end in (("exact", "exact/exploitability"), ("exploit", "validation/exploit")):
         for curve in (read[key] for key in read if key.endswith(end)):
             told[name] = {"steps": [step - curve.steps[0] for step in curve.steps], "values": curve.values}
-    if "loss/reference_kl" in read:
-        told["kl"] = mean(read["loss/reference_kl"].values[-10:]).mean
+    if "loss/kl" in read:
+        told["kl"] = mean(read["loss/kl"].values[-10:]).mean
     if "signal/exploit/dot" in read:
         pairs = zip(read["signal/exploit/dot"].values, read["signal/exploit/noise"].values, strict=True)
         told["signal"] = strength(list(pairs))

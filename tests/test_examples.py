@@ -101,7 +101,7 @@ def test_the_loss_is_the_formula(beta, weights):
     said = torch.tensor([-1.0, -2.0, -3.0], requires_grad=True)
     advantage = torch.tensor([1.0, -1.0, 100.0])
     columns = Columns(example=torch.tensor([0, 0, 1]), num_examples=2, tokens={"advantage": advantage})
-    loss = weighted.AdvantageWeighted(beta=beta)
+    loss = weighted.AdvantageWeighted(awr_beta=beta)
     output = loss(Outputs(policy_logprobs=said), columns, loss.prepare(columns))
     output.loss.backward()
     assert said.grad.tolist() == pytest.approx([-weight / 3 for weight in weights])
@@ -128,13 +128,13 @@ def test_the_loss_and_the_credit_are_found_by_their_entry_points():
 from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.learning.losses.catalogue import read_loss
 
-print(read_advantage("group_median").made, read_loss("awr(beta=2.0)").made)
+print(read_advantage("group_median").made, read_loss("awr(awr_beta=2.0)").made)
 ```
 
 ```text
 ```
 """
-    assert "\nGroupMedian() AdvantageWeighted(beta=2.0)\n" in shown.refreshed(page)
+    assert "\nGroupMedian() AdvantageWeighted(awr_beta=2.0)\n" in shown.refreshed(page)
 
 
 def test_the_game_the_player_and_the_metric_are_found_by_their_entry_points():

@@ -15,7 +15,7 @@ Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class Inner(Settings):
-    replaced: ClassVar[Mapping[str, str]] = {"pace": "rate", "kl": "loss = { beta = ... }"}
+    replaced: ClassVar[Mapping[str, str]] = {"pace": "rate", "kl": "loss = { kl_coef = ... }"}
 
     clock: Annotated[int, Field(ge=1)] | Literal["trial"] = 1
     first: Share | tuple[Share, Share] = 0.5
@@ -68,7 +68,7 @@ def test_an_unknown_name_is_told_those_beside_it(data):
         ({"inner": {"pace": 1}}, "There is no setting inner.pace any more: write inner.rate."),
         ({"seats": {"a": {"pace": 1}}}, "There is no setting seats.a.pace any more: write seats.a.rate."),
         ({"rows": [{}, {"pace": 1}]}, "There is no setting rows.1.pace any more: write rows.1.rate."),
-        ({"inner": {"kl": 1}}, "There is no setting inner.kl any more: write `loss = { beta = ... }` in inner."),
+        ({"inner": {"kl": 1}}, "There is no setting inner.kl any more: write `loss = { kl_coef = ... }` in inner."),
     ],
 )
 def test_replaced_key_is_told_its_new_key(data, said):

@@ -27,10 +27,10 @@ def losses() -> str:
     return page(
         "Losses",
         "Every loss by name. `read_loss` of `stratagem.learning.losses.catalogue` makes one; options follow in "
-        "brackets, as in `policy_gradient(kl=k3, beta=0.04)`. A recipe names one with the key `loss` of `[grpo]`, "
-        '`[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", clip_high = 0.3 }`. A table without '
-        "a type changes parameters of the algorithm's own loss. Other packages add losses by the entry-point group "
-        "`stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md).",
+        "brackets, as in `policy_gradient(kl_estimator=k3, kl_coef=0.04)`. A recipe names one with the key `loss` of "
+        '`[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", clip_range_high = 0.3 }`. '
+        "A table without a type changes parameters of the algorithm's own loss. Other packages add losses by the "
+        "entry-point group `stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md).",
         table(("loss", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in LOSSES.items())),
         "## What a loss is given",
         "The model's side; a loss names in `extras` what it needs beside the first.",
@@ -49,8 +49,8 @@ def advantages() -> str:
     return page(
         "Advantage estimators",
         "Every advantage estimator by name: from columns about decisions to an advantage for each. `read_advantage` of "
-        "`stratagem.learning.advantages.catalogue` makes one, as in `per_round(horizon=round)`. Other packages add "
-        "estimators by the entry-point group `stratagem.advantages`: see "
+        "`stratagem.learning.advantages.catalogue` makes one, as in `per_round(return_to_go=False)`. Other packages "
+        "add estimators by the entry-point group `stratagem.advantages`: see "
         "[Add an advantage estimator](../how-to/add-an-advantage-estimator.md). A recipe names one with the key "
         "`advantage` of `[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as "
         '`{ type = "role_baseline", ema_decay = 0.9 }`. '

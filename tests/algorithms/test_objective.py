@@ -80,7 +80,7 @@ def test_an_algorithm_takes_the_estimators_whose_columns_it_has(stage):
 
 def test_what_no_algorithm_has_is_said():
     with pytest.raises(BadParameter, match="no algorithm here does"):
-        GRPORecipe.read({"grpo": {"loss": "policy_gradient(weighted=True, entropy=0.1)"}})
+        GRPORecipe.read({"grpo": {"loss": "policy_gradient(weighted=True, entropy_coef=0.1)"}})
     with pytest.raises(
         BadParameter, match="needs the column `weight`, which SEPO does not collect: GRPO and a league do"
     ):
@@ -94,14 +94,14 @@ def test_what_no_algorithm_has_is_said():
         ("sepo", {"advantage": "whitened(of=group_mean(weights={}))"}, "by `alpha`, `beta` and `gamma`: leave"),
         (
             "grpo",
-            {"advantage": "scaled(of=rloo, term=parts)"},
+            {"advantage": "scaled(of=rloo, reward_term=parts)"},
             "the term parts of the reward, which GRPO does not have",
         ),
         ("sepo", {"advantage": "scaled(of=rloo)"}, "its batches have different terms"),
         ("grpo", {"credit": "turn"}, 'or advantage = "per_round" (turn)'),
         ("grpo", {"credit": "turn", "advantage": "rloo"}, "There is no setting grpo.credit any more"),
-        ("league", {"kl": 0.1}, 'write `loss = { kl = "k3", beta = ... }`'),
-        ("sepo", {"clip": 0.1}, "write `loss = { clip_low = ..., clip_high = ... }`"),
+        ("league", {"kl": 0.1}, 'write `loss = { kl_estimator = "k3", kl_coef = ... }`'),
+        ("sepo", {"clip": 0.1}, "write `loss = { clip_range_low = ..., clip_range_high = ... }`"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(stage, said, sentence):
@@ -113,11 +113,13 @@ def test_what_cannot_be_is_one_sentence(stage, said, sentence):
 
 def test_the_defaults_are_the_losses_and_estimators_of_the_papers():
     forked = GRPORecipe.read({}).grpo, LeagueRecipe.read({}).league
-    assert {one.loss.made for one in forked} == {PolicyGradient(clip_low=0.2, clip_high=0.28, entropy=0.01)}
+    assert {one.loss.made for one in forked} == {
+        PolicyGradient(clip_range_low=0.2, clip_range_high=0.28, entropy_coef=0.01)
+    }
     assert {one.advantage.made for one in forked} == {GroupMean()}
     sepo = Recipe.read({}).sepo
-    assert sepo.loss.made == PolicyGradient(kl="one_sided", beta=0.1, per="divisor")
-    assert sepo.advantage.made == PerRound(normalise="round", horizon="to_go")
+    assert sepo.loss.made == PolicyGradient(kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor")
+    assert sepo.advantage.made == PerRound(unit="round", return_to_go=True)
 
 
 @pytest.mark.parametrize("estimator", [GroupMean, PerRound])
@@ -176,8 +178,8 @@ def test_a_loss_and_an_estimator_of_another_package_are_named_by_the_same_keys(m
     ):
         entry = EntryPoint(name, value, read.registry.group)
         monkeypatch.setitem(vars(read.registry), "_entries", {name: entry})
-    assert max(learnt("grpo", loss="awr(beta=0.5)", advantage="group_median")) > 0.0
-    assert max(learnt("sepo", loss={"type": "awr", "beta": 0.5}, advantage={"type": "group_median"})) > 0.0
+    assert max(learnt("grpo", loss="awr(awr_beta=0.5)", advantage="group_median")) > 0.0
+    assert max(learnt("sepo", loss={"type": "awr", "awr_beta": 0.5}, advantage={"type": "group_median"})) > 0.0
     assert "advantage_weighted" in sys.modules
 
 
@@ -205,7 +207,7 @@ def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need
         "dpo",
         "spag",
         "cross_entropy(weighted=True)",
-        "policy_gradient(kl=k3, beta=0.1, weighted=True)",
+        "policy_gradient(kl_estimator=k3, kl_coef=0.1, weighted=True)",
     ):
         loss = read_loss(name).made
         assert needs(loss.columns, loss.rows, loss.extras, paired=loss.paired) <= SCO_PAL.loss, name

@@ -167,7 +167,7 @@ VARIANTS = {
     },
     "all weights, no warm start": {
         "train": "all",
-        "sepo": {"loss": {"kl": "none", "beta": 0.0}},
+        "sepo": {"loss": {"kl_estimator": "none", "kl_coef": 0.0}},
         "sft": {"epochs": 0},
     },
 }
@@ -349,14 +349,14 @@ def test_a_run_is_not_begun_twice(whole):
 
 def test_a_recipe_extends_others(tmp_path):
     (tmp_path / "model.toml").write_text(
-        'model = "tiny-qwen"\nseed = 3\n[sepo]\nrollouts = 6\nloss = { beta = 0.5, clip_high = 0.3 }\n'
+        'model = "tiny-qwen"\nseed = 3\n[sepo]\nrollouts = 6\nloss = { kl_coef = 0.5, clip_range_high = 0.3 }\n'
     )
-    (tmp_path / "game.toml").write_text('games = ["ipd"]\nseed = 4\n[sepo]\nloss = { beta = 0.7 }\n')
+    (tmp_path / "game.toml").write_text('games = ["ipd"]\nseed = 4\n[sepo]\nloss = { kl_coef = 0.7 }\n')
     (tmp_path / "both.toml").write_text('extends = ["model.toml", "game.toml"]\n[sepo]\ngroups = 3\n')
     made = read_recipe(tmp_path / "both.toml", {"sepo.groups": "5"})
     assert (made.model, made.games, made.seed) == ("tiny-qwen", ("ipd",), 4)
     assert (made.sepo.rollouts, made.sepo.groups) == (6, 5)
-    assert str(made.sepo.loss) == "sepo(clip_high=0.3, beta=0.7)"
+    assert str(made.sepo.loss) == "sepo(clip_range_high=0.3, kl_coef=0.7)"
     (tmp_path / "game.toml").write_text('extends = ["both.toml"]\n')
     with pytest.raises(BadParameter, match="extends itself"):
         read_recipe(tmp_path / "both.toml")

@@ -62,11 +62,11 @@ CASES = {
     "group_mean": grouped,
     "rloo": grouped,
     "per_round": grouped,
-    "per_round(normalise=episode)": grouped,
-    "per_round(horizon=round)": grouped,
+    "per_round(unit=episode)": grouped,
+    "per_round(return_to_go=False)": grouped,
     "gae": expected,
     "whitened": expected,
-    "whitened(within=round)": lambda: paid(value=np.zeros(4), round=NO_GROUP),
+    "whitened(mean_over=round)": lambda: paid(value=np.zeros(4), round=NO_GROUP),
     "scaled": expected,
     "per_order": weighed,
     "step_win_rate": lambda: won(1.0),
@@ -104,7 +104,7 @@ def test_role_baseline_raises_the_better_action_in_either_role():
 
 
 def test_times_raises_the_order_that_weighs_more_in_a_good_sheet():
-    estimate = read_advantage("per_order(how=times)").made(factored())
+    estimate = read_advantage("per_order(combine=multiply)").made(factored())
     assert step(np.array([RIGHT, WRONG]), estimate.advantage[:2]) > 0.1
 
 
@@ -136,11 +136,11 @@ LOOKS_AHEAD = (
     "group_mean",
     "rloo",
     "per_round",
-    "per_round(normalise=episode)",
+    "per_round(unit=episode)",
     "gae",
-    "gae(lam=1)",
+    "gae(gae_lambda=1)",
     "whitened",
-    "whitened(within=round)",
+    "whitened(mean_over=round)",
     "scaled",
     "step_win_rate",
     "beta",
@@ -158,7 +158,7 @@ def test_credit_reaches_the_action_that_was_paid_for_later(text):
 
 def test_a_round_of_its_own_is_not_credited_with_what_comes_later():
     """Under `horizon=round` the better action is the one that is paid at once."""
-    own = read_advantage("per_round(horizon=round)").made(two_rounds(early)).advantage.reshape(4, 2)
+    own = read_advantage("per_round(return_to_go=False)").made(two_rounds(early)).advantage.reshape(4, 2)
     to_go = read_advantage("per_round").made(two_rounds(early)).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], own[:, 0]) > 0.1
     assert step(TWICE[:, 0], to_go[:, 0]) < -0.1
@@ -169,7 +169,7 @@ def test_gae_prefers_the_action_that_leads_to_the_greater_value():
     value = np.column_stack([np.full(4, 5.5), np.where(TWICE[:, 0] == RIGHT, 6.0, 5.0)]).ravel()
     decisions = two_rounds(lambda first, second: (0.0, 6.0 if first == RIGHT else 5.0))
     decisions = Decisions(episode=decisions.episode, terms=decisions.terms, value=value)
-    advantage = read_advantage("gae(lam=0)").made(decisions).advantage.reshape(4, 2)
+    advantage = read_advantage("gae(gae_lambda=0)").made(decisions).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], advantage[:, 0]) == pytest.approx(1.0)
     assert np.allclose(advantage[:, 1], 0.0)
 

@@ -18,7 +18,7 @@ OPPONENTS = {"itself": {"self": 1.0}, "a defector": {"AlwaysDefect": 1.0}, "a co
 USUAL = {
     "groups": 4,
     "forks": 8,
-    "loss": {"entropy": 0.0},
+    "loss": {"entropy_coef": 0.0},
     "optimizer": OPTIMIZER,
     "opponents": {"AlwaysCooperate": 1.0},
 }
@@ -36,7 +36,7 @@ def grpo(game=DILEMMA, shake=False, **settings):
 @pytest.mark.parametrize(("advantage", "scale"), [*product(ADVANTAGES, [True, False])])
 @pytest.mark.parametrize("whom", OPPONENTS)
 def test_payoff_raises_the_action_that_pays(advantage, scale, whom):
-    assert grpo(advantage={"type": advantage, "scale": scale}, opponents=OPPONENTS[whom])[2] > 1e-4
+    assert grpo(advantage={"type": advantage, "normalize_std": scale}, opponents=OPPONENTS[whom])[2] > 1e-4
 
 
 @pytest.mark.parametrize("advantage", ADVANTAGES)
@@ -62,13 +62,13 @@ def test_a_round_is_credited_with_what_comes_later(advantage):
 def test_the_charge_leads_back_to_the_reference():
     recipe = GRPORecipe.read({"games": [FLAT], "temperature": 1.0})
     home = defects(Trained(recipe, load("tiny")).hero, make_game(FLAT))
-    _, before, moved = grpo(FLAT, loss={"kl": "k3", "beta": 1.0, "entropy": 0.0}, shake=True)
+    _, before, moved = grpo(FLAT, loss={"kl_estimator": "k3", "kl_coef": 1.0, "entropy_coef": 0.0}, shake=True)
     assert (home - before) * moved > 0.0
     assert grpo(FLAT, shake=True)[2] == 0.0
 
 
 def test_the_bonus_for_entropy_evens_the_actions_out():
-    _, before, moved = grpo(FLAT, loss={"entropy": 1.0})
+    _, before, moved = grpo(FLAT, loss={"entropy_coef": 1.0})
     assert (0.5 - before) * moved > 0.0
 
 

@@ -15,7 +15,7 @@ from stratagem.learning.learner import Learner
 from stratagem.learning.losses.catalogue import LOSSES, read_loss
 from stratagem.learning.losses.kto import mismatched
 from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.losses.ratios import DIVERGENCES
+from stratagem.learning.losses.ratios import KL_ESTIMATORS
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.value_head import ValueHead
@@ -149,7 +149,7 @@ def test_kto_moves_a_reply_by_its_label_alone(sign):
 
 
 @pytest.mark.parametrize("wanted", [5.0, -5.0])
-@pytest.mark.parametrize("text", ["value", "value(clip=None)", "ppo"])
+@pytest.mark.parametrize("text", ["value", "value(clip_range=None)", "ppo"])
 def test_a_step_moves_the_value_towards_the_return(text, wanted):
     learner = learner_of(read_loss(text).made, head=True)
     examples = advantage(0.0, 0.0, **{"return": wanted, "old_value": 0.0})
@@ -170,12 +170,14 @@ TOWARDS |= {(kind, True): True for kind in ("one_sided", "k1", "k2", "k3")}
 
 
 def test_every_charge_has_a_direction_case():
-    assert {kind for kind, _ in TOWARDS} == set(DIVERGENCES)
+    assert {kind for kind, _ in TOWARDS} == set(KL_ESTIMATORS)
 
 
 @pytest.mark.parametrize(("kind", "corrected"), TOWARDS)
 def test_the_charge_for_leaving_the_reference_leads_back_to_it(kind, corrected):
-    learner = learner_of(PolicyGradient(kl=kind, beta=1.0, corrected=corrected, weighted=True))
+    learner = learner_of(
+        PolicyGradient(kl_estimator=kind, kl_coef=1.0, importance_corrected_kl=corrected, weighted=True)
+    )
     home, before = chance(learner, None), chance(learner)
     assert abs(before - home) > 1e-3
     step = moved(learner, on_policy(learner))
@@ -187,7 +189,7 @@ def test_the_charge_for_leaving_the_reference_leads_back_to_it(kind, corrected):
 
 def test_the_one_sided_charge_holds_back_what_became_likelier_and_nothing_else():
     """In a batch of one reply: the likelier is made rarer, and the rarer, which is below the reference, stays."""
-    learner = learner_of(PolicyGradient(kl="one_sided", beta=1.0))
+    learner = learner_of(PolicyGradient(kl_estimator="one_sided", kl_coef=1.0))
     likelier = chance(learner) > chance(learner, None)
     first, second = (RIGHT, WRONG) if likelier else (WRONG, RIGHT)
     assert moved(learner, [reply(second, advantage=0.0)]) == 0.0
@@ -195,14 +197,14 @@ def test_the_one_sided_charge_holds_back_what_became_likelier_and_nothing_else()
 
 
 def test_the_charge_of_spag_leads_back_to_the_policy_that_played():
-    learner = learner_of(read_loss("spag(beta=100)").made)
+    learner = learner_of(read_loss("spag(kl_coef=100)").made)
     home, before = chance(learner, None), chance(learner)
     batch = [replace(one, row={"advantage": 0.0, "weight": one.columns["weight"][0]}) for one in on_policy(learner)]
     assert (home - before) * moved(learner, batch) > 0.0
 
 
 def test_the_bonus_for_entropy_evens_the_replies_out():
-    learner = learner_of(PolicyGradient(entropy=1.0))
+    learner = learner_of(PolicyGradient(entropy_coef=1.0))
     before = chance(learner)
     assert (0.5 - before) * moved(learner, advantage(0.0, 0.0)) > 0.0
 

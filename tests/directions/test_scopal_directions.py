@@ -41,7 +41,7 @@ def test_what_won_becomes_likelier(tmp_path, method):
     assert moved(tmp_path, method) > 1e-4
 
 
-@pytest.mark.parametrize("credit", ["step_win_rate", "beta", "discounted(win=1, tie=0, threshold=0.5)"])
+@pytest.mark.parametrize("credit", ["step_win_rate", "beta", "discounted(win_reward=1, tie_reward=0, threshold=0.5)"])
 def test_every_step_reward_calls_the_same_action_advantageous(tmp_path, credit):
     assert moved(tmp_path, "kto", reward={"credit": credit}) > 1e-4
 

@@ -21,10 +21,16 @@ from stratagem.games.key import Key
 from stratagem.models.load import load
 
 DEAR = 1e4
-ALONE = {"alpha": 0.0, "beta": 0.0, "gamma": 0.0, "loss": {"kl": "none", "beta": 0.0}, "optimizer": OPTIMIZER}
+ALONE = {
+    "alpha": 0.0,
+    "beta": 0.0,
+    "gamma": 0.0,
+    "loss": {"kl_estimator": "none", "kl_coef": 0.0},
+    "optimizer": OPTIMIZER,
+}
 UP, DOWN = 1.0, -1.0
-WAYS = list(product(["round", "episode"], ["to_go", "round"]))
-"""How advantages are normalised, and what a round is worth; in one round all come to the same."""
+WAYS = list(product(["round", "episode"], [True, False]))
+"""Units of comparison, and returns or rewards of a round; in one round all are equal."""
 
 
 def recipe_of(game=DILEMMA, **settings):
@@ -36,9 +42,9 @@ def sepo(game=DILEMMA, key=0, shake=False, **settings):
     return step(recipe, lambda hero, made: SEPO(recipe.sepo, made, hero, Key(key)), shake)
 
 
-@pytest.mark.parametrize(("normalise", "horizon"), WAYS)
-def test_payoff_raises_the_action_that_pays(normalise, horizon):
-    assert sepo(credit="none", advantage={"normalise": normalise, "horizon": horizon})[2] > 1e-3
+@pytest.mark.parametrize(("unit", "return_to_go"), WAYS)
+def test_payoff_raises_the_action_that_pays(unit, return_to_go):
+    assert sepo(credit="none", advantage={"unit": unit, "return_to_go": return_to_go})[2] > 1e-3
 
 
 @pytest.mark.parametrize("credit", get_args(SEPOSettings.model_fields["credit"].annotation))
@@ -47,11 +53,11 @@ def test_externality_raises_the_action_that_costs_others_less(credit):
     assert sepo(credit=credit, gamma=DEAR)[2] < -1e-3
 
 
-@pytest.mark.parametrize(("normalise", "horizon"), WAYS)
+@pytest.mark.parametrize(("unit", "return_to_go"), WAYS)
 @pytest.mark.parametrize("source", get_args(SEPOSettings.model_fields["source"].annotation))
-def test_a_probe_is_taught_to_be_less_exploited(source, normalise, horizon):
+def test_a_probe_is_taught_to_be_less_exploited(source, unit, return_to_go):
     """Who defects loses nothing to a defector, who cooperates five points."""
-    advantage = {"normalise": normalise, "horizon": horizon}
+    advantage = {"unit": unit, "return_to_go": return_to_go}
     assert sepo(credit="probe", alpha=DEAR, source=source, advantage=advantage)[2] > 1e-3
 
 
@@ -157,7 +163,7 @@ def test_every_way_to_credit_a_penalty_has_a_direction_case():
 def test_the_charge_leads_back_to_the_reference():
     """All is paid alike, so nothing else moves a policy that has left its base."""
     home = defects(Trained(recipe_of(FLAT), load("tiny")).hero, make_game(FLAT))
-    _, before, moved = sepo(FLAT, credit="none", loss={"beta": 1.0}, shake=True)
+    _, before, moved = sepo(FLAT, credit="none", loss={"kl_coef": 1.0}, shake=True)
     assert abs(home - before) > 1e-3
     assert (home - before) * moved > 0.0
     assert sepo(FLAT, credit="none", shake=True)[2] == 0.0

@@ -75,7 +75,7 @@ def by_grpo(hero, game):
 @pytest.mark.parametrize("collector", [by_sepo, by_grpo])
 def test_collected_examples_teach_drawn_tokens_alone(collector):
     """Every token of the mask had an alternative, and a learner finds the very probability that it was drawn with."""
-    recipe = Recipe.read({"games": [SPELT], "sepo": {"loss": {"kl": "none", "beta": 0.0}}})
+    recipe = Recipe.read({"games": [SPELT], "sepo": {"loss": {"kl_estimator": "none", "kl_coef": 0.0}}})
     trained, game = Trained(recipe, load("tiny")), make_game(SPELT)
     collected = collector(trained.hero, game).collect(0)
     examples = joined([collected]).examples

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
 shown = import_module("chapters.shown")
 PAGES = {
-    "add-a-loss": ("loss", {"type": "awr", "beta": 0.5}),
+    "add-a-loss": ("loss", {"type": "awr", "awr_beta": 0.5}),
     "add-an-advantage-estimator": ("advantage", {"type": "group_median"}),
 }
 PROGRAM = "from stratagem.cli.main import main; main()"

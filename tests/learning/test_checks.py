@@ -156,7 +156,7 @@ def test_a_bound_that_cuts_nothing_is_noted_after_some_steps():
 
 def test_bounds_that_clip_no_ratio_are_noted_after_some_steps():
     """With several steps a batch; what one step has clipped is remembered, also by a run that goes on."""
-    inside, beyond = ({"policy/clipped_low": low, "policy/clipped_high": 0.0} for low in (0.0, 0.1))
+    inside, beyond = ({"policy/clip_fraction_low": low, "policy/clip_fraction_high": 0.0} for low in (0.0, 0.1))
     begun, idle, at_work = TrainingMonitor(), TrainingMonitor(), TrainingMonitor()
     for step in range(6):
         at_work.check(seen(step=step, report=report(metrics=inside if step else beyond)))

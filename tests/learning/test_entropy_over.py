@@ -17,7 +17,7 @@ def learner(entropy):
     lm = load("tiny")
     add_adapter(lm, "one", 4, 8.0, seed=1)
     optimizer = Optimizer(adapter_parameters(lm, "one"), OptimizerSettings(learning_rate=3e-3), 99)
-    return Learner(Policy(lm), PolicyGradient(entropy=entropy), optimizer, adapter="one")
+    return Learner(Policy(lm), PolicyGradient(entropy_coef=entropy), optimizer, adapter="one")
 
 
 def example(over=(LEGAL,), token=40):

@@ -31,7 +31,7 @@ def adapted(kind):
     with torch.no_grad():
         for weight in weights:
             weight += 0.1 * torch.randn_like(weight)
-    loss = PolicyGradient(per="divisor")
+    loss = PolicyGradient(normalize_by="divisor")
     return Learner(
         Policy(lm, max_tokens_per_microbatch=40), loss, Optimizer(weights, OptimizerSettings(), 9), adapter="one"
     )

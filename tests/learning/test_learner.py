@@ -23,7 +23,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.weights import restore_heads, restore_weights, together, writes_adapters, writes_heads
 from stratagem.settings import Settings
 
-SEPO = PolicyGradient(kl="one_sided", beta=0.1, per="divisor")
+SEPO = PolicyGradient(kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor")
 
 
 def made(kind="tiny", *, loss=SEPO, dropout=0.0, rate=1e-2, head=False, average=None, budget=60, shake=0.05):
@@ -66,7 +66,7 @@ def sober(report):
     return dataclasses.replace(report, examples=())
 
 
-@pytest.mark.parametrize("loss", [SEPO, PPO(entropy=0.01)])
+@pytest.mark.parametrize("loss", [SEPO, PPO(entropy_coef=0.01)])
 @pytest.mark.parametrize("kind", ["tiny", "tiny-gemma", "tiny-qwen3.5"])
 def test_one_pass_is_two_passes(kind, loss):
     once, twice = (made(kind, loss=loss, head=isinstance(loss, PPO)) for _ in range(2))
@@ -112,7 +112,7 @@ WHAT_IS_READ = {ROOMY: (WHOLE, WHOLE), TIGHT: ([0.0] * 4, [0.0] * 4 + [1.0] * 6)
 
 @pytest.mark.parametrize("budget", [ROOMY, TIGHT])
 def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budget):
-    learner = made(loss=KTO(beta=0.3), budget=budget)
+    learner = made(loss=KTO(kto_beta=0.3), budget=budget)
     read = {True: [], False: []}
     said = learner.policy.said
 
@@ -128,7 +128,7 @@ def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budg
 
 
 def test_what_fits_is_learnt_from_as_what_does_not():
-    roomy, tight = (made(loss=KTO(beta=0.3), budget=budget) for budget in (ROOMY, TIGHT))
+    roomy, tight = (made(loss=KTO(kto_beta=0.3), budget=budget) for budget in (ROOMY, TIGHT))
     for _ in range(3):
         ours, theirs = roomy.step(labelled()), tight.step(labelled())
         for name in ("loss", "grad_norm", "entropy", "reference_gap"):
@@ -193,12 +193,12 @@ def test_the_base_is_the_reference_by_default():
 
 
 def test_a_value_head_knows_nothing_at_first_and_learns():
-    learner = made(loss=PPO(c_vf=1.0, value_clip=None), head=True)
+    learner = made(loss=PPO(value_coef=1.0, clip_range_value=None), head=True)
     examples = [
         dataclasses.replace(one, columns=one.columns | {"return": (2.0,) * len(one.taught)}) for one in batch(1)
     ]
     assert learner.fixed(examples).values.tolist() == [0.0] * sum(len(one.taught) for one in examples)
-    errors = [learner.step(examples).metrics["value/error"] for _ in range(5)]
+    errors = [learner.step(examples).metrics["value/squared_error"] for _ in range(5)]
     assert errors[0] == pytest.approx(4.0)
     assert errors[-1] < 0.8 * errors[0]
 

@@ -74,7 +74,7 @@ def test_a_step_of_kto_is_the_kto_trainers(trainer, budget, monkeypatch):
     weights = adapter_parameters(lm, "one")
     learner = Learner(
         Policy(lm, max_tokens_per_microbatch=budget),
-        KTO(beta=0.3),
+        KTO(kto_beta=0.3),
         Optimizer(weights, OptimizerSettings(), 9),
         adapter="one",
     )

@@ -35,7 +35,7 @@ def lm():
 def learner(lm, *, trained=None, policy=None, adapter="one", rate=1e-3, **options):
     weights = adapter_parameters(lm, "one") if trained is None else trained
     optimizer = Optimizer(weights, OptimizerSettings(learning_rate=rate), 99)
-    loss = options.pop("loss", PolicyGradient(kl="one_sided", beta=0.1))
+    loss = options.pop("loss", PolicyGradient(kl_estimator="one_sided", kl_coef=0.1))
     return Learner(policy or Policy(lm), loss, optimizer, adapter=adapter, **options)
 
 
@@ -59,7 +59,7 @@ def test_a_learner_whose_adapter_is_at_work_is_sound(lm):
 @pytest.mark.parametrize(
     ("loss", "found"),
     [
-        (PolicyGradient(kl="one_sided", beta=0.1), {"idle_adapter", "idle_reference"}),
+        (PolicyGradient(kl_estimator="one_sided", kl_coef=0.1), {"idle_adapter", "idle_reference"}),
         (PolicyGradient(), {"idle_adapter"}),
     ],
 )

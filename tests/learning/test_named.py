@@ -31,7 +31,7 @@ class Renamed(GroupMean):
 
 
 class Table(FiniteSettings):
-    loss: NamedLoss = read_loss("policy_gradient(clip_high=0.28)")
+    loss: NamedLoss = read_loss("policy_gradient(clip_range_high=0.28)")
     advantage: NamedAdvantage = read_advantage("group_mean")
 
 
@@ -39,17 +39,19 @@ class Whole(FiniteSettings):
     grpo: Table = Table()
 
 
-@pytest.mark.parametrize("said", ["dapo(clip_high=0.3)", {"type": "dapo", "clip_high": 0.3}])
+@pytest.mark.parametrize("said", ["dapo(clip_range_high=0.3)", {"type": "dapo", "clip_range_high": 0.3}])
 def test_a_text_and_a_table_make_the_same_loss(said):
     named = read_loss(said)
-    assert named.made == PolicyGradient(clip_high=0.3)
-    assert (named, str(named)) == (read_loss("dapo( clip_high = 0.30 )"), "dapo(clip_high=0.3)")
+    assert named.made == PolicyGradient(clip_range_high=0.3)
+    assert (named, str(named)) == (read_loss("dapo( clip_range_high = 0.30 )"), "dapo(clip_range_high=0.3)")
 
 
 def test_an_estimator_within_an_estimator_is_read_in_both_forms():
-    text = read_advantage("whitened(of=group_mean(scale=False), least=1)")
-    table = read_advantage({"type": "whitened", "of": {"type": "group_mean", "scale": False}, "least": 1.0})
-    assert text.made == table.made == Whitened(of=GroupMean(scale=False), least=1.0)
+    text = read_advantage("whitened(of=group_mean(normalize_std=False), advantage_std_floor=1)")
+    table = read_advantage(
+        {"type": "whitened", "of": {"type": "group_mean", "normalize_std": False}, "advantage_std_floor": 1.0}
+    )
+    assert text.made == table.made == Whitened(of=GroupMean(normalize_std=False), advantage_std_floor=1.0)
     assert text == table
     assert [part.type for part in text.parts()] == ["whitened", "group_mean"]
 
@@ -80,24 +82,29 @@ def test_every_estimator_reads_back_from_its_table(said):
 def test_a_table_has_the_defaults_of_what_is_within():
     assert read_advantage("scaled").table() == {
         "type": "scaled",
-        "of": {"type": "whitened", "of": {"type": "gae", "gamma": 1.0, "lam": 0.95}, "within": "batch", "least": 0.0},
-        "term": "payoff",
+        "of": {
+            "type": "whitened",
+            "of": {"type": "gae", "discount": 1.0, "gae_lambda": 0.95},
+            "mean_over": "batch",
+            "advantage_std_floor": 0.0,
+        },
+        "reward_term": "payoff",
     }
 
 
 def test_the_resolved_recipe_has_every_parameter_and_reads_the_same():
     made = Whole.read({"grpo": {"loss": "dapo", "advantage": "whitened(of=group_mean)"}})
     told = tomllib.loads(settings_toml(made))
-    assert told["grpo"]["loss"] | {"type": "dapo", "clip_high": 0.28, "entropy": 0.0} == told["grpo"]["loss"]
+    assert told["grpo"]["loss"] | {"type": "dapo", "clip_range_high": 0.28, "entropy_coef": 0.0} == told["grpo"]["loss"]
     assert told["grpo"]["advantage"]["of"] == read_advantage("group_mean").table()
     assert Whole.read(told) == made
 
 
 def test_a_table_without_a_type_is_laid_over_what_it_changes():
-    usual = read_advantage("whitened(of=group_mean(scale=False))")
-    laid = read_advantage(usual.over({"least": 2.0, "of": {"delta": 0.5}}))
-    assert laid.made == Whitened(of=GroupMean(scale=False, delta=0.5), least=2.0)
-    assert str(laid) == "whitened(of=group_mean(scale=False, delta=0.5), least=2.0)"
+    usual = read_advantage("whitened(of=group_mean(normalize_std=False))")
+    laid = read_advantage(usual.over({"advantage_std_floor": 2.0, "of": {"std_epsilon": 0.5}}))
+    assert laid.made == Whitened(of=GroupMean(normalize_std=False, std_epsilon=0.5), advantage_std_floor=2.0)
+    assert str(laid) == "whitened(of=group_mean(normalize_std=False, std_epsilon=0.5), advantage_std_floor=2.0)"
     assert usual.over({"type": "rloo"}) == {"type": "rloo"}
     assert usual.over("rloo") == "rloo"
 
@@ -106,14 +113,20 @@ def test_a_table_without_a_type_is_laid_over_what_it_changes():
     ("said", "sentence"),
     [
         ("dapoo", "there is no loss called 'dapoo': did you mean dapo"),
-        ("dapo(high=1)", "it has no option high; its options are clip_low, clip_high, kl, beta"),
-        ("dapo(clip_high=yes)", "`clip_high` of dapo cannot be 'yes': it should be a valid number"),
-        ("dapo(clip_high=1e999)", "cannot be inf: it is no finite value"),
-        ("dapo(clip_low=3)", "PolicyGradient needs `clip_low` from 0 to 1"),
-        ("sepo(per=word)", "`per` of sepo cannot be 'word': it should be 'token', 'example' or 'divisor'"),
+        (
+            "dapo(high=1)",
+            "it has no option high; its options are clip_range_low, clip_range_high, kl_estimator, kl_coef",
+        ),
+        ("dapo(clip_range_high=yes)", "`clip_range_high` of dapo cannot be 'yes': it should be a valid number"),
+        ("dapo(clip_range_high=1e999)", "cannot be inf: it is no finite value"),
+        ("dapo(clip_range_low=3)", "PolicyGradient needs `clip_range_low` from 0 to 1"),
+        (
+            "sepo(normalize_by=word)",
+            "`normalize_by` of sepo cannot be 'word': it should be 'token', 'example' or 'divisor'",
+        ),
         ("dapo(0.3)", "give the options of dapo by name"),
         ("dapo(", "opens a bracket"),
-        ({"clip_high": 0.3, "type": 3}, "the table needs `type`, the name of a loss: there are cross_entropy, "),
+        ({"clip_range_high": 0.3, "type": 3}, "the table needs `type`, the name of a loss: there are cross_entropy, "),
         (3, "write the loss as a name, or as a table"),
     ],
 )
@@ -165,12 +178,12 @@ def brought(monkeypatch):
 
 @pytest.mark.usefixtures("brought")
 def test_what_an_entry_point_adds_is_read_in_the_same_way():
-    made = Whole.read({"grpo": {"advantage": "doubled(of=gae(lam=0.5))"}})
-    assert made.grpo.advantage.made == Doubled(of=GAE(lam=0.5))
+    made = Whole.read({"grpo": {"advantage": "doubled(of=gae(gae_lambda=0.5))"}})
+    assert made.grpo.advantage.made == Doubled(of=GAE(gae_lambda=0.5))
     assert Whole.read(tomllib.loads(settings_toml(made))) == made
     assert made.grpo.advantage.table() == {
         "type": "doubled",
-        "of": {"type": "gae", "gamma": 1.0, "lam": 0.5},
+        "of": {"type": "gae", "discount": 1.0, "gae_lambda": 0.5},
         "factor": 2.0,
     }
 

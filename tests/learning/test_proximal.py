@@ -153,10 +153,10 @@ def test_two_batches_move_the_weights_as_trl_does():
         assert moved.mean() > 1e-3
         assert apart.max() < 1e-5
         assert ours.controller.coefficient == pytest.approx(theirs.beta, rel=1e-7)
-    shares = [report.metrics["policy/clipped"] for report in reports]
+    shares = [report.metrics["policy/clip_fraction"] for report in reports]
     assert reports[0].metrics["policy/ratio_max"] == pytest.approx(1.0, abs=1e-5)
     assert max(shares) > 0.1
-    assert max(report.metrics["value/clipped"] for report in reports) > 0.0
+    assert max(report.metrics["value/clip_fraction"] for report in reports) > 0.0
 
 
 def test_old_figures_are_fixed_once_for_all_batches_and_epochs():
@@ -184,7 +184,7 @@ def test_a_resumed_one_takes_the_same_steps():
         list(one.learn(played(2), Key(2)))
     assert torch.equal(weights_of(whole.learner), weights_of(resumed.learner))
     assert resumed.state() == whole.state()
-    assert whole.learner.loss.entropy == pytest.approx(0.1 * 2 / 3)
+    assert whole.learner.loss.entropy_coef == pytest.approx(0.1 * 2 / 3)
     forgetful = made(settings)
     list(forgetful.learn(played(2), Key(2)))
     assert forgetful.state() != whole.state()

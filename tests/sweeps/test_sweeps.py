@@ -53,11 +53,12 @@ def measured(folder, *, over=True, **values):
 
 
 def test_every_combination_of_what_varies_is_an_arm():
-    plan = plan_of(arms=[], vary={"grpo.loss.beta": [0.0, 0.1], "temperature": [0.5, 1.0]})
+    plan = plan_of(arms=[], vary={"grpo.loss.kl_coef": [0.0, 0.1], "temperature": [0.5, 1.0]})
     assert [arm.name for arm in plan.all_arms()] == [
-        "beta.0.0-temperature.0.5", "beta.0.0-temperature.1.0", "beta.0.1-temperature.0.5", "beta.0.1-temperature.1.0",
+        "kl_coef.0.0-temperature.0.5", "kl_coef.0.0-temperature.1.0",
+        "kl_coef.0.1-temperature.0.5", "kl_coef.0.1-temperature.1.0",
     ]  # fmt: skip
-    assert plan.all_arms()[2].set == {"grpo.loss.beta": 0.1, "temperature": 0.5}
+    assert plan.all_arms()[2].set == {"grpo.loss.kl_coef": 0.1, "temperature": 0.5}
 
 
 def test_a_seed_of_every_arm_comes_before_the_next(tmp_path):
@@ -213,7 +214,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "r.toml").write_text(RECIPE)
     (tmp_path / "s.toml").write_text(
         'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/pay"\nseeds = [0]\nexpect = ["a", "b"]\n'
-        'arms = [{ name = "a" }, { name = "b", set = { "grpo.loss.entropy" = 0.5 } }]\n'
+        'arms = [{ name = "a" }, { name = "b", set = { "grpo.loss.entropy_coef" = 0.5 } }]\n'
     )
     monkeypatch.setattr(runner, "source", lambda: {"commit": "a" * 40, "dirty": False})
     return tmp_path
@@ -229,7 +230,7 @@ def test_runs_are_made_once_and_go_on(files):
     assert (files / "out/a-0/metrics.jsonl").read_bytes() == before
     assert set(compared(sweep.plan, files / "out").arms[0].by_seed) == {0}
     assert (files / "out/sweep.toml").read_text() == (files / "s.toml").read_text()
-    assert "entropy = 0.5" in (files / "out/b-0/config.toml").read_text()
+    assert "entropy_coef = 0.5" in (files / "out/b-0/config.toml").read_text()
 
 
 @pytest.mark.parametrize(
@@ -275,12 +276,12 @@ def test_a_figure_that_no_run_has_is_said_after_the_first(files):
 
 
 def test_an_arm_may_change_a_whole_table(files):
-    table = 'reference = { type = "ema", decay = 0.9 }, "grpo.loss" = { kl = "k3", beta = 0.1 }'
-    text = (files / "s.toml").read_text().replace('"grpo.loss.entropy" = 0.5', table)
+    table = 'reference = { type = "ema", ema_decay = 0.9 }, "grpo.loss" = { kl_estimator = "k3", kl_coef = 0.1 }'
+    text = (files / "s.toml").read_text().replace('"grpo.loss.entropy_coef" = 0.5', table)
     (files / "s.toml").write_text(text)
     sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
-    assert sweep.runs[1].changes["reference"] == '{type = "ema", decay = 0.9}'
-    (files / "s.toml").write_text(text.replace('{ type = "ema", decay = 0.9 }', "2020-01-01"))
+    assert sweep.runs[1].changes["reference"] == '{type = "ema", ema_decay = 0.9}'
+    (files / "s.toml").write_text(text.replace('{ type = "ema", ema_decay = 0.9 }', "2020-01-01"))
     with pytest.raises(StratagemError, match="cannot be written as TOML"):
         Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
 

@@ -16,10 +16,10 @@ from stratagem.learning.optimizer import OptimizerSettings
 
 REPLACED = {
     "optimiser": "optimizer",
-    "kl": "loss = { beta = ... }",
-    "clip": "loss = { clip_low = ..., clip_high = ... }",
-    "normalise": "advantage = { normalise = ... }",
-    "horizon": "advantage = { horizon = ... }",
+    "kl": "loss = { kl_coef = ... }",
+    "clip": "loss = { clip_range_low = ..., clip_range_high = ... }",
+    "normalise": "advantage = { unit = ... }",
+    "horizon": "advantage = { return_to_go = ... }",
 }
 """Replaced keys; most became parameters of the loss and of the estimator."""
 
@@ -41,8 +41,8 @@ class SEPOSettings(ObjectiveSettings):
     penalty, divided by the number of decisions."""
     advantage: NamedAdvantage = read_advantage("per_round")
     """The estimator of the advantage, by name with its parameters. The default compares each round with the same round
-    of the other rollouts, by all that comes from it on; `{ horizon = "round" }` takes what it paid itself (the
-    paper's), and `{ normalise = "episode" }` compares whole episodes."""
+    of the other rollouts, by all that comes from it on; `{ return_to_go = false }` takes what it paid itself (the
+    paper's), and `{ unit = "episode" }` compares whole episodes."""
     credit: Literal["probe", "rollout", "shared", "none"] = "probe"
     """Who answers for a penalty: the decisions of the probe that showed it; the rollout that it is subtracted from (the
     paper's); all rollouts of a group alike, which cancels; nobody, so that only pay and externality count."""

@@ -23,7 +23,7 @@ _ALIKE = 0.5
 """The share of groups without variance from which it is told."""
 ADVANTAGES, ADVANTAGES_CLIPPED = "advantages", "advantages_clipped"
 """Counts of the bounded advantages, and of those that the bound clipped."""
-CLIP_FRACTIONS = ("clipped_low", "clipped_high")
+CLIP_FRACTIONS = ("clip_fraction_low", "clip_fraction_high")
 """Loss metrics of the fraction of ratios beyond a bound."""
 SEAT_LEAST, SEAT_MOST = "seat_least", "seat_most"
 """Under which it is counted in how many groups of a batch the learner had the seat that came up least, and most."""

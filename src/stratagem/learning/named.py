@@ -1,8 +1,8 @@
 """A loss or an estimator of the advantage as a recipe names it: by a text, or by a table with its parameters.
 
     loss = "dapo"
-    loss = "dapo(clip_high=0.3)"
-    loss = { type = "dapo", clip_high = 0.3 }
+    loss = "dapo(clip_range_high=0.3)"
+    loss = { type = "dapo", clip_range_high = 0.3 }
 
 The resolved recipe has the table, with every parameter.
 """

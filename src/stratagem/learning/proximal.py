@@ -70,12 +70,18 @@ class PPOSettings(Settings):
 
     def loss(self, learnt: int) -> PPO:
         """The loss after learning so often."""
-        return PPO(clip=self.clip, value_clip=self.value_clip, c_vf=self.c_vf, entropy=self.entropy.at(learnt))
+        return PPO(
+            clip_range=self.clip,
+            clip_range_value=self.value_clip,
+            value_coef=self.c_vf,
+            entropy_coef=self.entropy.at(learnt),
+        )
 
     def advantage_estimator(self) -> AdvantageEstimator:
         """From rewards and values to advantages and returns."""
-        within: Literal["batch", "round"] = "round" if self.centre == "turn" else "batch"
-        return Whitened(of=GAE(gamma=self.gamma, lam=self.lam), within=within, least=self.least_spread)
+        mean_over: Literal["batch", "round"] = "round" if self.centre == "turn" else "batch"
+        gae = GAE(discount=self.gamma, gae_lambda=self.lam)
+        return Whitened(of=gae, mean_over=mean_over, advantage_std_floor=self.least_spread)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ NAMED: dict[str, tuple[str, str]] = {
     "loss": ("Loss", ""),
     "grad_norm": ("Norm of the gradient", "Before it is clipped."),
     "learning_rate": ("Learning rate", ""),
-    "loss/reference_kl": ("Distance from the reference", "In nats a token."),
+    "loss/kl": ("Distance from the reference", "In nats a token."),
     "loss/entropy": ("Entropy", "Over what might be said, in nats a token; near 0 nothing is tried any more."),
     "sft/loss": ("Loss", ""),
     "sft/grad_norm": ("Norm of the gradient", "Before it is clipped."),

@@ -27,7 +27,7 @@ class Arm(Settings):
     recipe: str = ""
     """Its recipe, where it is not the sweep's own."""
     set: dict[str, Any] = Field(default={})
-    """What it changes, as `{ "grpo.loss.beta" = 0.1 }`."""
+    """What it changes, as `{ "grpo.loss.kl_coef" = 0.1 }`."""
 
 
 class Plan(Settings):

@@ -102,7 +102,7 @@ def test_opponents_are_drawn_by_their_shares():
 
 
 def test_an_episode_is_worth_more_than_its_group_by_hand():
-    found = collected("kuhn(hands=1)", forks=6, advantage={"scale": False}, opponents={"random": 1.0})
+    found = collected("kuhn(hands=1)", forks=6, advantage={"normalize_std": False}, opponents={"random": 1.0})
     expected = []
     for group in forks_of(found).values():
         pay = np.array([episode.payoffs[episode.seat_of(0)] for episode in group])
@@ -133,7 +133,7 @@ def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(of):
         "bare",
         groups=1,
         forks=2,
-        advantage={"type": "per_order", "scale": 10.0, "of": {"type": of, "scale": False}},
+        advantage={"type": "per_order", "weight_coef": 10.0, "of": {"type": of, "normalize_std": False}},
         terms={"parts": 1.0, "outcome": 0.5},
         opponents={"hold": 1.0},
     )
@@ -199,7 +199,7 @@ def test_signals_are_charged_to_the_round_that_they_speak_of():
 
 
 def test_in_self_play_a_seat_is_compared_with_the_same_seat_of_the_other_forks():
-    found = collected("kuhn(hands=1)", forks=6, advantage={"scale": False}, opponents={"self": 1.0})
+    found = collected("kuhn(hands=1)", forks=6, advantage={"normalize_std": False}, opponents={"self": 1.0})
     expected = []
     for group in forks_of(found).values():
         mean = np.mean([episode.payoffs for episode in group], axis=0)
@@ -212,7 +212,7 @@ def test_in_self_play_a_seat_is_compared_with_the_same_seat_of_the_other_forks()
 
 
 def test_the_tokens_of_an_order_have_the_credit_of_that_order():
-    settings = {"terms": {"parts": 1.0}, "advantage": "per_order(scale=10.0)", "opponents": {"hold": 1.0}}
+    settings = {"terms": {"parts": 1.0}, "advantage": "per_order(weight_coef=10.0)", "opponents": {"hold": 1.0}}
     found = collected(LITTLE, "small", "bare", groups=1, forks=2, **settings)
     vocabulary, differ = served("small").engine.vocabulary, 0
     rows = [row for group in forks_of(found).values() for episode in group for row in episode.decisions if row.calls]

@@ -196,7 +196,7 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
             "public-goods has no signal collusion",
         ),
         ({"grpo": {"terms": {"payoff": 1.0, "parts": 1.0}}}, "kuhn does not say what the pieces of an action were"),
-        ({"grpo": {"advantage": "per_order(how=times)"}}, "set no advantage per_order"),
+        ({"grpo": {"advantage": "per_order(combine=multiply)"}}, "set no advantage per_order"),
         (
             {"games": ["diplomacy(until=1901, judged=False)"], "grpo": {"terms": {"outcome": 1.0}}},
             "does not say what the pieces of an action were worth: set no outcome",

@@ -101,7 +101,7 @@ def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(standing):
 
 
 def test_the_reference_of_who_begins_anew_begins_anew(tmp_path):
-    standing = standing_in(tmp_path, reference={"type": "ema"}, league={"loss": {"kl": "k3", "beta": 0.1}})
+    standing = standing_in(tmp_path, reference={"type": "ema"}, league={"loss": {"kl_estimator": "k3", "kl_coef": 0.1}})
     learner = standing.learners["main"].learner
     for weight in learner.optimizer.weights:
         weight.data.add_(0.1)

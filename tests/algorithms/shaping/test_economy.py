@@ -50,4 +50,4 @@ def test_the_bonus_is_for_the_entropy_of_the_legal_labels(tmp_path):
         assert sorted(vocabulary.decode([token]).strip() for token in tokens) == ["C", "D"]
     seat.learn([episodes], 0, Key(0))
     assert seat.proximal.learnt == 1
-    assert seat.learner.loss.entropy == 0.1
+    assert seat.learner.loss.entropy_coef == 0.1

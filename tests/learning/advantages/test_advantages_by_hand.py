@@ -38,13 +38,13 @@ def made(text):
 
 
 def test_an_episode_is_compared_with_the_mean_of_its_group():
-    estimate = made("group_mean(delta=1e-12)")(rollouts(payoff=PAYOFF))
+    estimate = made("group_mean(std_epsilon=1e-12)")(rollouts(payoff=PAYOFF))
     assert estimate.advantage.tolist() == approx(-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
     assert estimate.counts == {"rows": 8, "discarded": 0, "groups": 2, "groups_of_one": 1, "groups_without_variance": 0}
 
 
 def test_without_the_spread_it_is_dr_grpo_and_with_leave_one_out_rloo():
-    plain = made("group_mean(scale=False)")(rollouts(payoff=PAYOFF)).advantage
+    plain = made("group_mean(normalize_std=False)")(rollouts(payoff=PAYOFF)).advantage
     assert plain.tolist() == approx(-3.0, -3.0, 3.0, 3.0, 0.0, 0.0, 0.0, 0.0)
     left_out = made("rloo")(rollouts(payoff=PAYOFF)).advantage
     assert left_out.tolist() == approx(*(3.0 - 7.5,) * 2, *(9.0 - 4.5,) * 2, 0.0, 0.0, 0.0, 0.0)
@@ -58,30 +58,30 @@ def test_the_spread_is_trls():
 
 
 def test_a_round_is_compared_with_the_same_round_of_the_others():
-    estimate = made("per_round(horizon=round, delta=1e-12)")(rollouts(payoff=PAYOFF))
+    estimate = made("per_round(return_to_go=False, std_epsilon=1e-12)")(rollouts(payoff=PAYOFF))
     assert estimate.advantage.tolist() == approx(-1.0, -1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    estimate = made("per_round(horizon=round, scale=False)")(rollouts(payoff=PAYOFF))
+    estimate = made("per_round(return_to_go=False, normalize_std=False)")(rollouts(payoff=PAYOFF))
     assert estimate.advantage.tolist() == approx(-1.0, -2.0, 1.0, 2.0, 0.0, 0.0, 0.0, 0.0)
     assert estimate.counts["groups"] == 4
     assert estimate.counts["groups_of_one"] == 2
 
 
 def test_a_round_is_worth_what_comes_from_it_on():
-    estimate = made("per_round(scale=False)")(rollouts(payoff=PAYOFF))
+    estimate = made("per_round(normalize_std=False)")(rollouts(payoff=PAYOFF))
     assert estimate.advantage.tolist() == approx(-3.0, -2.0, 3.0, 2.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_myopia_lets_defection_win_every_round_and_the_horizon_to_go_does_not():
     """Two rounds of the dilemma against TitForTat: C C earns 3 3, D D earns 5 1."""
     play = {"episode": [0, 0, 1, 1], "group": [0] * 4, "round": [0, 1, 0, 1], "terms": {"payoff": [3.0, 3.0, 5.0, 1.0]}}
-    first = [made(f"per_round(horizon={horizon})")(Decisions(**play)).advantage[0] for horizon in ("round", "to_go")]
+    first = [made(f"per_round(return_to_go={to_go})")(Decisions(**play)).advantage[0] for to_go in (False, True)]
     assert first[0] < 0.0 == first[1]
 
 
 def test_episodes_normalised_are_the_group_mean():
     decisions = rollouts(payoff=PAYOFF, exploit=[0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 1.0, 0.0])
     weights = {"payoff": 1.0, "exploit": -2.0}
-    whole = ESTIMATORS["per_round"](normalise="episode", weights=weights)(decisions)
+    whole = ESTIMATORS["per_round"](unit="episode", weights=weights)(decisions)
     assert whole.advantage.tolist() == ESTIMATORS["group_mean"](weights=weights)(decisions).advantage.tolist()
 
 
@@ -89,13 +89,13 @@ def test_several_decisions_of_a_round_share_its_credit():
     decisions = Decisions(
         episode=[0, 0, 0, 1, 1], group=[0] * 5, round=[0, 0, 1, 0, 1], terms={"payoff": [0.0, 2.0, 1.0, -1.0, 1.0]}
     )
-    estimate = made("per_round(scale=False, horizon=round)")(decisions)
+    estimate = made("per_round(normalize_std=False, return_to_go=False)")(decisions)
     assert estimate.advantage.tolist() == approx(1.5, 1.5, 0.0, -1.5, 0.0)
 
 
 def test_a_round_that_one_rollout_alone_reached_brings_nothing():
     decisions = Decisions(episode=[0, 0, 1], group=[0] * 3, round=[0, 1, 0], terms={"payoff": [1.0, 9.0, 2.0]})
-    estimate = made("per_round(scale=False)")(decisions)
+    estimate = made("per_round(normalize_std=False)")(decisions)
     assert estimate.advantage.tolist() == approx(4.0, 0.0, -4.0)
     assert estimate.counts["groups_of_one"] == 1
 
@@ -104,7 +104,7 @@ def test_a_round_that_one_rollout_alone_reached_brings_nothing():
 
 
 @pytest.mark.parametrize(
-    "name", ["group_mean", "per_round", "per_round(horizon=round)", "per_round(scale=False)", "rloo"]
+    "name", ["group_mean", "per_round", "per_round(return_to_go=False)", "per_round(normalize_std=False)", "rloo"]
 )
 @pytest.mark.parametrize("shared", [0.1, 1 / 3, 1e9 + 0.7, -2.4e-7])
 def test_a_penalty_that_is_the_same_for_all_contributes_nothing_to_the_bit(name, shared):
@@ -122,7 +122,7 @@ def test_a_penalty_that_is_the_same_for_all_contributes_nothing_to_the_bit(name,
 
 def test_a_penalty_of_each_rollout_contributes_its_share():
     decisions = rollouts(payoff=PAYOFF, exploit=[0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 5.0, 0.0])
-    estimate = ESTIMATORS["per_round"](scale=False, weights={"payoff": 1.0, "exploit": -2.0})(decisions)
+    estimate = ESTIMATORS["per_round"](normalize_std=False, weights={"payoff": 1.0, "exploit": -2.0})(decisions)
     assert estimate.shares["exploit"].tolist() == approx(2.0, 0.0, -4.0, 0.0, 2.0, 0.0, 0.0, 0.0)
     assert estimate.advantage.tolist() == approx(-1.0, -2.0, -1.0, 2.0, 2.0, 0.0, 0.0, 0.0)
 
@@ -140,7 +140,7 @@ def test_gae_by_hand():
     decisions = Decisions(
         episode=[0, 1, 0, 1, 0], terms={"payoff": [1.0, 4.0, 0.0, -1.0, 2.0]}, value=[0.5, 1.0, 1.5, 0.0, 1.0]
     )
-    estimate = GAE(gamma=0.9, lam=0.5)(decisions)
+    estimate = GAE(discount=0.9, gae_lambda=0.5)(decisions)
     last, middle = 2.0 - 1.0, 0.0 + 0.9 * 1.0 - 1.5 + 0.45 * 1.0
     first = 1.0 + 0.9 * 1.5 - 0.5 + 0.45 * middle
     other = 4.0 + 0.9 * 0.0 - 1.0 + 0.45 * -1.0
@@ -170,27 +170,27 @@ def test_whitened_advantages_are_those_of_trl():
 def test_a_spread_below_the_least_is_not_divided_by(size, divisor):
     """Returns to go of 1, 0, 3, 3, whose spread is 1.5: of those half as large it is .75, and of less than 1 no use."""
     decisions = Decisions(episode=[0, 0, 1, 1], terms={"payoff": size * np.array([1.0, 0.0, 0.0, 3.0])}, value=[0] * 4)
-    white = Whitened(of=GAE(lam=1.0), least=1.0)(decisions)
+    white = Whitened(of=GAE(gae_lambda=1.0), advantage_std_floor=1.0)(decisions)
     assert white.advantage.tolist() == pytest.approx(size * np.array([-0.75, -1.75, 1.25, 1.25]) / divisor, rel=1e-6)
-    with pytest.raises(BadParameter, match="least"):
-        Whitened(least=-1.0)
+    with pytest.raises(BadParameter, match="advantage_std_floor"):
+        Whitened(advantage_std_floor=-1.0)
 
 
 def test_a_round_is_whitened_about_the_mean_of_the_same_round():
     """Returns to go of 3, 1 and 5, 2: about 4 and 1.5; the third round was reached by one episode alone."""
     terms = {"payoff": [2.0, 1.0, 3.0, 0.0, 2.0]}
     decisions = Decisions(episode=[0, 0, 1, 1, 1], terms=terms, value=np.zeros(5), round=[0, 1, 0, 1, 2])
-    white = Whitened(of=GAE(lam=1.0), within="round")(decisions)
+    white = Whitened(of=GAE(gae_lambda=1.0), mean_over="round")(decisions)
     centred = np.array([-1.0, -0.5, 1.0, 0.5, 0.0])
     assert white.advantage.tolist() == approx(*(centred / np.sqrt(centred.var(ddof=1) + 1e-8)))
     with pytest.raises(UnknownName, match="batch"):
-        Whitened(within="game")
+        Whitened(mean_over="game")
     with pytest.raises(BadParameter, match="`round`"):
-        Whitened(of=GAE(), within="round")(Decisions(episode=[0, 0], terms=terms | {"payoff": [1, 2]}, value=[0, 0]))
+        Whitened(of=GAE(), mean_over="round")(Decisions(episode=[0, 0], terms=terms | {"payoff": [1, 2]}, value=[0, 0]))
 
 
 def test_scores_are_scaled_by_the_spread_of_all_so_far_and_charges_are_not():
-    estimator = Scaled(of=GAE(lam=1.0))
+    estimator = Scaled(of=GAE(gae_lambda=1.0))
     state, seen = {}, []
     for scores in ([1.0, 2.0, 4.0], [10.0, 0.0], [3.0]):
         seen += scores
@@ -238,7 +238,7 @@ def test_the_discounted_return_of_a_pair_is_the_mean_over_its_times():
     estimate = made("discounted")(positions())
     start = (1.0 + 0.8 * 0.5 + 0.0) / 3
     assert estimate.returns.tolist() == approx(start, start, 1.0, start, 1.0, 0.0)
-    signed = made("discounted(win=1, tie=0, loss=-1, threshold=0)")(positions())
+    signed = made("discounted(win_reward=1, tie_reward=0, loss_reward=-1, threshold=0)")(positions())
     start = (1.0 + 0.0 - 0.8) / 3
     assert signed.advantage.tolist() == approx(start, start, 1.0, start, 1.0, -1.0)
 
@@ -258,21 +258,21 @@ def orders(weight):
     return Decisions(episode=[0, 0, 1, 1], group=[0] * 4, terms={"payoff": [3.0, 0.0, 1.0, 0.0]}, weight=weight)
 
 
-@pytest.mark.parametrize("how", ["plus", "times"])
+@pytest.mark.parametrize("how", ["add", "multiply"])
 def test_each_order_carries_its_weight(how):
-    inner = made("group_mean(scale=False)")
-    estimate = PerOrder(of=inner, how=how)(orders([1.5, -1.5, 0.3, 0.1]))
-    wanted = (2.4, -0.6, -0.8, -1.0) if how == "plus" else (1.5, -1.5, -0.3, -0.1)
+    inner = made("group_mean(normalize_std=False)")
+    estimate = PerOrder(of=inner, combine=how)(orders([1.5, -1.5, 0.3, 0.1]))
+    wanted = (2.4, -0.6, -0.8, -1.0) if how == "add" else (1.5, -1.5, -0.3, -0.1)
     assert estimate.advantage.tolist() == approx(*wanted)
 
 
 def test_multiplied_a_void_support_of_a_lost_game_is_reinforced_and_counted_and_added_it_is_not():
-    inner, decisions = made("group_mean(scale=False)"), orders([1.5, 0.3, 1.5, -1.5])
-    times, plus = (PerOrder(of=inner, how=how)(decisions) for how in ("times", "plus"))
-    assert times.advantage[3] > 0.0
-    assert times.counts["turned"] == 1
-    assert plus.advantage[3] < plus.advantage[2] < 0.5
-    assert plus.advantage[3] < -1.0
+    inner, decisions = made("group_mean(normalize_std=False)"), orders([1.5, 0.3, 1.5, -1.5])
+    product, total = (PerOrder(of=inner, combine=how)(decisions) for how in ("multiply", "add"))
+    assert product.advantage[3] > 0.0
+    assert product.counts["turned"] == 1
+    assert total.advantage[3] < total.advantage[2] < 0.5
+    assert total.advantage[3] < -1.0
 
 
 def test_a_role_is_compared_with_what_is_usual_for_it():
@@ -311,15 +311,15 @@ def test_names_are_those_of_the_files():
     ("make", "said"),
     [
         (lambda: made("per_rounds"), "did you mean per_round"),
-        (lambda: made("per_round(horizon=far)"), "to_go"),
-        (lambda: made("per_round(normalise=group)"), "'round' or 'episode'"),
-        (lambda: made("group_mean(delta=0)"), "`delta`"),
-        (lambda: made("gae(lam=2)"), "`lam` from 0 to 1"),
-        (lambda: made("per_order(how=minus)"), "times"),
+        (lambda: made("per_round(return_to_go=far)"), "valid boolean"),
+        (lambda: made("per_round(unit=group)"), "'round' or 'episode'"),
+        (lambda: made("group_mean(std_epsilon=0)"), "`std_epsilon`"),
+        (lambda: made("gae(gae_lambda=2)"), "`gae_lambda` from 0 to 1"),
+        (lambda: made("per_order(combine=minus)"), "multiply"),
         (lambda: made("group_mean")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`group`"),
         (lambda: made("gae")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`value`"),
         (lambda: ESTIMATORS["gae"](weights={"payof": 1.0})(rollouts(payoff=PAYOFF)), "did you mean payoff"),
-        (lambda: made("scaled(term=score)")(rollouts(payoff=PAYOFF)), "payoff"),
+        (lambda: made("scaled(reward_term=score)")(rollouts(payoff=PAYOFF)), "payoff"),
         (
             lambda: made("role_baseline")(Decisions(episode=[0], role=[0], terms={"payoff": [1.0]})),
             "`roles`",

@@ -9,7 +9,7 @@ from stratagem.errors import BadParameter, StratagemError
 from stratagem.learning.advantages.base import Decisions
 from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
 
-MORE = ("per_round(normalise=episode)", "per_order(how=times)")
+MORE = ("per_round(unit=episode)", "per_order(combine=multiply)")
 SIZE = 8
 NUMBERS = np.arange(SIZE)
 WHOLE = {
@@ -55,9 +55,9 @@ def test_an_estimator_misses_each_column_that_it_declares(name):
 
 
 def test_the_terms_that_an_estimator_names_are_declared():
-    assert read_advantage("scaled(term=glory)").made.terms == {"glory"}
+    assert read_advantage("scaled(reward_term=glory)").made.terms == {"glory"}
     assert ESTIMATORS["group_mean"](weights={"glory": 2.0}).terms == {"glory"}
     assert ESTIMATORS["whitened"](of=ESTIMATORS["per_round"](weights={"glory": 2.0})).terms == {"glory"}
     assert all(not made(name).terms for name in ESTIMATORS if name != "scaled")
     with pytest.raises(StratagemError, match="no term of the reward called 'glory'"):
-        read_advantage("scaled(term=glory)").made(decisions(WHOLE))
+        read_advantage("scaled(reward_term=glory)").made(decisions(WHOLE))

@@ -120,7 +120,7 @@ def test_centring_takes_a_constant_to_exactly_nothing_and_any_group_to_about_not
 @given(decisions(), st.floats(0, 1), st.floats(0, 1))
 def test_gae_is_the_sum_of_discounted_surprises(given, gamma, lam):
     given = given.only(given.keep)
-    found = GAE(gamma=gamma, lam=lam, weights={"payoff": 1.0})(given)
+    found = GAE(discount=gamma, gae_lambda=lam, weights={"payoff": 1.0})(given)
     for row in range(len(given)):
         later = [other for other in range(row, len(given)) if given.episode[other] == given.episode[row]]
         values = [*given.value[later], 0.0]
@@ -136,7 +136,7 @@ def test_gae_is_the_sum_of_discounted_surprises(given, gamma, lam):
 @given(decisions())
 def test_with_rewards_alone_trusted_the_return_is_what_comes(given):
     given = given.only(given.keep)
-    estimate = GAE(gamma=1.0, lam=1.0)(given)
+    estimate = GAE(discount=1.0, gae_lambda=1.0)(given)
     assert np.allclose(estimate.returns, to_go(given.reward(None), cells(given.episode)), atol=1e-4)
 
 

@@ -93,8 +93,8 @@ def test_cross_entropy_is_the_sft_trainers(made):
     ("options", "seed", "held"),
     [
         ("", 1, True),
-        ("beta=0.5", 2, True),
-        ("beta=2", 3, False),
+        ("kto_beta=0.5", 2, True),
+        ("kto_beta=2", 3, False),
         ("desirable_weight=0.4, undesirable_weight=1.7", 2, True),
     ],
 )
@@ -103,7 +103,7 @@ def test_kto_is_the_kto_trainers(made, options, seed, held):
     rows = {"prompt": PROMPTS, "completion": GOOD, "label": [True, False, False, True]}
     args = {
         "per_device_train_batch_size": 4,
-        "beta": loss.beta,
+        "beta": loss.kto_beta,
         "desirable_weight": loss.desirable_weight,
         "undesirable_weight": loss.undesirable_weight,
     }
@@ -154,7 +154,7 @@ def test_dpo_is_the_dpo_trainers(made, beta):
     args = {"per_device_train_batch_size": 4, "beta": beta}
     trainer = made(trl.DPOTrainer, trl.DPOConfig, rows, reference=True, args=args)
     batch, outputs, columns = paired(trainer)
-    agree(trainer, batch, apply(read_loss(f"dpo(beta={beta})").made, outputs, columns))
+    agree(trainer, batch, apply(read_loss(f"dpo(dpo_beta={beta})").made, outputs, columns))
 
 
 def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
@@ -163,7 +163,7 @@ def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
     args = {"per_device_train_batch_size": 1, "beta": 0.5, "loss_type": ["aot"], "label_smoothing": 0.2}
     trainer = made(trl.DPOTrainer, trl.DPOConfig, rows, reference=True, args=args)
     batch, outputs, columns = paired(trainer)
-    agree(trainer, batch, apply(read_loss("dpo(beta=0.5, label_smoothing=0.2)").made, outputs, columns))
+    agree(trainer, batch, apply(read_loss("dpo(dpo_beta=0.5, label_smoothing=0.2)").made, outputs, columns))
 
 
 @pytest.fixture(scope="module")
@@ -224,9 +224,10 @@ def test_policy_gradient_is_the_grpo_trainers(grpo, loss_type, per, low, high, b
     batch, outputs, columns = rollout(grpo)
     kl = "k3" if beta else "none"
     options = (
-        f"clip_low={low}, clip_high={high}, kl={kl}, beta={beta}, corrected={corrected}, entropy={entropy}, per={per}"
+        f"clip_range_low={low}, clip_range_high={high}, kl_estimator={kl}, kl_coef={beta}, "
+        f"importance_corrected_kl={corrected}, entropy_coef={entropy}, normalize_by={per}"
     )
     loss = read_loss(f"policy_gradient({options})").made
-    clipped = loss(outputs, columns, loss.prepare(columns)).means()["clipped"]
+    clipped = loss(outputs, columns, loss.prepare(columns)).means()["clip_fraction"]
     assert 0.0 < clipped < 0.9
     agree(grpo, batch, apply(loss, outputs, columns))

@@ -18,13 +18,13 @@ from stratagem.learning.losses.total import Part, Sum
 
 MORE = {
     "weighted": CrossEntropy(weighted=True),
-    "weighted, per example": CrossEntropy(weighted=True, per="example"),
-    "per divisor": KLTargets(per="divisor"),
-    "everything": PolicyGradient(kl="k2", beta=0.3, entropy=0.1, per="example"),
-    "k1": PolicyGradient(kl="k1", beta=0.3, per="divisor", entropy=0.2),
+    "weighted, per example": CrossEntropy(weighted=True, normalize_by="example"),
+    "per divisor": KLTargets(normalize_by="divisor"),
+    "everything": PolicyGradient(kl_estimator="k2", kl_coef=0.3, entropy_coef=0.1, normalize_by="example"),
+    "k1": PolicyGradient(kl_estimator="k1", kl_coef=0.3, normalize_by="divisor", entropy_coef=0.2),
     "joint": Sum((Part("bc", 0.5, CrossEntropy(weighted=True)), Part("kto", 1.0, KTO()))),
-    "unclipped value": read_loss("value(clip=None, per=example)").made,
-    "clipped spag": read_loss("spag(clip=0.2, ratio=token)").made,
+    "unclipped value": read_loss("value(clip_range=None, normalize_by=example)").made,
+    "clipped spag": read_loss("spag(clip_range=0.2, ratio=token)").made,
     "smooth dpo": read_loss("dpo(label_smoothing=0.1)").made,
 }
 ALL = {**{name: make() for name, make in LOSSES.items()}, **MORE}
@@ -134,16 +134,16 @@ def test_names_are_those_of_the_files():
     ("text", "said"),
     [
         ("sepoo", "did you mean sepo"),
-        ("grpo(beta=-1)", "`beta` of at least 0"),
-        ("policy_gradient(beta=0.1)", "needs a `kl`"),
-        ("policy_gradient(kl=k4)", "'k4'"),
-        ("cross_entropy(per=word)", "token"),
+        ("grpo(kl_coef=-1)", "`kl_coef` of at least 0"),
+        ("policy_gradient(kl_coef=0.1)", "needs a `kl_estimator`"),
+        ("policy_gradient(kl_estimator=k4)", "'k4'"),
+        ("cross_entropy(normalize_by=word)", "token"),
         ("dpo(label_smoothing=0.6)", "from 0 to 0.5"),
-        ("ppo(clip=2)", "`clip` from 0 to 1"),
-        ("ppo(per=word)", "token"),
+        ("ppo(clip_range=2)", "`clip_range` from 0 to 1"),
+        ("ppo(normalize_by=word)", "token"),
         ("spag(ratio=word)", "reply"),
-        ("value(clip=-1)", "at least 0"),
-        ("kto(betta=1)", "its options are beta"),
+        ("value(clip_range=-1)", "at least 0"),
+        ("kto(betta=1)", "its options are kto_beta"),
     ],
 )
 def test_wrong_options_are_refused_in_a_sentence(text, said):

@@ -27,22 +27,22 @@ def replies():
     return Outputs(policy_logprobs=said, reference_logprobs=played), example
 
 
-def spag(ratio="reply", clip=None, beta=0.2):
+def spag(ratio="reply", clip_range=None, kl_coef=0.2):
     """By replies: `-mean of w (rho A - beta rho log rho)`, clipped as the authors' code does."""
     total = 0.0
     for said, played, advantage, weight in zip(SAID, PLAYED, ADVANTAGES, WEIGHTS, strict=True):
         far = sum(said) - sum(played)
         far = far / len(said) if ratio == "token" else far
-        charged = advantage - beta * far
-        gain = math.exp(far) * charged
-        if clip is not None:
-            gain = min(gain, min(max(math.exp(far), 1 - clip), 1 + clip) * charged)
+        penalised = advantage - kl_coef * far
+        gain = math.exp(far) * penalised
+        if clip_range is not None:
+            gain = min(gain, min(max(math.exp(far), 1 - clip_range), 1 + clip_range) * penalised)
         total -= weight * gain
     return total / 3
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"beta": 0.0}, {"ratio": "token"}, {"clip": 0.2}, {"ratio": "token", "clip": 0.1}]
+    "options", [{}, {"kl_coef": 0.0}, {"ratio": "token"}, {"clip_range": 0.2}, {"ratio": "token", "clip_range": 0.1}]
 )
 def test_spag_is_its_formula(options):
     outputs, example = replies()
@@ -106,7 +106,7 @@ def test_what_weighs_nothing_teaches_nothing_and_counts_for_nothing(per, wanted)
     outputs, example = replies()
     weight = torch.tensor([1.0, 2.0, 0.0, 0.5, 0.0, 0.0])
     columns = Columns(example=example, num_examples=3, tokens={"weight": weight})
-    loss = CrossEntropy(weighted=True, per=per)
+    loss = CrossEntropy(weighted=True, normalize_by=per)
     output = loss(outputs, columns, loss.prepare(columns))
     assert output.loss.item() == pytest.approx(wanted)
     gradient = torch.autograd.grad(output.loss, outputs.policy_logprobs)[0]
@@ -118,7 +118,7 @@ def test_a_sum_adds_its_parts_and_keeps_their_figures_apart():
     outputs, example = replies()
     rows = {"desirable": torch.tensor([1.0, 0.0, 1.0]), "kl": torch.tensor([0.0, 0.0, 1.0])}
     columns = Columns(example=example, num_examples=3, tokens={"weight": torch.tensor([1.0, 1, 0, 0, 0, 0])}, rows=rows)
-    bc, kto = CrossEntropy(weighted=True), KTO(beta=0.5)
+    bc, kto = CrossEntropy(weighted=True), KTO(kto_beta=0.5)
     joint = Sum((Part("bc", 0.5, bc), Part("kto", 2.0, kto)))
     output = joint(outputs, columns, joint.prepare(columns, outputs))
     alone = [loss(outputs, columns, loss.prepare(columns, outputs)).loss.item() for loss in (bc, kto)]
@@ -173,7 +173,11 @@ def repeated(outputs, columns, counts, unit):
 
 @pytest.mark.parametrize(
     "text",
-    ["kto(weighted=True, desirable_weight=0.4)", "dpo(weighted=True)", "cross_entropy(weighted=True, per=divisor)"],
+    [
+        "kto(weighted=True, desirable_weight=0.4)",
+        "dpo(weighted=True)",
+        "cross_entropy(weighted=True, normalize_by=divisor)",
+    ],
 )
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_weighed_by_its_count_gives_the_gradient_of_what_stands_there_so_often(text, seed):

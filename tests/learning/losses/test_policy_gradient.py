@@ -40,7 +40,7 @@ def run(text, outputs, columns):
 )
 def test_each_token_loses_its_surrogate_times_its_share(per, shares):
     said, columns = batch(**({"divisor": [8.0, 10.0]} if per == "divisor" else {}))
-    output = run(f"policy_gradient(per={per})", Outputs(policy_logprobs=said), columns)
+    output = run(f"policy_gradient(normalize_by={per})", Outputs(policy_logprobs=said), columns)
     wanted = sum(s * each for s, each in zip(shares, SURROGATES, strict=True))
     assert output.loss.item() == pytest.approx(wanted, abs=1e-6)
     (gradient,) = torch.autograd.grad(output.loss, said)
@@ -53,27 +53,31 @@ def test_what_is_shown_are_the_ratio_with_its_range_and_the_share_that_was_clipp
     means = output.means()
     assert means["ratio"] == pytest.approx(sum(RATIOS) / 5)
     assert output.ranges["ratio"] == pytest.approx((0.5, 1.5))
-    assert (means["clipped"], means["clipped_low"], means["clipped_high"]) == pytest.approx((0.4, 0.2, 0.2))
-    assert means["old_kl"] == pytest.approx(sum(r - 1 - math.log(r) for r in RATIOS) / 5)
+    assert (means["clip_fraction"], means["clip_fraction_low"], means["clip_fraction_high"]) == pytest.approx(
+        (0.4, 0.2, 0.2)
+    )
+    assert means["approx_kl"] == pytest.approx(sum(r - 1 - math.log(r) for r in RATIOS) / 5)
     assert means["entropy"] == 1.0
 
 
 def test_high_and_low_clips_are_apart():
     said, columns = batch()
-    output = run("policy_gradient(clip_high=0.6, clip_low=0.6)", Outputs(policy_logprobs=said), columns)
-    assert output.means()["clipped"] == 0.0
+    output = run("policy_gradient(clip_range_high=0.6, clip_range_low=0.6)", Outputs(policy_logprobs=said), columns)
+    assert output.means()["clip_fraction"] == 0.0
     assert output.loss.item() == pytest.approx(-sum(r * a for r, a in zip(RATIOS, ADVANTAGES, strict=True)) / 5)
-    output = run("policy_gradient(clip_high=0.6)", Outputs(policy_logprobs=said), columns)
-    assert (output.means()["clipped_low"], output.means()["clipped_high"]) == pytest.approx((0.2, 0.0))
+    output = run("policy_gradient(clip_range_high=0.6)", Outputs(policy_logprobs=said), columns)
+    assert (output.means()["clip_fraction_low"], output.means()["clip_fraction_high"]) == pytest.approx((0.2, 0.0))
 
 
 @pytest.mark.parametrize("per", ["token", "example"])
 def test_the_entropy_bonus_is_a_mean_over_tokens_whatever_the_rest_is_divided_by(per):
     said, columns = batch()
     entropies = torch.tensor([0.0, 0.5, 1.0, 1.5, 2.0], requires_grad=True)
-    plain = run(f"policy_gradient(per={per})", Outputs(policy_logprobs=said), columns).loss
+    plain = run(f"policy_gradient(normalize_by={per})", Outputs(policy_logprobs=said), columns).loss
     output = run(
-        f"policy_gradient(per={per}, entropy=0.1)", Outputs(policy_logprobs=said, entropies=entropies), columns
+        f"policy_gradient(normalize_by={per}, entropy_coef=0.1)",
+        Outputs(policy_logprobs=said, entropies=entropies),
+        columns,
     )
     assert (output.loss - plain).item() == pytest.approx(-0.1 * 1.0)
     assert torch.autograd.grad(output.loss, entropies)[0].tolist() == pytest.approx([-0.02] * 5)
@@ -84,15 +88,17 @@ def test_sepo_charges_only_what_became_likelier_than_in_the_reference():
     reference = said.detach() - torch.tensor([0.5, -0.5, 0.0, 1.0, -2.0])
     output = run("sepo", Outputs(policy_logprobs=said, reference_logprobs=reference), columns)
     assert output.loss.item() == pytest.approx((sum(SURROGATES) + 0.1 * 1.5) / 4)
-    assert output.means()["reference_kl"] == pytest.approx(1.5 / 5)
+    assert output.means()["kl"] == pytest.approx(1.5 / 5)
 
 
 def test_a_charge_of_nothing_is_only_measured():
     said, columns = batch()
     reference = said.detach() - 1.0
-    output = run("policy_gradient(kl=k1)", Outputs(policy_logprobs=said, reference_logprobs=reference), columns)
+    output = run(
+        "policy_gradient(kl_estimator=k1)", Outputs(policy_logprobs=said, reference_logprobs=reference), columns
+    )
     assert output.loss.item() == pytest.approx(sum(SURROGATES) / 5)
-    assert output.means()["reference_kl"] == pytest.approx(1.0)
+    assert output.means()["kl"] == pytest.approx(1.0)
 
 
 def test_at_the_first_step_the_gradient_is_the_plain_policy_gradient_and_no_clip_matters():
@@ -100,6 +106,6 @@ def test_at_the_first_step_the_gradient_is_the_plain_policy_gradient_and_no_clip
     columns.tokens["old_logprobs"][:] = said.detach()
     found = [
         torch.autograd.grad(run(f"policy_gradient({clip})", Outputs(policy_logprobs=said), columns).loss, said)[0]
-        for clip in ("", "clip_low=0.01, clip_high=0.01")
+        for clip in ("", "clip_range_low=0.01, clip_range_high=0.01")
     ]
     assert found[0].tolist() == found[1].tolist() == pytest.approx([-a / 5 for a in ADVANTAGES])

@@ -34,7 +34,7 @@ def logistic(x):
 @pytest.mark.parametrize("aside", [2, 3])
 def test_kto_is_its_formula(aside):
     """Replies 0 and 1 are desirable and undesirable; that which is set aside is rarer (2) or likelier (3)."""
-    loss = KTO(beta=0.5, desirable_weight=0.8, undesirable_weight=0.6)
+    loss = KTO(kto_beta=0.5, desirable_weight=0.8, undesirable_weight=0.6)
     flags = [float(number == aside) for number in range(4)]
     left = next(number for number in (2, 3) if number != aside)
     known, said = columns(desirable=[1.0, 0.0, 1.0, 1.0], kl=flags), outputs()
@@ -56,7 +56,7 @@ def test_kto_pairs_each_prompt_with_the_reply_before():
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 def test_dpo_is_its_formula(smoothing):
-    loss = DPO(beta=0.5, label_smoothing=smoothing)
+    loss = DPO(dpo_beta=0.5, label_smoothing=smoothing)
     known = columns(pairs=torch.tensor([7, 9, 9, 7]), chosen=[1.0, 1.0, 0.0, 0.0])
     margins = [0.5 * (GAINS[0] - GAINS[3]), 0.5 * (GAINS[1] - GAINS[2])]
     each = [-(1.0 - smoothing) * math.log(logistic(h)) - smoothing * math.log(logistic(-h)) for h in margins]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from stratagem.learning.losses.ratios import DIVERGENCES, EXTREME, k3, one_sided, ratio
+from stratagem.learning.losses.ratios import EXTREME, KL_ESTIMATORS, k3, one_sided, ratio
 
 WEIGHTS = torch.tensor([0.3, -1.2, 0.9, 0.1], dtype=torch.float64)
 REFERENCE = torch.log_softmax(torch.tensor([1.0, 0.2, -0.4, 0.3], dtype=torch.float64), 0)
@@ -43,20 +43,20 @@ def forward(said):
     ],
 )
 def test_the_gradient_of_a_charge_is_what_its_docstring_says(name, divergence):
-    found = mean_gradient(lambda said: DIVERGENCES[name](said, REFERENCE))
+    found = mean_gradient(lambda said: KL_ESTIMATORS[name](said, REFERENCE))
     assert torch.allclose(found, gradient_of(divergence), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["k1", "k3"])
 def test_multiplied_by_the_ratio_the_gradient_is_that_of_the_divergence(name):
-    found = mean_gradient(lambda said: ratio(said, said.detach()) * DIVERGENCES[name](said, REFERENCE))
+    found = mean_gradient(lambda said: ratio(said, said.detach()) * KL_ESTIMATORS[name](said, REFERENCE))
     assert torch.allclose(found, gradient_of(reverse), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["k1", "k3"])
 def test_the_value_on_average_is_the_divergence(name):
     _, said = policy()
-    assert (said.exp() * DIVERGENCES[name](said, REFERENCE)).sum().item() == pytest.approx(reverse(said).item())
+    assert (said.exp() * KL_ESTIMATORS[name](said, REFERENCE)).sum().item() == pytest.approx(reverse(said).item())
 
 
 def test_the_one_sided_charge_leaves_what_became_less_likely_and_what_did_not_move():

@@ -36,8 +36,8 @@ def reference(some, clip, value_clip, c_vf):
     value = 0.5 * mean(torch.max(plain, near))
     spread = mean((some["return"] - mean(some["return"])) ** 2)
     shown = {
-        "value/clipped": mean((near > plain).double()),
-        "value/explained": 1.0 - mean(plain) / spread,
+        "value/clip_fraction": mean((near > plain).double()),
+        "value/explained_variance": 1.0 - mean(plain) / spread,
         "policy/ratio": mean(rho),
     }
     return mean(gains) + c_vf * value, {name: figure.item() for name, figure in shown.items()}
@@ -58,7 +58,7 @@ def ours(some, text):
 def test_ppo_is_that_of_trl(seed, clip, value_clip, c_vf):
     some = padded(seed)
     theirs, shown = reference(some, clip, value_clip, c_vf)
-    output = ours(some, f"ppo(clip={clip}, value_clip={value_clip}, c_vf={c_vf})")
+    output = ours(some, f"ppo(clip_range={clip}, clip_range_value={value_clip}, value_coef={c_vf})")
     assert output.loss.item() == pytest.approx(theirs.item(), abs=1e-9)
     learning = [some["said"], some["value"]]
     for found, wanted in zip(
@@ -91,13 +91,13 @@ def test_a_value_that_ran_away_from_the_return_is_called_back():
 def test_explained_variance_is_one_for_the_truth_and_nothing_for_the_mean(values, explained):
     tokens = {"return": torch.tensor([1.0, 3.0])}
     columns = Columns(example=torch.arange(2), num_examples=2, tokens=tokens)
-    loss = read_loss("value(clip=None)").made
+    loss = read_loss("value(clip_range=None)").made
     outputs = Outputs(policy_logprobs=torch.zeros(2), values=torch.tensor(values))
-    assert loss(outputs, columns, loss.prepare(columns)).means()["explained"] == pytest.approx(explained)
+    assert loss(outputs, columns, loss.prepare(columns)).means()["explained_variance"] == pytest.approx(explained)
 
 
 def test_returns_that_are_all_alike_leave_nothing_to_explain():
     columns = Columns(example=torch.arange(2), num_examples=2, tokens={"return": torch.ones(2)})
-    loss = read_loss("value(clip=None)").made
+    loss = read_loss("value(clip_range=None)").made
     outputs = Outputs(policy_logprobs=torch.zeros(2), values=torch.zeros(2))
-    assert "explained" not in loss(outputs, columns, loss.prepare(columns)).means()
+    assert "explained_variance" not in loss(outputs, columns, loss.prepare(columns)).means()

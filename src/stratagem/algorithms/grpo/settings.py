@@ -17,14 +17,14 @@ from stratagem.learning.optimizer import OptimizerSettings
 TERMS = ("payoff", "parts", "outcome", *SIGNALS)
 REPLACED = {
     "optimiser": "optimizer",
-    "kl": 'loss = { kl = "k3", beta = ... }',
-    "entropy": "loss = { entropy = ... }",
-    "clip_low": "loss = { clip_low = ... }",
-    "clip_high": "loss = { clip_high = ... }",
+    "kl": 'loss = { kl_estimator = "k3", kl_coef = ... }',
+    "entropy": "loss = { entropy_coef = ... }",
+    "clip_low": "loss = { clip_range_low = ... }",
+    "clip_high": "loss = { clip_range_high = ... }",
     "credit": 'advantage = "group_mean" (episode) or advantage = "per_round" (turn)',
-    "scale": "advantage = { scale = ... }",
-    "orders": 'advantage = { type = "per_order", how = ... }',
-    "order_scale": 'advantage = { type = "per_order", scale = ... }',
+    "scale": "advantage = { normalize_std = ... }",
+    "orders": 'advantage = { type = "per_order", combine = ... }',
+    "order_scale": 'advantage = { type = "per_order", weight_coef = ... }',
 }
 """Replaced keys; most became parameters of the loss and of the estimator."""
 SELF = "self"
@@ -60,7 +60,7 @@ class ForkSettings(ObjectiveSettings):
     """What the reward is made of: `payoff`, `parts` (what the pieces of actions are worth), `outcome` (what the game
     says that the end is worth beside its payoff), and the safety signals `externality` and `collusion` of each round,
     each with its weight; what is charged for has a negative one."""
-    loss: NamedLoss = read_loss("policy_gradient(clip_high=0.28, entropy=0.01)")
+    loss: NamedLoss = read_loss("policy_gradient(clip_range_high=0.28, entropy_coef=0.01)")
     """The loss of a batch, by name with its parameters."""
     advantage: NamedAdvantage = read_advantage("group_mean")
     """The estimator of the advantage, by name with its parameters. `group_mean` compares whole episodes of a group;

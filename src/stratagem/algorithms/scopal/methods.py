@@ -79,7 +79,7 @@ class Cloning(Method):
         chosen = self._chosen(samples)
         if not len(chosen):
             raise BadParameter("Nothing is advantageous, so nothing can be cloned: lower the threshold of `credit`.")
-        loss = CrossEntropy(per="divisor", weighted=True)
+        loss = CrossEntropy(normalize_by="divisor", weighted=True)
         return Lesson(_alone(chosen), chosen.weight, loss, lambda units, weight: cloned(chosen, units, weight))
 
     def _chosen(self, samples: Samples) -> Samples:
@@ -125,10 +125,12 @@ class Preferring(Method):
 
     def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
         good, bad = both_kinds(samples)
-        kto = KTO(beta=settings.beta, desirable_weight=good, undesirable_weight=bad, weighted=True)
+        kto = KTO(kto_beta=settings.beta, desirable_weight=good, undesirable_weight=bad, weighted=True)
         loss: Loss = kto
         if self.joint:
-            loss = Sum((Part("cloning", 1.0, CrossEntropy(per="divisor", weighted=True)), Part("kto", 1.0, kto)))
+            loss = Sum(
+                (Part("cloning", 1.0, CrossEntropy(normalize_by="divisor", weighted=True)), Part("kto", 1.0, kto))
+            )
         made = _joint if self.joint else labelled
         return Lesson(_alone(samples), samples.weight, loss, lambda units, each: made(samples, units, each), least=2)
 
@@ -159,7 +161,7 @@ class Pairing(Method):
         if not pairs:
             raise BadParameter("No question has replies of both kinds, so there are no pairs: play more, or take kto.")
         weight = np.array([samples.weight[good] for good, _ in pairs])
-        loss = DPO(beta=settings.beta, weighted=True)
+        loss = DPO(dpo_beta=settings.beta, weighted=True)
         units = [np.array(pair) for pair in pairs]
         return Lesson(units, weight / weight.mean(), loss, lambda chosen, each: _paired(samples, units, chosen, each))
 
@@ -193,7 +195,7 @@ class Discounting(Method):
     """SPAG: an offline policy gradient by how the game ended, the last reply most (SCO-PAL, appendix B.2)."""
 
     def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
-        loss = SPAG(beta=settings.beta)
+        loss = SPAG(kl_coef=settings.beta)
         advantage = samples.columns["spag"]
 
         def batch(units: Sequence[int], weight: Floats) -> Batch:
@@ -226,7 +228,7 @@ class Comparing(Method):
         left = advantage[advantage != 0.0]
         if not len(taught):
             raise BadParameter("No question has replies of different worth, so nothing can be compared: play more.")
-        loss = PolicyGradient(kl="k3", beta=settings.beta, per="divisor", weighted=True)
+        loss = PolicyGradient(kl_estimator="k3", kl_coef=settings.beta, normalize_by="divisor", weighted=True)
 
         def batch(units: Sequence[int], weight: Floats) -> Batch:
             return _compared([taught.examples[place] for place in units], left[np.array(units)], weight)

@@ -26,7 +26,7 @@ from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
 
-_OF_A_STEP = ("value/explained", "policy/clipped")
+_OF_A_STEP = ("value/explained_variance", "policy/clip_fraction")
 """What is told of the steps' own metrics."""
 
 

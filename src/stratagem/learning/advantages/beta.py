@@ -1,4 +1,4 @@
-"""An action is worth its win rate, drawn towards one half while it was seen a few times only."""
+"""Win rate after an action in a state, shrunk by a Beta prior."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class Beta(AdvantageEstimator):
-    """The posterior mean `(a + wins) / (a + b + all)` of the win rate after an action in a state, under Beta(a, b).
+    """Posterior mean `(a + wins) / (a + b + all)` of the win rate after an action in a state, under Beta(a, b).
 
     Reference: SCO-PAL, section B.3.
     What differs: the paper counts no ties; here a tie is half a win and half a loss.
@@ -20,11 +20,11 @@ class Beta(AdvantageEstimator):
     """
 
     prior_wins: float = 1.0
-    """a: the wins that were seen before any."""
+    """Prior wins a."""
     prior_losses: float = 1.0
-    """b: the losses that were seen before any."""
+    """Prior losses b."""
     threshold: float = 0.5
-    """Above which an action is advantageous."""
+    """Value that is subtracted: an action above it is advantageous."""
 
     def __post_init__(self) -> None:
         for option in ("prior_wins", "prior_losses"):

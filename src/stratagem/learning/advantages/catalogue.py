@@ -35,9 +35,9 @@ ESTIMATORS: dict[str, Callable[..., AdvantageEstimator]] = {
     "role_baseline": RoleBaseline,
     "whitened": Whitened,
     "scaled": Scaled,
-    "rloo": partial(GroupMean, scale=False, leave_one_out=True),
+    "rloo": partial(GroupMean, normalize_std=False, leave_one_out=True),
 }
-"""Estimators by name; options follow in brackets: `per_round(horizon=round)`."""
+"""Estimators by name; options follow in brackets: `per_round(return_to_go=False)`."""
 
 _registry: Registry[AdvantageEstimator] = Registry("advantage estimator", ESTIMATORS, "stratagem.advantages")
 

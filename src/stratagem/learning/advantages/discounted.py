@@ -1,8 +1,10 @@
-"""An action is worth how the game ended after it, the less the later the end."""
+"""Discounted outcome of the game after an action in a state."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,28 +16,35 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class Discounted(AdvantageEstimator):
-    """The mean of `gamma^(T - t) R` over every time that the action was taken in the state; T - t own steps were left.
+    """Mean of `gamma^(T - t) R` over every time that the action was taken in the state; T - t own steps were left.
 
     Reference: SCO-PAL, section B.3, with R = 1, 1/2 and 0 for a win, a tie and a loss and the threshold of its
     other estimators.
     When not: so set, an action more than three steps before the end is never advantageous, whatever it led to
-    (.8^4 < 1/2); `win=1, tie=0, loss=-1, threshold=0` has no such edge.
+    (.8^4 < 1/2); `win_reward=1, tie_reward=0, loss_reward=-1, threshold=0` has no such edge.
     """
 
-    gamma: float = 0.8
-    """What a step's delay leaves of the reward."""
-    win: float = 1.0
-    """What a win is worth."""
-    tie: float = 0.5
-    """What a tie is worth."""
-    loss: float = 0.0
-    """What a loss is worth."""
+    replaced: ClassVar[Mapping[str, str]] = {
+        "gamma": "discount",
+        "win": "win_reward",
+        "tie": "tie_reward",
+        "loss": "loss_reward",
+    }
+
+    discount: float = 0.8
+    """Discount factor gamma."""
+    win_reward: float = 1.0
+    """Reward R of a win."""
+    tie_reward: float = 0.5
+    """Reward R of a tie."""
+    loss_reward: float = 0.0
+    """Reward R of a loss."""
     threshold: float = 0.5
-    """Above which an action is advantageous."""
+    """Value that is subtracted: an action above it is advantageous."""
 
     def __post_init__(self) -> None:
-        within(self, "gamma", self.gamma, 0.0, 1.0)
-        for option in ("win", "tie", "loss", "threshold"):
+        within(self, "discount", self.discount, 0.0, 1.0)
+        for option in ("win_reward", "tie_reward", "loss_reward", "threshold"):
             within(self, option, getattr(self, option), -1e6, 1e6)
 
     @property
@@ -44,6 +53,6 @@ class Discounted(AdvantageEstimator):
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         pairs, outcome = pairs_of(decisions), decisions.figures("outcome")
-        reward = np.interp(outcome, (0.0, 0.5, 1.0), (self.loss, self.tie, self.win))
-        worth = self.gamma ** steps_left(cells(decisions.episode)) * reward
-        return judged(pairs.total(worth) / pairs.sizes, pairs, self.threshold)
+        reward = np.interp(outcome, (0.0, 0.5, 1.0), (self.loss_reward, self.tie_reward, self.win_reward))
+        value = self.discount ** steps_left(cells(decisions.episode)) * reward
+        return judged(pairs.total(value) / pairs.sizes, pairs, self.threshold)

@@ -1,9 +1,10 @@
-"""A decision is worth what came after it beyond what was expected, the nearer the more."""
+"""Generalised advantage estimation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,24 +15,26 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class GAE(AdvantageEstimator):
-    """Generalised advantages: `A_t = d_t + gamma lam A_{t+1}` with `d_t = r_t + gamma V_{t+1} - V_t`.
+    """Generalised advantage estimation: `A_t = d_t + gamma lambda A_{t+1}` with `d_t = r_t + gamma V_{t+1} - V_t`.
 
-    Returns, which the value head is to learn, are A + V.
+    The returns, the targets of the value head, are A + V.
     After an episode's last row everything is 0. Rows that are not kept are skipped: the next kept one follows.
-    Reference: Schulman 2016; ShapeLLM over a trial of several episodes, which the caller numbers as one.
-    When not: with `lam` below 1 it believes the value head, which knows nothing at first; `group_mean` needs none.
+    Reference: Schulman et al. 2016, eq. 16; ShapeLLM over a trial of several episodes, which the caller numbers as one.
+    When not: with `gae_lambda` below 1 it relies on the value head, untrained at first; `group_mean` needs none.
     """
 
-    gamma: float = 1.0
-    """What the next step's worth counts in this one's."""
-    lam: float = 0.95
-    """How far ahead rewards are trusted rather than the value head; 1 trusts rewards alone."""
+    replaced: ClassVar[Mapping[str, str]] = {"gamma": "discount", "lam": "gae_lambda"}
+
+    discount: float = 1.0
+    """Discount factor gamma."""
+    gae_lambda: float = 0.95
+    """GAE parameter lambda: 1 uses rewards alone, 0 the value head one step ahead."""
     weights: Mapping[str, float] | None = None
-    """What each term of the reward counts; without them all count once, with them those that have one."""
+    """Weight of each reward term; without weights all terms count once, with weights only the named ones."""
 
     def __post_init__(self) -> None:
-        within(self, "gamma", self.gamma, 0.0, 1.0)
-        within(self, "lam", self.lam, 0.0, 1.0)
+        within(self, "discount", self.discount, 0.0, 1.0)
+        within(self, "gae_lambda", self.gae_lambda, 0.0, 1.0)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -48,7 +51,7 @@ class GAE(AdvantageEstimator):
         next_value, next_advantage = np.zeros(len(episodes.first)), np.zeros(len(episodes.first))
         for rows in from_the_end(episodes):
             episode = episodes.of[rows]
-            surprise = reward[rows] + self.gamma * next_value[episode] - value[rows]
-            advantage[rows] = surprise + self.gamma * self.lam * next_advantage[episode]
+            surprise = reward[rows] + self.discount * next_value[episode] - value[rows]
+            advantage[rows] = surprise + self.discount * self.gae_lambda * next_advantage[episode]
             next_value[episode], next_advantage[episode] = value[rows], advantage[rows]
         return AdvantageEstimate(advantage=advantage, returns=advantage + value)

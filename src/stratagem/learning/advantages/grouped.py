@@ -11,19 +11,19 @@ from stratagem.learning.advantages.segments import Cells, centred
 
 
 def against_the_group(
-    terms: Mapping[str, Floats], groups: Cells, *, scale: bool, delta: float, leave_one_out: bool = False
+    terms: Mapping[str, Floats], groups: Cells, *, std_epsilon: float | None, leave_one_out: bool = False
 ) -> AdvantageEstimate:
-    """Each unit's terms less their means over its group, all divided by the spread of their sum.
+    """Subtract from each unit's terms their means over its group, and divide all by the std of their sum plus epsilon.
 
-    A term that is constant in a group contributes exactly nothing there, so what it is cannot be told from the result.
+    Without an epsilon nothing is divided. A term that is constant in a group contributes exactly 0 there.
     """
     apart = {name: centred(values, groups) for name, values in terms.items()}
     together = sum(apart.values(), start=np.zeros(len(groups.of)))
     sizes, squares = groups.sizes, groups.total(together**2)
     others = np.maximum(sizes - 1, 1)
     factor = sizes / others if leave_one_out else np.ones(len(sizes))
-    if scale:
-        factor = factor / (np.sqrt(squares / others) + delta)
+    if std_epsilon is not None:
+        factor = factor / (np.sqrt(squares / others) + std_epsilon)
     shares = {name: values * factor[groups.of] for name, values in apart.items()}
     counts = {
         "groups": len(sizes),

@@ -1,10 +1,10 @@
-"""A round is worth what it brought more than the same round of the other rollouts."""
+"""Return from a round on, less the mean over the same round of the other rollouts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 from stratagem.errors import UnknownName
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
@@ -13,60 +13,62 @@ from stratagem.learning.advantages.grouped import against_the_group, broadcast
 from stratagem.learning.advantages.segments import cells, to_go
 from stratagem.options import within
 
-Normalise = Literal["round", "episode"]
-Horizon = Literal["to_go", "round"]
+Unit = Literal["round", "episode"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PerRound(AdvantageEstimator):
-    """`A_it = (r_it - mean_i r_it) / (std_i r_it + delta)` over the rollouts i of a group, at each round t by itself.
+    """`A_it = (r_it - mean_i r_it) / (std_i r_it + epsilon)` over the rollouts i of a group, at each round t by itself.
 
-    r is the payoff less its penalties, each times its weight: `weights = {payoff = 1, exploit = -a, ...}`. Terms are
-    centred one by one, so a term that is the same in all rollouts contributes exactly 0.0, and `shares` show it.
+    r is the payoff less the weighted penalties: `weights = {payoff = 1, exploit = -a, ...}`. Terms are centred one by
+    one, so a term that is the same in all rollouts contributes exactly 0.0, and `shares` show it.
     Reference: SEPO, eq. 3 and 4.
-    What differs: r is by default what comes from the round on, not what it paid itself: a round's own payoff makes
-    defection win every round of a repeated dilemma. The spread has n - 1, which the paper leaves open.
+    What differs: r is by default the return from the round on, not the reward of the round: a round's own payoff makes
+    defection win every round of a repeated dilemma. The standard deviation has n - 1, which the paper leaves open.
     When not: rollouts that diverge are compared in situations that are no longer alike; the longer the game, the more.
-    A round that only one rollout reached brings nothing and is counted, as are rounds without variance.
+    A round that only one rollout reached has advantage 0 and is counted, as are rounds without variance.
     """
 
-    normalise: Normalise = "round"
-    """Whether each round is compared by itself, or whole episodes are; then the horizon plays no part."""
-    horizon: Horizon = "to_go"
-    """What a round is worth: all that comes from it on, or what it paid (the paper's)."""
-    scale: bool = True
-    """Whether to divide by the spread."""
-    delta: float = 1e-4
-    """What is added to the spread."""
+    replaced: ClassVar[Mapping[str, str]] = {
+        "normalise": "unit",
+        "horizon": "return_to_go (true or false)",
+        "scale": "normalize_std",
+        "delta": "std_epsilon",
+    }
+
+    unit: Unit = "round"
+    """Unit of comparison: each round, or the whole episode, for which `return_to_go` plays no part."""
+    return_to_go: bool = True
+    """Reward of a round: the return from it on, or its own reward alone (false, the paper's)."""
+    normalize_std: bool = True
+    """Division by the standard deviation of the group."""
+    std_epsilon: float = 1e-4
+    """Constant epsilon that is added to the standard deviation."""
     weights: Mapping[str, float] | None = None
-    """What each term of the reward counts (SEPO's alpha, beta, gamma, with signs); without them all count once."""
+    """Weight of each reward term, with its sign; without weights all terms count once."""
 
     def __post_init__(self) -> None:
-        within(self, "delta", self.delta, 1e-12)
-        for option, kind in (("normalise", Normalise), ("horizon", Horizon)):
-            _one_of(option, getattr(self, option), kind)
+        within(self, "std_epsilon", self.std_epsilon, 1e-12)
+        if self.unit not in get_args(Unit):
+            raise UnknownName("`unit` of per_round", str(self.unit), get_args(Unit))
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset({"group", "round"} if self.normalise == "round" else {"group"})
+        return frozenset({"group", "round"} if self.unit == "round" else {"group"})
 
     @property
     def terms(self) -> frozenset[str]:
         return frozenset(self.weights or ())
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
-        if self.normalise == "episode":
-            whole = GroupMean(scale=self.scale, delta=self.delta, weights=self.weights)
+        if self.unit == "episode":
+            whole = GroupMean(normalize_std=self.normalize_std, std_epsilon=self.std_epsilon, weights=self.weights)
             return whole.estimate(decisions, state)
         rounds = cells(decisions.episode, decisions.codes("round"))
         terms = {name: rounds.total(values) for name, values in decisions.weighed(self.weights).items()}
-        if self.horizon == "to_go":
+        if self.return_to_go:
             episodes = cells(decisions.episode[rounds.first])
             terms = {name: to_go(values, episodes) for name, values in terms.items()}
         groups = cells(decisions.codes("group")[rounds.first], decisions.codes("round")[rounds.first])
-        return broadcast(against_the_group(terms, groups, scale=self.scale, delta=self.delta), rounds.of)
-
-
-def _one_of(option: str, value: str, kind: Any) -> None:
-    if value not in get_args(kind):
-        raise UnknownName(f"`{option}` of per_round", str(value), get_args(kind))
+        epsilon = self.std_epsilon if self.normalize_std else None
+        return broadcast(against_the_group(terms, groups, std_epsilon=epsilon), rounds.of)

@@ -1,4 +1,4 @@
-"""An episode is worth what it brought more than is usual for its role."""
+"""Return of an episode, less the moving average return of its role."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RoleBaseline(AdvantageEstimator):
     ema_decay: float = 0.95
     """Decay of the exponential moving average: the share of the baseline that stays after an episode."""
     weights: Mapping[str, float] | None = None
-    """What each term of the reward counts; without them all count once, with them those that have one."""
+    """Weight of each reward term; without weights all terms count once, with weights only the named ones."""
 
     def __post_init__(self) -> None:
         within(self, "ema_decay", self.ema_decay, 0.0, 1.0)

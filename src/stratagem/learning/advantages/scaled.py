@@ -1,8 +1,10 @@
-"""Rewards of one size from the first batch to the last."""
+"""Running scaling of one reward term."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from stratagem.errors import UnknownName
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
@@ -17,16 +19,18 @@ class Scaled(AdvantageEstimator):
     The rows of this batch count too.
 
     Reference: score scaling of trl 0.11's PPOTrainer (without score normalisation), which ShapeLLM trains with. Only
-    the score is scaled; a charge for leaving the reference is another term.
+    the score is scaled; the KL penalty is another term.
     What differs: while all scores have been alike they are left as they are, where trl divides by about nothing.
     Every row is a score: where rows are tokens, scale the scores before, as `proximal` does.
     When not: in a comparison of penalties, whose weights mean something else in every batch then.
     """
 
+    replaced: ClassVar[Mapping[str, str]] = {"term": "reward_term"}
+
     of: AdvantageEstimator = field(default_factory=Whitened)
     """Estimator of the advantages."""
-    term: str = "payoff"
-    """Which term of the reward."""
+    reward_term: str = "payoff"
+    """Reward term that is scaled."""
 
     @property
     def columns(self) -> frozenset[str]:
@@ -34,13 +38,13 @@ class Scaled(AdvantageEstimator):
 
     @property
     def terms(self) -> frozenset[str]:
-        return self.of.terms | {self.term}
+        return self.of.terms | {self.reward_term}
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
-        if self.term not in decisions.terms:
-            raise UnknownName("term of the reward", self.term, decisions.terms)
+        if self.reward_term not in decisions.terms:
+            raise UnknownName("term of the reward", self.reward_term, decisions.terms)
         scaling = ScoreScaling(*(state.get(f"scaled/{name}", 0.0) for name in ("count", "mean", "squares")))
-        scaled = scaling.scaled(decisions.terms[self.term])
-        estimate = self.of(replace(decisions, terms={**decisions.terms, self.term: scaled}), state)
+        scaled = scaling.scaled(decisions.terms[self.reward_term])
+        estimate = self.of(replace(decisions, terms={**decisions.terms, self.reward_term: scaled}), state)
         moments = {f"scaled/{name}": figure for name, figure in scaling.state().items()}
         return replace(estimate, state={**estimate.state, **moments})

@@ -1,8 +1,10 @@
-"""A reply is worth how the game ended, the last one most."""
+"""SPAG's reward of a reply: the outcome of the game, discounted from its end."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class SPAGReward(AdvantageEstimator):
-    """`(1 - gamma) gamma^(T - t) / (1 - gamma^(T + 1))` for the winner's t-th reply of T, less than 0 for the loser's.
+    """`(1 - gamma) gamma^(T - t) / (1 - gamma^(T + 1))` for the winner's t-th reply of T, the negative for the loser's.
 
     A tie gives 0. What comes between a tie and a win gives that part of it.
     Reference: SPAG (Cheng 2024), as in SCO-PAL's appendix B.2, with its gamma; it goes with the loss `spag`.
@@ -21,11 +23,13 @@ class SPAGReward(AdvantageEstimator):
     When not: all replies of a won game are called good; `step_win_rate` compares games.
     """
 
-    gamma: float = 0.8
-    """What a step's delay leaves of the reward."""
+    replaced: ClassVar[Mapping[str, str]] = {"gamma": "discount"}
+
+    discount: float = 0.8
+    """Discount factor gamma."""
 
     def __post_init__(self) -> None:
-        within(self, "gamma", self.gamma, 0.0, 0.999)
+        within(self, "discount", self.discount, 0.0, 0.999)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -33,6 +37,6 @@ class SPAGReward(AdvantageEstimator):
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         episodes = cells(decisions.episode)
-        whole = (1.0 - self.gamma) / (1.0 - self.gamma ** (episodes.sizes + 1.0))
+        whole = (1.0 - self.discount) / (1.0 - self.discount ** (episodes.sizes + 1.0))
         sign = 2.0 * decisions.figures("outcome") - 1.0
-        return AdvantageEstimate(advantage=sign * whole[episodes.of] * np.power(self.gamma, steps_left(episodes)))
+        return AdvantageEstimate(advantage=sign * whole[episodes.of] * np.power(self.discount, steps_left(episodes)))

@@ -1,4 +1,4 @@
-"""An action is worth how often the game was won after it."""
+"""Win rate after an action in a state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAIRS = frozenset({"state", "action", "outcome"})
 
 @dataclass(frozen=True, kw_only=True)
 class StepWinRate(AdvantageEstimator):
-    """`(wins + ties / 2) / all` over every time that the action was taken in the state, less the threshold.
+    """Win rate `(wins + ties / 2) / all` over every time that the action was taken in the state, less the threshold.
 
     Reference: SCO-PAL, sections 4.2 and B.3. `returns` have the rate itself.
     When not: a pair that was seen once is 0, 1/2 or 1; `beta` draws such towards 1/2. In self-play the rate is that
@@ -22,7 +22,7 @@ class StepWinRate(AdvantageEstimator):
     """
 
     threshold: float = 0.5
-    """Above which an action is advantageous."""
+    """Value that is subtracted: an action above it is advantageous."""
 
     def __post_init__(self) -> None:
         within(self, "threshold", self.threshold, 0.0, 1.0)

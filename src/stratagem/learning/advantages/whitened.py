@@ -1,9 +1,10 @@
-"""Advantages of one spread, whatever the rewards are, about the mean of all rows or of those of the same round."""
+"""Whitened advantages: mean 0 over all rows or over each round, and standard deviation 1."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -15,31 +16,32 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class Whitened(AdvantageEstimator):
-    """Another estimator's advantages less their mean, divided by their spread, over all rows of the batch.
+    """Another estimator's advantages less their mean, divided by their standard deviation over all rows of the batch.
 
     Reference: `masked_whiten` of trl 0.11, by which its PPO and ShapeLLM's train; returns stay as they are.
-    Within a round, the mean is that of the same round in the other episodes: what is still to come at that time is then
-    no matter, though nothing is known of it. A round that one episode alone reached teaches nothing.
-    Where all was paid nearly alike the division makes as much of what is left, which is noise, as of any batch: `least`
-    bounds it.
+    With the mean over each round, the mean is that of the same round in all episodes: it is a baseline for the return
+    that is still to come. A round that one episode alone reached has advantage 0.
+    Where all rewards are nearly equal the division amplifies noise: `advantage_std_floor` bounds it.
     When not: where all advantages of a batch may truly be of one sign, as in probes, the shift turns some round.
     """
 
+    replaced: ClassVar[Mapping[str, str]] = {"within": "mean_over", "least": "advantage_std_floor"}
+
     of: AdvantageEstimator = field(default_factory=GAE)
-    """Whose advantages."""
-    within: Literal["batch", "round"] = "batch"
-    """Of which rows the mean is taken away."""
-    least: float = 0.0
-    """No smaller spread is divided by; trl has no such bound."""
+    """Estimator of the advantages."""
+    mean_over: Literal["batch", "round"] = "batch"
+    """Rows over which the mean is taken."""
+    advantage_std_floor: float = 0.0
+    """Lower bound of the standard deviation in the division; trl has none."""
 
     def __post_init__(self) -> None:
-        if self.within not in ("batch", "round"):
-            raise UnknownName("within", self.within, ("batch", "round"))
-        within(self, "least", self.least, 0.0)
+        if self.mean_over not in ("batch", "round"):
+            raise UnknownName("`mean_over` of whitened", str(self.mean_over), ("batch", "round"))
+        within(self, "advantage_std_floor", self.advantage_std_floor, 0.0)
 
     @property
     def columns(self) -> frozenset[str]:
-        return self.of.columns | ({"round"} if self.within == "round" else frozenset())
+        return self.of.columns | ({"round"} if self.mean_over == "round" else frozenset())
 
     @property
     def terms(self) -> frozenset[str]:
@@ -49,9 +51,9 @@ class Whitened(AdvantageEstimator):
         estimate = self.of(decisions, state)
         if len(decisions) < 2:
             return estimate
-        rounds = decisions.codes("round") if self.within == "round" else np.zeros(len(decisions), dtype=np.int64)
+        rounds = decisions.codes("round") if self.mean_over == "round" else np.zeros(len(decisions), dtype=np.int64)
         advantage = _centred(estimate.advantage, rounds)
-        factor = 1.0 / np.sqrt(max(advantage.var(ddof=1), self.least**2) + 1e-8)
+        factor = 1.0 / np.sqrt(max(advantage.var(ddof=1), self.advantage_std_floor**2) + 1e-8)
         centred = {name: _centred(share, rounds) for name, share in estimate.shares.items()}
         shares = {name: share * factor for name, share in centred.items()}
         return replace(estimate, advantage=advantage * factor, shares=shares, centred=centred)

@@ -29,12 +29,12 @@ LOSSES: dict[str, Callable[..., Loss]] = {
     "kto": KTO,
     "dpo": DPO,
     "spag": SPAG,
-    "sepo": partial(PolicyGradient, kl="one_sided", beta=0.1, per="divisor"),
-    "grpo": partial(PolicyGradient, kl="k3", beta=0.04, per="example"),
-    "dr_grpo": partial(PolicyGradient, per="divisor"),
-    "dapo": partial(PolicyGradient, clip_high=0.28),
+    "sepo": partial(PolicyGradient, kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor"),
+    "grpo": partial(PolicyGradient, kl_estimator="k3", kl_coef=0.04, normalize_by="example"),
+    "dr_grpo": partial(PolicyGradient, normalize_by="divisor"),
+    "dapo": partial(PolicyGradient, clip_range_high=0.28),
 }
-"""Losses by name; options follow in brackets: `sepo(beta=0.2)`. The last four are settings that papers print."""
+"""Losses by name; options follow in brackets: `sepo(kl_coef=0.2)`. The last four are settings that papers print."""
 
 _registry: Registry[Loss] = Registry("loss", LOSSES, "stratagem.losses")
 

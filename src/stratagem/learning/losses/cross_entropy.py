@@ -1,30 +1,34 @@
-"""Say what the demonstration said."""
+"""Cross-entropy with demonstrations."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
 from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals
-from stratagem.learning.losses.sharing import Per, check_per, counted, rows_of, shares
+from stratagem.learning.losses.sharing import NormalizeBy, check_normalize_by, counted, rows_of, shares
 
 
 @dataclass(frozen=True, kw_only=True)
 class CrossEntropy(Loss):
-    """The negative log-probability of what was said: `-sum w log pi / sum w` (supervised fine-tuning, cloning).
+    """Negative log-likelihood of the demonstrations: `-sum w log pi / sum w` (supervised fine-tuning, cloning).
 
     Reference: SCO-PAL, eq. 1. With all weights 1 it is what trl's SFTTrainer computes.
     When not: where replies are good and bad alike, since it learns both; give weights, or use `kto`.
     """
 
-    per: Per = "token"
-    """What the loss is divided by."""
+    replaced: ClassVar[Mapping[str, str]] = {"per": "normalize_by"}
+
+    normalize_by: NormalizeBy = "token"
+    """Divisor of the summed token losses: the tokens, each example's tokens, or a given divisor."""
     weighted: bool = False
-    """Whether each token has a `weight`, 0 or more; what has weight 0 teaches nothing and counts for nothing."""
+    """Use of the column `weight`, at least 0; tokens of weight 0 are not counted."""
 
     def __post_init__(self) -> None:
-        check_per(self.per)
+        check_normalize_by(self.normalize_by)
 
     @property
     def columns(self) -> frozenset[str]:
@@ -32,7 +36,7 @@ class CrossEntropy(Loss):
 
     @property
     def rows(self) -> frozenset[str]:
-        return rows_of(self.per)
+        return rows_of(self.normalize_by)
 
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
         return counted(columns, columns.tokens["weight"] if self.weighted else None)
@@ -40,6 +44,6 @@ class CrossEntropy(Loss):
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
         said = outputs.policy_logprobs
         weight = columns.tokens["weight"].to(said) if self.weighted else torch.ones_like(said)
-        loss = -(said * shares(self.per, columns, totals, weight)).sum()
+        loss = -(said * shares(self.normalize_by, columns, totals, weight)).sum()
         total, size = torch.stack([-(said.detach() * weight).sum(), weight.sum()]).tolist()
         return LossOutput(loss, {"nll": (total, size)})

@@ -1,8 +1,10 @@
-"""Prefer the chosen reply of a pair to the rejected one."""
+"""Direct preference optimization of pairs of replies."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch.nn.functional import logsigmoid
@@ -20,19 +22,20 @@ class DPO(Loss):
     s is the logistic function and r = log pi(y|x) - log ref(y|x) over the whole reply; the mean over pairs.
     Reference: Rafailov 2023, eq. 7; label smoothing e is conservative DPO (Mitchell 2023). Equal to trl's DPOTrainer.
     When not: the replies of a pair answer the same prompt; for labels of single replies use `kto`. Where chosen and
-    rejected share most tokens, both may become less likely: watch `reward_chosen`.
+    rejected share most tokens, both may become less likely: see the metric `reward_chosen`.
     """
 
-    beta: float = 0.1
-    """How fast a preference is saturated: the smaller, the farther from the reference."""
-    label_smoothing: float = 0.0
-    """The share of pairs that are taken to be the wrong way round."""
+    replaced: ClassVar[Mapping[str, str]] = {"beta": "dpo_beta"}
 
+    dpo_beta: float = 0.1
+    """Temperature beta of DPO: the smaller, the farther the policy may move from the reference."""
+    label_smoothing: float = 0.0
+    """Assumed share e of pairs with flipped labels."""
     weighted: bool = False
-    """Whether each reply has a row `weight`; a pair has its chosen one's, and the sum is still over their number."""
+    """Use of the row `weight` of the chosen reply as the weight of its pair; the divisor stays the number of pairs."""
 
     def __post_init__(self) -> None:
-        within(self, "beta", self.beta, 0.0)
+        within(self, "dpo_beta", self.dpo_beta, 0.0)
         within(self, "label_smoothing", self.label_smoothing, 0.0, 0.5)
 
     @property
@@ -56,7 +59,7 @@ class DPO(Loss):
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
         said = outputs.policy_logprobs
-        rewards = self.beta * by_example(said - outputs.extra("reference_logprobs").to(said), columns)
+        rewards = self.dpo_beta * by_example(said - outputs.extra("reference_logprobs").to(said), columns)
         signs, places, number = _pairs(columns)
         margin = rewards.new_zeros(number).index_add(0, places, signs.to(rewards) * rewards)
         each = -(1.0 - self.label_smoothing) * logsigmoid(margin) - self.label_smoothing * logsigmoid(-margin)
@@ -64,7 +67,7 @@ class DPO(Loss):
             weight = columns.rows["weight"].to(rewards) * (signs > 0)
             each = each * rewards.new_zeros(number).index_add(0, places, weight)
         metrics = {
-            **sums(margin=margin, accuracy=margin > 0),
+            **sums(reward_margin=margin, reward_accuracy=margin > 0),
             "reward_chosen": among(rewards, signs > 0),
             "reward_rejected": among(rewards, signs < 0),
         }

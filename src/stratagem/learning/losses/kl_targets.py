@@ -1,21 +1,23 @@
-"""Have the distribution that was given."""
+"""KL divergence from target distributions."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
 from stratagem.learning.example import Target
 from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Outputs, Totals
 from stratagem.learning.losses.measuring import sums
-from stratagem.learning.losses.sharing import Per, check_per, counted, rows_of, shares
+from stratagem.learning.losses.sharing import NormalizeBy, check_normalize_by, counted, rows_of, shares
 
 
 @dataclass(frozen=True, kw_only=True)
 class KLTargets(Loss):
-    """The divergence of the model's distribution from a target at each token: `KL(p, pi) = sum p log p - sum p log pi`.
+    """KL divergence of the model's distribution from a target at each token: `KL(p, pi) = sum p log p - sum p log pi`.
 
     Reference: ShapeLLM, appendix A.9, which copies one model's first policy into another by 1,000 prompts; a target
     there has two tokens, renormalised, and all others nothing. The target's entropy is a column, so that the loss is 0
@@ -23,11 +25,13 @@ class KLTargets(Loss):
     When not: to learn from samples of another model; then `cross_entropy` is the same on average and needs no targets.
     """
 
-    per: Per = "token"
-    """What the loss is divided by."""
+    replaced: ClassVar[Mapping[str, str]] = {"per": "normalize_by"}
+
+    normalize_by: NormalizeBy = "token"
+    """Divisor of the summed token losses: the tokens, each example's tokens, or a given divisor."""
 
     def __post_init__(self) -> None:
-        check_per(self.per)
+        check_normalize_by(self.normalize_by)
 
     @property
     def extras(self) -> frozenset[Extra]:
@@ -39,7 +43,7 @@ class KLTargets(Loss):
 
     @property
     def rows(self) -> frozenset[str]:
-        return rows_of(self.per)
+        return rows_of(self.normalize_by)
 
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
         return counted(columns)
@@ -47,7 +51,7 @@ class KLTargets(Loss):
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
         expected = outputs.extra("target_logprobs")
         divergence = -columns.tokens["target_entropy"].to(expected) - expected
-        loss = (divergence * shares(self.per, columns, totals, torch.ones_like(expected))).sum()
+        loss = (divergence * shares(self.normalize_by, columns, totals, torch.ones_like(expected))).sum()
         return LossOutput(loss, sums(kl=divergence))
 
 

@@ -1,9 +1,10 @@
-"""Make desirable replies likelier and undesirable ones less likely, without pairs."""
+"""Kahneman-Tversky optimization of single replies with a label."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 
@@ -26,17 +27,19 @@ class KTO(Loss):
     When not: where replies to one prompt can be compared, `dpo` or a policy gradient learns more from them.
     """
 
-    beta: float = 0.1
-    """How fast a gain is saturated: the smaller, the farther from the reference."""
+    replaced: ClassVar[Mapping[str, str]] = {"beta": "kto_beta"}
+
+    kto_beta: float = 0.1
+    """Temperature beta of KTO: the smaller, the farther the policy may move from the reference."""
     desirable_weight: float = 1.0
-    """What a desirable reply counts; SCO-PAL weighs both kinds to the same sum, the greater weight being 1."""
+    """Weight of a desirable reply; SCO-PAL gives both kinds the same total weight, the greater weight being 1."""
     undesirable_weight: float = 1.0
-    """What an undesirable reply counts."""
+    """Weight of an undesirable reply."""
     weighted: bool = False
-    """Whether each reply has a row `weight`, how often it stands for itself; the sum is still over their number."""
+    """Use of the row `weight` of each reply; the divisor stays the number of replies."""
 
     def __post_init__(self) -> None:
-        for option in ("beta", "desirable_weight", "undesirable_weight"):
+        for option in ("kto_beta", "desirable_weight", "undesirable_weight"):
             within(self, option, getattr(self, option), 0.0)
 
     @property
@@ -76,8 +79,8 @@ class KTO(Loss):
         sign = torch.where(desirable, 1.0, -1.0).to(gains)
         weight = torch.where(desirable, self.desirable_weight, self.undesirable_weight).to(gains) * taught
         weight = weight * self._weight(columns).to(gains)
-        each = weight * torch.sigmoid(-self.beta * sign * (gains - totals["kl"]))
-        rewards = self.beta * gains
+        each = weight * torch.sigmoid(-self.kto_beta * sign * (gains - totals["kl"]))
+        rewards = self.kto_beta * gains
         metrics = {
             "reward_desirable": among(rewards, desirable & taught),
             "reward_undesirable": among(rewards, ~desirable & taught),

@@ -1,69 +1,82 @@
-"""Say more often what brought an advantage, a step at a time."""
+"""Clipped policy gradient."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Outputs, Totals
 from stratagem.learning.losses.measuring import ranges, sums
-from stratagem.learning.losses.ratios import DIVERGENCES, Charge, k3, ratio
-from stratagem.learning.losses.sharing import Per, check_per, counted, rows_of, shares
+from stratagem.learning.losses.ratios import KL_ESTIMATORS, KLEstimator, k3, ratio
+from stratagem.learning.losses.sharing import NormalizeBy, check_normalize_by, counted, rows_of, shares
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyGradient(Loss):
-    """The clipped surrogate, with a charge for leaving the reference and a bonus for entropy.
+    """Clipped surrogate with a KL penalty to the reference policy and an entropy bonus.
 
-    A token's loss is `-min(rho A, clip(rho, 1 - low, 1 + high) A) + beta KL - c H`, with rho = pi / old, where `old` is
+    A token's loss is `-min(rho A, clip(rho, 1 - low, 1 + high) A) + beta KL - c H` with rho = pi / old, where `old` is
     what the trainer itself found before the step, under the sampler's own temperature and allowed sets; what a sampler
     reports is never used, since a faster engine's figures differ.
 
-    Reference: PPO (Schulman 2017, eq. 7); GRPO (Shao 2024) is `kl="k3", per="example"`, Dr. GRPO `per="divisor"`, DAPO
-    `clip_high=0.28`, SEPO (eq. 5 and 6) `kl="one_sided", per="divisor"`. Equal to trl's GRPOTrainer for its loss types
-    grpo, bnpo, dr_grpo and dapo, with and without `corrected`.
-    What differs: the entropy bonus is a mean over the batch's tokens whatever `per` says (as in trl), so a coefficient
-    means the same everywhere; the logarithm of a ratio is cut at 20.
-    When not: with one step a batch rho is 1 everywhere and the clip does nothing, so any `clip_` will do; for data that
-    another policy said, use `spag`, `kto` or `cross_entropy`. `kl="k1"` without `corrected` holds nothing back on
-    average: it is there to be measured.
+    Reference: PPO (Schulman 2017, eq. 7); GRPO (Shao 2024) is `kl_estimator="k3", normalize_by="example"`, Dr. GRPO
+    `normalize_by="divisor"`, DAPO `clip_range_high=0.28`, SEPO (eq. 5 and 6) `kl_estimator="one_sided"` and
+    `normalize_by="divisor"`. Equal to trl's GRPOTrainer for its loss types grpo, bnpo, dr_grpo and dapo, with and
+    without `importance_corrected_kl`.
+    What differs: the entropy bonus is a mean over the batch's tokens whatever `normalize_by` says (as in trl), so a
+    coefficient means the same everywhere; the logarithm of a ratio is cut at 20.
+    When not: with one step a batch rho is 1 everywhere and the clip does nothing, so any clip range will do; for
+    data that another policy said, use `spag`, `kto` or `cross_entropy`. `kl_estimator="k1"` without
+    `importance_corrected_kl` has a zero gradient on average: it is a metric only.
     """
 
-    clip_low: float = 0.2
-    """How far below 1 the ratio still counts."""
-    clip_high: float = 0.2
-    """How far above 1 the ratio still counts."""
-    kl: Charge = "none"
-    """What is charged for leaving the reference: none, one_sided, k1, k2 or k3."""
-    beta: float = 0.0
-    """How much of it; with 0 it is measured only."""
-    corrected: bool = False
-    """Whether the charge is multiplied by the ratio: then its gradient, too, is that of its average, KL(pi, ref) for k1
-    and k3 (DeepSeek-V3.2; trl's default). Without it they follow what `ratios` says of each, as their papers do."""
-    entropy: float = 0.0
-    """The bonus for the entropy over what was allowed."""
-    per: Per = "token"
-    """What the loss is divided by."""
+    replaced: ClassVar[Mapping[str, str]] = {
+        "clip_low": "clip_range_low",
+        "clip_high": "clip_range_high",
+        "kl": "kl_estimator",
+        "beta": "kl_coef",
+        "corrected": "importance_corrected_kl",
+        "entropy": "entropy_coef",
+        "per": "normalize_by",
+    }
+
+    clip_range_low: float = 0.2
+    """Clip range of the ratio below 1."""
+    clip_range_high: float = 0.2
+    """Clip range of the ratio above 1."""
+    kl_estimator: KLEstimator = "none"
+    """Estimator of the KL divergence from the reference policy: none, one_sided, k1, k2 or k3."""
+    kl_coef: float = 0.0
+    """Coefficient beta of the KL penalty; with 0 the KL divergence is a metric only."""
+    importance_corrected_kl: bool = False
+    """Importance correction of the KL penalty by the ratio: its gradient is then that of KL(pi, ref) for k1 and k3
+    (DeepSeek-V3.2; trl's default). Without it each estimator has the gradient that `ratios` states."""
+    entropy_coef: float = 0.0
+    """Coefficient c of the entropy bonus over the allowed tokens."""
+    normalize_by: NormalizeBy = "token"
+    """Divisor of the summed token losses: the tokens, each example's tokens, or a given divisor."""
     weighted: bool = False
-    """Whether a column `weight` says how often each token is there; the bonus for entropy does not ask for it."""
+    """Use of the column `weight` as the number of copies of each token; the entropy bonus does not use it."""
 
     def __post_init__(self) -> None:
-        within(self, "clip_low", self.clip_low, 0.0, 1.0)
-        for option in ("clip_high", "beta", "entropy"):
+        within(self, "clip_range_low", self.clip_range_low, 0.0, 1.0)
+        for option in ("clip_range_high", "kl_coef", "entropy_coef"):
             within(self, option, getattr(self, option), 0.0)
-        check_per(self.per)
-        if self.kl not in ("none", *DIVERGENCES):
-            raise UnknownName("charge for leaving the reference", str(self.kl), ("none", *DIVERGENCES))
-        if self.kl == "none" and self.beta:
-            raise BadParameter(f"`beta` {self.beta:g} needs a `kl` to multiply: {', '.join(DIVERGENCES)}.")
+        check_normalize_by(self.normalize_by)
+        if self.kl_estimator not in ("none", *KL_ESTIMATORS):
+            raise UnknownName("KL estimator", str(self.kl_estimator), ("none", *KL_ESTIMATORS))
+        if self.kl_estimator == "none" and self.kl_coef:
+            raise BadParameter(f"`kl_coef` {self.kl_coef:g} needs a `kl_estimator`: {', '.join(KL_ESTIMATORS)}.")
 
     @property
     def extras(self) -> frozenset[Extra]:
-        reference: set[Extra] = {"reference_logprobs"} if self.kl != "none" else set()
-        return frozenset(reference | ({"entropies"} if self.entropy else set()))
+        reference: set[Extra] = {"reference_logprobs"} if self.kl_estimator != "none" else set()
+        return frozenset(reference | ({"entropies"} if self.entropy_coef else set()))
 
     @property
     def columns(self) -> frozenset[str]:
@@ -71,7 +84,7 @@ class PolicyGradient(Loss):
 
     @property
     def rows(self) -> frozenset[str]:
-        return rows_of(self.per)
+        return rows_of(self.normalize_by)
 
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
         return counted(columns)
@@ -80,23 +93,24 @@ class PolicyGradient(Loss):
         said = outputs.policy_logprobs
         old, advantage = (columns.tokens[name].to(said) for name in ("old_logprobs", "advantage"))
         rho = ratio(said, old)
-        each = -torch.minimum(rho * advantage, rho.clamp(1.0 - self.clip_low, 1.0 + self.clip_high) * advantage)
-        seen = {"ratio": rho, "old_kl": k3(old, said), **self._clipped(rho, advantage)}
-        if self.kl != "none":
-            charge = DIVERGENCES[self.kl](said, outputs.extra("reference_logprobs").to(said))
-            each = each + self.beta * (rho * charge if self.corrected else charge)
-            seen["reference_kl"] = charge
+        clipped = rho.clamp(1.0 - self.clip_range_low, 1.0 + self.clip_range_high)
+        each = -torch.minimum(rho * advantage, clipped * advantage)
+        metrics = {"ratio": rho, "approx_kl": k3(old, said), **self._clipped(rho, advantage)}
+        if self.kl_estimator != "none":
+            kl = KL_ESTIMATORS[self.kl_estimator](said, outputs.extra("reference_logprobs").to(said))
+            each = each + self.kl_coef * (rho * kl if self.importance_corrected_kl else kl)
+            metrics["kl"] = kl
         if self.weighted:
             each = each * columns.tokens["weight"].to(said)
-        loss = (each * shares(self.per, columns, totals, torch.ones_like(said))).sum()
+        loss = (each * shares(self.normalize_by, columns, totals, torch.ones_like(said))).sum()
         if outputs.entropies is not None:
-            seen["entropy"] = outputs.entropies
-        if self.entropy:
-            loss = loss - self.entropy * outputs.extra("entropies").sum() / totals["tokens"]
-        return LossOutput(loss, sums(**seen), ranges(ratio=rho))
+            metrics["entropy"] = outputs.entropies
+        if self.entropy_coef:
+            loss = loss - self.entropy_coef * outputs.extra("entropies").sum() / totals["tokens"]
+        return LossOutput(loss, sums(**metrics), ranges(ratio=rho))
 
     def _clipped(self, rho: torch.Tensor, advantage: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Where the clip took the gradient away."""
-        low = (rho < 1.0 - self.clip_low) & (advantage < 0)
-        high = (rho > 1.0 + self.clip_high) & (advantage > 0)
-        return {"clipped": low | high, "clipped_low": low, "clipped_high": high}
+        """Tokens whose gradient the clip removes."""
+        low = (rho < 1.0 - self.clip_range_low) & (advantage < 0)
+        high = (rho > 1.0 + self.clip_range_high) & (advantage > 0)
+        return {"clip_fraction": low | high, "clip_fraction_low": low, "clip_fraction_high": high}

@@ -1,11 +1,13 @@
-"""A policy and a value head, learnt together."""
+"""Joint loss of a policy and a value head."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.losses.sharing import Per
+from stratagem.learning.losses.sharing import NormalizeBy
 from stratagem.learning.losses.total import Part, Summed
 from stratagem.learning.losses.value import Value
 from stratagem.options import within
@@ -13,33 +15,47 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class PPO(Summed):
-    """Proximal policy optimization: the clipped policy gradient plus `c_vf` times the clipped value loss.
+    """Proximal policy optimization: the clipped policy gradient plus `value_coef` times the clipped value loss.
 
     Reference: Schulman 2017, eq. 9; trl 0.11's PPOTrainer, whose defaults ShapeLLM prints: clips of .2, one epoch.
     What differs: trl drops a batch whose mean ratio is above 10; here the ratio's range is a metric, and checks look at
-    it. The divergence from the reference is part of the reward (credit), not of the loss.
+    it. The divergence from the reference is a term of the reward, not of the loss.
     When not: with long games and a fresh value head its loss is greater than the policy's by orders of magnitude; lower
-    `c_vf`, as ShapeLLM does, or use a group's mean for a baseline.
+    `value_coef`, as ShapeLLM does, or use a group's mean for a baseline.
     """
 
-    clip: float = 0.2
-    """How far from 1 the ratio still counts."""
-    value_clip: float | None = 0.2
-    """How far from the old value a value still counts."""
-    c_vf: float = 0.2
-    """The weight of the value loss."""
-    entropy: float = 0.0
-    """The bonus for the entropy over what was allowed; ShapeLLM lets it decay from step to step."""
-    per: Per = "token"
-    """What both losses are divided by."""
+    replaced: ClassVar[Mapping[str, str]] = {
+        "clip": "clip_range",
+        "value_clip": "clip_range_value",
+        "c_vf": "value_coef",
+        "entropy": "entropy_coef",
+        "per": "normalize_by",
+    }
+
+    clip_range: float = 0.2
+    """Clip range of the ratio around 1."""
+    clip_range_value: float | None = 0.2
+    """Clip range of the value around the old value; None does not clip."""
+    value_coef: float = 0.2
+    """Coefficient of the value loss."""
+    entropy_coef: float = 0.0
+    """Coefficient of the entropy bonus over the allowed tokens; ShapeLLM anneals it."""
+    normalize_by: NormalizeBy = "token"
+    """Divisor of the summed token losses: the tokens, each example's tokens, or a given divisor."""
 
     def __post_init__(self) -> None:
-        within(self, "clip", self.clip, 0.0, 1.0)
-        within(self, "c_vf", self.c_vf, 0.0)
-        if self.value_clip is not None:
-            within(self, "value_clip", self.value_clip, 0.0)
+        within(self, "clip_range", self.clip_range, 0.0, 1.0)
+        within(self, "value_coef", self.value_coef, 0.0)
+        if self.clip_range_value is not None:
+            within(self, "clip_range_value", self.clip_range_value, 0.0)
         self.parts()  # which refuse the rest
 
     def parts(self) -> tuple[Part, ...]:
-        policy = PolicyGradient(clip_low=self.clip, clip_high=self.clip, entropy=self.entropy, per=self.per)
-        return Part("policy", 1.0, policy), Part("value", self.c_vf, Value(clip=self.value_clip, per=self.per))
+        policy = PolicyGradient(
+            clip_range_low=self.clip_range,
+            clip_range_high=self.clip_range,
+            entropy_coef=self.entropy_coef,
+            normalize_by=self.normalize_by,
+        )
+        value = Value(clip_range=self.clip_range_value, normalize_by=self.normalize_by)
+        return Part("policy", 1.0, policy), Part("value", self.value_coef, value)

@@ -1,4 +1,4 @@
-"""How far two policies are apart at each token, from the log-probabilities that they give to what was said.
+"""Ratios and KL estimators at each token, from the log-probabilities of two policies.
 
 Logarithms are cut at 20 before they are raised, at which a ratio is 5e8: losses stay finite, and beyond the cut a token
 brings no gradient.
@@ -12,13 +12,13 @@ from typing import Literal
 import torch
 
 EXTREME = 20.0
-"""Where the logarithm of a ratio is cut."""
-Charge = Literal["none", "one_sided", "k1", "k2", "k3"]
+"""Bound of the logarithm of a ratio."""
+KLEstimator = Literal["none", "one_sided", "k1", "k2", "k3"]
 Divergence = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def ratio(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """How many times as likely the policy is to say it as the other one."""
+    """Probability ratio of the policy to the other one."""
     return (policy - other).clamp(-EXTREME, EXTREME).exp()
 
 
@@ -46,5 +46,5 @@ def k3(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return far.clamp(-EXTREME, EXTREME).expm1() - far
 
 
-DIVERGENCES: dict[str, Divergence] = {"one_sided": one_sided, "k1": k1, "k2": k2, "k3": k3}
-"""What may be charged for leaving the reference, by name; all are averages over what the policy itself said."""
+KL_ESTIMATORS: dict[str, Divergence] = {"one_sided": one_sided, "k1": k1, "k2": k2, "k3": k3}
+"""KL estimators by name; all are averages over samples of the policy itself."""

@@ -1,4 +1,4 @@
-"""What a loss over tokens is divided by: each token's share of the batch.
+"""Normalization of a loss over tokens: the share of each token in the batch.
 
 The loss of a batch is the sum of its tokens' losses times their shares, so the losses of pieces add up to it.
 """
@@ -12,8 +12,8 @@ import torch
 from stratagem.errors import UnknownName
 from stratagem.learning.losses.base import Columns, Totals, by_example
 
-Per = Literal["token", "example", "divisor"]
-"""How tokens share a batch.
+NormalizeBy = Literal["token", "example", "divisor"]
+"""Normalization of the summed token losses.
 
 token: all alike, so long replies weigh more (trl's dapo and, where a batch comes in one piece, bnpo).
 example: each example alike, so a token of a long reply weighs less (GRPO).
@@ -22,15 +22,15 @@ divisor: each token over its example's row `divisor`, whatever the reply's lengt
 """
 
 
-def check_per(per: Per) -> None:
-    """Refuse what is none of them."""
-    if per not in get_args(Per):
-        raise UnknownName("way to share a batch", str(per), get_args(Per))
+def check_normalize_by(normalize_by: NormalizeBy) -> None:
+    """Reject an unknown normalization."""
+    if normalize_by not in get_args(NormalizeBy):
+        raise UnknownName("`normalize_by` of a loss", str(normalize_by), get_args(NormalizeBy))
 
 
-def rows_of(per: Per) -> frozenset[str]:
-    """What must be known of each example."""
-    return frozenset({"divisor"}) if per == "divisor" else frozenset()
+def rows_of(normalize_by: NormalizeBy) -> frozenset[str]:
+    """Rows that the normalization needs of each example."""
+    return frozenset({"divisor"}) if normalize_by == "divisor" else frozenset()
 
 
 def counted(columns: Columns, weight: torch.Tensor | None = None) -> dict[str, float]:
@@ -41,11 +41,11 @@ def counted(columns: Columns, weight: torch.Tensor | None = None) -> dict[str, f
     return {"tokens": weight.sum().item() or 1.0, "examples": examples or 1.0}
 
 
-def shares(per: Per, columns: Columns, totals: Totals, weight: torch.Tensor) -> torch.Tensor:
+def shares(normalize_by: NormalizeBy, columns: Columns, totals: Totals, weight: torch.Tensor) -> torch.Tensor:
     """Each token's share [N], in proportion to its weight."""
-    if per == "token":
+    if normalize_by == "token":
         return weight / totals["tokens"]
-    if per == "divisor":
+    if normalize_by == "divisor":
         return weight / columns.rows["divisor"].to(weight)[columns.example]
     sizes = by_example(weight, columns) * totals["examples"]
     return weight / torch.where(sizes > 0, sizes, 1.0)[columns.example]

@@ -1,9 +1,10 @@
-"""Say more often what won, and less often what lost, in games that an earlier policy played against itself."""
+"""Offline policy gradient on games that an earlier policy played against itself."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import torch
 
@@ -21,7 +22,7 @@ class SPAG(Loss):
     """Self-play of adversarial games: offline policy gradient with a divergence, `-(rho A - beta rho log rho)` a reply.
 
     rho = pi(y|x) / ref(y|x), where the reference is the policy that played, and `rho log rho` averages to KL(pi, ref)
-    over what it said. A is the discounted outcome of the game (credit `spag`).
+    over what it said. A is the discounted outcome of the game (estimator `spag`).
     Reference: Cheng 2024, as in SCO-PAL's appendix B.2; its two halves, one for each player, are the row `weight`:
     N / (2 N_player) of N replies, or 1 where seats are balanced.
     What differs: the mean is over replies and not over episodes of replies, a constant factor, as in the authors' code;
@@ -30,17 +31,19 @@ class SPAG(Loss):
     When not: rho of a whole long reply soon leaves any range; then `ratio="token"`, or a clip.
     """
 
-    beta: float = 0.2
-    """The weight of the divergence."""
+    replaced: ClassVar[Mapping[str, str]] = {"beta": "kl_coef", "clip": "clip_range"}
+
+    kl_coef: float = 0.2
+    """Coefficient beta of the KL penalty."""
     ratio: Ratio = "reply"
-    """Of the whole reply (the paper), or the geometric mean over its tokens (the authors' code)."""
-    clip: float | None = None
-    """How far from 1 the ratio still counts; the authors' code has 0.2, the paper none."""
+    """Ratio of the whole reply (the paper), or its geometric mean over the tokens (the authors' code)."""
+    clip_range: float | None = None
+    """Clip range of the ratio around 1; the authors' code has 0.2, the paper none."""
 
     def __post_init__(self) -> None:
-        within(self, "beta", self.beta, 0.0)
-        if self.clip is not None:
-            within(self, "clip", self.clip, 0.0, 1.0)
+        within(self, "kl_coef", self.kl_coef, 0.0)
+        if self.clip_range is not None:
+            within(self, "clip_range", self.clip_range, 0.0, 1.0)
         if self.ratio not in get_args(Ratio):
             raise UnknownName("ratio of SPAG", str(self.ratio), get_args(Ratio))
 
@@ -62,9 +65,9 @@ class SPAG(Loss):
             log_rho = log_rho / by_example(torch.ones_like(said), columns).clamp(min=1.0)
         log_rho = log_rho.clamp(-EXTREME, EXTREME)
         rho = log_rho.exp()
-        charged = columns.rows["advantage"].to(rho) - self.beta * log_rho
-        gain = rho * charged
-        if self.clip is not None:
-            gain = torch.minimum(gain, rho.clamp(1.0 - self.clip, 1.0 + self.clip) * charged)
+        penalised = columns.rows["advantage"].to(rho) - self.kl_coef * log_rho
+        gain = rho * penalised
+        if self.clip_range is not None:
+            gain = torch.minimum(gain, rho.clamp(1.0 - self.clip_range, 1.0 + self.clip_range) * penalised)
         loss = -(gain * columns.rows["weight"].to(rho)).sum() / totals["weight"]
-        return LossOutput(loss, sums(ratio=rho, reference_kl=rho * log_rho), ranges(ratio=rho))
+        return LossOutput(loss, sums(ratio=rho, kl=rho * log_rho), ranges(ratio=rho))

@@ -1,36 +1,40 @@
-"""Expect what came."""
+"""Clipped squared error of the value head."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 
 from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Outputs, Totals
 from stratagem.learning.losses.measuring import sums
-from stratagem.learning.losses.sharing import Per, check_per, counted, rows_of, shares
+from stratagem.learning.losses.sharing import NormalizeBy, check_normalize_by, counted, rows_of, shares
 from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
 class Value(Loss):
-    """Half the squared error of the value head, or that of the value kept near the old one, whichever is greater.
+    """Half the squared error of the value head, or that of the clipped value, whichever is greater.
 
     A token's loss is `max((V - R)^2, (clip(V, old - c, old + c) - R)^2) / 2`.
-    Reference: trl 0.11's PPOTrainer, after OpenAI's PPO2; ShapeLLM trains with it. `explained` is the share of the
-    returns' variance that the value explains: 1 at best, 0 for a constant, less where it is worse than the mean.
+    Reference: trl 0.11's PPOTrainer, after OpenAI's PPO2; ShapeLLM trains with it. The metric
+    `explained_variance` is 1 at best, 0 for a constant, and negative where the value is worse than the mean return.
     When not: the clip is in units of the return, so scale rewards or turn it off where returns are much greater than 1.
     """
 
-    clip: float | None = 0.2
-    """How far from the old value a value still counts; without it, the plain squared error."""
-    per: Per = "token"
-    """What the loss is divided by."""
+    replaced: ClassVar[Mapping[str, str]] = {"clip": "clip_range", "per": "normalize_by"}
+
+    clip_range: float | None = 0.2
+    """Clip range around the old value; without it, the plain squared error."""
+    normalize_by: NormalizeBy = "token"
+    """Divisor of the summed token losses: the tokens, each example's tokens, or a given divisor."""
 
     def __post_init__(self) -> None:
-        if self.clip is not None:
-            within(self, "clip", self.clip, 0.0)
-        check_per(self.per)
+        if self.clip_range is not None:
+            within(self, "clip_range", self.clip_range, 0.0)
+        check_normalize_by(self.normalize_by)
 
     @property
     def extras(self) -> frozenset[Extra]:
@@ -38,11 +42,11 @@ class Value(Loss):
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset({"return"} if self.clip is None else {"return", "old_value"})
+        return frozenset({"return"} if self.clip_range is None else {"return", "old_value"})
 
     @property
     def rows(self) -> frozenset[str]:
-        return rows_of(self.per)
+        return rows_of(self.normalize_by)
 
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
         counts = counted(columns)
@@ -53,15 +57,19 @@ class Value(Loss):
         returns = columns.tokens["return"].to(values)
         error = (values - returns).square()
         worse = error
-        if self.clip is not None:
+        if self.clip_range is not None:
             near = columns.tokens["old_value"].to(values)
-            worse = torch.maximum(error, (values.clamp(near - self.clip, near + self.clip) - returns).square())
-        loss = 0.5 * (worse * shares(self.per, columns, totals, torch.ones_like(values))).sum()
-        seen = sums(value=values, returns=returns, error=error, clipped=worse > error)
-        return LossOutput(loss, {**seen, "explained": _explained(error, returns, totals["mean_return"])})
+            worse = torch.maximum(
+                error, (values.clamp(near - self.clip_range, near + self.clip_range) - returns).square()
+            )
+        loss = 0.5 * (worse * shares(self.normalize_by, columns, totals, torch.ones_like(values))).sum()
+        metrics = sums(value=values, returns=returns, squared_error=error, clip_fraction=worse > error)
+        return LossOutput(
+            loss, {**metrics, "explained_variance": _explained_variance(error, returns, totals["mean_return"])}
+        )
 
 
-def _explained(error: torch.Tensor, returns: torch.Tensor, mean: float) -> tuple[float, float]:
-    """How much less the error is than the spread of the returns, and that spread."""
-    spread = (returns - mean).square().sum().item()
-    return spread - error.detach().sum().item(), spread
+def _explained_variance(error: torch.Tensor, returns: torch.Tensor, mean: float) -> tuple[float, float]:
+    """Variance of the returns less the squared error, and that variance, both summed."""
+    variance = (returns - mean).square().sum().item()
+    return variance - error.detach().sum().item(), variance
