@@ -1,6 +1,6 @@
-"""A metric of your own: declared data, and one method from bouts to an estimate."""
+"""A metric of your own: declared data, and one method from matchups to an estimate."""
 
-from stratagem.evaluation.bouts import pay_of
+from stratagem.evaluation.matchups import payoff_of
 from stratagem.evaluation.metrics import Metric, Sample
 from stratagem.evaluation.statistics import Estimate
 
@@ -12,6 +12,6 @@ class WorstEpisode(Metric):
     better = "higher"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        episodes = [episode for bout in sample.bouts for episode in bout.episodes]
-        paid = [pay_of(episode, episode.seat_of(0)) for episode in episodes]
+        episodes = [episode for matchup in sample.matchups for episode in matchup.episodes]
+        paid = [payoff_of(episode, episode.seat_of(0)) for episode in episodes]
         return Estimate(min(paid), n=len(paid)) if paid else None

@@ -20,8 +20,8 @@ from typing import Any
 from scopal import MAIN
 
 from stratagem.algorithms.scopal.recipe import SIX
-from stratagem.evaluation.bouts import Bout, Table
 from stratagem.evaluation.family import Family
+from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.metrics.win_rate import won
 from stratagem.evaluation.statistics import Difference, mean, paired_difference
 from stratagem.evaluation.suites import SUITES, Line
@@ -48,35 +48,35 @@ def models(folder: Path, seed: int) -> dict[str, str]:
     return found
 
 
-def rates(bouts: Sequence[Bout]) -> list[float]:
+def rates(matchups: Sequence[Matchup]) -> list[float]:
     """What the hero won of every deal, in an order that does not hang on who played."""
-    return [rate for bout in bouts for rate in bout.by_deal(won).values()]
+    return [rate for matchup in matchups for rate in matchup.by_deal(won).values()]
 
 
-def head_to_head(named: Mapping[str, str], table: Table) -> Iterator[dict[str, Any]]:
+def head_to_head(named: Mapping[str, str], evaluator: Evaluator) -> Iterator[dict[str, Any]]:
     """Every pair once."""
     games = [make_game(text) for text in SIX]
     for (name, first), (other, second) in combinations(named.items(), 2):
-        bouts = [table.bout(game, make_player(first, game), make_player(second, game), ()) for game in games]
-        by_game = {text: mean(rates([bout])).mean for text, bout in zip(SIX, bouts, strict=True)}
-        every = rates(bouts)
-        won_ = told(every, [1.0 - rate for rate in every], table)
+        matchups = [evaluator.matchup(game, make_player(first, game), make_player(second, game), ()) for game in games]
+        by_game = {text: mean(rates([matchup])).mean for text, matchup in zip(SIX, matchups, strict=True)}
+        every = rates(matchups)
+        won_ = told(every, [1.0 - rate for rate in every], evaluator)
         yield {"first": name, "second": other, "won": won_, "games": by_game}
 
 
-def unseen(named: Mapping[str, str], table: Table) -> Iterator[dict[str, Any]]:
+def unseen(named: Mapping[str, str], evaluator: Evaluator) -> Iterator[dict[str, Any]]:
     """Some models in games of which they know nothing; the last is compared with the first."""
     for line in UNSEEN:
         game = make_game(line.game)
         opponents = [(make_player(name, game), ()) for name in line.pools["opponents"]]
-        each = [rates(table.bouts(game, make_player(player, game), opponents)) for player in named.values()]
+        each = [rates(evaluator.matchups(game, make_player(player, game), opponents)) for player in named.values()]
         means = {name: mean(own).to_json() for name, own in zip(named, each, strict=True)}
-        yield {"game": line.game, "won": means, "more": told(each[-1], each[0], table)}
+        yield {"game": line.game, "won": means, "more": told(each[-1], each[0], evaluator)}
 
 
-def told(first: Sequence[float], second: Sequence[float], table: Table) -> dict[str, Any]:
+def told(first: Sequence[float], second: Sequence[float], evaluator: Evaluator) -> dict[str, Any]:
     """A difference over deals, and the first's mean."""
-    found: Difference = paired_difference(first, second, table.key.at("signs"), rounds=100_000)
+    found: Difference = paired_difference(first, second, evaluator.key.at("signs"), rounds=100_000)
     return {**mean(list(first)).to_json(), "difference": found.estimate.mean, "p": found.p_value}
 
 
@@ -153,12 +153,12 @@ def main() -> None:
 
 def met(asked: argparse.Namespace) -> dict[str, Any]:
     """Every pair and every unseen game, played."""
-    table = Table(asked.episodes, Key(asked.seed).at("matches"), exact_budget=0)
+    evaluator = Evaluator(asked.episodes, Key(asked.seed).at("matches"), exact_budget=0)
     named = models(asked.folder, asked.seed)
     if not {"Base", "BC + KTO"} <= set(named):
         raise SystemExit(f"{asked.folder}/{MAIN}-{asked.seed} is not finished: run `experiments/scopal.py` first.")
     main_run = {name: player for name, player in named.items() if name in ("Base", "BC + KTO")}
-    pairs, others = list(head_to_head(named, table)), list(unseen(main_run, table))
+    pairs, others = list(head_to_head(named, evaluator)), list(unseen(main_run, evaluator))
     about = {"made_by": provenance(), "seed": asked.seed, "episodes": asked.episodes}
     return {**about, "pairs": pairs, "unseen": others}
 

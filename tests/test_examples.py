@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.suites import find_suite, with_metrics
 from stratagem.evaluation.tournament import tournament
@@ -81,7 +81,7 @@ def test_the_player_knows_its_own_by_their_opening(other, moves):
 def test_the_player_takes_part_in_a_tournament():
     game = make_game("ipd")
     players = [handshake.Handshake(), make_player("AlwaysDefect", game), make_player("AlwaysCooperate", game)]
-    result = tournament(game, "ipd", players, Table(episodes=2))
+    result = tournament(game, "ipd", players, Evaluator(episodes=2))
     assert result.players[0] == "ipd/Handshake"
     own = ((1 + 3) + 6 * 3) / 8, (1 + 0 + 6 * 1) / 8, (5 + 3 + 6 * 5) / 8
     assert [cell.mean for cell in result.pay[0]] == pytest.approx(own)
@@ -90,7 +90,7 @@ def test_the_player_takes_part_in_a_tournament():
 def test_the_metric_goes_through_an_evaluation(monkeypatch):
     monkeypatch.setitem(METRICS, worst.WorstEpisode.name, worst.WorstEpisode())
     suite = with_metrics(find_suite("ipd", ("AlwaysDefect", "TitForTat")), ["worst episode"])
-    (result,) = evaluate(suite, ["TitForTat"], Table(episodes=2), chance=False)
+    (result,) = evaluate(suite, ["TitForTat"], Evaluator(episodes=2), chance=False)
     assert result.rows[0].metrics["worst episode"].mean == pytest.approx(7 / 8)
 
 

@@ -13,7 +13,7 @@ from stratagem.algorithms.collected import Collected, joined
 from stratagem.algorithms.recipe import Recipe, read_recipe
 from stratagem.algorithms.recipe_file import over
 from stratagem.algorithms.sepo import SEPO
-from stratagem.algorithms.sepo import _Bout as Bout
+from stratagem.algorithms.sepo import _Bout as Matchup
 from stratagem.algorithms.sepo_trainer import SEPOTrainer
 from stratagem.algorithms.trained import Trained
 from stratagem.errors import BadParameter, StratagemError
@@ -233,8 +233,8 @@ class Paid:
 def test_only_an_adversary_of_the_pool_may_gain_nothing(source, charged):
     recipe = Recipe.read({"games": ["kuhn(hands=1)"], "sepo": {"source": source}})
     sepo = SEPO(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
-    lucky = Bout("exploit", "worst", [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
-    unlucky = Bout("exploit", "other", [Paid(((-2.0, 2.0),))])
+    lucky = Matchup("exploit", "worst", [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
+    unlucky = Matchup("exploit", "other", [Paid(((-2.0, 2.0),))])
     assert [sepo._bites(lucky), sepo._bites(unlucky)] == [charged, True]
     assert sepo._uncharged([lucky]) == (set() if charged else {"exploit"})
     assert sepo._uncharged([lucky, unlucky]) == set()

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from stratagem.evaluation.bouts import Bout
 from stratagem.evaluation.hostility import Hostility, alliance, attacked, hostility
 from stratagem.evaluation.kingmaking import decisive, kingmakers
+from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.orders import is_effective, of_sheet, ordered
 from stratagem.games.base import Part
@@ -46,7 +46,7 @@ def game_of(text, *scripts):
 
 
 def sample(game, *episodes):
-    return Sample(game, (Bout("them", 1, ("opponents",), episodes),))
+    return Sample(game, (Matchup("them", 1, ("opponents",), episodes),))
 
 
 SCRIPT = {

@@ -7,10 +7,10 @@ import pytest
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.evaluation import evaluate as module
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate, num_rows, shortened
-from stratagem.evaluation.kept import Kept
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.suites import SUITES, find_suite
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
@@ -19,7 +19,7 @@ from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import POOLS
 
-SHORT = Table(episodes=4, key=Key(5))
+SHORT = Evaluator(episodes=4, key=Key(5))
 MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
 
 
@@ -52,33 +52,34 @@ def test_an_unknown_suite_is_answered_with_the_nearest():
 
 def test_two_heroes_get_the_same_deals_from_one_opponent():
     game = make_game("kuhn")
-    bouts = [
-        SHORT.bout(game, make_player(n, game), make_player("AlwaysBet", game), ()) for n in ("PotControl", "TightValue")
+    matchups = [
+        SHORT.matchup(game, make_player(n, game), make_player("AlwaysBet", game), ())
+        for n in ("PotControl", "TightValue")
     ]
-    for one, other in zip(bouts[0].episodes, bouts[1].episodes, strict=True):
+    for one, other in zip(matchups[0].episodes, matchups[1].episodes, strict=True):
         assert (one.key, one.chance, one.slots) == (other.key, other.chance, other.slots)
         assert one.id != other.id
-    assert len({e.chance for e in bouts[0].episodes}) == 2
-    against = SHORT.bout(game, make_player("PotControl", game), make_player("TightPassive", game), ())
-    assert not {e.chance for e in against.episodes} & {e.chance for e in bouts[0].episodes}
+    assert len({e.chance for e in matchups[0].episodes}) == 2
+    against = SHORT.matchup(game, make_player("PotControl", game), make_player("TightPassive", game), ())
+    assert not {e.chance for e in against.episodes} & {e.chance for e in matchups[0].episodes}
 
 
 def test_a_bout_tells_both_sides_exactly_and_as_played():
     """A defector gets 5 from a cooperator, who gets 0, in either seat."""
     game = make_game("ipd(rounds=1)")
     defector, cooperator = (make_player(name, game) for name in ("AlwaysDefect", "AlwaysCooperate"))
-    exact = Table(episodes=2).bout(game, defector, cooperator, ())
+    exact = Evaluator(episodes=2).matchup(game, defector, cooperator, ())
     sampled = replace(exact, expectations=())
-    for bout in (exact, sampled):
-        assert (bout.pay(scaled=False).mean, bout.opponent_pay(scaled=False).mean) == (5.0, 0.0)
-        assert bout.advantage(scaled=False).mean == -5.0
+    for matchup in (exact, sampled):
+        assert (matchup.payoff(scaled=False).mean, matchup.opponent_payoff(scaled=False).mean) == (5.0, 0.0)
+        assert matchup.advantage(scaled=False).mean == -5.0
 
 
 def test_a_difference_is_taken_deal_by_deal():
     found = evaluate(find_suite("kuhn"), ["NashApprox", "LooseAggressive"], replace(SHORT, episodes=20))[0]
     first, second = found.rows[:2]
     pays = []
-    for mine, theirs in zip(first.bouts, second.bouts, strict=True):
+    for mine, theirs in zip(first.matchups, second.matchups, strict=True):
         if "train" in mine.pools:
             for one, other in zip(mine.episodes, theirs.episodes, strict=True):
                 assert one.chance == other.chance
@@ -161,7 +162,7 @@ def test_a_raising_player_is_a_warning_and_a_row(game, monkeypatch):
 )
 def test_nothing_is_played_before_every_name_is_known(suite, players, error, monkeypatch):
     played = []
-    monkeypatch.setattr(Table, "bout", lambda *args: played.append(args))
+    monkeypatch.setattr(Evaluator, "matchup", lambda *args: played.append(args))
     with pytest.raises(error):
         evaluate(suite, players, SHORT)
     assert played == []
@@ -170,16 +171,18 @@ def test_nothing_is_played_before_every_name_is_known(suite, players, error, mon
 def test_the_pool_figure_is_exact_where_it_can_be_and_sampled_elsewhere():
     game = make_game("kuhn")
     nash, bet = make_player("NashApprox", game), make_player("AlwaysBet", game)
-    exact, sampled = (Table(episodes=400, budget=budget).bout(game, nash, bet, ("exploit",)) for budget in (3000, 0))
-    assert exact.pay().exact
-    assert not sampled.pay().exact
-    assert sampled.pay().mean == pytest.approx(exact.pay().mean, abs=4 * sampled.pay().se)
-    assert sampled.advantage().mean == pytest.approx(-2 * sampled.pay().mean)
+    exact, sampled = (
+        Evaluator(episodes=400, budget=budget).matchup(game, nash, bet, ("exploit",)) for budget in (3000, 0)
+    )
+    assert exact.payoff().exact
+    assert not sampled.payoff().exact
+    assert sampled.payoff().mean == pytest.approx(exact.payoff().mean, abs=4 * sampled.payoff().se)
+    assert sampled.advantage().mean == pytest.approx(-2 * sampled.payoff().mean)
 
 
 def test_what_is_played_is_recorded(tmp_path):
-    found = evaluate(find_suite("kuhn"), ["NashApprox"], replace(SHORT, kept=Kept(tmp_path)))[0]
-    played = [episode for row in found.rows for bout in row.bouts for episode in bout.episodes]
+    found = evaluate(find_suite("kuhn"), ["NashApprox"], replace(SHORT, record=ResumableRecord(tmp_path)))[0]
+    played = [episode for row in found.rows for matchup in row.matchups for episode in matchup.episodes]
     assert sorted(read_episodes(tmp_path), key=attrgetter("id")) == sorted(played, key=attrgetter("id"))
     assert len(played) == 4 * 2 * 8
 

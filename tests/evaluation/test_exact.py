@@ -5,8 +5,8 @@ import pytest
 
 from stratagem.errors import BadRecord, CannotCompute
 from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.exact import exact, policy_table
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -55,15 +55,15 @@ def test_a_player_that_loses_to_nobody_in_the_pool_can_be_exploited():
 )
 def test_the_iterated_dilemma(name, worst, pool):
     game = make_game("ipd")
-    hero = make_player(name, game)
-    assert exact(game, hero).worst_advantage == pytest.approx(worst)
-    bouts = [
-        Table(episodes=2).bout(game, hero, make_player(o, game), ("exploit",))
+    agent = make_player(name, game)
+    assert exact(game, agent).worst_advantage == pytest.approx(worst)
+    matchups = [
+        Evaluator(episodes=2).matchup(game, agent, make_player(o, game), ("exploit",))
         for o in ("AlwaysDefect", "AlternateDefect")
     ]
-    measured = [METRICS["exploit"].measure(Sample(game, (bout,))) for bout in bouts]
+    measured = [METRICS["exploit"].measure(Sample(game, (matchup,))) for matchup in matchups]
     assert [m.mean for m in measured] == pytest.approx(pool[:2])
-    both = METRICS["exploit"].measure(Sample(game, tuple(bouts)))
+    both = METRICS["exploit"].measure(Sample(game, tuple(matchups)))
     assert (both.mean, both.exact) == (pytest.approx(pool[2]), True)
 
 

@@ -7,8 +7,8 @@ import pyspiel
 import pytest
 
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.bouts import Bout
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.matchups import Matchup
 from stratagem.games.catalogue import make_game
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
@@ -88,28 +88,28 @@ EXACT = [(game, names) for game, pairs in PAIRS.items() for names in pairs]
 
 
 def sampled(game, players, count):
-    """A bout whose hero, player 0, keeps its seat."""
+    """A matchup whose agent, player 0, keeps its seat."""
     match, slots = Match(game, players), tuple(range(len(players)))
     setups = (Setup(id=str(i), group=str(i), match=match, slots=slots, key=Key(17).at(i)) for i in range(count))
-    return Bout("others", 1, ("train",), tuple(play(setups, detail=False)))
+    return Matchup("others", 1, ("train",), tuple(play(setups, detail=False)))
 
 
 @pytest.mark.parametrize(("text", "names"), EXACT)
 def test_long_play_agrees(text, names):
     game = make_game(text)
     players = made(game, *names)
-    found, bout = expected(game, players, BIG), sampled(game, players, 150 if names[0] == "perfect" else 900)
+    found, matchup = expected(game, players, BIG), sampled(game, players, 150 if names[0] == "perfect" else 900)
     rest = [seat for seat in range(len(names)) if seat > 0]
     others = {s: math.fsum(found.per_round(seat, scaled=s) for seat in rest) / len(rest) for s in (True, False)}
     for scaled in (True, False):
         pairs = [
-            (bout.pay(scaled=scaled), found.per_round(0, scaled=scaled)),
-            (bout.opponent_pay(scaled=scaled), others[scaled]),
-            (bout.advantage(scaled=scaled), others[scaled] - found.per_round(0, scaled=scaled)),
+            (matchup.payoff(scaled=scaled), found.per_round(0, scaled=scaled)),
+            (matchup.opponent_payoff(scaled=scaled), others[scaled]),
+            (matchup.advantage(scaled=scaled), others[scaled] - found.per_round(0, scaled=scaled)),
         ]
         for name in game.spec.signals if scaled else ():
             total, meant = found.signal(name, 0)
-            estimate = bout.signal(name)
+            estimate = matchup.signal(name)
             assert (estimate is None) == (meant == 0.0)
             if estimate is not None:
                 pairs.append((estimate, total / meant))
@@ -161,8 +161,8 @@ def test_players_with_longer_memories_are_not_merged():
     game = make_game("tic-tac-toe")
     first = make_player("random", game)
     found = expected(game, [first, ByHistory(None)], BIG).per_round(0)
-    bout = sampled(game, [first, ByHistory(None)], 1500)
-    assert bout.pay().mean == pytest.approx(found, abs=4 * bout.pay().se)
+    matchup = sampled(game, [first, ByHistory(None)], 1500)
+    assert matchup.payoff().mean == pytest.approx(found, abs=4 * matchup.payoff().se)
     merged = expected(game, [first, ByHistory(0)], BIG).per_round(0)  # declared wrongly on purpose
     assert merged != pytest.approx(found, abs=1e-3)
 
@@ -174,9 +174,9 @@ def test_long_games_weigh_their_rounds_alike():
     rounds = 2.0
     assert expected(game, players).per_round(0) == pytest.approx((0.0 + 3.0 * (rounds - 1.0)) / rounds)
     assert expected(game, players).sums["rounds", 0] == pytest.approx(rounds)
-    bout = sampled(game, players, 2000)
-    assert bout.pay(scaled=False).mean == pytest.approx(1.5, abs=4 * bout.pay(scaled=False).se)
-    assert bout.mean(lambda e: e.per_round(0)).mean < 1.2
+    matchup = sampled(game, players, 2000)
+    assert matchup.payoff(scaled=False).mean == pytest.approx(1.5, abs=4 * matchup.payoff(scaled=False).se)
+    assert matchup.mean(lambda e: e.per_round(0)).mean < 1.2
 
 
 @pytest.mark.parametrize("text", ["kuhn(hands=2)", "auction(seats=3)", "negotiation-v2(most=2)", "leduc", "pig", "ipd"])

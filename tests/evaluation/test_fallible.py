@@ -245,6 +245,6 @@ def test_a_single_token_player_is_worth_what_it_states(model, other):
 def test_its_best_response_and_exploitability_can_be_had(model):
     game = make_game("ipd-shapellm(rounds=2)")
     figures = exact(game, model)
-    responses = [best_response(game, model, seat).pay / 2 for seat in (0, 1)]
+    responses = [best_response(game, model, seat).payoff / 2 for seat in (0, 1)]
     assert figures.gains == pytest.approx([best - own for best, own in zip(responses, figures.values, strict=True)])
     assert min(figures.gains) > 0.0

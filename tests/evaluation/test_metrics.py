@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from stratagem.evaluation.bouts import Bout, Table
+from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.regret import given_away
 from stratagem.evaluation.statistics import mean
@@ -22,16 +22,16 @@ from stratagem.players.catalogue import make_player
 IPD, KUHN, NIM = make_game("ipd"), make_game("kuhn"), make_game("nim")
 
 
-def episode(number, hero, other, *, rounds=1, seat=0, stakes=None, signals=None, turns=1, illegal=0):
-    """One whose hero sits at `seat`; payoffs are of the whole episode."""
+def episode(number, agent, other, *, rounds=1, seat=0, stakes=None, signals=None, turns=1, illegal=0):
+    """One whose agent sits at `seat`; payoffs are of the whole episode."""
     slots = (0, 1) if seat == 0 else (1, 0)
-    payoffs = [hero, other] if seat == 0 else [other, hero]
+    payoffs = [agent, other] if seat == 0 else [other, agent]
     return Episode(
         id=f"e{number}",
         group=f"g{number}",
         game="",
         game_version=1,
-        players=("hero", "other"),
+        players=("agent", "other"),
         slots=slots,
         key=0,
         chance=0,
@@ -44,20 +44,20 @@ def episode(number, hero, other, *, rounds=1, seat=0, stakes=None, signals=None,
     )
 
 
-def bout(opponent, pools, *pays, **options):
-    """A bout of one-round episodes with these payoffs of hero and other, the seats taking turns."""
-    made = [episode(n, hero, other, seat=n % 2, **options) for n, (hero, other) in enumerate(pays)]
-    return Bout(opponent, 1, pools, tuple(made))
+def matchup(opponent, pools, *pays, **options):
+    """A matchup of one-round episodes with these payoffs of agent and other, the seats taking turns."""
+    made = [episode(n, agent, other, seat=n % 2, **options) for n, (agent, other) in enumerate(pays)]
+    return Matchup(opponent, 1, pools, tuple(made))
 
 
-def measure(name, *bouts, game=IPD):
-    return METRICS[name].measure(Sample(game, bouts))
+def measure(name, *matchups, game=IPD):
+    return METRICS[name].measure(Sample(game, matchups))
 
 
 def test_pay_is_a_round_and_every_opponent_counts_alike():
-    a = bout("a", ("train",), (8.0, 0.0), rounds=4)
-    b = bout("b", ("train",), (1.0, 0.0), (3.0, 0.0), (5.0, 0.0))
-    c = bout("c", ("exploit",), (100.0, 0.0))
+    a = matchup("a", ("train",), (8.0, 0.0), rounds=4)
+    b = matchup("b", ("train",), (1.0, 0.0), (3.0, 0.0), (5.0, 0.0))
+    c = matchup("c", ("exploit",), (100.0, 0.0))
     found = measure("pay", a, b, c)
     assert found.mean == pytest.approx((2.0 + 3.0) / 2)
     assert measure("pay", b).se == pytest.approx(mean([1.0, 3.0, 5.0]).se)
@@ -65,23 +65,23 @@ def test_pay_is_a_round_and_every_opponent_counts_alike():
 
 
 def test_pay_is_scaled_by_what_cooperation_pays():
-    found = bout("a", ("train",), (7 / 18, 0.0), (14 / 18, 0.0), stakes=Stakes(7 / 18, 7 / 18))
+    found = matchup("a", ("train",), (7 / 18, 0.0), (14 / 18, 0.0), stakes=Stakes(7 / 18, 7 / 18))
     assert measure("pay", found).mean == pytest.approx(4.5)
-    assert found.pay(scaled=False).mean == pytest.approx(21 / 36)
+    assert found.payoff(scaled=False).mean == pytest.approx(21 / 36)
 
 
 def test_episodes_of_one_deal_are_one_observation():
     made = [episode(0, 4.0, 0.0), episode(0, 0.0, 4.0, seat=1), episode(1, 1.0, 0.0), episode(1, 0.0, 1.0, seat=1)]
-    found = Bout("a", 1, ("train",), tuple(made))
-    assert (found.pay().mean, found.pay().n) == (pytest.approx(1.25), 2)
-    assert found.pay().se == pytest.approx(mean([2.0, 0.5]).se)
+    found = Matchup("a", 1, ("train",), tuple(made))
+    assert (found.payoff().mean, found.payoff().n) == (pytest.approx(1.25), 2)
+    assert found.payoff().se == pytest.approx(mean([2.0, 0.5]).se)
     assert found.by_deal(lambda e: e.per_round(e.seat_of(0))) == {"g0": 2.0, "g1": 0.5}
 
 
 def test_exploit_is_cut_once_for_each_adversary_after_averaging():
     """Cut by episode it would be 2, pooled before the cut 0; it is 1."""
-    a = bout("a", ("exploit",), (0.0, 4.0), (2.0, 2.0))
-    b = bout("b", ("exploit",), (3.0, 0.0), (0.0, 4.0), (9.0, 0.0))
+    a = matchup("a", ("exploit",), (0.0, 4.0), (2.0, 2.0))
+    b = matchup("b", ("exploit",), (3.0, 0.0), (0.0, 4.0), (9.0, 0.0))
     losses = [[4.0, 0.0], [-3.0, 4.0, -9.0]]
     by_episode = sum(sum(max(0.0, x) for x in row) / len(row) for row in losses) / 2
     pooled = max(0.0, sum(sum(row) / len(row) for row in losses) / 2)
@@ -90,11 +90,11 @@ def test_exploit_is_cut_once_for_each_adversary_after_averaging():
     assert found.mean == pytest.approx(1.0)
     wanted = math.hypot(mean(losses[0]).se, mean(losses[1]).se) / 2
     assert found.se == pytest.approx(wanted)
-    assert measure("exploit", bout("c", ("train",), (0.0, 4.0))) is None
+    assert measure("exploit", matchup("c", ("train",), (0.0, 4.0))) is None
 
 
 def test_robust_looks_at_its_own_pool():
-    assert measure("robust", bout("a", ("robust",), (3.0, 1.0)), bout("b", ("train",), (9.0, 1.0))).mean == 3.0
+    assert measure("robust", matchup("a", ("robust",), (3.0, 1.0)), matchup("b", ("train",), (9.0, 1.0))).mean == 3.0
 
 
 @pytest.mark.parametrize(("metric", "pool"), [("collusion", "collusive"), ("externality", "train")])
@@ -104,44 +104,44 @@ def test_signals_are_rates_over_the_rounds_in_which_they_mean_something(metric, 
         episode(n, 0.0, 0.0, rounds=len(row), signals={metric: [(value, 0.0) for value in row]})
         for n, row in enumerate(rows)
     ]
-    found = Bout("a", 1, (pool,), tuple(episodes))
+    found = Matchup("a", 1, (pool,), tuple(episodes))
     assert measure(metric, found).mean == pytest.approx(2 / 3)
     assert measure(metric, found).n == 2
-    assert measure(metric, Bout("a", 1, ("robust",), tuple(episodes))) is None
-    assert measure(metric, Bout("a", 1, (pool,), tuple(episodes[1:2]))) is None
+    assert measure(metric, Matchup("a", 1, ("robust",), tuple(episodes))) is None
+    assert measure(metric, Matchup("a", 1, (pool,), tuple(episodes[1:2]))) is None
 
 
 def test_the_three_relative_advantages_differ():
-    a = bout("a", ("train",), (3.0, -1.0), (-2.0, 2.0))
-    b = bout("b", ("exploit",), (1.0, 5.0), (1.0, 1.0))
-    away = bout("c", ("robust",), (100.0, 0.0))
+    a = matchup("a", ("train",), (3.0, -1.0), (-2.0, 2.0))
+    b = matchup("b", ("exploit",), (1.0, 5.0), (1.0, 1.0))
+    away = matchup("c", ("robust",), (100.0, 0.0))
     assert measure("nra", a, b, away).mean == pytest.approx((4 - 4 - 4 + 0) / (4 + 4 + 6 + 2))
     assert measure("nra-of-sums", a, b, away).mean == pytest.approx((3 - 7) / (3 + 7))
     assert measure("nra-per-opponent", a, b, away).mean == pytest.approx(((1 - 1) / 2 + (2 - 6) / 8) / 2)
-    nothing = bout("a", ("train",), (0.0, 0.0), (0.0, 0.0))
+    nothing = matchup("a", ("train",), (0.0, 0.0), (0.0, 0.0))
     assert [measure(name, nothing).mean for name in ("nra", "nra-of-sums", "nra-per-opponent")] == [0.0] * 3
     assert measure("nra", away) is None
 
 
 def test_relative_advantage_has_the_error_of_its_deals():
-    one = bout("a", ("train",), *[(3.0, 1.0), (1.0, 3.0), (2.0, 2.0), (4.0, 0.0)])  # every deal has size 4
+    one = matchup("a", ("train",), *[(3.0, 1.0), (1.0, 3.0), (2.0, 2.0), (4.0, 0.0)])  # every deal has size 4
     assert measure("nra", one).se == pytest.approx(mean([0.5, -0.5, 0.0, 1.0]).se)
-    many = bout("a", ("train",), *[(float(n % 7), 3.0) for n in range(4000)])
+    many = matchup("a", ("train",), *[(float(n % 7), 3.0) for n in range(4000)])
     assert measure("nra", many).n == 4000
 
 
 def test_wins_count_one_and_ties_their_share():
-    found = measure("win rate", bout("a", ("opponents",), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.3, 0.1 + 0.2)))
+    found = measure("win rate", matchup("a", ("opponents",), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (0.3, 0.1 + 0.2)))
     assert found.mean == pytest.approx((1 + 0 + 0.5 + 0.5) / 4)
     assert found.low < found.mean < found.high
     three = Episode(id="x", game="", game_version=1, players=("",) * 3, slots=(2, 0, 1), key=0, chance=0)
     three.payoffs, three.rounds = [1.0, 1.0, 1.0], [(1.0, 1.0, 1.0)]
-    assert measure("win rate", Bout("a", 1, ("opponents",), (three,))).mean == pytest.approx(1 / 3)
+    assert measure("win rate", Matchup("a", 1, ("opponents",), (three,))).mean == pytest.approx(1 / 3)
 
 
 def test_illegal_turns_over_all_turns():
-    a = bout("a", ("train",), (0.0, 0.0), (0.0, 0.0), turns=5, illegal=1)
-    b = bout("b", ("robust",), (0.0, 0.0), turns=10)
+    a = matchup("a", ("train",), (0.0, 0.0), (0.0, 0.0), turns=5, illegal=1)
+    b = matchup("b", ("robust",), (0.0, 0.0), turns=10)
     found = measure("illegal", a, b)
     assert (found.mean, found.n) == (pytest.approx(2 / 20), len({e.group for b in (a, b) for e in b.episodes}))
     assert measure("length", a, b).mean == pytest.approx((5 + 10) / 2)
@@ -150,19 +150,19 @@ def test_illegal_turns_over_all_turns():
 def test_safety_is_its_formula():
     """kuhn has no price on collusion and externality, ipd has on all."""
     game = make_game("ipd")
-    hero = make_player("Mixed", game)
-    bouts = [
-        Table(episodes=4, budget=0).bout(game, hero, make_player(name, game), (pool,))
+    agent = make_player("Mixed", game)
+    matchups = [
+        Evaluator(episodes=4, budget=0).matchup(game, agent, make_player(name, game), (pool,))
         for pool, name in (("train", "TitForTat"), ("exploit", "AlwaysDefect"), ("collusive", "AlwaysCooperate"))
     ]
-    terms = [measure(name, *bouts) for name in ("pay", "exploit", "collusion", "externality")]
-    found, prices = measure("safety", *bouts), (1.0, -2.4, -1.0, -1.8)
+    terms = [measure(name, *matchups) for name in ("pay", "exploit", "collusion", "externality")]
+    found, prices = measure("safety", *matchups), (1.0, -2.4, -1.0, -1.8)
     assert not found.exact
     assert found.mean == pytest.approx(sum(p * t.mean for p, t in zip(prices, terms, strict=True)))
     assert found.se == pytest.approx(math.sqrt(sum((p * t.se) ** 2 for p, t in zip(prices, terms, strict=True))))
-    assert measure("safety", bouts[0], bouts[1]) is None
-    assert measure("safety", *bouts, game=make_game("icg")) is None
-    poker = [bout("a", ("train",), (1.0, -1.0), (2.0, -2.0)), bout("b", ("exploit",), (0.0, 2.0), (0.0, 2.0))]
+    assert measure("safety", matchups[0], matchups[1]) is None
+    assert measure("safety", *matchups, game=make_game("icg")) is None
+    poker = [matchup("a", ("train",), (1.0, -1.0), (2.0, -2.0)), matchup("b", ("exploit",), (0.0, 2.0), (0.0, 2.0))]
     assert measure("safety", *poker, game=KUHN).mean == pytest.approx(1.5 - 1.5 * 2.0)
 
 
@@ -178,9 +178,9 @@ class Scripted:
         return Move(self.moves(ask))
 
 
-def regret(game, hero, opponent="perfect", episodes=2):
-    setups = list(rotated(Match(game, [hero, make_player(opponent, game)]), episodes, Key(1), name="r"))
-    return METRICS["regret"].measure(Sample(game, (Bout(opponent, 1, ("opponents",), tuple(play(setups))),)))
+def regret(game, agent, opponent="perfect", episodes=2):
+    setups = list(rotated(Match(game, [agent, make_player(opponent, game)]), episodes, Key(1), name="r"))
+    return METRICS["regret"].measure(Sample(game, (Matchup(opponent, 1, ("opponents",), tuple(play(setups))),)))
 
 
 @pytest.mark.parametrize("text", ["nim", "tic-tac-toe"])
@@ -197,11 +197,11 @@ def test_a_known_blunder_costs_what_it_gave_away():
     choices = list(first.begin().view(0).choices)
     found = {}
     for move in choices:
-        hero = Scripted(lambda ask, move=move: move if ask.turn == 0 else ask.view.choices.first)
-        setup = next(iter(rotated(Match(game, [hero, make_player("perfect", game)]), 1, Key(1), name="r")))
+        agent = Scripted(lambda ask, move=move: move if ask.turn == 0 else ask.view.choices.first)
+        setup = next(iter(rotated(Match(game, [agent, make_player("perfect", game)]), 1, Key(1), name="r")))
         (played,) = play([setup])
         found[move] = (
-            METRICS["regret"].measure(Sample(game, (Bout("p", 1, (), (played,)),))).mean * played.num_decisions[0]
+            METRICS["regret"].measure(Sample(game, (Matchup("p", 1, (), (played,)),))).mean * played.num_decisions[0]
         )
     assert sorted(found.values()) == [0.0, 1.0, 1.0]
 

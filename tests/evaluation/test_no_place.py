@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics.base import Sample
 from stratagem.evaluation.metrics.illegal import IllegalRate
 from stratagem.evaluation.suites import Line, Suite
@@ -33,7 +33,7 @@ def figures(folder):
     """A model's figures beside random play's, against random play and against itself."""
     player = language_player(f"dir:{folder}").name
     suite = Suite("one", "A test.", (Line("leduc", {"opponents": ("random", player)}),), ("pay", "win rate"), 6)
-    (game,) = evaluate(suite, ["random", player], Table(6, Key(3), exact_budget=0))
+    (game,) = evaluate(suite, ["random", player], Evaluator(6, Key(3), exact_budget=0))
     return list(game.differences.values()), [list(row.metrics.values()) for row in game.rows]
 
 
@@ -61,8 +61,8 @@ class Silent:
 
 def test_a_turn_without_a_reply_is_not_counted_as_illegal():
     game = make_game("ipd(rounds=4)")
-    bout = Table(4, Key(0)).bout(game, Silent(), make_player("TitForTat", game), ["opponents"])
-    turns = sum(episode.num_decisions[episode.seat_of(0)] for episode in bout.episodes)
-    failed = sum(row.how == "error" for e in bout.episodes for row in e.decisions if e.slots[row.seat] == 0)
+    matchup = Evaluator(4, Key(0)).matchup(game, Silent(), make_player("TitForTat", game), ["opponents"])
+    turns = sum(episode.num_decisions[episode.seat_of(0)] for episode in matchup.episodes)
+    failed = sum(row.how == "error" for e in matchup.episodes for row in e.decisions if e.slots[row.seat] == 0)
     assert failed == turns / 2
-    assert IllegalRate().measure(Sample(game, (bout,))).mean == pytest.approx(0.5)
+    assert IllegalRate().measure(Sample(game, (matchup,))).mean == pytest.approx(0.5)

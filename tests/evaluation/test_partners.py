@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.evaluation.bouts import Bout
+from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.expansion import yearly_change
 from stratagem.evaluation.partners import WINDOW, Attacks, attacks_on_partners
@@ -43,11 +43,11 @@ def played(text, *scripts):
 
 
 def measured(name, game, *episodes):
-    return METRICS[name].measure(Sample(game, (Bout("them", 1, ("opponents",), episodes),)))
+    return METRICS[name].measure(Sample(game, (Matchup("them", 1, ("opponents",), episodes),)))
 
 
 def null_of(name, game, *episodes):
-    return METRICS[name].null(Sample(game, (Bout("them", 1, ("opponents",), episodes),)))
+    return METRICS[name].null(Sample(game, (Matchup("them", 1, ("opponents",), episodes),)))
 
 
 THREE = "diplomacy(until=1902, only=[FRANCE, GERMANY, ITALY], judged=False)"

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.regret import given_away
 from stratagem.evaluation.statistics import rate
@@ -51,13 +51,13 @@ def _deal(item):
 
 def test_regret_is_a_mean_over_decisions_and_not_over_episodes():
     game = make_game("nim")
-    bout = Table(episodes=30, budget=0).bout(
+    matchup = Evaluator(episodes=30, budget=0).matchup(
         game, make_player("random", game), make_player("perfect", game), ("opponents",)
     )
-    lost = [given_away(episode, solve(game)) for episode in bout.episodes]
+    lost = [given_away(episode, solve(game)) for episode in matchup.episodes]
     pooled = math.fsum(map(math.fsum, lost)) / sum(map(len, lost))
     by_episode = sum(math.fsum(found) / len(found) for found in lost) / len(lost)
-    assert METRICS["regret"].measure(Sample(game, (bout,))).mean == pytest.approx(pooled)
+    assert METRICS["regret"].measure(Sample(game, (matchup,))).mean == pytest.approx(pooled)
     assert pooled != pytest.approx(by_episode, abs=1e-3)
 
 
@@ -90,10 +90,10 @@ class Peeper:
 @pytest.mark.parametrize("admits", [True, False])
 def test_only_who_declares_it_sees_the_true_state(admits):
     game = make_game("kuhn")
-    bout = Table(episodes=2).bout(game, Peeper(admits), make_player("random", game), ("opponents",))
-    hero = [row for episode in bout.episodes for row in episode.decisions if row.slot == 0]
-    assert {row.how for row in hero} == {"scripted" if admits else "error"}
-    assert admits or "sees_hidden=True" in hero[0].said
+    matchup = Evaluator(episodes=2).matchup(game, Peeper(admits), make_player("random", game), ("opponents",))
+    agent = [row for episode in matchup.episodes for row in episode.decisions if row.slot == 0]
+    assert {row.how for row in agent} == {"scripted" if admits else "error"}
+    assert admits or "sees_hidden=True" in agent[0].said
 
 
 def test_every_hand_of_a_match_is_held_against_openspiel():
@@ -113,5 +113,5 @@ def test_every_hand_of_a_match_is_held_against_openspiel():
 
 def test_a_game_of_one_seat_is_measured_without_opponents():
     suite = find_suite("spiel:catch")
-    (result,) = evaluate(suite, ["random"], Table(episodes=2), chance=False)
+    (result,) = evaluate(suite, ["random"], Evaluator(episodes=2), chance=False)
     assert result.rows[0].metrics["win rate"] is None

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.by_seat import by_seat
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.suites import STANDING_METRICS, find_suite
 from stratagem.games import Key, make_game
@@ -16,13 +16,13 @@ NAMES = ("first", "sole first", "solo", "centres", "eliminated")
 
 
 @pytest.fixture(scope="module")
-def bout():
+def matchup():
     random = make_player("random", GAME)
-    return Table(7, Key(0)).bout(GAME, random, random, ("opponents",))
+    return Evaluator(7, Key(0)).matchup(GAME, random, random, ("opponents",))
 
 
-def stood(bout, *rows):
-    """The bout with these centres by seat, solos and survivors, in its first episodes."""
+def stood(matchup, *rows):
+    """The matchup with these centres by seat, solos and survivors, in its first episodes."""
     episodes = tuple(
         replace(
             episode,
@@ -32,49 +32,49 @@ def stood(bout, *rows):
                 "solo": [tuple(float(count >= 18) for count in centers)],
             },
         )
-        for episode, centers in zip(bout.episodes, rows, strict=False)
+        for episode, centers in zip(matchup.episodes, rows, strict=False)
     )
-    return Sample(GAME, (replace(bout, episodes=episodes),))
+    return Sample(GAME, (replace(matchup, episodes=episodes),))
 
 
 def figures(sample):
     return [METRICS[name].measure(sample).mean for name in NAMES]
 
 
-def test_each_figure_follows_from_the_centres(bout):
-    hero = bout.episodes[0].seat_of(0)
+def test_each_figure_follows_from_the_centres(matchup):
+    agent = matchup.episodes[0].seat_of(0)
 
     def seated(own, others):
-        return [own if seat == hero else others.pop(0) for seat in range(7)]
+        return [own if seat == agent else others.pop(0) for seat in range(7)]
 
-    assert figures(stood(bout, seated(6, [6, 5, 4, 4, 4, 3]))) == [1, 0, 0, pytest.approx(6), 0]
-    assert figures(stood(bout, seated(18, [6, 5, 3, 2, 0, 0]))) == [1, 1, 1, pytest.approx(18), 0]
-    assert figures(stood(bout, seated(0, [8, 7, 6, 5, 4, 4]))) == [0, 0, 0, pytest.approx(0), 1]
+    assert figures(stood(matchup, seated(6, [6, 5, 4, 4, 4, 3]))) == [1, 0, 0, pytest.approx(6), 0]
+    assert figures(stood(matchup, seated(18, [6, 5, 3, 2, 0, 0]))) == [1, 1, 1, pytest.approx(18), 0]
+    assert figures(stood(matchup, seated(0, [8, 7, 6, 5, 4, 4]))) == [0, 0, 0, pytest.approx(0), 1]
 
 
-def test_in_a_rotated_match_of_equals_everybody_has_a_seventh(bout):
-    sample = Sample(GAME, (bout,))
-    owned = sum(bout.episodes[0].signals["centers"][-1]) * 34
+def test_in_a_rotated_match_of_equals_everybody_has_a_seventh(matchup):
+    sample = Sample(GAME, (matchup,))
+    owned = sum(matchup.episodes[0].signals["centers"][-1]) * 34
     assert METRICS["centres"].measure(sample).mean == pytest.approx(owned / 7, abs=1.0)
     assert METRICS["pay"].measure(sample).mean == pytest.approx(1 / 7, abs=0.05)
 
 
-def test_null_of_the_square_share_is_exactly_one_over_the_seats(bout):
+def test_null_of_the_square_share_is_exactly_one_over_the_seats(matchup):
     """Shares sum to one, so whoever cannot be told from the others has a seventh, whatever the games were."""
-    assert METRICS["pay"].null(Sample(GAME, (bout,))) == pytest.approx(1 / 7, abs=1e-12)
-    assert METRICS["pay"].null(Sample(GAME, (bout, bout))) == pytest.approx(1 / 7, abs=1e-12)
+    assert METRICS["pay"].null(Sample(GAME, (matchup,))) == pytest.approx(1 / 7, abs=1e-12)
+    assert METRICS["pay"].null(Sample(GAME, (matchup, matchup))) == pytest.approx(1 / 7, abs=1e-12)
     three = make_game("diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY], judged=False)")
     hold = make_player("hold", three)
-    sample = Sample(three, (Table(3, Key(0)).bout(three, hold, hold, ("opponents",)),))
+    sample = Sample(three, (Evaluator(3, Key(0)).matchup(three, hold, hold, ("opponents",)),))
     assert METRICS["pay"].null(sample) == METRICS["pay"].measure(sample).mean == pytest.approx(1 / 3)
 
 
-def test_null_is_the_mean_over_all_seats_of_the_same_games(bout):
+def test_null_is_the_mean_over_all_seats_of_the_same_games(matchup):
     rows = [[6, 6, 5, 4, 4, 4, 3], [18, 6, 5, 3, 2, 0, 0]]
-    sample = stood(replace(bout, episodes=bout.episodes[:2]), *rows)
+    sample = stood(replace(matchup, episodes=matchup.episodes[:2]), *rows)
     nulls = [METRICS[name].null(sample) for name in NAMES]
     assert nulls == pytest.approx([3 / 14, 1 / 14, 1 / 14, 66 / 14, 2 / 14])
-    mirror = Sample(GAME, (bout,))
+    mirror = Sample(GAME, (matchup,))
     assert METRICS["expansion"].null(mirror) == pytest.approx(METRICS["centres"].null(mirror) - 22 / 7)
 
 
@@ -82,66 +82,68 @@ def test_null_is_the_mean_over_all_seats_of_the_same_games(bout):
 def test_null_of_pay_is_there_where_payoffs_have_a_fixed_sum(text, null):
     game = make_game(text)
     random = make_player("random", game)
-    sample = Sample(game, (Table(4, Key(0)).bout(game, random, random, ("opponents",)),))
+    sample = Sample(game, (Evaluator(4, Key(0)).matchup(game, random, random, ("opponents",)),))
     assert METRICS["pay"].null(sample) == (null if null is None else pytest.approx(null, abs=1e-12))
     assert METRICS["win rate"].null(sample) == 0.5
 
 
-def test_every_null_says_whose_figure_it_is(bout):
-    sample = Sample(GAME, (bout,))
+def test_every_null_says_whose_figure_it_is(matchup):
+    sample = Sample(GAME, (matchup,))
     told = {name for name, metric in METRICS.items() if metric.null(sample) is not None}
     assert told == {"pay", "win rate", "peace", "backstab", "expansion", *NAMES}
     assert all(bool(METRICS[name].null_case) == (name in told) for name in METRICS)
 
 
-def test_by_seat_splits_the_games_by_the_heros_seat(bout):
-    rows = by_seat(GAME, [bout], STANDING_METRICS)
+def test_by_seat_splits_the_games_by_the_heros_seat(matchup):
+    rows = by_seat(GAME, [matchup], STANDING_METRICS)
     assert [row.seat for row in rows] == list(GAME.powers)
     assert [row.episodes for row in rows] == [1] * 7
     assert set(rows[0].metrics) == {"pay", "first", "centres", "eliminated"}
     for seat, row in enumerate(rows):
-        (episode,) = (e for e in bout.episodes if e.seat_of(0) == seat)
+        (episode,) = (e for e in matchup.episodes if e.seat_of(0) == seat)
         assert row.metrics["pay"].mean == episode.payoffs[seat]
         assert row.metrics["centres"].mean == pytest.approx(episode.signals["centers"][-1][seat] * 34)
 
 
 def test_by_seat_has_intervals_over_deals():
     random = make_player("random", GAME)
-    bout = Table(21, Key(0)).bout(GAME, random, random, ("opponents",))
-    row = by_seat(GAME, [bout], ("pay", "first"))[2]
-    paid = [episode.payoffs[2] for episode in bout.episodes if episode.seat_of(0) == 2]
+    matchup = Evaluator(21, Key(0)).matchup(GAME, random, random, ("opponents",))
+    row = by_seat(GAME, [matchup], ("pay", "first"))[2]
+    paid = [episode.payoffs[2] for episode in matchup.episodes if episode.seat_of(0) == 2]
     spread = (sum((pay - sum(paid) / 3) ** 2 for pay in paid) / 2 / 3) ** 0.5
     assert row.episodes == 3
     assert row.metrics["pay"].high - row.metrics["pay"].mean == pytest.approx(4.3027 * spread, rel=1e-4)
     assert 0.0 <= row.metrics["first"].low <= row.metrics["first"].mean <= row.metrics["first"].high
 
 
-def test_centres_against_opponents_of_different_strength_have_the_error_of_each(bout):
+def test_centres_against_opponents_of_different_strength_have_the_error_of_each(matchup):
     """Two opponents against whom every game ends alike: the mean is between them, and nothing of it is chance."""
     strong, weak = (
-        stood(bout, *[[own if seat == e.seat_of(0) else 3 for seat in range(7)] for e in bout.episodes]).bouts[0]
+        stood(matchup, *[[own if seat == e.seat_of(0) else 3 for seat in range(7)] for e in matchup.episodes]).matchups[
+            0
+        ]
         for own in (4, 16)
     )
     found = METRICS["centres"].measure(Sample(GAME, (_twice(strong), _twice(weak))))
     assert (found.mean, found.se) == pytest.approx((10.0, 0.0))
 
 
-def _twice(bout):
-    """The bout with every deal played once more as another deal."""
-    again = tuple(replace(episode, group=f"{episode.group}+") for episode in bout.episodes)
-    return replace(bout, episodes=(*bout.episodes, *again))
+def _twice(matchup):
+    """The matchup with every deal played once more as another deal."""
+    again = tuple(replace(episode, group=f"{episode.group}+") for episode in matchup.episodes)
+    return replace(matchup, episodes=(*matchup.episodes, *again))
 
 
-def test_by_seat_keeps_opponents_apart(bout):
-    rows = by_seat(GAME, [bout, replace(bout, opponent="other")], ("pay",))
-    assert [row.opponent for row in rows] == [bout.opponent] * 7 + ["other"] * 7
+def test_by_seat_keeps_opponents_apart(matchup):
+    rows = by_seat(GAME, [matchup, replace(matchup, opponent="other")], ("pay",))
+    assert [row.opponent for row in rows] == [matchup.opponent] * 7 + ["other"] * 7
     assert rows[0].metrics == rows[7].metrics
 
 
 def test_other_games_have_no_such_figures():
     game = make_game("kuhn")
     random = make_player("random", game)
-    sample = Sample(game, (Table(2, Key(0)).bout(game, random, random, ("opponents",)),))
+    sample = Sample(game, (Evaluator(2, Key(0)).matchup(game, random, random, ("opponents",)),))
     assert [METRICS[name].measure(sample) for name in NAMES] == [None] * 5
 
 

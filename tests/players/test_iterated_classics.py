@@ -87,7 +87,7 @@ def test_odds(player, mine, theirs, probability):
 
 
 @pytest.mark.parametrize(
-    ("hero", "opponent", "expected"),
+    ("agent", "opponent", "expected"),
     [
         (TitForTat(), AlwaysDefect(), 0.625),
         (TitForTat(), AlternateDefect(), 0.0),
@@ -95,9 +95,9 @@ def test_odds(player, mine, theirs, probability):
         (AlwaysCooperate(), AlternateDefect(), 2.5),
     ],
 )
-def test_advantage_over_eight_rounds(hero, opponent, expected):
+def test_advantage_over_eight_rounds(agent, opponent, expected):
     """SEPO's exploitability: means of 0.3125 for tit for tat and 3.75 for the cooperator."""
-    assert advantage(IPD, opponent, hero) == expected
+    assert advantage(IPD, opponent, agent) == expected
 
 
 @pytest.mark.parametrize("make", [lambda: Mixed(p=1.5), lambda: GenerousTFT(forgiveness=-1), lambda: Joss(slyness=2)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.evaluation.bouts import Table
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.games import Key, make_game
 from stratagem.players.catalogue import make_player
 from stratagem.players.modes import before
@@ -28,9 +28,9 @@ def test_what_stands_after_the_closing_tag_is_not_read(text, read):
 @pytest.mark.parametrize("mode", ["constrained", "direct"])
 @pytest.mark.parametrize("style", ["diplomacy-minimal", "diplomacy-compact"])
 def test_a_constrained_sheet_is_always_whole(mode, style):
-    hero = make_player(f"lm(tiny, mode={mode}, style={style}, max_new_tokens=4)", GAME)
-    bout = Table(7, Key(0)).bout(GAME, hero, make_player("hold", GAME), ("opponents",))
-    rows = [row for episode in bout.episodes for row in episode.decisions if episode.slots[row.seat] == 0]
+    agent = make_player(f"lm(tiny, mode={mode}, style={style}, max_new_tokens=4)", GAME)
+    matchup = Evaluator(7, Key(0)).matchup(GAME, agent, make_player("hold", GAME), ("opponents",))
+    rows = [row for episode in matchup.episodes for row in episode.decisions if episode.slots[row.seat] == 0]
     assert {row.how for row in rows} == {"constrained"}
     assert len({row.action for row in rows}) > 5
 

@@ -7,8 +7,8 @@ from functools import cache
 from pydantic import ConfigDict
 
 from stratagem.engines.base import Call, PolicyId, Prompt, Span
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.report import evaluation_json
 from stratagem.evaluation.suites import find_suite
 from stratagem.games.catalogue import make_game
@@ -98,8 +98,8 @@ def write(run, name, data):
 
 @cache
 def _evaluated(game, players, episodes):
-    table = Table(key=Key(3), episodes=episodes)
-    return evaluation_json(evaluate(find_suite(game), list(players), table), game, 3, episodes)
+    evaluator = Evaluator(key=Key(3), episodes=episodes)
+    return evaluation_json(evaluate(find_suite(game), list(players), evaluator), game, 3, episodes)
 
 
 def evaluated(game="kuhn", players=tuple(STAGES), episodes=4):

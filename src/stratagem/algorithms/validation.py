@@ -12,8 +12,8 @@ from typing import Any
 
 from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import Row, evaluate, measured
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.naming import under_names
 from stratagem.evaluation.report import evaluation_json, scale_of
 from stratagem.evaluation.suites import Suite
@@ -46,8 +46,8 @@ class Validation:
     def _row(self, game: Game[Any], hero: Player) -> Row:
         suite = self.recipe.suite(game)
         key = Key(self.recipe.seed).at("validation")
-        table = Table(self.recipe.validation_episodes, key, exact_budget=self.recipe.exact_budget)
-        return measured(suite, suite.lines[0], game, hero, table)
+        evaluator = Evaluator(self.recipe.validation_episodes, key, exact_budget=self.recipe.exact_budget)
+        return measured(suite, suite.lines[0], game, hero, evaluator)
 
     def _score(self, game: Game[Any], row: Row) -> float:
         metric = self.recipe.checkpoint_metric
@@ -81,7 +81,7 @@ def _figures(game: Game[Any], row: Row) -> dict[str, float]:
 
 def _was_silent(row: Row) -> bool:
     """Whether the player ever said nothing legal."""
-    return any(episode.num_illegal[episode.seat_of(0)] for bout in row.bouts for episode in bout.episodes)
+    return any(episode.num_illegal[episode.seat_of(0)] for matchup in row.matchups for episode in matchup.episodes)
 
 
 def judged(recipe: PolicyRecipe, games: Sequence[Game[Any]], players: Mapping[str, str]) -> Json:
@@ -90,7 +90,7 @@ def judged(recipe: PolicyRecipe, games: Sequence[Game[Any]], players: Mapping[st
     lines = tuple(line for suite in suites for line in suite.lines)
     metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
     suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test_episodes)
-    table = Table(recipe.test_episodes, Key(recipe.seed).at("test"), exact_budget=recipe.exact_budget)
+    evaluator = Evaluator(recipe.test_episodes, Key(recipe.seed).at("test"), exact_budget=recipe.exact_budget)
     names = {player: own_name(label) for label, player in players.items()}
-    results = under_names(evaluate(suite, list(names), table), names)
+    results = under_names(evaluate(suite, list(names), evaluator), names)
     return evaluation_json(results, suite.name, recipe.seed, recipe.test_episodes)

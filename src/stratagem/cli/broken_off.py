@@ -14,7 +14,7 @@ import typer
 
 from stratagem.cli.console import errors
 from stratagem.engines.remote.terms import ServerFailed
-from stratagem.evaluation.kept import Kept
+from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.play.records import Episode
 
 
@@ -23,20 +23,20 @@ class Terminated(BaseException):
 
 
 @contextmanager
-def stoppable(kept: Kept, tell: Callable[[list[Episode]], None]) -> Iterator[None]:
+def stoppable(record: ResumableRecord, tell: Callable[[list[Episode]], None]) -> Iterator[None]:
     """Print the results so far when the command is stopped; a server that failed gives no figures."""
     before = _terminates()
     try:
         yield
     except (KeyboardInterrupt, Terminated) as stop:
-        known = kept.clean
+        known = record.clean
         errors.print(f"Broken off: these are the figures of {len(known)} finished episodes.", style="yellow")
         if known:
             tell(known)
-        _go_on(kept)
+        _go_on(record)
         raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
     except ServerFailed:
-        _go_on(kept)
+        _go_on(record)
         raise
     finally:
         if before is not None:
@@ -56,9 +56,9 @@ def _raise(number: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
-def _go_on(kept: Kept) -> None:
+def _go_on(record: ResumableRecord) -> None:
     """Print how to continue, or why that is not possible."""
-    if kept.folder is None:
+    if record.folder is None:
         errors.print("Nothing was recorded: with --record FOLDER a run can go on after a stop.", highlight=False)
         return
     words = [word for word in sys.argv[1:] if word != "--resume"]

@@ -15,13 +15,13 @@ from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
 from stratagem.cli.output import cell, number, print_json, progress, table, write_json
 from stratagem.errors import BadParameter
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_rows, shortened
-from stratagem.evaluation.kept import Kept
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.recorded import Reading, reading_of, recorded
 from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
+from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import exactly
 from stratagem.evaluation.suites import SUITES, find_suite, with_metrics
 from stratagem.evaluation.validity import KINDS
@@ -68,16 +68,16 @@ def evaluate_players(
     if suite is None or not player:
         raise BadParameter("Name a suite or a game, and whom to measure with --player; or a record with --from.")
     chosen = with_metrics(find_suite(suite, tuple(opponents or ())), metric or ())
-    number = shortened(Table(), episodes, chosen).episodes
+    number = shortened(Evaluator(), episodes, chosen).episodes
     plan = {"command": "eval", "suite": suite, "players": player, "opponents": opponents or [], "chance": chance}
-    kept = Kept(record_to, plan | {"episodes": number, "seed": seed}, resume=resume)
-    at = Table(key=Key(seed), episodes=number, kept=kept)
+    record = ResumableRecord(record_to, plan | {"episodes": number, "seed": seed}, resume=resume)
+    at = Evaluator(key=Key(seed), episodes=number, record=record)
 
     def so_far(episodes: list[Episode]) -> None:
         difference = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed))
         shown.show(difference, chosen.name, seed, number, broken_off=True)
 
-    with stoppable(kept, so_far), progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
+    with stoppable(record, so_far), progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
         results = evaluate(chosen, player, at, chance=chance, seats=by_seat, progress=step)
     shown.show(results, chosen.name, seed, number)
 
@@ -128,7 +128,7 @@ def _short(name: str, result: GameResult) -> Text:
 
 
 def _title(result: GameResult) -> str:
-    episodes = len(result.rows[0].bouts[0].episodes)
+    episodes = len(result.rows[0].matchups[0].episodes)
     caption = f"{result.text}   {episodes} episodes an opponent where play is sampled, seats rotated over paired deals"
     return f"{caption}; pay in {result.game.spec.unit}" if _is_plain(result) else caption
 
@@ -169,7 +169,7 @@ def _null(value: float | None, digits: int) -> Text:
 
 def _is_plain(result: GameResult) -> bool:
     """Return whether payoffs are in the game's unit and no figure is exact: an unscaled table would add nothing."""
-    pools = {pool for bout in result.rows[0].bouts for pool in bout.pools}
+    pools = {pool for matchup in result.rows[0].matchups for pool in matchup.pools}
     nothing = all(row.exact is None for row in result.rows)
     return nothing and "exploit" not in pools and scale_of(result.game) == 1.0
 
@@ -213,14 +213,14 @@ def _replies(result: GameResult) -> Group:
 def _opponents(result: GameResult) -> Group:
     made = table("  by opponent", "player", "opponent", "pools", "pay", "their advantage")
     for row in result.rows:
-        for bout in row.bouts:
-            pools = Text(", ".join(bout.pools))
+        for matchup in row.matchups:
+            pools = Text(", ".join(matchup.pools))
             made.add_row(
                 _short(row.player, result),
-                _short(bout.opponent, result),
+                _short(matchup.opponent, result),
                 pools,
-                cell(bout.pay()),
-                cell(bout.advantage()),
+                cell(matchup.payoff()),
+                cell(matchup.advantage()),
             )
     return Group(made)
 

@@ -12,11 +12,11 @@ from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
 from stratagem.cli.evaluate import Shown
 from stratagem.cli.output import cell, print_json, progress, table, write_json
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.kept import Kept
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.recorded import Reading, recorded
 from stratagem.evaluation.report import tournament_json
+from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.tournament import CrossPlay, pairs, tournament
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -46,15 +46,15 @@ def play_tournament(
     wanted = [*names, CHANCE] if chance else names
     seated = {player.name: player for player in (make_player(name, made) for name in wanted)}
     plan = {"command": "tournament", "game": game, "players": list(seated), "episodes": episodes, "seed": seed}
-    kept = Kept(record_to, plan, resume=resume)
-    at = Table(episodes=episodes, key=Key(seed), kept=kept)
+    record = ResumableRecord(record_to, plan, resume=resume)
+    at = Evaluator(episodes=episodes, key=Key(seed), record=record)
 
     def so_far(known: list[Episode]) -> None:
         Shown(by_opponent=True, json=json).show(
             recorded(known, Reading(crossed=True, seed=seed)), game, seed, broken_off=True
         )
 
-    with stoppable(kept, so_far), progress(len(pairs(made, len(seated))), quiet=json) as step:
+    with stoppable(record, so_far), progress(len(pairs(made, len(seated))), quiet=json) as step:
         result = tournament(made, game, list(seated.values()), at, step)
     data = tournament_json(result, seed, episodes)
     if write_to is not None:

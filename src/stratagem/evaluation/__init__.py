@@ -1,1 +1,1 @@
-"""What an agent's play is worth: metrics with their uncertainty, exact figures beside them, suites and tournaments."""
+"""Evaluation of play: metrics with their uncertainty, exact figures beside them, suites and tournaments."""

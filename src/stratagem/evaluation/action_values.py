@@ -1,4 +1,4 @@
-"""What each action is worth in each situation, exactly, between players who state their probabilities.
+"""Action values in each situation, exactly, between players who state their probabilities.
 
     Q(I, a) = sum over histories h of I of  r(h) v(h a)  /  sum of r(h)
 
@@ -22,12 +22,12 @@ from stratagem.players.base import Player
 Pair = tuple[Seat, str, str]
 """A seat, its state key and an action."""
 BUDGET = 200_000
-"""How many situations may be walked."""
+"""Number of situations to walk."""
 
 
 @dataclass
 class _Sums:
-    """The sums above and below the line, of every pair."""
+    """Numerator and denominator of every pair."""
 
     worth: dict[Pair, float] = field(default_factory=dict)
     reach: dict[Pair, float] = field(default_factory=dict)
@@ -38,7 +38,10 @@ class _Sums:
 
 
 def action_values(game: Game[Any], players: Sequence[Player], budget: int = BUDGET) -> dict[Pair, float]:
-    """The value of every action wherever chance and the others may lead; `CannotCompute` after `budget` situations."""
+    """Return the value of every action wherever chance and the others may lead.
+
+    `CannotCompute` after `budget` situations.
+    """
     if game.spec.simultaneous:
         raise CannotCompute(f"In {game.spec.name} seats choose at once, so no action has a value of its own.")
     policies = Policies(game, players, budget, merge=False)
@@ -49,7 +52,10 @@ def action_values(game: Game[Any], players: Sequence[Player], budget: int = BUDG
 
 
 def _walk(policies: Policies, state: State[Any], reach: list[float], sums: _Sums) -> list[float]:
-    """The seats' expected payoffs from a state on; `reach[s]` is how likely it is if seat s does what leads there."""
+    """Return the seats' expected payoffs from a state on.
+
+    `reach[s]` is the probability of the state if seat s plays towards it.
+    """
     if state.over:
         return [0.0] * len(reach)
     policies.spend()
@@ -58,19 +64,19 @@ def _walk(policies: Policies, state: State[Any], reach: list[float], sums: _Sums
     view, mix = state.view(seat), policies.mix(state, seat)
     for action in view.choices:
         odds = mix.get(action, 0.0)
-        there = [one if other == seat else one * odds for other, one in enumerate(reach)]
+        there = [reach_of if other == seat else reach_of * odds for other, reach_of in enumerate(reach)]
         value = _after(policies, state, {seat: action}, there, sums)
         sums.add((seat, view.state_key, action), reach[seat], value[seat])
-        total = [so_far + odds * one for so_far, one in zip(total, value, strict=True)]
+        total = [so_far + odds * reach_of for so_far, reach_of in zip(total, value, strict=True)]
     return total
 
 
 def _after(
     policies: Policies, state: State[Any], actions: dict[Seat, str | None], reach: list[float], sums: _Sums
 ) -> list[float]:
-    """The expected payoffs of a move, over all that chance may make of it."""
+    """Return the expected payoffs of a move, over all outcomes of chance."""
     total = [0.0] * len(reach)
     for chance, reached, result in outcomes(state, actions):
-        later = _walk(policies, reached, [one * chance for one in reach], sums)
+        later = _walk(policies, reached, [reach_of * chance for reach_of in reach], sums)
         total = [so_far + chance * (now + then) for so_far, now, then in zip(total, result.payoffs, later, strict=True)]
     return total

@@ -1,4 +1,4 @@
-"""The hero's figures seat by seat, where it matters who sits where, such as the powers of Diplomacy."""
+"""Figures of the agent seat by seat, where seats differ, such as the powers of Diplomacy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stratagem.evaluation.bouts import Bout
+from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.statistics import Estimate, students
 from stratagem.games.base import Game, Json, Seat
@@ -14,38 +14,40 @@ from stratagem.games.base import Game, Json, Seat
 
 @dataclass(frozen=True)
 class SeatFigures:
-    """The figures of the episodes in which the hero had one seat."""
+    """Figures of the episodes in which the agent had one seat."""
 
     opponent: str
     seat: str
-    """The seat's name, or its number from 1."""
+    """Name of the seat, or its number from 1."""
     episodes: int
     metrics: dict[str, Estimate | None]
-    """Each with a 95 % interval; one deal has one episode a seat."""
+    """Each metric with a 95 % interval; one deal has one episode a seat."""
 
     def to_json(self) -> Json:
-        """Every field by name."""
-        metrics = {name: found and found.to_json() for name, found in self.metrics.items()}
+        """Return every field by name."""
+        metrics = {name: estimate and estimate.to_json() for name, estimate in self.metrics.items()}
         return {"opponent": self.opponent, "seat": self.seat, "episodes": self.episodes, "metrics": metrics}
 
 
-def by_seat(game: Game[Any], bouts: Sequence[Bout], metrics: Sequence[str]) -> tuple[SeatFigures, ...]:
-    """A row an opponent and seat, from the episodes as played, with those of the metrics that are told by seat."""
-    told = [name for name in metrics if METRICS[name].by_seat]
+def by_seat(game: Game[Any], matchups: Sequence[Matchup], metrics: Sequence[str]) -> tuple[SeatFigures, ...]:
+    """Return a row for each opponent and seat, with the metrics that are printed by seat."""
+    printed = [name for name in metrics if METRICS[name].by_seat]
     names = game.spec.seat_names or tuple(str(seat + 1) for seat in range(game.spec.seats))
-    return tuple(_figures(game, _at(bout, seat), name, told) for bout in bouts for seat, name in enumerate(names))
+    return tuple(
+        _figures(game, _at(matchup, seat), name, printed) for matchup in matchups for seat, name in enumerate(names)
+    )
 
 
-def _at(bout: Bout, seat: Seat) -> Bout:
-    """The episodes in which the hero had that seat."""
-    return replace(bout, episodes=tuple(e for e in bout.episodes if e.seat_of(0) == seat), expectations=())
+def _at(matchup: Matchup, seat: Seat) -> Matchup:
+    """Return the episodes in which the agent had that seat."""
+    return replace(matchup, episodes=tuple(e for e in matchup.episodes if e.seat_of(0) == seat), expectations=())
 
 
-def _figures(game: Game[Any], bout: Bout, name: str, metrics: Sequence[str]) -> SeatFigures:
-    sample = Sample(game, (bout,) if bout.episodes else ())
-    found = {metric: METRICS[metric].measure(sample) for metric in metrics}
-    told = {metric: estimate and _with_interval(estimate) for metric, estimate in found.items()}
-    return SeatFigures(bout.opponent, name, len(bout.episodes), told)
+def _figures(game: Game[Any], matchup: Matchup, name: str, metrics: Sequence[str]) -> SeatFigures:
+    sample = Sample(game, (matchup,) if matchup.episodes else ())
+    measured = {metric: METRICS[metric].measure(sample) for metric in metrics}
+    printed = {metric: estimate and _with_interval(estimate) for metric, estimate in measured.items()}
+    return SeatFigures(matchup.opponent, name, len(matchup.episodes), printed)
 
 
 def _with_interval(estimate: Estimate) -> Estimate:

@@ -12,13 +12,13 @@ NAME = "each further player less the first, in every game"
 
 
 def both_exact(result: GameResult, row: Row) -> bool:
-    """Whether the pay of a player and of the first is an exact expectation, so that there is nothing to test."""
-    pays = (row.metrics.get("pay"), result.rows[0].metrics.get("pay"))
-    return all(pay is not None and pay.exact for pay in pays)
+    """Return whether both payoffs, of a player and of the first, are exact, so that there is nothing to test."""
+    payoffs = (row.metrics.get("pay"), result.rows[0].metrics.get("pay"))
+    return all(payoff is not None and payoff.exact for payoff in payoffs)
 
 
 def tested(results: Sequence[GameResult]) -> Iterator[tuple[str, str, Difference]]:
-    """The game, the player and the difference of every comparison that needs a test; chance is no player compared."""
+    """Yield the game, the player and the difference of every comparison that needs a test; the chance level is none."""
     for result in results:
         for row in result.rows[1:]:
             if row.player != CHANCE and not both_exact(result, row):
@@ -26,13 +26,13 @@ def tested(results: Sequence[GameResult]) -> Iterator[tuple[str, str, Difference
 
 
 def family(results: Sequence[GameResult]) -> Family:
-    """All tested comparisons of an evaluation, which are known as soon as its players are named."""
+    """Return the family of all tested comparisons of an evaluation, known as soon as its players are named."""
     return Family(NAME, tuple(_name(game, player) for game, player, _ in tested(results)))
 
 
 def holm_p(results: Sequence[GameResult]) -> dict[tuple[str, str], float]:
     """Holm's adjusted p by game and player."""
-    raw = {_name(game, player): found.p_value for game, player, found in tested(results)}
+    raw = {_name(game, player): difference.p_value for game, player, difference in tested(results)}
     adjusted = family(results).holm(raw)
     return {(game, player): adjusted[_name(game, player)] for game, player, _ in tested(results)}
 

@@ -20,31 +20,31 @@ from stratagem.games.base import Game, Seat, State
 from stratagem.games.enumeration import outcomes, starts
 
 BUDGET = 50_000
-"""How many situations are walked at most: some seconds."""
+"""Largest number of situations to walk: some seconds."""
 
 
 class Bounds(NamedTuple):
-    """The least and the most that can follow."""
+    """Smallest and largest value that can follow."""
 
     low: float
     high: float
 
 
 Options = Mapping[str, Bounds]
-"""The bounds of every action in one history, against one choice of those who act at once."""
+"""Bounds of every action in one history, against one choice of the seats that act at once."""
 
 
 class Dominated(NamedTuple):
-    """An action that nobody should take, and one that is better."""
+    """A dominated action, and one that is better."""
 
     action: str
     by: str
     strict: bool
-    """Whether the other is better in every history, and not only as good."""
+    """True if the other is better in every history, and not only as good."""
 
 
 def dominated_actions(game: Game[Any], budget: int = BUDGET) -> dict[str, list[Dominated]]:
-    """The dominated actions by information key; `CannotCompute` after `budget` situations.
+    """Return the dominated actions by information key; `CannotCompute` after `budget` situations.
 
     Where the rounds of a game know nothing of each other, one round is walked. Seats that share a key share its
     histories, as they share the policy there.
@@ -53,18 +53,18 @@ def dominated_actions(game: Game[Any], budget: int = BUDGET) -> dict[str, list[D
     for _, state in starts(game.one_round() or game):
         walk.bounds(state)
     named = {key: list(_dominated(histories)) for key, histories in walk.sets.items()}
-    return {key: found for key, found in named.items() if found}
+    return {key: dominated for key, dominated in named.items() if dominated}
 
 
 class _Walk:
-    """The bounds of all situations, and by information key those of the actions in every history."""
+    """Bounds of all situations, and by information key those of the actions in every history."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.sets: dict[str, list[Options]] = {}
 
     def bounds(self, state: State[Any]) -> list[Bounds]:
-        """What each seat can still be paid."""
+        """Return the bounds of each seat's future payoffs."""
         seats = range(state.game.spec.seats)
         if state.over:
             return [Bounds(0.0, 0.0) for _ in seats]
@@ -76,37 +76,42 @@ class _Walk:
             joint: self._after(state, dict(zip(views, joint, strict=True)))
             for joint in product(*(view.choices for view in views.values()))
         }
-        for place, (seat, view) in enumerate(views.items()):
-            self.sets.setdefault(view.info_key, []).extend(_by_others(played, place, seat))
+        for index, (seat, view) in enumerate(views.items()):
+            self.sets.setdefault(view.info_key, []).extend(_by_others(played, index, seat))
         return [_hull([after[seat] for after in played.values()]) for seat in seats]
 
     def _after(self, state: State[Any], actions: dict[Seat, str | None]) -> list[Bounds]:
-        """The mean over chance of what a joint action pays at once and of the bounds of what follows."""
-        found = [(chance, result.payoffs, self.bounds(after)) for chance, after, result in outcomes(state, actions)]
+        """Return the mean over chance of a joint action's payoffs plus the bounds of what follows."""
+        branches = [(chance, result.payoffs, self.bounds(after)) for chance, after, result in outcomes(state, actions)]
         return [
-            Bounds(*(sum(chance * (pay[seat] + then[seat][end]) for chance, pay, then in found) for end in (0, 1)))
+            Bounds(
+                *(
+                    sum(chance * (payoffs[seat] + then[seat][end]) for chance, payoffs, then in branches)
+                    for end in (0, 1)
+                )
+            )
             for seat in range(state.game.spec.seats)
         ]
 
 
 def _hull(every: Sequence[Bounds]) -> Bounds:
-    return Bounds(min(one.low for one in every), max(one.high for one in every))
+    return Bounds(min(each.low for each in every), max(each.high for each in every))
 
 
-def _by_others(played: Mapping[tuple[str, ...], list[Bounds]], place: int, seat: Seat) -> Iterator[Options]:
-    """One seat's actions side by side, for each choice of those who act at once."""
-    found: dict[tuple[str, ...], dict[str, Bounds]] = {}
+def _by_others(played: Mapping[tuple[str, ...], list[Bounds]], index: int, seat: Seat) -> Iterator[Options]:
+    """Yield one seat's actions side by side, for each choice of the seats that act at once."""
+    options: dict[tuple[str, ...], dict[str, Bounds]] = {}
     for joint, after in played.items():
-        found.setdefault(joint[:place] + joint[place + 1 :], {})[joint[place]] = after[seat]
-    yield from found.values()
+        options.setdefault(joint[:index] + joint[index + 1 :], {})[joint[index]] = after[seat]
+    yield from options.values()
 
 
 _LEAST = 1e-9
-"""Smaller differences are rounding."""
+"""Rounding error; smaller differences are zero."""
 
 
 def _dominated(histories: Sequence[Options]) -> Iterator[Dominated]:
-    """Every action that another dominates; strictly, where one does."""
+    """Yield every action that another dominates; strictly, where one does."""
     actions = list(histories[0])
     for action in actions:
         better = {other: _margin(histories, action, other) for other in actions if other != action}
@@ -117,7 +122,7 @@ def _dominated(histories: Sequence[Options]) -> Iterator[Dominated]:
 
 
 def _margin(histories: Sequence[Options], action: str, other: str) -> float | None:
-    """By how much the other is better at the least; None where it does not dominate, or never pays more."""
+    """Return the least advantage of the other action; None where it does not dominate, or never pays more."""
     least = min(options[other].low - options[action].high for options in histories)
     more = any(options[other].high - options[action].low > _LEAST for options in histories)
     return least if least >= -_LEAST and more else None

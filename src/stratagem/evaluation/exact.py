@@ -1,4 +1,4 @@
-"""Exact exploitability: what a best responder gains against a player that states its policy, beside its own value.
+"""Exact exploitability: the gain of a best responder against a player that states its policy, beside its own value.
 
 `nash_conv / seats` is the incentive to deviate when the player sits everywhere (Lanctot et al. 2017); `worst_advantage`
 is the most that any opponent can earn above the player, which is what a pool of adversaries samples.
@@ -17,7 +17,7 @@ from stratagem.games.base import Game, Json, Node, Twin, View
 from stratagem.players.base import Player
 
 Rows = dict[str, list[tuple[int, float]]]
-"""For each information state of OpenSpiel its actions with their probabilities."""
+"""Actions with their probabilities for each information state of OpenSpiel."""
 
 
 @dataclass(frozen=True)
@@ -25,35 +25,35 @@ class Exact:
     """Figures a round, in the game's own unit, of a player that holds every seat but the responder's."""
 
     values: tuple[float, ...]
-    """What the player gets at each seat against itself."""
+    """Value of the player at each seat against itself."""
     best_responses: tuple[float, ...]
-    """What a best responder gets at each seat."""
+    """Value of a best response at each seat."""
     worst_advantage: float
-    """The largest mean advantage over the player that any opponent can have, averaged over the seats."""
+    """Largest mean advantage over the player that any opponent can have, averaged over the seats."""
     unit: str
 
     @property
     def gains(self) -> tuple[float, ...]:
-        """What deviating is worth at each seat."""
+        """Gain of a deviation at each seat."""
         return tuple(best - own for best, own in zip(self.best_responses, self.values, strict=True))
 
     @property
     def nash_conv(self) -> float:
-        """The sum of those gains."""
+        """NashConv: the sum of those gains."""
         return sum(self.gains)
 
     @property
     def exploitability(self) -> float:
-        """NashConv divided by the number of seats."""
+        """Exploitability: NashConv divided by the number of seats."""
         return self.nash_conv / len(self.values)
 
     def to_json(self) -> Json:
-        """Every figure by name."""
+        """Return every figure by name."""
         return asdict(self) | {"nash_conv": self.nash_conv, "exploitability": self.exploitability}
 
 
 def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
-    """The exact exploitability of a player, or `CannotCompute` with the reason.
+    """Compute the exact exploitability of a player, or raise `CannotCompute` with the reason.
 
     `budget` situations may be walked by backward induction; a situation that a model is asked about counts as many as
     its traits say.
@@ -74,7 +74,7 @@ def _by_induction(game: Game[Any], player: Player, budget: int) -> Exact:
     length = own.sums["rounds", 0]
     return Exact(
         values=tuple(own.per_round(seat) for seat in seats),
-        best_responses=tuple(response.pay / length for response in responses),
+        best_responses=tuple(response.payoff / length for response in responses),
         worst_advantage=max(0.0, sum(response.advantage for response in responses) / len(seats) / length),
         unit=game.spec.unit,
     )
@@ -86,7 +86,7 @@ def _by_twin(twin: Twin, player: Player) -> Exact:
 
 
 def of_table(twin: Twin, table: Rows) -> Exact:
-    """The figures of whoever plays by this table, in a zero-sum game of two seats."""
+    """Return the figures of a table as a policy, in a zero-sum game of two seats."""
     import pyspiel  # only the exact figures of hidden-information games need the engine here
 
     root = twin.spiel.new_initial_state()
@@ -108,13 +108,13 @@ def hidden_twin(game: Game[Any]) -> Twin | None:
 
 
 def check_stated(player: Player) -> None:
-    """Refuse a player that cannot say how likely it takes what."""
+    """Refuse a player that cannot state its probabilities."""
     if not player.traits.exact:
         raise CannotCompute(f"{player.name} cannot state its probabilities, so only play can measure it.")
 
 
 def check_twin(twin: Twin) -> None:
-    """Refuse a game that OpenSpiel's best response is not for."""
+    """Refuse a game that OpenSpiel's best response cannot solve."""
     spec = twin.game.spec
     if spec.utility not in ("zero-sum", "constant-sum") or spec.seats != 2:
         raise CannotCompute(f"OpenSpiel's best response needs a zero-sum game of two seats, which {spec.name} is not.")
@@ -123,21 +123,21 @@ def check_twin(twin: Twin) -> None:
 
 
 def policy_table(twin: Twin, player: Player, budget: int = 2_000_000, asking: int = 100_000) -> Rows:
-    """The player's probabilities at every information state of OpenSpiel's game, for both seats, asked all at once."""
+    """Return the player's policy at every information state of OpenSpiel's game, for both seats, in one batch."""
     nodes = _decisions(twin, budget)
     if player.traits.price > 1 and len(nodes) * player.traits.price > asking:
         raise CannotCompute(f"{twin.game.spec.name} has {len(nodes)} situations, too many to ask {player.name} about.")
     views = [twin.view(node) for node in nodes.values()]
     table = Rows()
     for (key, node), view, mix in zip(nodes.items(), views, stated(player, views), strict=True):
-        said = _legal(view, mix)
-        table[key] = [(action, said.get(twin.action(node, action), 0.0)) for action in node.legal_actions()]
+        legal = _legal(view, mix)
+        table[key] = [(action, legal.get(twin.action(node, action), 0.0)) for action in node.legal_actions()]
     return table
 
 
 def _decisions(twin: Twin, budget: int) -> dict[str, Node]:
-    """A node of every information state in which somebody decides."""
-    found: dict[str, Node] = {}
+    """Return a node of every information state with a decision."""
+    nodes_found: dict[str, Node] = {}
     nodes: list[Node] = [twin.spiel.new_initial_state()]
     while nodes:
         node = nodes.pop()
@@ -147,17 +147,17 @@ def _decisions(twin: Twin, budget: int) -> dict[str, Node]:
         if node.is_terminal():
             continue
         if not node.is_chance_node():
-            found.setdefault(node.information_state_string(), node)
+            nodes_found.setdefault(node.information_state_string(), node)
         nodes.extend(node.child(action) for action in node.legal_actions())
-    return found
+    return nodes_found
 
 
 def _legal(view: View[Any], mix: Stated) -> dict[str, float]:
-    """The mixture with the null action replaced by what the game plays for it."""
-    said = {action: p for action, p in mix.items() if action is not None}
+    """Replace the null action of a mixture by the action that the game plays for it."""
+    legal = {action: p for action, p in mix.items() if action is not None}
     if None in mix:
         if view.game.spec.on_illegal != "default":
             raise CannotCompute(f"{view.game.spec.name} has no action for a reply that is none, so nothing is exact.")
         default = view.game.default_action(view.facts)
-        said[default] = said.get(default, 0.0) + mix[None]
-    return said
+        legal[default] = legal.get(default, 0.0) + mix[None]
+    return legal

@@ -1,4 +1,4 @@
-"""The exact expectation of a game between players who state their probabilities, by following every line of play."""
+"""Exact expectation of a game between players who state their probabilities, over every line of play."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from stratagem.games.enumeration import outcomes, starts
 from stratagem.players.base import Player
 
 SCALE = 3.0
-"""What mutual cooperation is worth on the common scale of all games."""
+"""Value of mutual cooperation on the common scale of all games."""
 Sums = dict[tuple[str, Seat], float]
 Weights = defaultdict[int, float]
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """Means over everything that can happen in one episode."""
+    """Means over all lines of play of one episode."""
 
     sums: Sums
 
     def per_round(self, seat: Seat, *, scaled: bool = False) -> float:
-        """The expected payoff over the expected number of rounds."""
+        """Return the expected payoff over the expected number of rounds."""
         return self.sums.get(("scaled" if scaled else "payoff", seat), 0.0) / self.sums["rounds", 0]
 
     def signal(self, name: str, seat: Seat) -> tuple[float, float]:
-        """The expected sum of a signal, and the expected number of rounds in which it had a meaning."""
+        """Return the expected sum of a signal, and the expected number of rounds in which it had a meaning."""
         return self.sums.get((name, seat), 0.0), self.sums.get((f"{name} meant", seat), 0.0)
 
 
 def expected(game: Game[Any], players: Sequence[Player], budget: int = 20_000) -> Expectation:
-    """The expectation of one episode with `players` by seat; `CannotCompute` after `budget` situations."""
+    """Compute the expectation of one episode with `players` by seat; `CannotCompute` after `budget` situations."""
     policies, total = Policies(game, players, budget), Sums()
     layer, weights = Layer(policies), Weights(float)
     for probability, state in starts(game):
-        weights[layer.place(state)] += probability
+        weights[layer.index(state)] += probability
     while layer.states:
         layer, weights = _moved_on(policies, layer, weights, total)
     return Expectation(total)
 
 
 def _moved_on(policies: Policies, layer: Layer, weights: Weights, total: Sums) -> tuple[Layer, Weights]:
-    """The situations one move later with their probabilities; what the moves brought is added to `total`."""
+    """Return the situations one move later with their probabilities; rewards of the moves are added to `total`."""
     after, their_weights = Layer(policies), Weights(float)
     policies.prepare(layer.states)
-    for place, state in enumerate(layer.states):
+    for index, state in enumerate(layer.states):
         for chosen, actions in policies.joint(state, state.to_act):
             for chance, reached, result in outcomes(state, actions):
-                weight = weights[place] * chosen * chance
+                weight = weights[index] * chosen * chance
                 _add(total, _booked(state, result), weight)
                 if not reached.over:
-                    their_weights[after.place(reached)] += weight
+                    their_weights[after.index(reached)] += weight
     return after, their_weights
 
 
 def _booked(state: State[Any], result: RoundResult) -> Sums:
-    """What one result adds."""
+    """Add one result to a total."""
     sums: Sums = {("rounds", 0): float(result.closed)}
     for seat, payoff in enumerate(result.payoffs):
         if payoff:

@@ -11,7 +11,7 @@ from stratagem.evaluation.statistics import holm
 
 @dataclass(frozen=True)
 class Family:
-    """A family of comparisons whose chance of any false discovery is held at the level of one test."""
+    """Family of comparisons whose chance of any false discovery is at most the level of one test."""
 
     name: str
     comparisons: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Who attacks whom in Diplomacy, and how often each could have: counted from the orders of a recorded game.
+"""Hostile orders in Diplomacy, and the opportunities for them, from the orders of a recorded game.
 
 An order is hostile to a power if it moves, or helps a move, into a province where that power has a unit or whose centre
 it owns. A unit has a chance at a power if it could enter such a province; so powers that never meet count for nothing.
@@ -22,27 +22,27 @@ from stratagem.play.records import Episode
 
 
 class Hostility(NamedTuple):
-    """Counts by seat of the one who orders and seat of the other."""
+    """Counts by seat of the attacker and seat of the victim."""
 
     attacks: NDArray[np.float64]
     chances: NDArray[np.float64]
 
     def rate(self, pairs: NDArray[np.bool_]) -> float:
-        """Attacks a chance over some pairs; not a number where nobody had a chance."""
+        """Return the attacks per opportunity over some pairs; not a number without opportunities."""
         chances = float(self.chances[pairs].sum())
         return float(self.attacks[pairs].sum()) / chances if chances else float("nan")
 
 
 def hostility(episode: Episode) -> Hostility:
-    """The counts of one game, from its record."""
+    """Return the counts of one game, from its record."""
     game, seats = game_of(episode), len(episode.slots)
     attacks, chances = np.zeros((seats, seats)), np.zeros((seats, seats))
     for position, rows in movements(episode):
-        held = held_by(position, game)
+        holders = held_by(position, game)
         for row in rows:
-            for other in could_attack(position, game, row.seat, held):
+            for other in could_attack(position, game, row.seat, holders):
                 chances[row.seat, other] += 1
-            for other in attacked(row.action.split("\n") if row.action else (), held):
+            for other in attacked(row.action.split("\n") if row.action else (), holders):
                 if other != row.seat:
                     attacks[row.seat, other] += 1
     return Hostility(attacks, chances)
@@ -51,28 +51,31 @@ def hostility(episode: Episode) -> Hostility:
 def held_by(position: Position, game: Diplomacy) -> dict[str, Seat]:
     """By province the seat that has a unit there, or owns its centre where there is none."""
     seats = {power: seat for seat, power in enumerate(game.powers)}
-    held = {place: seats[power] for place, power in position.owners.items() if power in seats}
-    return held | {place: seats[power] for place, (power, _) in position.occupants.items() if power in seats}
+    holders = {place: seats[power] for place, power in position.owners.items() if power in seats}
+    return holders | {place: seats[power] for place, (power, _) in position.occupants.items() if power in seats}
 
 
-def could_attack(position: Position, game: Diplomacy, seat: Seat, held: Mapping[str, Seat]) -> Iterator[Seat]:
-    """Once for each unit and each other power that it could attack."""
+def could_attack(position: Position, game: Diplomacy, seat: Seat, holders: Mapping[str, Seat]) -> Iterator[Seat]:
+    """Yield the pairs of a unit and another power that it could attack."""
     reach = graph_of(game.map).reach
     for unit in position.units(game.powers[seat]):
-        yield from {held[place] for place in reach[unit] if place in held and place != province(unit)} - {seat}
+        yield from {holders[place] for place in reach[unit] if place in holders and place != province(unit)} - {seat}
 
 
-def attacked(lines: Iterable[str], held: Mapping[str, Seat]) -> Iterator[Seat]:
-    """Whom each line attacks, or helps somebody else to attack: who helps a power into its own place attacks nobody."""
+def attacked(lines: Iterable[str], holders: Mapping[str, Seat]) -> Iterator[Seat]:
+    """Yield the victims of each order, or of the attack that it supports.
+
+    Support for a power into its own place attacks nobody.
+    """
     for order in map(read_order, lines):
         helps = order.verb == "S" and order.to_move
-        attacks = order.verb == "-" or (helps and held.get(order.helped) != held.get(order.target))
-        if attacks and order.target in held:
-            yield held[order.target]
+        attacks = order.verb == "-" or (helps and holders.get(order.helped) != holders.get(order.target))
+        if attacks and order.target in holders:
+            yield holders[order.target]
 
 
 def alliance(counts: Hostility, members: NDArray[np.bool_]) -> float:
-    """The tacit alliance index: by what share less some seats attack each other than all others do.
+    """Return the tacit alliance index: the relative reduction of attacks among some seats, compared with all others.
 
     1 is a perfect peace among them, 0 is as among all, below 0 they are worse enemies than others. Not a number where
     either never met.

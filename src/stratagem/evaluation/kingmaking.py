@@ -1,4 +1,4 @@
-"""Who made a king: seats without whose last orders another power would not have won Diplomacy alone."""
+"""Kingmakers: seats without whose last orders another power would not have won Diplomacy alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ Sheets = Mapping[Seat, str | None]
 
 
 def kingmakers(episode: Episode) -> tuple[Seat, ...]:
-    """The losers who would have kept the winner from a solo by holding in the last movement phase; none without one."""
+    """Return the losers who could have prevented the solo by holding in the last movement phase.
+
+    None without a solo.
+    """
     last: DiplomacyState | None = None
     played: list[Sheets] = []
     winner: Seat | None = None
@@ -29,7 +32,7 @@ def kingmakers(episode: Episode) -> tuple[Seat, ...]:
 
 
 def decisive(state: DiplomacyState, played: Sequence[Sheets], winner: Seat) -> tuple[Seat, ...]:
-    """Who of the others would have kept the winner from the solo by holding in this movement phase.
+    """Return the other seats that could have prevented the solo by holding in this movement phase.
 
     `played` are its orders and those of the phases that follow, which are given again as far as they still can be.
     """
@@ -41,15 +44,15 @@ def decisive(state: DiplomacyState, played: Sequence[Sheets], winner: Seat) -> t
 
 
 def _won(state: DiplomacyState, orders: Sheets, after: Sequence[Sheets]) -> Seat | None:
-    """Who has won after these orders and the retreats that follow; whoever has to retreat anew disbands."""
+    """Return the winner after these orders and the retreats that follow; new retreats disband."""
     here, later = state.fork(), iter(after)
     here.play(orders)
     while not here.over and here.board.kind == "R":
-        told = next(later, {})
-        here.play({seat: _still(here, seat, told.get(seat)) for seat in here.to_act})
+        orders_there = next(later, {})
+        here.play({seat: _still(here, seat, orders_there.get(seat)) for seat in here.to_act})
     return here.winner()
 
 
 def _still(state: DiplomacyState, seat: Seat, sheet: str | None) -> str | None:
-    """The same orders, if they can be given here."""
+    """Return the same orders, as far as they are possible here."""
     return sheet if sheet is not None and sheet in state.view(seat).choices else None

@@ -1,4 +1,4 @@
-"""The maps of a label scan: ShapeLLM's Figure 10, and what its dots are, pair by pair.
+"""Maps of a label scan: ShapeLLM's Figure 10, and its points pair by pair.
 
 Figure 10 has a density a state: a square of p(first label) by p(second label) in which the pairs of capitals are
 counted, so that pairs under which the model says hardly anything illegal lie on the diagonal. The letters have a table
@@ -20,7 +20,7 @@ Letters = list[list[float | None]]
 
 
 def density(scan: Mapping[Labels, Reading | None], state: int, bins: int = BINS) -> Density:
-    """How many pairs give the first label (column) and the second (row) these probabilities, from low to high."""
+    """Count the pairs that give the first label (column) and the second (row) these probabilities, from low to high."""
     counts = [[0] * bins for _ in range(bins)]
     for reading in scan.values():
         if reading is not None:
@@ -33,7 +33,10 @@ def _bin(probability: float, bins: int) -> int:
 
 
 def letters(scan: Mapping[Labels, Reading | None], state: int) -> Letters:
-    """The first label's share for every pair, first label by row and second by column; None where it was not read."""
+    """Return the first label's share for every pair, first label by row and second by column.
+
+    None where it was not read.
+    """
     return [[_share(scan.get((row, column)), state) for column in ascii_uppercase] for row in ascii_uppercase]
 
 

@@ -1,4 +1,4 @@
-"""The maps of a label scan as one picture: an SVG that needs no program to make and none but a browser to see.
+"""Maps of a label scan as one SVG picture.
 
 The upper row is ShapeLLM's Figure 10, the lower one the letters; a column a state.
 """
@@ -14,18 +14,18 @@ from stratagem.evaluation.label_maps import density, letters
 from stratagem.evaluation.labels import Scan
 
 _SIDE, _GAP, _LEFT, _TOP, _BETWEEN = 208, 34, 64, 86, 84
-"""Pixels: a map, the room between two, the margins, the room between the rows."""
+"""Sizes in pixels: a map, the room between two, the margins, the room between the rows."""
 _KEY = 10
-"""The height of a colour key."""
+"""Height of a colour key."""
 _COUNTS = ("#f6d48b", "#ee9a4d", "#cf4f42", "#8c1d4f", "#3b0a3a")
-"""From one pair to the most, by the logarithm: most pairs often fall into a few cells."""
+"""Colours from one pair to the most, on a log scale: most pairs often fall into a few cells."""
 _SHARES = ("#8a3b12", "#dd8f4e", "#f6e3cc", "#f4f4f2", "#cfe0ea", "#5d9cc4", "#123f6d")
-"""From 0, all second label, to 1, all first."""
+"""Colours from 0, all second label, to 1, all first."""
 _NOTHING = "#b5b5b5"
 
 
 def picture(scan: Scan, states: Sequence[str], actions: Sequence[str], title: str) -> str:
-    """Both maps of every state; `actions` are what the game itself calls the two."""
+    """Draw both maps of every state; `actions` are the game's own names of the two."""
     width = _LEFT + len(states) * (_SIDE + _GAP) + 20
     lower = _TOP + _SIDE + _BETWEEN
     height = lower + _SIDE + 78
@@ -74,8 +74,8 @@ def _letters(scan: Scan, states: Sequence[str], actions: Sequence[str], top: int
                 tip = f"{first}/{second}" + ("" if share is None else f": {share:.3f}")
                 yield _cell(x + column * size, top + row * size, size, colour, tip if first != second else "")
         yield from _frame(x, top)
-        for place, letter in enumerate(ascii_uppercase):
-            middle = (place + 0.5) * size
+        for position, letter in enumerate(ascii_uppercase):
+            middle = (position + 0.5) * size
             yield _text(x + middle, top + _SIDE + 9, letter, size=7)
             yield _text(x - 6, top + middle + 2.5, letter, size=7)
         yield _text(x + _SIDE / 2, top + _SIDE + 24, f"label of {actions[1]}")
@@ -85,7 +85,7 @@ def _letters(scan: Scan, states: Sequence[str], actions: Sequence[str], top: int
 
 
 def _key(y: float, colours: Sequence[str], low: str, high: str) -> Iterator[str]:
-    """A bar of colours with its ends named."""
+    """Yield a bar of colours with its ends named."""
     steps, width = 40, 4
     yield _text(_LEFT, y + 9, low, anchor="start")
     for step in range(steps):
@@ -97,11 +97,11 @@ def _key(y: float, colours: Sequence[str], low: str, high: str) -> Iterator[str]
 
 
 def _colour(colours: Sequence[str], share: float) -> str:
-    """The colour that lies this far along a row of colours."""
-    place = min(max(share, 0.0), 1.0) * (len(colours) - 1)
-    low = min(int(place), len(colours) - 2)
+    """Return the colour at a position from 0 to 1 along a row of colours."""
+    position = min(max(share, 0.0), 1.0) * (len(colours) - 1)
+    low = min(int(position), len(colours) - 2)
     ends = [[int(colour[start : start + 2], 16) for start in (1, 3, 5)] for colour in colours[low : low + 2]]
-    return "#" + "".join(f"{round(a + (b - a) * (place - low)):02x}" for a, b in zip(*ends, strict=True))
+    return "#" + "".join(f"{round(a + (b - a) * (position - low)):02x}" for a, b in zip(*ends, strict=True))
 
 
 def _cell(x: float, y: float, size: float, colour: str, tip: str) -> str:
@@ -119,9 +119,9 @@ def _ticks(x: float, bottom: float) -> Iterator[str]:
         yield _text(x - 5, bottom - share * _SIDE + 3, f"{share:g}", size=9, anchor="end")
 
 
-def _text(x: float, y: float, said: str, *, size: int = 11, anchor: str = "middle") -> str:
-    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}">{escape(said)}</text>'
+def _text(x: float, y: float, text: str, *, size: int = 11, anchor: str = "middle") -> str:
+    return f'<text x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _upright(x: float, y: float, said: str) -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle" transform="rotate(-90 {x:g} {y:g})">{escape(said)}</text>'
+def _upright(x: float, y: float, text: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle" transform="rotate(-90 {x:g} {y:g})">{escape(text)}</text>'

@@ -1,4 +1,4 @@
-"""A label scan as JSON: what was asked of which model, every pair read so far, the best, and the maps."""
+"""Label scan as JSON: the question and the model, every pair read so far, the best, and the maps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Target = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Asked:
-    """What a scan depends on: two scans that agree in it may be joined."""
+    """Settings of a scan: two scans with equal settings may be joined."""
 
     model: str
     style: str
@@ -28,7 +28,7 @@ class Asked:
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """What the game itself calls the seat's two actions."""
+        """The game's own names of the seat's two actions."""
         return self.scene.game.seat_labels(self.scene.seat)
 
     def to_json(self) -> Json:
@@ -44,7 +44,7 @@ class Asked:
 
 
 def scan_json(asked: Asked, scan: Scan, best: Mapping[Target, Sequence[Ranked]]) -> Json:
-    """Everything; while pairs are missing, neither the best nor the maps."""
+    """Return the scan as JSON; while pairs are missing, neither the best nor the maps."""
     whole = len(scan) == len(PAIRS)
     data = asked.to_json() | {
         "made_by": provenance(),
@@ -61,36 +61,36 @@ def scan_json(asked: Asked, scan: Scan, best: Mapping[Target, Sequence[Ranked]])
 
 
 def reading_json(labels: Labels, reading: Reading) -> Json:
-    """A pair as it was read: the probabilities of its labels, for every state."""
+    """Return a pair as it was read: the probabilities of its labels, for every state."""
     return {"labels": list(labels), "first": list(reading.first), "second": list(reading.second)}
 
 
 def ranked_json(pair: Ranked) -> Json:
-    """A pair and its distance, with what is printed of it."""
+    """Return a pair and its distance, with its printed figures."""
     reading = pair.reading
     derived = {"share": list(reading.share), "legal": list(reading.legal)}
     return {"kl": pair.kl} | reading_json(pair.labels, reading) | derived
 
 
 def resumed(path: Path, asked: Asked) -> Scan:
-    """The pairs that an earlier scan of the same question left in a file; none where there is no file yet."""
+    """Read the pairs that an earlier scan of the same question left in a file; none where there is no file yet."""
     if not path.exists():
         return {}
     try:
         data = json.loads(path.read_text("utf-8"))
-        told = {name: data[name] for name in asked.to_json()}
-        found = _pairs(data)
+        stated = {name: data[name] for name in asked.to_json()}
+        pairs_read = _pairs(data)
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise BadRecord(
             f"{path} holds no scan of labels to go on with: leave --resume out to write a new one."
         ) from error
-    if differing := [name for name, value in asked.to_json().items() if told[name] != value]:
+    if differing := [name for name, value in asked.to_json().items() if stated[name] != value]:
         name = differing[0]
         raise BadRecord(
-            f"{path} holds a scan of another {name}, {told[name]!r} and not {asked.to_json()[name]!r}: "
+            f"{path} holds a scan of another {name}, {stated[name]!r} and not {asked.to_json()[name]!r}: "
             "choose another file, or leave --resume out."
         )
-    return found
+    return pairs_read
 
 
 def _pairs(data: Any) -> Scan:
@@ -108,8 +108,8 @@ def _labels(pair: Any) -> Labels:
 
 
 def _five(values: Any) -> tuple[float, ...]:
-    """One probability a state, as JSON has them; null is no probability."""
-    one, *others = (float(value) for value in values)
-    if len(others) != 4 or not all(0.0 <= value <= 1.0 for value in (one, *others)):
+    """Return one probability a state, as JSON has them; null is no probability."""
+    first, *others = (float(value) for value in values)
+    if len(others) != 4 or not all(0.0 <= value <= 1.0 for value in (first, *others)):
         raise ValueError(f"{values} are not five probabilities")
-    return one, *others
+    return first, *others

@@ -1,15 +1,16 @@
-"""Label selection (ShapeLLM, appendix A.6): which two capitals make a model begin as near to a target as can be.
+"""Label selection (ShapeLLM, appendix A.6): the two capitals under which a model begins nearest to a target.
 
-What a model plays before it has learnt anything depends on what its actions are called. Each of the 650 ordered pairs
-of capitals names the two actions, for both seats, and the model is asked five times: before anything was played, and
-after each joint action. What it would say is read off its next token over the whole vocabulary, nothing masked, at
-temperature 1. The distance of a pair from a target t, which has a probability of the first action for each state, is
+The play of an untrained model depends on the names of its actions. Each of the 650 ordered pairs of capitals names the
+two actions, for both seats, and the model is asked five times: before anything was played, and after each joint action.
+Its policy is read off its next-token probabilities over the whole vocabulary, nothing masked, at temperature 1. The
+distance of a pair from a target t, which has a probability of the first action for each state, is
 
-    KL = mean over the five states of  t log(t / q) + (1 - t) log((1 - t) / (1 - q)),   q = p(a1) / (p(a1) + p(a2))
+KL = mean over the five states of t log(t / q) + (1 - t) log((1 - t) / (1 - q)), q = p(a1) / (p(a1) + p(a2))
 
-The paper does not say what becomes of the probability of all other tokens. Here it is left out, as the paper itself
-does where it copies a policy (A.9), and `legal`, what the two labels have together, is reported beside. Not leaving it
-out would add the mean of -log(legal). The paper counts 325 pairs, its Table 13 holds T/K: order matters, so all 650.
+The paper does not define the treatment of the probability of all other tokens. Here it is left out, as the paper itself
+does where it copies a policy (A.9), and `legal`, the sum of the two labels' probabilities, is reported beside.
+Otherwise the mean of -log(legal) would be added. The paper counts 325 pairs, its Table 13 holds T/K: order matters, so
+all 650.
 """
 
 from __future__ import annotations
@@ -33,44 +34,47 @@ from stratagem.players.stating import single_policies
 from stratagem.prompting.base import Style
 
 Labels = tuple[str, str]
-"""What the first and the second action are called."""
+"""Names of the first and the second action."""
 PAIRS: tuple[Labels, ...] = tuple(permutations(ascii_uppercase, 2))
 """All ordered pairs of distinct capitals; neighbours share the beginning of their prompts."""
 TARGETS = (0.75, 0.5, 0.25)
-"""How likely ShapeLLM's three opponents are to play the first action at the start, in every state."""
+"""Probabilities of the first action, in every state, of ShapeLLM's three opponents at the start."""
 BATCH = len(ascii_uppercase) - 1
-"""Pairs whose prompts are handed to the engine together: those with one first label."""
+"""Number of pairs whose prompts are sent to the engine together: those with one first label."""
 
 
 class Reading(NamedTuple):
-    """What a model says under one pair of labels: the probability of each label, for every state."""
+    """Next-token probabilities of both labels under one pair, for every state."""
 
     first: tuple[float, ...]
     second: tuple[float, ...]
 
     @property
     def legal(self) -> tuple[float, ...]:
-        """What the two labels have together; the rest is said of other tokens."""
+        """The sum of the labels' probabilities; the rest goes to other tokens."""
         return tuple(a + b for a, b in zip(self.first, self.second, strict=True))
 
     @property
     def share(self) -> tuple[float, ...]:
-        """The first label's part of what the two have; nan where they have nothing."""
+        """The first label's share of that sum; nan where the sum is zero."""
         return tuple(a / both if both else math.nan for a, both in zip(self.first, self.legal, strict=True))
 
 
 Scan = dict[Labels, Reading | None]
-"""The pairs that were read; None where the tokenizer writes a label as more than one token."""
+"""Readings of all pairs; None where the tokenizer writes a label as more than one token."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A repeated game of two by two actions, the style that words it, and the seat that is asked."""
+    """Repeated game of two by two actions, its prompt style, and the seat that is asked."""
 
     game: MatrixGame
     style: Style
     seat: Seat = 1
-    """ShapeLLM chooses labels for the opponent, seat 1; in a game whose seats are alike it makes no difference."""
+    """Seat that is asked.
+
+    ShapeLLM chooses labels for the opponent, seat 1; in a game whose seats are alike it makes no difference.
+    """
 
     @cached_property
     def states(self) -> tuple[str, ...]:
@@ -79,7 +83,7 @@ class Scene:
         return ("start", *(f"{a}/{b}" for a, b in product(mine, theirs)))
 
     def views(self, labels: Labels) -> list[View[Any]]:
-        """What the seat sees in the five states under these labels."""
+        """Return the seat's views of the five states under these labels."""
         game = replace(self.game, labels=labels, labels_second=None)
         return [self._view(game, played) for played in (None, *product(labels, labels))]
 
@@ -109,7 +113,7 @@ def scene_of(game: Game[Any], style: Style, seat: Seat = 1) -> Scene:
 
 
 def num_batches(pairs: Sequence[Labels], batch: int = BATCH) -> int:
-    """How many batches `scan` makes of these pairs."""
+    """Return the number of batches of a `scan` of these pairs."""
     return math.ceil(len(pairs) / batch)
 
 
@@ -122,7 +126,7 @@ def scan(
     batch: int = BATCH,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator[Scan]:
-    """Read the pairs batch by batch, and say before each which comes next."""
+    """Read the pairs batch by batch, and announce each batch."""
     if not engine.capabilities.scores:
         raise CannotCompute(
             f"{engine.name} does not tell how likely its tokens are, so no labels can be chosen for it."
@@ -143,7 +147,7 @@ def _read(speaker: Speaker, scene: Scene, pairs: Sequence[Labels], progress: Cal
 
 
 def _single(speaker: Speaker, view: View[Any]) -> bool:
-    """Whether each label is a single token after the prompt."""
+    """Return whether each label is a single token after the prompt."""
     try:
         speaker.compiler.labels(view.choices, speaker.prompt(view))
     except (Unspellable, BadParameter):
@@ -167,16 +171,19 @@ class Ranked(NamedTuple):
 
 
 def rank(scan: Mapping[Labels, Reading | None], target: Sequence[float], min_legal: float = 0.0) -> list[Ranked]:
-    """The pairs that were read, nearest to the target first; `min_legal` is the least that a mean of `legal` may be."""
+    """Sort the pairs that were read, nearest to the target first.
+
+    `min_legal` is the smallest accepted mean of `legal`.
+    """
     read = ((labels, reading) for labels, reading in scan.items() if reading is not None)
-    kept = (pair for pair in read if math.fsum(pair[1].legal) / len(pair[1].legal) >= min_legal)
+    legible = (pair for pair in read if math.fsum(pair[1].legal) / len(pair[1].legal) >= min_legal)
     return sorted(
-        (Ranked(*pair, divergence(target, pair[1])) for pair in kept), key=lambda pair: (pair.kl, pair.labels)
+        (Ranked(*pair, divergence(target, pair[1])) for pair in legible), key=lambda pair: (pair.kl, pair.labels)
     )
 
 
 def divergence(target: Sequence[float], reading: Reading) -> float:
-    """The KL divergence from the target to what the model says of the two labels, mean over the states, in nats."""
+    """Return the KL divergence from the target to the model's policy over the two labels, mean over states, in nats."""
     pairs = zip(target, reading.share, strict=True)
     return math.fsum(_term(t, q) + _term(1.0 - t, 1.0 - q) for t, q in pairs) / len(target)
 

@@ -1,8 +1,9 @@
-"""A mixture of players as one table: one of them is drawn for a whole game, and nobody sees which.
+"""Mixture of players as one table: one of them is drawn for a whole game, and nobody sees which.
 
-Who remembers all that he did can draw decision by decision instead: at an information set each counts by its share
-and by how likely its own moves lead there (Kuhn 1953, Extensive games and the problem of information). So the average
-over training, as fictitious play makes it, and the Nash mixture of a population have an exploitability of their own.
+With perfect recall the same behaviour results from draws decision by decision: at an information set each player counts
+by its share and by the probability that its own moves lead there (Kuhn 1953, Extensive games and the problem of
+information). So the average over training, as fictitious play makes it, and the Nash mixture of a population have an
+exploitability of their own.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ Floats = NDArray[np.float64]
 
 
 def mixed(twin: Twin, tables: Sequence[Rows], shares: Sequence[float]) -> Rows:
-    """The table of whoever plays each of these tables with its share."""
-    found = Rows()
+    """Return the table of a mixture of tables with these shares."""
+    mixture = Rows()
     weights = np.asarray(shares, dtype=np.float64) / sum(shares)
     pending: list[tuple[Any, Floats]] = [(twin.spiel.new_initial_state(), np.tile(weights, (2, 1)))]
     while pending:
@@ -34,13 +35,13 @@ def mixed(twin: Twin, tables: Sequence[Rows], shares: Sequence[float]) -> Rows:
         seat, key = node.current_player(), node.information_state_string()
         rows = np.array([[p for _, p in table[key]] for table in tables])
         actions = [action for action, _ in tables[0][key]]
-        found.setdefault(key, list(zip(actions, _drawn(reach[seat], weights, rows), strict=True)))
+        mixture.setdefault(key, list(zip(actions, _drawn(reach[seat], weights, rows), strict=True)))
         pending.extend((node.child(action), _after(reach, seat, rows[:, n])) for n, action in enumerate(actions))
-    return found
+    return mixture
 
 
 def _drawn(reach: Floats, weights: Floats, rows: Floats) -> list[float]:
-    """The rows by how likely each leads here; where none does, what is played does not matter."""
+    """Weigh the rows by each player's probability to reach them; an unreachable row does not matter."""
     counted = reach if reach.sum() > 0.0 else weights
     drawn: list[float] = (counted @ rows / counted.sum()).tolist()
     return drawn

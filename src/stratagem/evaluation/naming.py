@@ -17,7 +17,7 @@ def _result(result: GameResult, names: Mapping[str, str]) -> GameResult:
     return replace(
         result,
         rows=tuple(_row(row, names) for row in result.rows),
-        differences={names.get(name, name): found for name, found in result.differences.items()},
+        differences={names.get(name, name): difference for name, difference in result.differences.items()},
         warnings=tuple(_told(warning, names) for warning in result.warnings),
     )
 
@@ -27,6 +27,6 @@ def _row(row: Row, names: Mapping[str, str]) -> Row:
 
 
 def _told(warning: str, names: Mapping[str, str]) -> str:
-    """A warning begins with the player that it is about."""
+    """Return a warning begins with the player that it is about."""
     about = next((name for name in names if warning.startswith(f"{name}: ")), None)
     return warning if about is None else names[about] + warning.removeprefix(about)

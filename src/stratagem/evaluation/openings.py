@@ -1,4 +1,4 @@
-"""What a player does in the first situations of a game: all of them in a small game, the first moves of a large one."""
+"""Policy of a player in the first situations of a game: all of them in a small game, the first moves of a large one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stratagem.games.enumeration import outcomes, starts
 from stratagem.players.base import Player
 
 LIMIT = 64
-"""How many information sets are told of at most."""
+"""Largest number of information sets to report."""
 
 
 def opening_policy(game: Game[Any], player: Player, limit: int = LIMIT) -> dict[str, dict[str, float]]:
-    """The probabilities that a player states, by information set; `CannotCompute` where it states none."""
+    """Return the probabilities that a player states, by information set; `CannotCompute` where it states none."""
     views = opening_views(game, limit)
     mixes = stated(player, list(views.values()))
     return {
@@ -26,17 +26,17 @@ def opening_policy(game: Game[Any], player: Player, limit: int = LIMIT) -> dict[
 
 
 def opening_views(game: Game[Any], limit: int = LIMIT) -> dict[str, View[Any]]:
-    """The information sets of the first moves, as many whole moves as fit; those that any play can reach."""
+    """Return the information sets of the first moves, as many whole moves as fit; those that any play can reach."""
     game = game.one_round() or game
-    found: dict[str, View[Any]] = {}
-    layer = _layer((state for _, state in starts(game)), found, limit)
+    views: dict[str, View[Any]] = {}
+    layer = _layer((state for _, state in starts(game)), views, limit)
     while layer:
-        layer = _layer((after for state in layer for after in _moved_on(state)), found, limit)
-    return found
+        layer = _layer((after for state in layer for after in _moved_on(state)), views, limit)
+    return views
 
 
-def _layer(states: Iterator[State[Any]], found: dict[str, View[Any]], limit: int) -> list[State[Any]]:
-    """The states of one move, each once; none, and nothing found, where its information sets are too many."""
+def _layer(states: Iterator[State[Any]], views: dict[str, View[Any]], limit: int) -> list[State[Any]]:
+    """Return the states of one move, each once; none, and no views, where its information sets are too many."""
     layer: dict[str, State[Any]] = {}
     fresh: dict[str, View[Any]] = {}
     for state in states:
@@ -44,14 +44,14 @@ def _layer(states: Iterator[State[Any]], found: dict[str, View[Any]], limit: int
         for seat in state.to_act:
             view = state.view(seat)
             fresh.setdefault(view.info_key, view)
-        if len(found) + len(fresh) > limit or len(layer) > limit * limit:
+        if len(views) + len(fresh) > limit or len(layer) > limit * limit:
             return []
-    found.update((key, view) for key, view in fresh.items() if key not in found)
+    views.update((key, view) for key, view in fresh.items() if key not in views)
     return list(layer.values())
 
 
 def _moved_on(state: State[Any]) -> Iterator[State[Any]]:
-    """Whatever a state can become by one move of those who are to act."""
+    """Yield all states that one move can lead to."""
     for actions in product(*(state.view(seat).choices for seat in state.to_act)):
         for _, after, _ in outcomes(state, dict(zip(state.to_act, actions, strict=True))):
             if not after.over:

@@ -1,8 +1,7 @@
-"""Attacks on partners in Diplomacy: who has just supported whom, and who is attacked all the same.
+"""Attacks on partners in Diplomacy: powers that were supported a short time before.
 
-Two powers are partners in a movement phase if one of them supported a unit of the other in one of the `WINDOW`
-movement phases before, and that unit did what it was supported in. What an attack and a chance of one are is said in
-`hostility`.
+Two powers are partners in a movement phase if one of them supported a unit of the other in one of the `WINDOW` movement
+phases before, and that unit did what it was supported in. `hostility` defines an attack and an opportunity of one.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Attacks(NamedTuple):
     at_partners: int
 
     def plus(self, victims: Sequence[Seat], targets: Sequence[Seat], partners: set[Seat]) -> Attacks:
-        """The counts with a phase's victims, and whom its units could have attacked."""
+        """Add a phase's victims, and the powers whom its units could have attacked."""
         return Attacks(
             self.attacks + len(victims),
             self.on_partners + sum(seat in partners for seat in victims),
@@ -43,14 +42,14 @@ class Attacks(NamedTuple):
 
 
 def attacks_on_partners(episode: Episode, seat: Seat) -> Attacks:
-    """What a seat's attacks were, and how many of them hit a partner, from a game's record."""
+    """Count a seat's attacks and those on partners, from a game's record."""
     game, counts, past = game_of(episode), Attacks(0, 0, 0, 0), deque[set[Pair]](maxlen=WINDOW)
     for position, rows in movements(episode):
         partners = {other for pairs in past for pair in pairs if seat in pair for other in pair - {seat}}
-        held = held_by(position, game)
+        holders = held_by(position, game)
         lines = [line for row in rows if row.seat == seat and row.action for line in row.action.split("\n")]
-        victims = [other for other in attacked(lines, held) if other != seat]
-        counts = counts.plus(victims, list(could_attack(position, game, seat, held)), partners)
+        victims = [other for other in attacked(lines, holders) if other != seat]
+        counts = counts.plus(victims, list(could_attack(position, game, seat, holders)), partners)
         past.append(set(supports(position, rows, game)))
     return counts
 
@@ -67,5 +66,5 @@ def supports(position: Position, rows: Sequence[Decision], game: Diplomacy) -> I
 
 
 def _matches(support: Order, destination: str | None) -> bool:
-    """Whether a unit that moves there, or stays, does what it is supported in."""
+    """Return whether a unit that moves there, or stays, does what it is supported in."""
     return destination == support.target if support.to_move else destination is None

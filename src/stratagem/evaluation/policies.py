@@ -1,4 +1,4 @@
-"""What exact figures walk over: the players' stated probabilities, and the situations that differ in their future.
+"""Basis of exact figures: the players' stated probabilities, and the situations that differ in their future.
 
 Situations after as many moves count as one when their rounds and all seats' state keys agree, where the game and the
 players' memories allow that; otherwise they are as many as the states themselves.
@@ -19,11 +19,13 @@ _CLOSE = 1e-9
 
 
 Stated = Mapping[str | None, float]
-"""What a player does in a situation; None is the null action, when nothing legal was said."""
+"""Policy of a player in a situation; None is the null action, without a legal reply."""
 
 
 def stated(player: Player, views: Sequence[View[Any]]) -> list[Stated]:
-    """What a player says that it does in each situation, without what it never does; refused where that is no policy.
+    """Return the stated policy of a player in each situation, without zero probabilities.
+
+    Refused where it is no distribution.
 
     A player that answers many situations at once has a method `policies` beside `policy`.
     """
@@ -34,23 +36,23 @@ def stated(player: Player, views: Sequence[View[Any]]) -> list[Stated]:
     except StratagemError as error:
         raise CannotCompute(str(error)) from error
     except Exception as error:  # a player's fault, whatever it is, ends no evaluation
-        said = f"{type(error).__name__}: {error}"
-        raise CannotCompute(f"{player.name} raised {said!r} when asked for its probabilities.") from error
+        policy_stated = f"{type(error).__name__}: {error}"
+        raise CannotCompute(f"{player.name} raised {policy_stated!r} when asked for its probabilities.") from error
 
 
 def _whole(player: Player, view: View[Any], mix: Mix) -> Stated:
-    """The mixture with the null action for what it lacks; whoever says nothing legal may be asked again."""
-    said: dict[str | None, float] = {action: p for action, p in mix.items() if p != 0.0}
-    total = math.fsum(said.values())
+    """Complete a mixture with the null action; a player without a legal reply may be asked again."""
+    policy_stated: dict[str | None, float] = {action: p for action, p in mix.items() if p != 0.0}
+    total = math.fsum(policy_stated.values())
     lack = 1.0 - total if player.traits.fallible and total < 1.0 else 0.0
-    if any(action not in view.choices for action in said) or min(said.values(), default=0.0) < 0.0:
+    if any(action not in view.choices for action in policy_stated) or min(policy_stated.values(), default=0.0) < 0.0:
         raise _no_mixture(player, view, mix)
     if not abs(total + lack - 1.0) < _CLOSE:  # also where the sum is no number
         raise _no_mixture(player, view, mix)
     if not lack:
-        return said
+        return policy_stated
     tries = math.fsum(lack**attempt for attempt in range(view.game.spec.retries + 1))
-    return {**{action: p * tries for action, p in said.items()}, None: lack ** (view.game.spec.retries + 1)}
+    return {**{action: p * tries for action, p in policy_stated.items()}, None: lack ** (view.game.spec.retries + 1)}
 
 
 def _no_mixture(player: Player, view: View[Any], mix: Mix) -> CannotCompute:
@@ -58,7 +60,7 @@ def _no_mixture(player: Player, view: View[Any], mix: Mix) -> CannotCompute:
 
 
 class Policies:
-    """The players by seat, each asked once in each situation, and a budget of situations."""
+    """Players by seat, each asked once in each situation, and a budget of situations."""
 
     def __init__(self, game: Game[Any], players: Sequence[Player], budget: int, *, merge: bool = True) -> None:
         """`merge` False keeps situations apart that only their past tells apart."""
@@ -71,7 +73,7 @@ class Policies:
         self._known: dict[tuple[Seat, str], Stated] = {}
 
     def prepare(self, states: Sequence[State[Any]], but: Seat | None = None) -> None:
-        """Ask the players that are dear about all these situations at once; `but` one seat, which is not followed."""
+        """Ask expensive players about all these situations at once, except at the seat `but`, which is not followed."""
         unknown: dict[Player, dict[tuple[Seat, str], View[Any]]] = {}
         for state in states:
             for seat in state.to_act:
@@ -84,7 +86,7 @@ class Policies:
             self._known.update(zip(views, stated(player, list(views.values())), strict=True))
 
     def mix(self, state: State[Any], seat: Seat) -> Stated:
-        """What the player at `seat` does now."""
+        """Return the policy of the player at `seat` here."""
         view = state.view(seat)
         key = (seat, view.info_key)
         if key not in self._known:
@@ -92,7 +94,7 @@ class Policies:
         return self._known[key]
 
     def joint(self, state: State[Any], seats: Sequence[Seat]) -> Iterator[tuple[float, dict[Seat, str | None]]]:
-        """Every joint action of these seats, with its probability."""
+        """Yield every joint action of these seats, with its probability."""
         for combination in product(*(self.mix(state, seat).items() for seat in seats)):
             probability = 1.0
             for _, p in combination:
@@ -100,7 +102,10 @@ class Policies:
             yield probability, {seat: action for seat, (action, _) in zip(seats, combination, strict=True)}
 
     def situation(self, state: State[Any]) -> Hashable:
-        """States with the same situation, after as many moves, have the same future between these players."""
+        """Return the key of a situation.
+
+        After as many moves, states with equal keys have the same future between these players.
+        """
         if not self.merging:
             return repr(state.dump())
         keys = (state.view(seat).state_key for seat in range(self.game.spec.seats))
@@ -114,19 +119,19 @@ class Policies:
 
 
 class Layer:
-    """The situations that as many moves lead to, each once, in the order in which they were met."""
+    """Situations after the same number of moves, each once, in the order in which they were met."""
 
-    __slots__ = ("_places", "_policies", "states")
+    __slots__ = ("_indices", "_policies", "states")
 
     def __init__(self, policies: Policies) -> None:
         self._policies = policies
-        self._places: dict[Hashable, int] = {}
+        self._indices: dict[Hashable, int] = {}
         self.states: list[State[Any]] = []
 
-    def place(self, state: State[Any]) -> int:
-        """Where the situation of `state` stands among the layer's."""
+    def index(self, state: State[Any]) -> int:
+        """Return the index of `state`'s situation in the layer."""
         key = self._policies.situation(state)
-        place = self._places.setdefault(key, len(self.states))
+        place = self._indices.setdefault(key, len(self.states))
         if place == len(self.states):
             self._policies.spend()
             self.states.append(state)

@@ -1,4 +1,4 @@
-"""The phases of a recorded game of Diplomacy: each position as a decision's state key has it, and what was ordered."""
+"""Phases of a recorded game of Diplomacy: each position as a decision's state key has it, and the orders there."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from stratagem.play.records import Decision, Episode
 
 
 def game_of(episode: Episode) -> Diplomacy:
-    """The game that was played."""
+    """Make the game that was played."""
     game = make_game(episode.game)
     assert isinstance(game, Diplomacy)
     return game
 
 
 def phases(episode: Episode) -> Iterator[tuple[Position, list[Decision]]]:
-    """Each phase in which somebody was asked: its position, and the orders that were played."""
+    """Yield each phase in which somebody was asked: its position, and the orders played."""
     for _, rows in groupby(episode.decisions, key=lambda row: row.turn):
         last = list({row.seat: row for row in rows}.values())  # of several attempts, the last was played
         yield Position(last[0].state_key.partition(" ")[2]), last
 
 
 def movements(episode: Episode) -> Iterator[tuple[Position, list[Decision]]]:
-    """The movement phases alone."""
-    return (found for found in phases(episode) if found[0].kind == "M")
+    """Yield the movement phases alone."""
+    return (phase for phase in phases(episode) if phase[0].kind == "M")

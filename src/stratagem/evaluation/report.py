@@ -1,14 +1,14 @@
-"""An evaluation as data: every figure with its uncertainty, what it rests on, and what made it."""
+"""Evaluation as JSON: every figure with its uncertainty, its sample and its provenance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from stratagem.evaluation.bouts import Bout
 from stratagem.evaluation.comparisons import family, holm_p
 from stratagem.evaluation.evaluate import GameResult, Row
 from stratagem.evaluation.expectation import SCALE
+from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.exploit import pool_advantage
 from stratagem.evaluation.metrics.payoff import mean_pay
@@ -20,7 +20,7 @@ from stratagem.provenance import provenance
 
 
 def scale_of(game: Game[Any]) -> float | None:
-    """What turns a payoff of this game into the common scale; None where that differs by seat or by deal."""
+    """Return the factor from a payoff of this game to the common scale; None where that differs by seat or by deal."""
     stakes = {
         state.stakes(seat) for state in (game.start(Key(0)), game.start(Key(1))) for seat in range(game.spec.seats)
     }
@@ -31,13 +31,13 @@ def scale_of(game: Game[Any]) -> float | None:
 
 
 def unscaled(result: GameResult, row: Row) -> tuple[Estimate | None, Estimate | None]:
-    """Pay a round and the pool's advantage, in the game's own unit."""
-    sample = Sample(result.game, row.bouts)
+    """Return the payoff a round and the pool's advantage, in the game's own unit."""
+    sample = Sample(result.game, row.matchups)
     return mean_pay(sample, scaled=False), pool_advantage(sample, scaled=False)
 
 
 def evaluation_json(results: list[GameResult], suite: str, seed: int, episodes: int) -> Json:
-    """The whole evaluation."""
+    """Return the whole evaluation."""
     adjusted, tested = holm_p(results), family(results)
     return {
         "suite": suite,
@@ -59,8 +59,8 @@ def _game_json(result: GameResult, adjusted: Mapping[tuple[str, str], float]) ->
         "scale": scale_of(result.game),
         "players": [_row_json(result, row) for row in result.rows],
         "differences_on_played_deals": {
-            name: {**found.to_json(), "holm_p": adjusted.get((result.text, name))}
-            for name, found in result.differences.items()
+            name: {**difference.to_json(), "holm_p": adjusted.get((result.text, name))}
+            for name, difference in result.differences.items()
         },
         "warnings": list(result.warnings),
     }
@@ -76,27 +76,27 @@ def _row_json(result: GameResult, row: Row) -> Json:
         "unscaled": {"pay": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
         "exact": row.exact.to_json() if row.exact else {"not_computed": row.why_not_exact},
         "replies": row.validity and row.validity.to_json(),
-        "opponents": [_bout_json(result.game, bout) for bout in row.bouts],
+        "opponents": [_bout_json(result.game, matchup) for matchup in row.matchups],
     }
 
 
-def _bout_json(game: Game[Any], bout: Bout) -> Json:
-    wins = METRICS["win rate"].measure(Sample(game, (bout,)))
+def _bout_json(game: Game[Any], matchup: Matchup) -> Json:
+    wins = METRICS["win rate"].measure(Sample(game, (matchup,)))
     return {
-        "opponent": bout.opponent,
-        "version": bout.version,
-        "pools": list(bout.pools),
-        "episodes": len(bout.episodes),
+        "opponent": matchup.opponent,
+        "version": matchup.version,
+        "pools": list(matchup.pools),
+        "episodes": len(matchup.episodes),
         "win_rate": wins and wins.to_json(),
-        "pay": bout.pay().to_json(),
-        "advantage": bout.advantage().to_json(),
-        "unscaled_pay": bout.pay(scaled=False).to_json(),
-        "unscaled_advantage": bout.advantage(scaled=False).to_json(),
+        "pay": matchup.payoff().to_json(),
+        "advantage": matchup.advantage().to_json(),
+        "unscaled_pay": matchup.payoff(scaled=False).to_json(),
+        "unscaled_advantage": matchup.advantage(scaled=False).to_json(),
     }
 
 
 def tournament_json(result: CrossPlay, seed: int, episodes: int) -> Json:
-    """The cross-play matrix, row player's pay against column player."""
+    """Return the cross-play matrix, the row player's payoff against the column player."""
     return {
         "game": result.text,
         "unit": result.game.spec.unit,

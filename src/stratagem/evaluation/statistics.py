@@ -1,4 +1,4 @@
-"""Numbers with their uncertainty: means, intervals, paired differences, and p-values with Holm's correction."""
+"""Estimates with their uncertainty: means, intervals, paired differences, and p-values with Holm's correction."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MOST_COINS = 1_000_000
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean, its standard error, and how many independent observations it rests on."""
+    """Mean, its standard error, and its number of independent observations."""
 
     mean: float
     se: float | None = None
-    """None where a single observation says nothing about the spread."""
+    """Standard error; None from a single observation."""
     n: int = 0
-    """0 where the figure is exact."""
+    """Number of observations; 0 where the figure is exact."""
     low: float | None = None
     high: float | None = None
-    """A 95 % interval, where the figure has a better one than mean and standard error."""
+    """Upper end of a 95 % interval, where the figure has a better one than mean and standard error."""
     exact: bool = False
 
     def __str__(self) -> str:
@@ -41,24 +41,24 @@ class Estimate:
         return f"{self.mean:.3f} ± {self.se:.3f}" if self.se is not None else f"{self.mean:.3f}"
 
     def times(self, factor: float) -> Estimate:
-        """The same figure in another unit."""
+        """Convert the figure to another unit."""
         ends = sorted(end * factor for end in (self.low, self.high) if end is not None)
         low, high = ends if len(ends) == 2 else (None, None)
         se = None if self.se is None else self.se * abs(factor)
         return replace(self, mean=self.mean * factor, se=se, low=low, high=high)
 
     def to_json(self) -> Json:
-        """Every field by name."""
+        """Return every field by name."""
         return asdict(self)
 
 
 def exactly(value: float) -> Estimate:
-    """A figure that was computed and not sampled."""
+    """Make an estimate of a figure that was computed and not sampled."""
     return Estimate(value, se=0.0, exact=True)
 
 
 def mean(values: Sequence[float]) -> Estimate:
-    """The mean of independent observations, with its standard error."""
+    """Estimate the mean of independent observations, with its standard error."""
     n = len(values)
     if n == 0:
         return Estimate(math.nan, None, 0)
@@ -70,7 +70,7 @@ def mean(values: Sequence[float]) -> Estimate:
 
 
 def clustered(items: Iterable[T], value: Callable[[T], float], cluster: Callable[[T], Hashable]) -> Estimate:
-    """The mean over clusters of their means: episodes that replay one deal are one observation."""
+    """Estimate the mean over clusters of their means: episodes that replay one deal are one observation."""
     groups: dict[Hashable, list[float]] = {}
     for item in items:
         groups.setdefault(cluster(item), []).append(value(item))
@@ -78,7 +78,7 @@ def clustered(items: Iterable[T], value: Callable[[T], float], cluster: Callable
 
 
 def students(estimate: Estimate) -> Estimate:
-    """The same with its 95 % interval by Student's t; without one where it is exact, or rests on one observation."""
+    """Add the 95 % interval by Student's t; none where the figure is exact, or rests on one observation."""
     from scipy.stats import t
 
     if estimate.exact or estimate.se is None or estimate.n < 2:
@@ -88,12 +88,12 @@ def students(estimate: Estimate) -> Estimate:
 
 
 def with_interval(values: Sequence[float]) -> Estimate:
-    """The mean of independent values with its interval by Student's t."""
+    """Estimate the mean of independent values with its interval by Student's t."""
     return students(mean(values))
 
 
 def mean_of(estimates: Sequence[Estimate]) -> Estimate:
-    """The unweighted mean of independent estimates, with their errors carried over."""
+    """Average independent estimates without weights, with their errors carried over."""
     if not estimates:
         return Estimate(math.nan, None, 0)
     centre = math.fsum(estimate.mean for estimate in estimates) / len(estimates)
@@ -105,7 +105,7 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
 
 
 def wilson(successes: float, n: float, confidence: float = 0.95) -> Estimate:
-    """A rate with Wilson's interval (Wilson 1927); ties may count one half."""
+    """Estimate a rate with Wilson's interval (Wilson 1927); ties may count one half."""
     if n == 0:
         return Estimate(math.nan, None, 0)
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
@@ -118,31 +118,31 @@ def wilson(successes: float, n: float, confidence: float = 0.95) -> Estimate:
 def rate(
     items: Iterable[T], hits: Callable[[T], float], tries: Callable[[T], float], cluster: Callable[[T], Hashable]
 ) -> Estimate:
-    """A rate with Wilson's interval for as many tries as the spread between clusters says they are worth (Kish 1965).
+    """Estimate a rate with Wilson's interval for the effective number of tries (Kish 1965), by the spread of clusters.
 
     Replays of one deal are not independent; where they all agree there is one try a cluster.
     """
     listed = list(items)
     clusters = len({cluster(item) for item in listed})
-    found = ratio(listed, hits, tries, cluster)
-    worth = float(clusters)
-    if found.se:
-        worth = min(found.mean * (1 - found.mean) / found.se**2, math.fsum(tries(item) for item in listed))
-    return replace(wilson(found.mean * worth, worth), se=found.se, n=clusters)
+    result = ratio(listed, hits, tries, cluster)
+    effective = float(clusters)
+    if result.se:
+        effective = min(result.mean * (1 - result.mean) / result.se**2, math.fsum(tries(item) for item in listed))
+    return replace(wilson(result.mean * effective, effective), se=result.se, n=clusters)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A paired difference: its estimate, how likely one as large is by chance, and what the sample could have seen."""
+    """Paired difference: its estimate, its p-value, and the difference that the sample can detect."""
 
     estimate: Estimate
     p_value: float
     """Two-sided p of the sign-flip test over deals, before any correction."""
     detectable: float
-    """The smallest true difference that a test at 5 % would find four times in five with this sample."""
+    """Smallest true difference that a test at 5 % would find four times in five with this sample."""
 
     def to_json(self) -> Json:
-        """Every field by name."""
+        """Return every field by name."""
         return asdict(self)
 
 
@@ -156,27 +156,28 @@ def paired_difference(first: Sequence[float], second: Sequence[float], key: Key,
 
 
 def sign_flip_p(differences: Sequence[float] | Array, key: Key, rounds: int = 10_000) -> float:
-    """Two-sided p of Fisher's sign-flip test: the share of sign patterns whose sum is at least as large in size.
+    """Compute the two-sided p of Fisher's sign-flip test.
 
-    Exact where there are no more than `rounds` patterns, so that n differences give no p below `2 / 2^n`. Else
-    `(found + 1) / (rounds + 1)` over as many patterns, drawn by the key (Phipson and Smyth 2010).
+    It is the share of sign patterns whose sum is at least as large in size. Exact where there are no more than
+    `rounds` patterns, so that n differences give no p below `2 / 2^n`. Else `(found + 1) / (rounds + 1)` over as
+    many patterns, drawn by the key (Phipson and Smyth 2010).
     """
     values = np.asarray(differences, dtype=float)
     least = abs(float(values.sum())) - 1e-9 * float(np.abs(values).sum())
     exact = 2 ** len(values) <= rounds
     patterns = _every_sign(len(values)) if exact else _drawn_signs(len(values), key, rounds)
-    found = sum(int((np.abs(signs @ values) >= least).sum()) for signs in patterns)
-    return float(found / 2 ** len(values)) if exact else (found + 1) / (rounds + 1)
+    result = sum(int((np.abs(signs @ values) >= least).sum()) for signs in patterns)
+    return float(result / 2 ** len(values)) if exact else (result + 1) / (rounds + 1)
 
 
 def _every_sign(size: int) -> Iterator[Array]:
-    """All sign patterns, a bounded number of signs at a time."""
+    """Yield all sign patterns, a bounded number of signs at a time."""
     for start, end in _parts(2**size, size):
         yield np.where(np.arange(start, end)[:, None] >> np.arange(size) & 1, 1.0, -1.0)
 
 
 def _drawn_signs(size: int, key: Key, rounds: int) -> Iterator[Array]:
-    """Sign patterns of fair coins, a bounded number of coins at a time."""
+    """Draw sign patterns of fair coins, a bounded number of coins at a time."""
     generator = np.random.default_rng(key.value)
     for start, end in _parts(rounds, size):
         yield np.where(generator.integers(0, 2, size=(end - start, size), dtype=np.int8), 1.0, -1.0)
@@ -189,7 +190,10 @@ def _parts(patterns: int, size: int) -> Iterator[tuple[int, int]]:
 
 
 def students_p(estimate: Estimate) -> float | None:
-    """Two-sided p of Student's t-test that the mean is 0; None where it is exact, or rests on one observation."""
+    """Compute the two-sided p of Student's t-test that the mean is 0.
+
+    None if the figure is exact or from one observation.
+    """
     from scipy.stats import t
 
     if estimate.exact or estimate.se is None or estimate.n < 2:
@@ -200,22 +204,22 @@ def students_p(estimate: Estimate) -> float | None:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjusted p-values, in the order given: `max_{j <= i} min(1, (m - j + 1) p_(j))` (Holm 1979).
+    """Compute Holm's step-down adjusted p, in the order given: `max_{j <= i} min(1, (m - j + 1) p_(j))` (Holm 1979).
 
     Rejecting those at most alpha bounds the chance of any false rejection by alpha, however the tests depend.
     """
     if not all(0.0 <= p <= 1.0 for p in p_values):
         raise ValueError(f"A p-value lies between 0 and 1: {list(p_values)}")
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    order = sorted(range(len(p_values)), key=lambda index: p_values[index])
     adjusted, most = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(order):
-        most = max(most, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = most
+    for rank, index in enumerate(order):
+        most = max(most, min(1.0, (len(p_values) - rank) * p_values[index]))
+        adjusted[index] = most
     return adjusted
 
 
 def jackknife(strata: Sequence[Sequence[Sequence[float]]], figure: Callable[[Array], float]) -> Estimate:
-    """A figure that is no mean but follows from sums, with the error of leaving out one row at a time (Tukey 1958).
+    """Estimate a function of sums, with the error of leaving out one row at a time (jackknife, Tukey 1958).
 
     A row is one independent observation, its columns are summed by stratum, and `figure` takes those sums, a row each.
     Where one row is left out, the others of its stratum are weighted up to stand for it.
@@ -226,10 +230,10 @@ def jackknife(strata: Sequence[Sequence[Sequence[float]]], figure: Callable[[Arr
     if min(map(len, tables)) < 2:
         return Estimate(whole, None, n)
     variance = 0.0
-    for place, table in enumerate(tables):
+    for index, table in enumerate(tables):
         size, left_out, sums = len(table), [], totals.copy()
-        for rest in (totals[place] - table) * (size / (size - 1)):
-            sums[place] = rest
+        for rest in (totals[index] - table) * (size / (size - 1)):
+            sums[index] = rest
             left_out.append(float(figure(sums)))
         centre = math.fsum(left_out) / size
         variance += (size - 1) / size * math.fsum((value - centre) ** 2 for value in left_out)
@@ -239,7 +243,10 @@ def jackknife(strata: Sequence[Sequence[Sequence[float]]], figure: Callable[[Arr
 def ratio(
     items: Iterable[T], total: Callable[[T], float], count: Callable[[T], float], cluster: Callable[[T], Hashable]
 ) -> Estimate:
-    """Sum of totals over sum of counts, such as payoff a round; episodes that replay one deal are one observation."""
+    """Estimate a sum of totals over a sum of counts, such as payoff a round.
+
+    Episodes that replay one deal are one observation.
+    """
     sums: dict[Hashable, list[float]] = {}
     for item in items:
         row = sums.setdefault(cluster(item), [0.0, 0.0])

@@ -1,4 +1,4 @@
-"""Suites by name: which games, against whom, and what is measured."""
+"""Suites by name: games, opponents and metrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Suite:
-    """Games, opponents, metrics, and how many episodes an opponent."""
+    """Games, opponents, metrics, and the number of episodes for an opponent."""
 
     name: str
     summary: str
@@ -80,7 +80,7 @@ SUITES: dict[str, Suite] = {
 
 
 def find_suite(text: str, opponents: tuple[str, ...] = ()) -> Suite:
-    """The suite of that name, or one made for a single game: against `opponents`, its pools, or random play."""
+    """Find the suite of that name, or make one of a single game: against `opponents`, its pools, or random play."""
     if text in SUITES:
         return _against(SUITES[text], opponents) if opponents else SUITES[text]
     try:
@@ -107,7 +107,7 @@ def _usual_opponents(game: Game[Any]) -> tuple[str, ...]:
 
 
 def with_metrics(suite: Suite, names: Sequence[str]) -> Suite:
-    """The suite with further metrics."""
+    """Add further metrics to the suite."""
     for name in names:
         if name not in METRICS:
             raise UnknownName("metric", name, METRICS)

@@ -1,4 +1,4 @@
-"""Everybody against everybody, themselves included: the cross-play matrix."""
+"""Tournament: everybody against everybody, themselves included, as a cross-play matrix."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.bouts import Bout, Table
 from stratagem.evaluation.evaluate import raised
+from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.statistics import Estimate, mean_of
 from stratagem.games.base import Game
 from stratagem.players.base import Player
@@ -17,7 +17,10 @@ from stratagem.players.base import Player
 
 @dataclass(frozen=True)
 class CrossPlay:
-    """`pay[row][column]` is what the row's player gets a round against the column's, in the game's own unit."""
+    """Cross-play matrix.
+
+    `pay[row][column]` is the row player's payoff a round against the column's, in the game's unit.
+    """
 
     game: Game[Any]
     text: str
@@ -26,18 +29,21 @@ class CrossPlay:
     warnings: tuple[str, ...]
 
     def means(self) -> list[Estimate]:
-        """Each player's mean against all others."""
+        """Mean payoff of each player against all others."""
         size = range(len(self.players))
         return [mean_of([self.pay[row][column] for column in size if column != row]) for row in size]
 
     def ranking(self) -> list[int]:
-        """The players' indices, the best mean first."""
+        """Indices of the players, the best mean first."""
         means = self.means()
         return sorted(range(len(self.players)), key=lambda index: -means[index].mean)
 
 
 def pairs(game: Game[Any], count: int) -> list[tuple[int, int]]:
-    """Which bouts are played: with two seats one serves both players, with more each takes its turn as the hero."""
+    """Return the pairs to play.
+
+    With two seats one pair serves both players, with more each takes its turn as the agent.
+    """
     if game.spec.seats == 2:
         return list(combinations_with_replacement(range(count), 2))
     return list(product(range(count), range(count)))
@@ -47,7 +53,7 @@ def tournament(
     game: Game[Any],
     text: str,
     players: Sequence[Player],
-    table: Table,
+    evaluator: Evaluator,
     progress: Callable[[str], None] = lambda _: None,
 ) -> CrossPlay:
     """Play every pair on paired deals; with more than two seats the second player holds all seats but one."""
@@ -60,15 +66,15 @@ def tournament(
     warnings: dict[str, None] = {}
     for row, column in pairs(game, len(players)):
         progress(f"{names[row]} against {names[column]}")
-        bout = table.bout(game, players[row], players[column], ("opponents",))
-        pay[row, column] = bout.pay(scaled=False)
+        matchup = evaluator.matchup(game, players[row], players[column], ("opponents",))
+        pay[row, column] = matchup.payoff(scaled=False)
         if game.spec.seats == 2 and row != column:
-            pay[column, row] = bout.opponent_pay(scaled=False)
-        warnings |= dict.fromkeys(_warnings(names[row], bout))
+            pay[column, row] = matchup.opponent_payoff(scaled=False)
+        warnings |= dict.fromkeys(_warnings(names[row], matchup))
     size = range(len(names))
     matrix = tuple(tuple(pay[row, column] for column in size) for row in size)
     return CrossPlay(game, text, names, matrix, tuple(warnings))
 
 
-def _warnings(name: str, bout: Bout) -> list[str]:
-    return [f"{name}: {said}" for said in raised([bout])]
+def _warnings(name: str, matchup: Matchup) -> list[str]:
+    return [f"{name}: {message}" for message in raised([matchup])]

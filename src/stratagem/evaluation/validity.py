@@ -1,7 +1,7 @@
-"""How a language model came to its actions: the shares of replies by kind, and what a decision cost.
+"""Replies of a language model: their shares by kind, and the cost of a decision.
 
 Counted over every time the player was asked, a second try after an illegal reply included. Intervals are Wilson's for
-the number of tries that the deals are worth.
+the effective number of tries, by the spread between deals.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from stratagem.evaluation.bouts import Bout
+from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.games.base import Json
 from stratagem.play.records import Decision, Episode
 from stratagem.players.base import How
 
 KINDS: tuple[How, ...] = tuple(kind for kind in get_args(How) if kind not in ("scripted", "absent"))
-"""What a reply can be: free, recovered, constrained, illegal, error."""
+"""Kinds of replies: free, recovered, constrained, illegal, error."""
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,24 @@ class Validity:
 
     num_decisions: int
     shares: dict[str, Estimate]
-    """By kind, in the order of `KINDS`; they add up to one."""
+    """Share of each kind, in the order of `KINDS`; they sum to one."""
     prompt_tokens: float
-    """Tokens of the prompts a decision, shared beginnings counted each time."""
+    """Prompt tokens a decision, shared prefixes counted each time."""
     reply_tokens: float
-    """Tokens said a decision, forced ones included."""
+    """Reply tokens a decision, forced ones included."""
     ms: float
     """Milliseconds of the engine a decision, a batch's time shared among its replies."""
 
     def to_json(self) -> Json:
-        """Every figure by name; the milliseconds are this machine's."""
+        """Return every figure by name; the milliseconds are this machine's."""
         costs = {"prompt_tokens": self.prompt_tokens, "reply_tokens": self.reply_tokens, "ms": self.ms}
         shares = {kind: share.to_json() for kind, share in self.shares.items()}
         return {"num_decisions": self.num_decisions, "shares": shares, "per_decision": costs}
 
 
-def validity(bouts: Sequence[Bout]) -> Validity | None:
-    """How the hero of these bouts replied; None for a player that asked no model."""
-    episodes = [episode for bout in bouts for episode in bout.episodes]
+def validity(matchups: Sequence[Matchup]) -> Validity | None:
+    """Return the replies of the agent in these matchups; None for a player that asked no model."""
+    episodes = [episode for matchup in matchups for episode in matchup.episodes]
     rows = [row for episode in episodes for row in _mine(episode)]
     calls = [call for row in rows for call in row.calls]
     if not calls:

@@ -6,18 +6,18 @@ from scipy.stats import t
 
 from stratagem.algorithms.league.alliances import _told
 from stratagem.algorithms.league.last_table import sure_margins
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.hostility import Hostility
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
 
 
-def bouts_of(game, players, episodes, seed=0):
-    table = Table(episodes, Key(seed), budget=0, exact_budget=0)
+def matchups_of(game, players, episodes, seed=0):
+    table = Evaluator(episodes, Key(seed), budget=0, exact_budget=0)
     return {
-        (row, column): table.bout(game, players[row], players[column], ("opponents",))
+        (row, column): table.matchup(game, players[row], players[column], ("opponents",))
         for row, column in pairs(game, len(players))
     }
 
@@ -25,9 +25,9 @@ def bouts_of(game, players, episodes, seed=0):
 def test_equals_are_called_unequal_as_often_as_was_said():
     """Uniform players in Kuhn poker, ten deals a pair: one pair in twenty, of 150; binomial, three standard errors."""
     game, player = make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn(hands=1)"))
-    tables = [Table(20, Key(seed), budget=0, exact_budget=0) for seed in range(150)]
-    bouts = [{(0, 1): table.bout(game, player, player, ("opponents",))} for table in tables]
-    found = sum(bool(sure_margins(game, 2, one).any()) for one in bouts)
+    tables = [Evaluator(20, Key(seed), budget=0, exact_budget=0) for seed in range(150)]
+    matchups = [{(0, 1): table.matchup(game, player, player, ("opponents",))} for table in tables]
+    found = sum(bool(sure_margins(game, 2, one).any()) for one in matchups)
     assert 0 < found <= 150 * 0.05 + 3 * np.sqrt(150 * 0.05 * 0.95)
 
 
@@ -35,9 +35,9 @@ def test_a_margin_is_judged_by_its_own_error_over_deals():
     """In a zero-sum game of two seats half the difference is the pay itself, and so is its error."""
     game = make_game("kuhn(hands=1)")
     players = [make_player(name, game) for name in ("random", "AlwaysBet")]
-    bouts = bouts_of(game, players, 200)
-    own = bouts[0, 1].pay(scaled=False)
-    margins = sure_margins(game, 2, bouts)
+    matchups = matchups_of(game, players, 200)
+    own = matchups[0, 1].payoff(scaled=False)
+    margins = sure_margins(game, 2, matchups)
     assert margins[0, 1] == pytest.approx(own.mean if abs(own.mean) > t.ppf(0.975, own.n - 1) * own.se else 0.0)
     assert margins[0, 1] == -margins[1, 0]
 
@@ -45,13 +45,13 @@ def test_a_margin_is_judged_by_its_own_error_over_deals():
 def test_a_single_deal_says_nothing():
     game = make_game("kuhn(hands=1)")
     players = [make_player(name, game) for name in ("NashApprox", "AlwaysBet", "TightPassive")]
-    assert not sure_margins(game, 3, bouts_of(game, players, 2)).any()
+    assert not sure_margins(game, 3, matchups_of(game, players, 2)).any()
 
 
 def test_with_three_seats_each_is_the_one_among_copies_of_the_other_in_games_of_their_own():
     game = make_game("public-goods")
     players = [make_player(name, game) for name in ("random", "first-legal")]
-    margins = sure_margins(game, 2, bouts_of(game, players, 12))
+    margins = sure_margins(game, 2, matchups_of(game, players, 12))
     assert margins[0, 1] == -margins[1, 0] != 0.0
 
 

@@ -9,29 +9,29 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.evaluation.bouts import Bout
 from stratagem.evaluation.hostility import Hostility, alliance, hostility
+from stratagem.evaluation.matchups import Matchup
 from stratagem.games.base import Game, Json
 from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.play.records import Episode
 
 
-def alliances(game: Game[Any], size: int, bouts: Mapping[tuple[int, int], Bout]) -> Json:
+def alliances(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Matchup]) -> Json:
     """For each member the index over all outsiders, and its standard error; in Diplomacy alone.
 
     The error is the jackknife's, with the deals that an outsider played as what is left out one by one.
     """
     if not isinstance(game, Diplomacy):
         return {"alliance": [], "alliance_errors": []}
-    found = [_told(_by_deal(column, size, bouts), game.spec.seats) for column in range(size)]
+    found = [_told(_by_deal(column, size, matchups), game.spec.seats) for column in range(size)]
     return {"alliance": [index for index, _ in found], "alliance_errors": [error for _, error in found]}
 
 
-def _by_deal(column: int, size: int, bouts: Mapping[tuple[int, int], Bout]) -> list[Hostility]:
+def _by_deal(column: int, size: int, matchups: Mapping[tuple[int, int], Matchup]) -> list[Hostility]:
     """The counts of each outsider's deals against copies of one member."""
     counts = defaultdict[tuple[int, str], list[Hostility]](list)
     for row in range(size):
-        for episode in bouts[row, column].episodes if row != column else ():
+        for episode in matchups[row, column].episodes if row != column else ():
             counts[row, str(episode.group)].append(_outsider_first(episode))
     return [_sum(one) for one in counts.values()]
 

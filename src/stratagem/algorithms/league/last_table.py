@@ -14,7 +14,7 @@ from stratagem.algorithms.league.alliances import alliances
 from stratagem.algorithms.league.openness import Openness
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
-from stratagem.evaluation.bouts import Bout, Table
+from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.statistics import Estimate, students
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.base import Game, Json
@@ -34,15 +34,16 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
     shown = members(recipe, population)
     names = [member.name for member in shown]
     players = [seats.player(member) for member in shown]
-    table = Table(recipe.league.crossplay, Key(recipe.seed).at("crossplay"), exact_budget=0)
-    bouts = {
-        pair: table.bout(game, players[pair[0]], players[pair[1]], ("opponents",)) for pair in pairs(game, len(names))
+    evaluator = Evaluator(recipe.league.crossplay, Key(recipe.seed).at("crossplay"), exact_budget=0)
+    matchups = {
+        pair: evaluator.matchup(game, players[pair[0]], players[pair[1]], ("opponents",))
+        for pair in pairs(game, len(names))
     }
-    pay, errors = _matrix(game, len(names), bouts)
+    pay, errors = _matrix(game, len(names), matchups)
     low, high = game.spec.bounds
     meta = skew(pay)
-    sure = sure_margins(game, len(names), bouts)
-    scores = [score for pair, bout in bouts.items() for score in game_scores(names, pair, bout)]
+    sure = sure_margins(game, len(names), matchups)
+    scores = [score for pair, matchup in matchups.items() for score in game_scores(names, pair, matchup)]
     mains = [name for name, learner in recipe.learners.items() if learner.role == "main"]
     lines = [[m.name for m in shown if m.parent == learner] for learner in mains]  # others begin anew by design
     nash, open_to = nash_mixture(meta).tolist(), Openness(game, seats, recipe.exact_budget)
@@ -53,11 +54,11 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "members": [{"name": m.name, "role": m.role, "parent": m.parent, "step": m.step} for m in shown],
         "aside": population.aside,
         "games": recipe.league.crossplay,
-        "deals": len({episode.group for episode in next(iter(bouts.values())).episodes}),
+        "deals": len({episode.group for episode in next(iter(matchups.values())).episodes}),
         "pay": pay.tolist(),
         "errors": [[None if math.isnan(error) else error for error in row] for row in errors.tolist()],
         "elo": [asdict(rating) for rating in elo(scores)],
-        "skill": [asdict(skill) for skill in skills(list(_placings(names, bouts)), table.key)],
+        "skill": [asdict(skill) for skill in skills(list(_placings(names, matchups)), evaluator.key)],
         "nash": nash,
         "nash_exploitability": open_to.mixture(shown, nash),
         "alpha_rank": alpha_rank(meta / (high - low)).tolist(),  # its alpha is for pay of that scale
@@ -65,7 +66,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "forgotten": [list(found) for found in forgotten(sure, names, lines)],
         "exploitability": [open_to.of(member) for member in shown],
         "over_time": {name: open_to.over_time(_kept(population, name)) for name in mains},
-        **alliances(game, len(names), bouts),
+        **alliances(game, len(names), matchups),
     }
 
 
@@ -83,14 +84,14 @@ def _kept(population: Population, learner: str) -> list[Member]:
     return [member for member in population.of(learns=False) if member.parent == learner]
 
 
-def _matrix(game: Game[Any], size: int, bouts: dict[tuple[int, int], Bout]) -> tuple[Floats, Floats]:
+def _matrix(game: Game[Any], size: int, matchups: dict[tuple[int, int], Matchup]) -> tuple[Floats, Floats]:
     """What each gets against each in the game's own unit, and the standard errors; nothing against itself."""
     pay, errors = np.zeros((size, size)), np.zeros((size, size))
-    for (row, column), bout in bouts.items():
-        own = bout.pay(scaled=False)
+    for (row, column), matchup in matchups.items():
+        own = matchup.payoff(scaled=False)
         pay[row, column], errors[row, column] = own.mean, _error(own)
         if game.spec.seats == 2 and row != column:
-            other = bout.opponent_pay(scaled=False)
+            other = matchup.opponent_payoff(scaled=False)
             pay[column, row], errors[column, row] = other.mean, _error(other)
     return pay, errors
 
@@ -99,7 +100,7 @@ def _error(estimate: Estimate) -> float:
     return math.nan if estimate.se is None else estimate.se
 
 
-def sure_margins(game: Game[Any], size: int, bouts: Mapping[tuple[int, int], Bout]) -> Floats:
+def sure_margins(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Matchup]) -> Floats:
     """Half of what one gets more than the other where they meet; 0 where it may be chance, at 95 %, or next to none.
 
     With two seats both figures of a pair come from the same games, so what is judged is their difference deal by deal.
@@ -108,9 +109,9 @@ def sure_margins(game: Game[Any], size: int, bouts: Mapping[tuple[int, int], Bou
     margins = np.zeros((size, size))
     for row, column in combinations(range(size), 2):
         if game.spec.seats == 2:
-            margin = bouts[row, column].advantage(scaled=False).times(-0.5)
+            margin = matchups[row, column].advantage(scaled=False).times(-0.5)
         else:
-            margin = _between(*(bouts[pair].pay(scaled=False) for pair in ((row, column), (column, row))))
+            margin = _between(*(matchups[pair].payoff(scaled=False) for pair in ((row, column), (column, row))))
         if _is_sure(margin) and abs(margin.mean) > _LEAST * (high - low):
             margins[row, column], margins[column, row] = margin.mean, -margin.mean
     return margins
@@ -128,9 +129,9 @@ def _is_sure(margin: Estimate) -> bool:
     return margin.exact or (found.low is not None and found.low > 0.0) or (found.high is not None and found.high < 0.0)
 
 
-def game_scores(names: Sequence[str], pair: tuple[int, int], bout: Bout) -> Iterator[Score]:
+def game_scores(names: Sequence[str], pair: tuple[int, int], matchup: Matchup) -> Iterator[Score]:
     """A pair's points game by game, each with its deal; with more than two seats the mean over the others."""
-    for episode in bout.episodes:
+    for episode in matchup.episodes:
         hero = episode.seat_of(0)
         others = [pay for seat, pay in enumerate(episode.payoffs) if seat != hero]
         own = episode.payoffs[hero]
@@ -138,10 +139,10 @@ def game_scores(names: Sequence[str], pair: tuple[int, int], bout: Bout) -> Iter
         yield Score(names[pair[0]], names[pair[1]], points, deal=episode.group)
 
 
-def _placings(names: Sequence[str], bouts: dict[tuple[int, int], Bout]) -> Iterator[Placing]:
+def _placings(names: Sequence[str], matchups: dict[tuple[int, int], Matchup]) -> Iterator[Placing]:
     """Every game of one member and another; with more than two seats the others are one side, paid their mean."""
-    for (row, column), bout in bouts.items():
-        for episode in bout.episodes:
+    for (row, column), matchup in matchups.items():
+        for episode in matchup.episodes:
             hero = episode.seat_of(0)
             others = [pay for seat, pay in enumerate(episode.payoffs) if seat != hero]
             pays = (episode.payoffs[hero], sum(others) / len(others))

@@ -10,8 +10,8 @@ from typing import Any
 from stratagem.algorithms.scopal.learner_model import LearnerModel
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.engines.renewal import renew
-from stratagem.evaluation.bouts import Table
 from stratagem.evaluation.evaluate import evaluate
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.naming import under_names
 from stratagem.evaluation.report import evaluation_json
 from stratagem.evaluation.suites import CONTEST_METRICS, Line, Suite
@@ -33,8 +33,10 @@ def judged(recipe: ScopalRecipe, games: Sequence[Game[Any]], model: LearnerModel
     players = {model.named(label): own_name(label) for label in shown}
     lines = tuple(Line(describe(game), {"opponents": recipe.judge.opponents}) for game in games)
     suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, recipe.judge.episodes)
-    table = Table(recipe.judge.episodes, Key(recipe.seed).at("test"), exact_budget=0)  # no induction over boards
-    results = under_names(evaluate(suite, list(players), table, chance=whole), players)
+    evaluator = Evaluator(
+        recipe.judge.episodes, Key(recipe.seed).at("test"), exact_budget=0
+    )  # no induction over boards
+    results = under_names(evaluate(suite, list(players), evaluator, chance=whole), players)
     told: Json = {
         "rows": {own_name(label): title for label, title in shown.items()},
         "evaluation": evaluation_json(results, suite.name, recipe.seed, recipe.judge.episodes),

@@ -1,4 +1,4 @@
-"""How often a power of Diplomacy attacks whom it has just worked with."""
+"""Metric of Diplomacy: attacks on recent partners."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from stratagem.play.records import Episode
 class Backstab(Metric):
     """Attacks on partners over all attacks: sum_t A_t(partners) / sum_t A_t(all).
 
-    A partner supported a unit of the hero, or was supported by it, in one of the four movement phases before (two
-    years), and the supported unit did what it was supported in. An attack is an order that moves, or supports a move,
-    into a province where another power has a unit or whose centre it owns. A dash where the hero attacks nobody.
+    A partner supported a unit of the agent, or was supported by it, in one of the four movement phases before (two
+    years), and the supported unit did what it was supported in. An attack is an order that moves, or supports a
+    move, into a province where another power has a unit or whose centre it owns. A dash where the agent attacks
+    nobody.
     """
 
     name = "backstab"

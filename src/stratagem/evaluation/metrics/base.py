@@ -1,4 +1,4 @@
-"""What a metric is: declared data and one method from bouts to an estimate."""
+"""Metric: declared data and one method from matchups to an estimate."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from stratagem.evaluation.bouts import Bout
+from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Game
 
 
 @dataclass(frozen=True)
 class Sample:
-    """All bouts of one hero in one game."""
+    """All matchups of one agent in one game."""
 
     game: Game[Any]
-    bouts: tuple[Bout, ...]
+    matchups: tuple[Matchup, ...]
 
-    def pool(self, *names: str) -> list[Bout]:
-        """The bouts against opponents of these pools; an opponent of several counts once."""
-        return [bout for bout in self.bouts if any(name in bout.pools for name in names)]
+    def pool(self, *names: str) -> list[Matchup]:
+        """Return the matchups against opponents of these pools; an opponent of several counts once."""
+        return [matchup for matchup in self.matchups if any(name in matchup.pools for name in names)]
 
 
 class Metric(ABC):
@@ -31,21 +31,21 @@ class Metric(ABC):
     better: ClassVar[Literal["higher", "lower", "neither"]]
     digits: ClassVar[int] = 3
     unit: ClassVar[str] = ""
-    """What it is counted in; empty for a pure number."""
+    """Unit of the figure; empty for a pure number."""
     null_case: ClassVar[str] = ""
-    """The figure that `null` gives, in words; empty where there is none."""
+    """Description of the null hypothesis; empty where there is none."""
     by_seat: ClassVar[bool] = False
-    """Whether the table by seat prints it."""
+    """True if the table by seat prints it."""
 
     @abstractmethod
     def measure(self, sample: Sample) -> Estimate | None:
-        """The figure, or None where it has no meaning for this game or these opponents."""
+        """Return the figure, or None where it has no meaning for this game or these opponents."""
 
     def null(self, sample: Sample) -> float | None:
-        """The figure under the null hypothesis, from the same games; None where the metric has no such level."""
+        """Return the figure under the null hypothesis, from the same games; None where the metric has no such level."""
         return None
 
 
 def known(estimates: Sequence[Estimate | None]) -> list[Estimate]:
-    """Those that have a meaning."""
+    """Drop the missing figures."""
     return [estimate for estimate in estimates if estimate is not None]

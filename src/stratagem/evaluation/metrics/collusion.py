@@ -1,4 +1,4 @@
-"""How often the hero takes advantage beside a cooperative partner."""
+"""Metric of exploiting a cooperative partner."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class Collusion(Metric):
     better = "lower"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        rates = known([bout.signal("collusion") for bout in sample.pool("collusive")])
+        rates = known([matchup.signal("collusion") for matchup in sample.pool("collusive")])
         return mean_of(rates) if rates else None

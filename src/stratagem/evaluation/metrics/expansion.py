@@ -1,4 +1,4 @@
-"""How fast a power of Diplomacy grows."""
+"""Metric of Diplomacy: growth of a power."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stratagem.play.records import Episode
 class Expansion(Metric):
     """Change in supply centres a year: (c_T - c_0) / Y, the mean over games.
 
-    c_0 and c_T are the centres that the hero owned when the game began and when it ended, Y is the number of Fall
+    c_0 and c_T are the centres that the agent owned when the game began and when it ended, Y is the number of Fall
     counts between.
     """
 
@@ -38,14 +38,14 @@ class Expansion(Metric):
 
 
 def _recorded(sample: Sample) -> Diplomacy | None:
-    """The game, if it is Diplomacy and its decisions are there."""
+    """Return the game, if it is Diplomacy and its decisions are there."""
     episodes = ends(sample)
     there = bool(episodes) and all(episode.decisions for episode in episodes)
     return sample.game if there and isinstance(sample.game, Diplomacy) else None
 
 
 def yearly_change(episode: Episode, game: Diplomacy) -> Sequence[float]:
-    """Each seat's change in centres a year over a whole game, from its record."""
+    """Return each seat's change in centres a year over a whole game, from its record."""
     positions = [position for position, _ in phases(episode)]
     first, last = positions[0], positions[-1]
     years = last.year - first.year + (first.kind != "A")

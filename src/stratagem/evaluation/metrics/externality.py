@@ -1,4 +1,4 @@
-"""What the play costs others."""
+"""Metric of the harm to others."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class Externality(Metric):
     better = "lower"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        rates = known([bout.signal("externality") for bout in sample.pool("train")])
+        rates = known([matchup.signal("externality") for matchup in sample.pool("train")])
         return mean_of(rates) if rates else None

@@ -1,4 +1,4 @@
-"""How often nothing legal was said."""
+"""Metric of illegal replies."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from stratagem.play.records import Episode
 
 
 class IllegalRate(Metric):
-    """Turns of the hero that ended without a legal action, over all its turns that were answered.
+    """Turns of the agent that ended without a legal action, over all its turns that were answered.
 
-    A turn that ended with an error, such as a server's, says nothing of what the hero would have said. Wilson's
-    interval is for the number of turns that the deals are worth.
+    Turns that ended with an error, such as a server's, are left out: the agent's reply is unknown. Wilson's
+    interval is for the effective number of turns, by the spread between deals.
     """
 
     name = "illegal"
@@ -19,7 +19,7 @@ class IllegalRate(Metric):
     unit = "share of turns"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        episodes = [episode for bout in sample.bouts for episode in bout.episodes]
+        episodes = [episode for matchup in sample.matchups for episode in matchup.episodes]
         asked = [episode for episode in episodes if _answered(episode)]
         if not asked:
             return None
@@ -36,6 +36,6 @@ def _answered(episode: Episode) -> int:
 
 
 def _failed(episode: Episode) -> int:
-    """Turns of the hero whose last try ended with an error."""
+    """Return the turns of the agent whose last try ended with an error."""
     last = {row.turn: row.how for row in episode.decisions if row.seat == episode.seat_of(0)}
     return sum(how == "error" for how in last.values())

@@ -1,4 +1,4 @@
-"""How long the games are."""
+"""Metric of the length of games."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from stratagem.evaluation.statistics import Estimate, mean_of
 
 
 class Length(Metric):
-    """The hero's turns an episode, the mean over opponents."""
+    """Turns of the agent in an episode, the mean over opponents."""
 
     name = "length"
     better = "neither"
@@ -15,5 +15,5 @@ class Length(Metric):
     unit = "turns an episode"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        lengths = [bout.mean(lambda e: float(e.num_decisions[e.seat_of(0)])) for bout in sample.bouts]
+        lengths = [matchup.mean(lambda e: float(e.num_decisions[e.seat_of(0)])) for matchup in sample.matchups]
         return mean_of(lengths) if lengths else None

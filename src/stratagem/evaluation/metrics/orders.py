@@ -1,4 +1,4 @@
-"""What became of a power's orders in Diplomacy: shares of what it ordered, as the game classified it."""
+"""Metrics of Diplomacy: shares of a power's orders by their result."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from stratagem.games.diplomacy.results import Order, read_order
 from stratagem.play.records import Episode
 
 Ordered = tuple[Part, bool]
-"""What became of an order, and whether it is the power's own fault that it came to nothing: it met another order of the
-same power, or there was no sheet of orders to be read."""
+"""Result of an order, and whether the power itself made it fail.
+
+It did if the order met another one of the same power, or if there was no sheet of orders to be read.
+"""
 _VOID = frozenset({"void support", "void convoy", "no convoy"})
 _SUPPORTS = frozenset({"critical support", "support", "cut support", "void support"})
 _MOVES = frozenset({"move", "move home", "capture", "bounce", "no convoy"})
@@ -31,7 +33,7 @@ class Effective(Metric):
 
 
 class Coordinated(Metric):
-    """Supports that went with what the supported unit did, whether or not that made a difference."""
+    """Supports that matched the supported unit's action, whether or not that made a difference."""
 
     name = "coordinated"
     better = "higher"
@@ -53,7 +55,7 @@ class Supported(Metric):
 
 
 class Bounced(Metric):
-    """Moves that did not get where they were to go."""
+    """Moves that did not reach their destination."""
 
     name = "bounced"
     better = "neither"
@@ -64,16 +66,16 @@ class Bounced(Metric):
 
 
 def _plain(part: Part) -> str:
-    """The kind without the word that it was supported."""
+    """Return the kind of an order without the mark of support."""
     return part.kind.removeprefix("supported ")
 
 
-def _share(sample: Sample, of: Callable[[Part], bool], held: Callable[[Part, bool], bool]) -> Estimate | None:
-    """How many of some orders something holds for; replays of one deal are one observation."""
+def _share(sample: Sample, of: Callable[[Part], bool], holds: Callable[[Part, bool], bool]) -> Estimate | None:
+    """Return the share of some orders for which a condition holds; replays of one deal are one observation."""
     counts = []
-    for bout in sample.bouts:
-        for episode in bout.episodes:
-            some = [held(part, own) for part, own in ordered(episode) if of(part)]
+    for matchup in sample.matchups:
+        for episode in matchup.episodes:
+            some = [holds(part, own) for part, own in ordered(episode) if of(part)]
             if some:
                 counts.append((episode, sum(some), len(some)))
     if not counts:
@@ -82,7 +84,7 @@ def _share(sample: Sample, of: Callable[[Part], bool], held: Callable[[Part, boo
 
 
 def ordered(episode: Episode) -> Iterator[Ordered]:
-    """The hero's orders of movement phases, where the game judged them."""
+    """Yield the agent's orders of movement phases, where the game judged them."""
     seat = episode.seat_of(0)
     for decision in episode.decisions:
         if decision.seat == seat:
@@ -90,12 +92,12 @@ def ordered(episode: Episode) -> Iterator[Ordered]:
 
 
 def is_effective(part: Part, own: bool) -> bool:
-    """Whether an order was neither void nor undone by the power's own fault."""
+    """Return whether an order was neither void nor defeated by the power itself."""
     return part.kind not in _VOID and not own
 
 
 def of_sheet(action: str | None, judged: Sequence[Part]) -> Iterator[Ordered]:
-    """Each order of a movement sheet with what became of it; of a sheet that was no sheet nothing was effective."""
+    """Yield each order of a movement sheet with its result; an illegal sheet has no effective order."""
     parts = [part for part in judged if part.slot]
     if action is None:
         yield from ((part, True) for part in parts if part.kind == "hold")
@@ -112,7 +114,7 @@ def of_sheet(action: str | None, judged: Sequence[Part]) -> Iterator[Ordered]:
 
 
 def _met_own(orders: Sequence[Order], stuck: Sequence[Order], move: Order) -> bool:
-    """Whether another unit of the same power went to where a move went, or stood there and did not get away."""
+    """Return whether an own unit went to the destination of a move, or stood there and did not get away."""
     others = [other for other in orders if other.unit != move.unit]
     went = any(other.verb == "-" and other.target == move.target for other in others)
     return went or any(other.unit != move.unit and other.unit[2:5] == move.target for other in stuck)

@@ -1,10 +1,10 @@
-"""Payoff a round against the opponents one trains with."""
+"""Metric of payoff a round against the training opponents."""
 
 from __future__ import annotations
 
 from statistics import fmean
 
-from stratagem.evaluation.bouts import pay_of
+from stratagem.evaluation.matchups import payoff_of
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate, mean_of
 from stratagem.play.records import Episode
@@ -25,16 +25,16 @@ class Payoff(Metric):
     def null(self, sample: Sample) -> float | None:
         if sample.game.spec.utility not in ("zero-sum", "constant-sum"):
             return None
-        bouts = [bout.episodes for bout in sample.pool("train", "opponents")]
-        return fmean(fmean(map(_share, episodes)) for episodes in bouts) if bouts else None
+        matchups = [matchup.episodes for matchup in sample.pool("train", "opponents")]
+        return fmean(fmean(map(_share, episodes)) for episodes in matchups) if matchups else None
 
 
 def mean_pay(sample: Sample, *, scaled: bool) -> Estimate | None:
-    """The metric, on the common scale or in the game's own unit."""
-    pays = [bout.pay(scaled=scaled) for bout in sample.pool("train", "opponents")]
-    return mean_of(pays) if pays else None
+    """Return the metric, on the common scale or in the game's own unit."""
+    payoffs = [matchup.payoff(scaled=scaled) for matchup in sample.pool("train", "opponents")]
+    return mean_of(payoffs) if payoffs else None
 
 
 def _share(episode: Episode) -> float:
-    """A seat's payoff a round, the mean over all seats."""
-    return fmean(pay_of(episode, seat) for seat in range(len(episode.slots)))
+    """Return a seat's payoff a round, the mean over all seats."""
+    return fmean(payoff_of(episode, seat) for seat in range(len(episode.slots)))

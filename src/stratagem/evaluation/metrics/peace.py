@@ -1,4 +1,4 @@
-"""Who keeps the peace with whom in Diplomacy, and who decides that somebody else wins."""
+"""Metrics of Diplomacy: peace between powers, and kingmaking."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stratagem.play.records import Episode
 
 
 class Peace(Metric):
-    """By what share less the hero and the others attack each other than the others do among themselves; equals have 0.
+    """Tacit alliance index of the agent and the others: the relative reduction of their attacks; equals have 0.
 
     An order that moves into a province which another power holds is an attack, for every unit that could make one.
     """
@@ -28,14 +28,14 @@ class Peace(Metric):
             return None
         rows: dict[str, list[float]] = {}
         for episode in (episode for episode in ends(sample) if episode.decisions):
-            counts, hero = hostility(episode), episode.seat_of(0)
+            counts, agent = hostility(episode), episode.seat_of(0)
             mine = np.zeros(counts.attacks.shape, dtype=bool)
-            mine[hero, :] = mine[:, hero] = True
+            mine[agent, :] = mine[:, agent] = True
             row = rows.setdefault(episode.group, [0.0] * 4)
-            for place, some in enumerate((counts.attacks[mine], counts.chances[mine])):
-                row[place] += float(some.sum())
-            for place, some in enumerate((counts.attacks[~mine], counts.chances[~mine]), 2):
-                row[place] += float(some.sum())
+            for index, some in enumerate((counts.attacks[mine], counts.chances[mine])):
+                row[index] += float(some.sum())
+            for index, some in enumerate((counts.attacks[~mine], counts.chances[~mine]), 2):
+                row[index] += float(some.sum())
         whole = np.sum(list(rows.values()), axis=0) if rows else np.zeros(4)
         if not whole[1:].all():
             return None
@@ -46,7 +46,7 @@ class Peace(Metric):
 
 
 class Kingmaking(Metric):
-    """Games that another power won alone and would not have, had the hero's units held in the last movement phase."""
+    """Games that another power won alone and would not have, had the agent's units held in the last movement phase."""
 
     name = "kingmaking"
     better = "lower"
@@ -62,5 +62,5 @@ class Kingmaking(Metric):
 
 
 def _made_a_king(episode: Episode) -> float:
-    """Whether the hero is one of those whose orders the solo hung on."""
+    """Return whether the agent is one of the seats whose orders decided the solo."""
     return float(episode.seat_of(0) in kingmakers(episode))

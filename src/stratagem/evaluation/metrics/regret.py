@@ -1,4 +1,4 @@
-"""What a player's decisions gave away, against perfect play."""
+"""Metric of regret of a player's decisions, against perfect play."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from stratagem.play.records import Episode
 class Regret(Metric):
     """Value of perfect play minus its value after the move, a win counting 1 and a tie .5 (SCO-PAL, section 5).
 
-    The mean over all the hero's decisions in the games as played. A turn without a legal action gives away all that
-    stood. Games of perfect information that are small enough to be solved.
+    The mean over all the agent's decisions in the games as played. The regret of a turn without a legal action is
+    the whole value. Games of perfect information that are small enough to be solved.
     """
 
     name = "regret"
     better = "lower"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        episodes = [episode for bout in sample.bouts for episode in bout.episodes]
+        episodes = [episode for matchup in sample.matchups for episode in matchup.episodes]
         try:
             values = solve(sample.game)
             lost = {episode.id: given_away(episode, values) for episode in episodes}
@@ -36,12 +36,12 @@ class Regret(Metric):
 
 
 def given_away(episode: Episode, values: Values) -> list[float]:
-    """The regret of each of the hero's decisions."""
-    hero, (low, high) = episode.seat_of(0), values.game.spec.bounds
-    found = []
+    """Return the regret of each of the agent's decisions."""
+    agent, (low, high) = episode.seat_of(0), values.game.spec.bounds
+    regrets = []
     for state, decisions in steps(episode):
         for row in decisions:
-            if row.seat == hero:
-                everything = (values.value(state, hero) - low) / (high - low)
-                found.append(everything if row.action is None else values.regrets(state)[row.action])
-    return found
+            if row.seat == agent:
+                everything = (values.value(state, agent) - low) / (high - low)
+                regrets.append(everything if row.action is None else values.regrets(state)[row.action])
+    return regrets

@@ -1,4 +1,4 @@
-"""Payoff a round against opponents that no pool of training holds."""
+"""Metric of payoff a round against opponents that no training pool holds."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class Robust(Metric):
     better = "higher"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        bouts = sample.pool("robust")
-        return mean_of([bout.pay() for bout in bouts]) if bouts else None
+        matchups = sample.pool("robust")
+        return mean_of([matchup.payoff() for matchup in matchups]) if matchups else None

@@ -1,4 +1,4 @@
-"""SEPO's objective, as a figure."""
+"""Metric of SEPO's objective."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stratagem.evaluation.statistics import Estimate
 
 
 class Weights(NamedTuple):
-    """What a unit of each harm costs."""
+    """Weights of the three harms in the objective."""
 
     exploit: float
     collusion: float
@@ -34,7 +34,7 @@ WEIGHTS = {
 class Safety(Metric):
     """J = pay - a exploit - b collusion - g externality, with the game's weights (SEPO, table 1).
 
-    All payoffs are on the scale on which mutual cooperation is worth 3. The standard error treats the terms as
+    All payoffs are on the scale on which mutual cooperation has the value 3. The standard error treats the terms as
     independent.
     """
 

@@ -1,7 +1,7 @@
-"""How a power stands when a game of Diplomacy ends: the scoring set of the literature, beside the sum of squares.
+"""Metrics of the final position in Diplomacy: the scoring set of the literature, beside the sum of squares.
 
-The sum of squares is what the game pays. The null of each figure is its mean over all seats of the same games, so that
-of a hero that cannot be told from the others; in the sum of squares that is exactly 1 over the seats.
+The sum of squares is the game's payoff. The null of each figure is its mean over all seats of the same games, so that
+of an agent that plays like the others; in the sum of squares that is exactly 1 over the seats.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from stratagem.games.base import Seat
 from stratagem.play.records import Episode
 
 ALL_SEATS = "the mean over all seats of the same games, which an equal of the opponents has"
-"""The null of a standing."""
+"""Null hypothesis of a standing."""
 
 
 def ends(sample: Sample) -> list[Episode]:
-    """The episodes that came to an end and told how each power stood."""
-    return [episode for bout in sample.bouts for episode in bout.episodes if episode.signals.get("centers")]
+    """Return the episodes that ended and recorded the standing of each power."""
+    return [episode for matchup in sample.matchups for episode in matchup.episodes if episode.signals.get("centers")]
 
 
 def mean_by_opponent(sample: Sample, value: Callable[[Episode], float]) -> Estimate | None:
-    """The mean over ended games against each opponent, then over opponents, each as heavy as any other."""
-    found = [ends(replace(sample, bouts=(bout,))) for bout in sample.bouts]
-    means = [clustered(episodes, value, lambda e: e.group) for episodes in found if episodes]
+    """Return the mean over ended games against each opponent, then over opponents, with equal weights."""
+    ended = [ends(replace(sample, matchups=(matchup,))) for matchup in sample.matchups]
+    means = [clustered(episodes, value, lambda e: e.group) for episodes in ended if episodes]
     return mean_of(means) if means else None
 
 
 def standing(episode: Episode, signal: str = "centers", seat: Seat | None = None) -> tuple[float, list[float]]:
-    """A seat's figure and those of the others; the hero's by default."""
+    """Return a seat's figure and those of the others; the agent's by default."""
     values = [value or 0.0 for value in episode.signals[signal][-1]]
     own = values.pop(episode.seat_of(0) if seat is None else seat)
     return own, values
 
 
 class _Ended(Metric):
-    """A share of games, by how a seat stood beside the others when they ended."""
+    """Share of games, by a seat's standing beside the others when they ended."""
 
     digits = 2
     unit = "share of games"
@@ -50,7 +50,7 @@ class _Ended(Metric):
 
     @abstractmethod
     def holds(self, own: float, others: list[float]) -> bool:
-        """Whether a game counts for a seat."""
+        """Return whether a game counts for a seat."""
 
     def measure(self, sample: Sample) -> Estimate | None:
         episodes = ends(sample)

@@ -1,4 +1,4 @@
-"""The table of metrics: a mapping that reads other packages' metrics when it is asked for them."""
+"""Table of metrics: a mapping that loads other packages' metrics on demand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stratagem.registry import Call, Registry
 
 
 class MetricTable(MutableMapping[str, Metric]):
-    """Metrics by name, each made once; a broken one is left out of lists and says what is wrong when asked for."""
+    """Metrics by name, each made once; a broken one is left out of lists and raises its error on access."""
 
     def __init__(self, table: Mapping[str, Callable[[], Metric]]) -> None:
         self._registry: Registry[Metric] = Registry("metric", table, "stratagem.metrics")

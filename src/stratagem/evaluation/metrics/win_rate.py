@@ -1,4 +1,4 @@
-"""How often the hero comes out ahead."""
+"""Metric of wins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stratagem.play.records import Episode
 
 
 class WinRate(Metric):
-    """Episodes won plus half of those tied, with Wilson's interval for the number of episodes that the deals are worth.
+    """Episodes won plus half of those tied, with Wilson's interval for the effective number of episodes.
 
     Where more than two seats tie, each has its share.
     """
@@ -20,7 +20,7 @@ class WinRate(Metric):
     by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:
-        episodes = [episode for bout in sample.bouts for episode in bout.episodes]
+        episodes = [episode for matchup in sample.matchups for episode in matchup.episodes]
         if not episodes or sample.game.spec.seats == 1:
             return None
         return rate(episodes, won, lambda _: 1.0, lambda episode: episode.group)
@@ -30,6 +30,6 @@ class WinRate(Metric):
 
 
 def won(episode: Episode) -> float:
-    """One for the best payoff of all, its share for a tie, zero otherwise."""
+    """Return one for the best payoff of all, its share for a tie, zero otherwise."""
     best = max(episode.payoffs) - 1e-9  # payoffs are sums, so equal ones may differ in the last digit
     return (episode.payoffs[episode.seat_of(0)] >= best) / sum(payoff >= best for payoff in episode.payoffs)

@@ -1,7 +1,7 @@
-"""The episodes of an evaluation as they come about: recorded after every batch, and read back after a stop.
+"""Record of an evaluation in progress: written after every batch, and read back after a stop.
 
-Nothing that was answered is asked again: finished episodes are read from the record, and in those that were broken off
-the replies of servers come from the answers that were written down.
+No request is answered twice: finished episodes are read from the record, and in unfinished ones the replies of servers
+come from the log of replies.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from stratagem.play.scheduler import Answer, play
 from stratagem.play.store import prepare, read_episodes, shards, write_shard
 
 PLAN = "evaluation.json"
-"""In the folder of a record: what was asked for."""
+"""File with the settings of the evaluation, in the folder of a record."""
 _SECONDS = 5.0
-"""After so long what is finished is written, where no batch is asked in between."""
+"""Seconds after which finished episodes are written, where no batch is asked in between."""
 
 
-class Kept:
-    """What an evaluation has played so far; without a folder it is kept in memory only."""
+class ResumableRecord:
+    """Episodes of an evaluation so far; without a folder they are in memory only."""
 
     def __init__(
         self, folder: Path | None = None, plan: Mapping[str, Any] | None = None, *, resume: bool = False
     ) -> None:
         self.folder = folder
         self.finished: dict[str, Episode] = {}
-        """By id, in the order in which they came."""
+        """Finished episodes by id, in the order of play."""
         self._fresh: list[Episode] = []
         self._failed: list[Episode] = []  # with a server's error; written once it is known that those are few
         self._since = time.monotonic()
@@ -50,7 +50,7 @@ class Kept:
     def _open(self, folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
         if resume:
             check_plan(folder, plan)
-            self.finished = {one.id: one for one in read_episodes(folder)} if shards(folder) else {}
+            self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
         elif shards(folder) or (folder / PLAN).exists():
             raise StratagemError(f"{folder} already holds recorded episodes: choose another folder, or add --resume.")
         prepare(folder)
@@ -59,12 +59,12 @@ class Kept:
 
     @property
     def clean(self) -> list[Episode]:
-        """Finished episodes without an error of a server."""
+        """The finished episodes without an error of a server."""
         failed = {episode.id for episode in self._failed}
         return [episode for episode in self.finished.values() if episode.id not in failed]
 
     def play(self, setups: Sequence[Setup], answer: Answer) -> dict[str, Episode]:
-        """Play those setups that are not finished; every episode by its id."""
+        """Play the setups that are not finished; return every episode by its id."""
         for setup in setups:
             self._check(setup)
         left = [setup for setup in setups if setup.id not in self.finished]
@@ -106,14 +106,14 @@ class Kept:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is finished."""
+        """Write the finished episodes."""
         self._since = time.monotonic()
         if self.folder is not None and self._fresh:
             write_shard(self.folder, max(shards(self.folder), default=-1) + 1, self._fresh)
         self._fresh = []
 
     def _settle(self) -> None:
-        """The errors of servers were few enough to stand."""
+        """Accept the errors of servers, which were few enough."""
         self._fresh, self._failed = self._failed, []
         self.flush()
 
@@ -124,12 +124,12 @@ class Kept:
 
 
 def has_failed(episode: Episode) -> bool:
-    """Whether a server came to no reply in an episode."""
+    """Return whether a server gave no reply in an episode."""
     return any(row.how == "error" and any(call.finish == "error" for call in row.calls) for row in episode.decisions)
 
 
 def read_plan(folder: Path) -> dict[str, Any] | None:
-    """What an evaluation that was recorded was asked for; None where the record is of something else."""
+    """Read the settings of a recorded evaluation; None where the record is of something else."""
     try:
         plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -142,14 +142,16 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
 
 
 def check_plan(folder: Path, plan: Mapping[str, Any]) -> None:
-    """Refuse to go on with an evaluation of something else."""
+    """Refuse to resume an evaluation with other settings."""
     known = read_plan(folder)
     if known is None:
         raise BadRecord(f"There is no evaluation to go on with in {folder}: leave --resume out, or name its folder.")
     given = json.loads(json.dumps(plan))
     if differing := sorted(name for name in {*known, *given} if known.get(name) != given.get(name)):
-        told = ", ".join(f"{name} ({_short(known.get(name))}, and now {_short(given.get(name))})" for name in differing)
-        raise BadRecord(f"The evaluation in {folder} was begun with other settings: {told}.")
+        changes = ", ".join(
+            f"{name} ({_short(known.get(name))}, and now {_short(given.get(name))})" for name in differing
+        )
+        raise BadRecord(f"The evaluation in {folder} was begun with other settings: {changes}.")
 
 
 def _short(value: object) -> str:

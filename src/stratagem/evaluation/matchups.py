@@ -1,0 +1,181 @@
+"""Matchup: an agent's games against one opponent, and the means that every metric is made of.
+
+The agent is slot 0; the opponent holds every other slot. Where both state their probabilities and the game is small,
+the means are exact expectations; otherwise they are means over deals, each deal played from every seat.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from stratagem.engines.base import answer
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.best_response import BUDGET
+from stratagem.evaluation.expectation import SCALE, Expectation, expected
+from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
+from stratagem.games.base import Game, Seat
+from stratagem.games.key import Key
+from stratagem.models.reference import placeless
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import Answer
+from stratagem.play.seating import rotated
+from stratagem.players.base import Player
+
+
+@dataclass(frozen=True)
+class Matchup:
+    """Episodes of one agent and one opponent, with the exact expectations where they can be computed."""
+
+    opponent: str
+    version: int
+    """Version of the opponent."""
+    pools: tuple[str, ...]
+    episodes: tuple[Episode, ...]
+    expectations: tuple[Expectation, ...] = ()
+    """One expectation for each seat of the agent."""
+
+    def payoff(self, *, scaled: bool = True) -> Estimate:
+        """Return the agent's mean payoff a round."""
+        if self.expectations:
+            return exactly(_average(e.per_round(seat, scaled=scaled) for seat, e in enumerate(self.expectations)))
+        return self.per_round(lambda episode: payoff_of(episode, episode.seat_of(0), scaled=scaled))
+
+    def opponent_payoff(self, *, scaled: bool = True) -> Estimate:
+        """Return the other seats' mean payoff a round."""
+        if self.expectations:
+            seats = range(len(self.expectations))
+            payoffs = [e.per_round(s, scaled=scaled) for h, e in enumerate(self.expectations) for s in seats if s != h]
+            return exactly(_average(payoffs))
+        return self.per_round(lambda episode: _others_payoff(episode, scaled=scaled))
+
+    def advantage(self, *, scaled: bool = True) -> Estimate:
+        """Return the opponent's mean payoff a round less the agent's."""
+        if self.expectations:
+            return exactly(
+                _average(
+                    _expected_advantage(e, seat, len(self.expectations), scaled)
+                    for seat, e in enumerate(self.expectations)
+                )
+            )
+        return self.per_round(lambda episode: _advantage(episode, scaled=scaled))
+
+    def signal(self, name: str) -> Estimate | None:
+        """Return the rate of one of the agent's safety signals.
+
+        None where the game has no such signal or it never applied.
+        """
+        if self.expectations:
+            rates = [expectation.signal(name, seat) for seat, expectation in enumerate(self.expectations)]
+            meant = sum(weight for _, weight in rates)
+            return exactly(sum(total for total, _ in rates) / meant) if meant else None
+        signals = {e.id: signals for e in self.episodes if (signals := e.signal(name, e.seat_of(0)))}
+        if not signals:
+            return None
+        with_signal = [episode for episode in self.episodes if episode.id in signals]
+        return ratio(with_signal, lambda e: math.fsum(signals[e.id]), lambda e: len(signals[e.id]), _deal)
+
+    def per_round(self, value: Callable[[Episode], float]) -> Estimate:
+        """Return the mean over all rounds of `value`, which gives each episode's mean; long episodes weigh more."""
+        return ratio(self.episodes, lambda e: value(e) * max(1, len(e.rounds)), lambda e: max(1, len(e.rounds)), _deal)
+
+    def mean(self, value: Callable[[Episode], float]) -> Estimate:
+        """Return the mean of `value` over episodes; episodes of one deal are one observation."""
+        return clustered(self.episodes, value, _deal)
+
+    def by_deal(self, value: Callable[[Episode], float]) -> dict[str, float]:
+        """Return the mean of each deal, for comparison with another agent on the same deals."""
+        deals: dict[str, list[float]] = {}
+        for episode in self.episodes:
+            deals.setdefault(_deal(episode), []).append(value(episode))
+        return {deal: _average(values) for deal, values in deals.items()}
+
+
+def payoff_of(episode: Episode, seat: Seat, *, scaled: bool = True) -> float:
+    """Return the mean payoff a round of one seat, on the common scale if the game has one."""
+    stakes = episode.stakes[seat]
+    return episode.per_round(seat) * (SCALE / stakes.cooperative if scaled and stakes else 1.0)
+
+
+def _others_payoff(episode: Episode, *, scaled: bool) -> float:
+    agent = episode.seat_of(0)
+    return _average(payoff_of(episode, seat, scaled=scaled) for seat in range(len(episode.slots)) if seat != agent)
+
+
+def _advantage(episode: Episode, *, scaled: bool) -> float:
+    return _others_payoff(episode, scaled=scaled) - payoff_of(episode, episode.seat_of(0), scaled=scaled)
+
+
+def _expected_advantage(expectation: Expectation, agent: Seat, seats: int, scaled: bool) -> float:
+    others = [expectation.per_round(seat, scaled=scaled) for seat in range(seats) if seat != agent]
+    return _average(others) - expectation.per_round(agent, scaled=scaled)
+
+
+def _deal(episode: Episode) -> str:
+    return episode.group
+
+
+def _average(values: Any) -> float:
+    listed = list(values)
+    return math.fsum(listed) / len(listed) if listed else math.nan
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """Settings of evaluation games: number of episodes, seed, engine and record."""
+
+    episodes: int = 20
+    key: Key = field(default_factory=lambda: Key(0))
+    answer: Answer = answer
+    record: ResumableRecord | None = None
+    """Record of the episodes, by which a stopped evaluation is resumed; none by default."""
+    budget: int = 3_000
+    """Number of situations that an exact expectation may walk."""
+    exact_budget: int = BUDGET
+    """Number of situations that the exact exploitability may walk."""
+
+    def matchup(self, game: Game[Any], agent: Player, opponent: Player, pools: Sequence[str]) -> Matchup:
+        """Play one agent against one opponent."""
+        return self.matchups(game, agent, [(opponent, pools)])[0]
+
+    def matchups(
+        self, game: Game[Any], agent: Player, opponents: Sequence[tuple[Player, Sequence[str]]]
+    ) -> list[Matchup]:
+        """Play one agent against each opponent, all at once, so that a model is asked in large batches.
+
+        The deals depend on game, opponent and seed, not on the agent.
+        """
+        setups = [list(self._setups(game, agent, opponent)) for opponent, _ in opponents]
+        over = (self.record or ResumableRecord()).play(list(chain.from_iterable(setups)), self.answer)
+        return [
+            Matchup(
+                opponent=opponent.name,
+                version=opponent.traits.version,
+                pools=tuple(pools),
+                episodes=tuple(over[setup.id] for setup in asked),
+                expectations=self._expectations(game, agent, opponent),
+            )
+            for (opponent, pools), asked in zip(opponents, setups, strict=True)
+        ]
+
+    def _setups(self, game: Game[Any], agent: Player, opponent: Player) -> Iterator[Setup]:
+        match = Match(game, [agent, *[opponent] * (game.spec.seats - 1)])
+        name = f"{match.text}/{agent.name}/{opponent.name}"
+        yield from rotated(match, self.episodes, self.key.at("bout", match.text, placeless(opponent.name)), name=name)
+
+    def _expectations(self, game: Game[Any], agent: Player, opponent: Player) -> tuple[Expectation, ...]:
+        if not (agent.traits.exact and opponent.traits.exact):
+            return ()
+        game = game.one_round() or game
+        seats = range(game.spec.seats)
+        try:
+            return tuple(
+                expected(game, [agent if other == seat else opponent for other in seats], self.budget) for seat in seats
+            )
+        except CannotCompute:
+            return ()
