@@ -26,7 +26,7 @@ from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes
 from stratagem.players.catalogue import make_player
 from stratagem.reports.report import report_html
-from stratagem.runs.checkpoint import best_checkpoints, latest
+from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
@@ -90,7 +90,7 @@ def test_a_run_learns_and_keeps_what_it_did(whole):
 def test_the_best_checkpoint_is_the_best_in_validation_and_is_kept(whole):
     steps, scores = figures(whole)["checkpoint_metric"]
     best = max(range(1, len(steps)), key=scores.__getitem__)
-    assert [checkpoint.step for checkpoint in best_checkpoints(whole)] == [steps[best]]
+    assert latest(whole).best == (steps[best],)
     models = read_run_models(whole.path).models
     assert models["best"] == models[str(steps[best])]
     assert models["last"] == models[str(ALL)]
@@ -196,9 +196,7 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
         SEPOTrainer(recipe, broken, plug).train()
     SEPOTrainer(recipe, RunFolder.open(broken.path)).train()
     assert figures(broken) == figures(whole)
-    assert [checkpoint.step for checkpoint in best_checkpoints(broken)] == [
-        checkpoint.step for checkpoint in best_checkpoints(whole)
-    ]
+    assert latest(broken).best == latest(whole).best
 
 
 def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):

@@ -29,9 +29,6 @@ class Characters:
     def decode_all(self, rows):
         return [self.decode(row) for row in rows]
 
-    def token_text(self, token):
-        return chr(token)
-
 
 def spoken(letter, prompt):
     """What the engine says of a letter: its place in the alphabet, in thousandths, twice that if it was just played."""

@@ -14,7 +14,6 @@ from stratagem.models.adapters import (
     add_adapter,
     current,
     load_adapter,
-    mixed,
     save_adapter,
 )
 from stratagem.models.load import load
@@ -86,7 +85,7 @@ def test_rows_of_one_batch_may_have_an_adapter_each():
     with active(model, "one"):
         first = logits(model)
     tokens = torch.tensor([model.encode("Your card: Q.\nIt is your turn.")] * 2)
-    with mixed(model), torch.no_grad():
+    with active(model, "two"), torch.no_grad():
         rows = model.model(tokens, adapter_names=["one", "__base__"]).logits
     torch.testing.assert_close(rows[0], first, atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(rows[1], plain, atol=1e-4, rtol=1e-4)

@@ -61,7 +61,7 @@ def test_without_the_package_it_says_how_to_install_it(monkeypatch):
 def test_smollm2_knows_the_capital_of_france(monkeypatch, tmp_path):
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
     model = load("smollm2", dtype="fp32")
-    assert model.num_parameters == 134_515_008
+    assert sum(weight.numel() for weight in model.model.parameters()) == 134_515_008
     prompt = torch.tensor([model.chat([{"role": "user", "content": "What is the capital of France?"}])])
     reply = model.model.generate(prompt, max_new_tokens=12, do_sample=False)[0, prompt.shape[1] :]
     assert "Paris" in model.decode(reply.tolist())

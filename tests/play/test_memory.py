@@ -13,7 +13,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.forks import forks, replay
 from stratagem.play.match import Match, Setup
-from stratagem.play.memory import MEMORIES, carried, check_memory, joint_actions, pasts
+from stratagem.play.memory import MEMORIES, carried, check_memory, joint_actions
 from stratagem.play.scheduler import play, played
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.base import Move
@@ -37,6 +37,11 @@ class Scribe(Fake):
         self.told.append(message.content)
         said = self.script[len(self.told) - 1]
         return Move(None if said == "-" else said, "free")
+
+
+def pasts(memories, earlier):
+    """What every player remembers, by slot."""
+    return tuple(carried(memory, earlier, slot) for slot, memory in enumerate(memories))
 
 
 def trial(memories, scripts, game="ipd-shapellm(rounds=4)", episodes=2):

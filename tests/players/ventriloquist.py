@@ -37,9 +37,6 @@ class Bytes:
     def decode_all(self, rows):
         return [self.decode(row) for row in rows]
 
-    def token_text(self, token):
-        return self.decode((token,))
-
 
 class Ventriloquist:
     """`lines` are what it wants to say, one a request, as text or tokens; at their end it ends, or begins anew."""

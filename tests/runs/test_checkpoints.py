@@ -11,7 +11,7 @@ from toy_run import Toy, end_of, played, toy_run
 
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.play.store import read_episodes, shards, write_shard
-from stratagem.runs.checkpoint import best_checkpoints, checkpoint_folders, keep, latest, save_checkpoint
+from stratagem.runs.checkpoint import checkpoint_folders, keep, latest, save_checkpoint
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog, read_metrics
 from stratagem.runs.resume import resume
@@ -218,7 +218,7 @@ def test_the_last_ones_and_the_best_are_kept(run):
         step_of(run, step, best=best)
         keep(run, last=2)
     assert list(checkpoint_folders(run)) == [1, 5, 1_000_000]
-    assert [checkpoint.step for checkpoint in best_checkpoints(run)] == [1]
+    assert latest(run).best == (1,)
     assert [path for path in run.checkpoints.iterdir() if path.name.startswith(".")] == []
     with pytest.raises(ValueError, match="always kept"):
         keep(run, last=0)
@@ -242,11 +242,3 @@ def test_garbage_of_the_right_size_stops_nothing(about, run):
     (folders[1] / "checkpoint.json").write_bytes(about.ljust(size))
     keep(run, last=1)
     assert list(checkpoint_folders(run)) == [1]
-
-
-def test_the_best_that_are_damaged_are_left_out(run):
-    for step in (1, 2, 3):
-        step_of(run, step, best=[1, 2])
-    (run.checkpoints / "step-000001" / "checkpoint.json").write_bytes(b"")
-    assert [checkpoint.step for checkpoint in best_checkpoints(run)] == [2]
-    assert best_checkpoints(RunFolder(run.path / "none")) == []

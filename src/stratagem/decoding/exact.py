@@ -13,7 +13,7 @@ up; a sheet of many slots has too many of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from stratagem.decoding.vocabulary import Ids
@@ -26,10 +26,6 @@ class Fork(NamedTuple):
 
     prefix: Ids
     allowed: Ids
-
-
-Score = Callable[[Sequence[Fork]], Sequence[Sequence[float]]]
-"""Scores of each fork's allowed tokens, in that order: log-probabilities or logits, before temperature."""
 
 
 class Branch(NamedTuple):
@@ -72,14 +68,11 @@ def _ways(cursor: Cursor, number: int) -> Iterator[tuple[Cursor, Branch]]:
         yield ahead, Branch(number, way)
 
 
-def exact_policy(walker: Walker, score: Score, temperature: float = 1.0, most: int = 50_000) -> dict[str, float]:
-    """Return the probability of every legal action, in the order of the choices."""
-    tree = tree_of(walker, most)
-    return weighed(walker, tree, score(tree.forks) if tree.forks else (), temperature)
-
-
 def weighed(walker: Walker, tree: Tree, rows: Sequence[Sequence[float]], temperature: float = 1.0) -> dict[str, float]:
-    """Return the same from given scores, a row for each fork of the tree."""
+    """Return the probability of every legal action, in the order of the choices.
+
+    A row has the scores of a fork's allowed tokens in their order: log-probabilities or logits, before temperature.
+    """
     if len(rows) != len(tree.forks):
         raise ValueError(f"{len(tree.forks)} forks were asked about, {len(rows)} rows came back")
     nodes = [distribution(row, len(fork.allowed), temperature) for row, fork in zip(rows, tree.forks, strict=True)]

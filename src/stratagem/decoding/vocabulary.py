@@ -46,10 +46,6 @@ class Vocabulary(Protocol):
         """Return the texts of many rows of tokens, in one batch."""
         ...
 
-    def token_text(self, token: int) -> str:
-        """Return the display form of one token; half a character is shown as a mark."""
-        ...
-
 
 class TokenizersVocabulary:
     """A `tokenizers.Tokenizer` that nobody else sets padding on; the backend of a transformers tokenizer is not one."""
@@ -77,9 +73,6 @@ class TokenizersVocabulary:
     def decode_all(self, rows: Sequence[Sequence[int]]) -> list[str]:
         return list(self._tokenizer.decode_batch([list(row) for row in rows], skip_special_tokens=False))
 
-    def token_text(self, token: int) -> str:
-        return self.decode((token,))
-
 
 class TransformersVocabulary:
     """A transformers tokenizer of any kind; `end` where a reply ends with another token than the text does."""
@@ -106,6 +99,3 @@ class TransformersVocabulary:
 
     def decode_all(self, rows: Sequence[Sequence[int]]) -> list[str]:
         return [self.decode(row) for row in rows]
-
-    def token_text(self, token: int) -> str:
-        return self.decode((token,))

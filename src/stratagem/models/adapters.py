@@ -191,17 +191,6 @@ def dropping(model: LanguageModel, name: str | None, key: Key) -> Iterator[None]
                 dropper.eval()
 
 
-@contextmanager
-def mixed(model: LanguageModel) -> Iterator[None]:
-    """Within, each row obeys peft's `adapter_names` (`__base__` for none), which is ignored while the base is alone."""
-    before, names = current(model), adapter_names(model)
-    _switch(model, names[0] if names else None)
-    try:
-        yield
-    finally:
-        _switch(model, before)
-
-
 def current(model: LanguageModel) -> str | None:
     """The adapter at work; None where it is the base alone."""
     if not adapter_names(model):

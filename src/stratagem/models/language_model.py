@@ -92,11 +92,6 @@ class LanguageModel:
         listed = [ends] if isinstance(ends, int) else list(ends or ())
         return frozenset(id_ for id_ in [*listed, self.tokenizer.eos_token_id] if id_ is not None)
 
-    @property
-    def num_parameters(self) -> int:
-        """How many numbers the model is made of, adapters included."""
-        return sum(parameter.numel() for parameter in self.model.parameters())
-
 
 def first_line(error: Exception) -> str:
     """Return what an error says, without the lines after the first."""

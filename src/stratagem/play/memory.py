@@ -88,13 +88,6 @@ def carried(memory: str, earlier: Sequence[Episode], slot: int, parents: Mapping
     return Past(dict(Counter(legal)), legal[-1] if legal else None, len(rounds))
 
 
-def pasts(
-    memories: Sequence[str], earlier: Sequence[Episode], parents: Mapping[str, Episode] | None = None
-) -> tuple[Past, ...]:
-    """Return the same for every player of the match, by slot, as a `Setup` takes it."""
-    return tuple(carried(memory, earlier, slot, parents) for slot, memory in enumerate(memories))
-
-
 def joint_actions(episode: Episode, slot: int, parents: Mapping[str, Episode] | None = None) -> Iterator[Joint | None]:
     """Yield the joint action of each round of an episode, as this player names it.
 

@@ -6,7 +6,7 @@ Players keep no state. What a seat may know comes in its `Ask`, so forks and res
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
@@ -189,9 +189,6 @@ def shown(value: object) -> str:
     return short if not isinstance(value, float) or float(short) == value else repr(value)
 
 
-Policy = Callable[[View[Any]], Mix]
-
-
 def is_probability(mix: Mix) -> bool:
     """Return whether a mixture is a distribution: nothing negative, and a sum of one."""
     return all(p >= 0.0 for p in mix.values()) and abs(sum(mix.values()) - 1.0) < 1e-9
@@ -203,7 +200,6 @@ __all__ = [
     "Mix",
     "Move",
     "Player",
-    "Policy",
     "Scripted",
     "Seat",
     "Traits",

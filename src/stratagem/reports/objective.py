@@ -11,7 +11,6 @@ from stratagem.games.catalogue import make_game
 from stratagem.reports.files import Figure, Row
 from stratagem.reports.numbers import differs, number, signed
 
-PARTS = ("pay", "exploit", "collusion", "externality")
 _KEYS = {"exploit": "alpha", "collusion": "beta", "externality": "gamma"}
 """By what names a recipe changes the weights."""
 

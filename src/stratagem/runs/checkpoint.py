@@ -160,13 +160,6 @@ def latest(run: RunFolder, *, digests: bool = True) -> Checkpoint | None:
     return next(_whole(run, digests), None)
 
 
-def best_checkpoints(run: RunFolder) -> list[Checkpoint]:
-    """Those that the newest whole checkpoint calls best, in order; the damaged among them are left out."""
-    whole = {checkpoint.step: checkpoint for checkpoint in _whole(run, True)}
-    newest = whole[max(whole)] if whole else None
-    return [whole[step] for step in (newest.best if newest else ()) if step in whole]
-
-
 def keep(run: RunFolder, last: int) -> None:
     """Remove all checkpoints but the last few, and those that the newest calls best; where none is whole, none goes.
 

@@ -33,10 +33,6 @@ def outcome(data: RunData) -> Section:
     )
 
 
-def _where(data: RunData) -> Html:
-    return element("div", plane(data, seats_of(data)), class_="facets")
-
-
 def _table(told: Mapping[RunData, list[Row]], data: RunData) -> Html:
     seats, lines = seats_of(data), list[list[str]]()
     for number_, _ in enumerate(next(iter(told.values()))):
