@@ -51,7 +51,6 @@ EXCUSED = {
     "src/stratagem/reports/": "not swept yet",
     "src/stratagem/runs/": "not swept yet",
     "src/stratagem/settings.py": "not swept yet",
-    "src/stratagem/sweeps/": "not swept yet",
     "tests/algorithms/": "not swept yet",
     "tests/conformance/": "not swept yet",
     "tests/decoding/": "not swept yet",

@@ -8,25 +8,25 @@ from stratagem.games.key import Key
 from stratagem.league.matchmaking import PFSP, Fixed, Lot, RatingNear, SelfPlay, Situation
 from stratagem.league.member import Member, Population
 from stratagem.league.results import Results
-from stratagem.league.roles import LeagueExploiter, Main, MainExploiter, before_falling, begins_anew, is_ready
+from stratagem.league.roles import LeagueExploiter, Main, MainExploiter, before_falling, is_ready, is_reset
 from stratagem.league.weights import WEIGHTINGS, effective_number, shares
 
 RATES = {"easy": 0.9, "even": 0.5, "hard": 0.1}
-HERO = Member(name="hero", role="main", learns=True)
+AGENT = Member(name="agent", role="main", learns=True)
 
 
-def situation(rates=RATES, roles=None, ratings=None, learners=(HERO,)):
+def situation(rates=RATES, roles=None, ratings=None, learners=(AGENT,)):
     roles = roles or {}
     results, population = Results(), Population()
     for learner in learners:
         population.add(learner)
         results.add(learner.name)
     for name, rate in rates.items():
-        parent = "hero" if roles.get(name, "bot") == "main" else ""
+        parent = "agent" if roles.get(name, "bot") == "main" else ""
         population.add(Member(name=name, role=roles.get(name, "bot"), parent=parent))
         results.add(name)
         for number in range(1000):
-            results.record("hero", name, float(number % 10 < round(10 * rate)))
+            results.record("agent", name, float(number % 10 < round(10 * rate)))
     return Situation(population, results, ratings or {})
 
 
@@ -66,88 +66,88 @@ def close(odds, **expected):
 
 
 def test_fictitious_play_meets_whom_it_loses_to_and_keeps_a_share_for_the_beaten():
-    close(PFSP().odds(HERO, situation()), easy=0.01 / 1.07, even=0.25 / 1.07, hard=0.81 / 1.07)
-    some = PFSP(weighting="linear", self_play=0.3, reserved=0.2).odds(HERO, situation())
-    close(some, hero=0.3, easy=0.2 + 0.5 * 0.1 / 1.5, even=0.5 * 0.5 / 1.5, hard=0.5 * 0.9 / 1.5)
+    close(PFSP().odds(AGENT, situation()), easy=0.01 / 1.07, even=0.25 / 1.07, hard=0.81 / 1.07)
+    some = PFSP(weighting="linear", self_play=0.3, reserved=0.2).odds(AGENT, situation())
+    close(some, agent=0.3, easy=0.2 + 0.5 * 0.1 / 1.5, even=0.5 * 0.5 / 1.5, hard=0.5 * 0.9 / 1.5)
 
 
 def test_where_nobody_is_beaten_the_reserved_share_is_played_as_usual():
-    found = PFSP(reserved=0.5).odds(HERO, situation({"hard": 0.1, "even": 0.5}))
+    found = PFSP(reserved=0.5).odds(AGENT, situation({"hard": 0.1, "even": 0.5}))
     close(found, hard=0.81 / 1.06, even=0.25 / 1.06)
 
 
 def test_without_anybody_a_learner_meets_itself():
     alone = situation({})
     for rule in (PFSP(), PFSP(reserved=0.5, weighting="capped"), SelfPlay(), Main(), LeagueExploiter()):
-        assert rule.odds(HERO, alone) == {"hero": 1.0}
+        assert rule.odds(AGENT, alone) == {"agent": 1.0}
 
 
 def test_a_fixed_opponent_and_one_that_is_not_there():
-    assert Fixed(opponent="hard").odds(HERO, situation()) == {"hard": 1.0}
+    assert Fixed(opponent="hard").odds(AGENT, situation()) == {"hard": 1.0}
     with pytest.raises(StratagemError, match="member of the league"):
-        Fixed(opponent="nobody").odds(HERO, situation())
+        Fixed(opponent="nobody").odds(AGENT, situation())
 
 
 def test_by_rating_alone_few_are_met():
     """Ten bots at ten ratings, a hundred points apart: rating-near is worth under three of them, uniform ten."""
     rates = {f"b{n}": 0.5 for n in range(10)}
-    ratings = {"hero": 1500.0, **{f"b{n}": 1100.0 + 100 * n for n in range(10)}}
-    near = RatingNear(width=50.0).odds(HERO, situation(rates, ratings=ratings))
+    ratings = {"agent": 1500.0, **{f"b{n}": 1100.0 + 100 * n for n in range(10)}}
+    near = RatingNear(width=50.0).odds(AGENT, situation(rates, ratings=ratings))
     assert effective_number(np.array(list(near.values()))) < 3.0
     assert max(near, key=near.get) == "b4"
-    narrow = RatingNear(width=1.0).odds(HERO, situation(rates, ratings=dict(ratings, hero=1545.0)))
+    narrow = RatingNear(width=1.0).odds(AGENT, situation(rates, ratings=dict(ratings, agent=1545.0)))
     assert narrow["b4"] == pytest.approx(1.0), "however far off, the nearest is met"
-    even = PFSP(weighting="uniform").odds(HERO, situation(rates, ratings=ratings))
+    even = PFSP(weighting="uniform").odds(AGENT, situation(rates, ratings=ratings))
     assert effective_number(np.array(list(even.values()))) == pytest.approx(10.0)
     with pytest.raises(CannotCompute, match="needs ratings"):
-        RatingNear().odds(HERO, situation())
+        RatingNear().odds(AGENT, situation())
 
 
 def test_the_main_learner_fights_the_past_verifies_and_plays_itself():
     rates, roles = {"then": 0.9, "rival": 0.1}, {"then": "main", "rival": "main_exploiter"}
     squared = {"then": 0.01 / 0.82, "rival": 0.81 / 0.82}
-    found = Main().odds(HERO, situation(rates, roles))
-    close(found, then=0.5 * squared["then"], rival=0.5 * squared["rival"] + 0.15, hero=0.35)
+    found = Main().odds(AGENT, situation(rates, roles))
+    close(found, then=0.5 * squared["then"], rival=0.5 * squared["rival"] + 0.15, agent=0.35)
 
 
 def test_one_rival_that_wins_brings_all_of_them_and_a_league_exploiter_none():
     """Squared over both, .81 and .01; a league exploiter's checkpoints are met in fictitious play alone."""
     roles = {"rival": "main_exploiter", "weak": "main_exploiter"}
-    found = Main().odds(HERO, situation({"rival": 0.1, "weak": 0.9}, roles))
-    close(found, rival=0.65 * 0.81 / 0.82, weak=0.65 * 0.01 / 0.82, hero=0.35)
-    close(Main().odds(HERO, situation({"other": 0.1}, {"other": "league_exploiter"})), other=0.5, hero=0.5)
+    found = Main().odds(AGENT, situation({"rival": 0.1, "weak": 0.9}, roles))
+    close(found, rival=0.65 * 0.81 / 0.82, weak=0.65 * 0.01 / 0.82, agent=0.35)
+    close(Main().odds(AGENT, situation({"other": 0.1}, {"other": "league_exploiter"})), other=0.5, agent=0.5)
 
 
 @pytest.mark.parametrize(("rate", "met"), [(0.1, "then"), (0.5, "other"), (0.9, "other")])
 def test_a_main_rival_that_wins_too_often_is_met_as_it_was(rate, met):
     """Of the third that is not fictitious play, half is against each main as it is, or against the rival's past."""
     rival = Member(name="other", role="main", learns=True)
-    now = situation({"x": 0.9}, learners=(HERO, rival))
+    now = situation({"x": 0.9}, learners=(AGENT, rival))
     now.population.add(Member(name="then", role="main", parent="other"))
     now.results.add("then")
     for number in range(1000):
-        now.results.record("hero", "other", float(number % 10 < round(10 * rate)))
-        now.results.record("hero", "then", 0.5)
-    odds = Main(fictitious=0.0, verification=0.0).odds(HERO, now)
-    close(odds, hero=0.5, **{met: 0.5})
+        now.results.record("agent", "other", float(number % 10 < round(10 * rate)))
+        now.results.record("agent", "then", 0.5)
+    odds = Main(fictitious=0.0, verification=0.0).odds(AGENT, now)
+    close(odds, agent=0.5, **{met: 0.5})
 
 
 def test_without_a_rival_it_meets_the_past_if_it_forgot_to_beat_some_and_else_itself():
     roles = {"first": "main", "second": "main"}
-    found = Main().odds(HERO, situation({"first": 0.5, "second": 0.9}, roles))
-    close(found, first=0.65 * 0.25 / 0.26, second=0.65 * 0.01 / 0.26, hero=0.35)
-    rising = Main().odds(HERO, situation({"first": 0.9, "second": 0.5}, roles))
-    close(rising, first=0.5 * 0.01 / 0.26, second=0.5 * 0.25 / 0.26, hero=0.5)
-    sure = Main().odds(HERO, situation({"first": 0.8, "second": 0.8}, roles))
-    close(sure, first=0.25, second=0.25, hero=0.5)
+    found = Main().odds(AGENT, situation({"first": 0.5, "second": 0.9}, roles))
+    close(found, first=0.65 * 0.25 / 0.26, second=0.65 * 0.01 / 0.26, agent=0.35)
+    rising = Main().odds(AGENT, situation({"first": 0.9, "second": 0.5}, roles))
+    close(rising, first=0.5 * 0.01 / 0.26, second=0.5 * 0.25 / 0.26, agent=0.5)
+    sure = Main().odds(AGENT, situation({"first": 0.8, "second": 0.8}, roles))
+    close(sure, first=0.25, second=0.25, agent=0.5)
 
 
 def test_an_exploiter_meets_the_main_learner_or_its_past_while_it_wins_too_seldom():
     exploiter = Member(name="exploiter", role="main_exploiter", learns=True)
-    table = situation({"then": 0.5}, {"then": "main"}, learners=(HERO, exploiter))
-    assert MainExploiter().odds(exploiter, table) == {"hero": 1.0}
+    table = situation({"then": 0.5}, {"then": "main"}, learners=(AGENT, exploiter))
+    assert MainExploiter().odds(exploiter, table) == {"agent": 1.0}
     for _ in range(500):
-        table.results.record("exploiter", "hero", 0.0)
+        table.results.record("exploiter", "agent", 0.0)
     assert MainExploiter().odds(exploiter, table) == {"then": 1.0}
     lonely = situation({}, learners=(exploiter,))
     with pytest.raises(CannotCompute, match="needs a main learner"):
@@ -155,7 +155,7 @@ def test_an_exploiter_meets_the_main_learner_or_its_past_while_it_wins_too_seldo
 
 
 def test_a_league_exploiter_meets_all_that_it_does_not_beat_alike():
-    learner = Member(name="hero", role="league_exploiter", learns=True)
+    learner = Member(name="agent", role="league_exploiter", learns=True)
     close(
         LeagueExploiter().odds(learner, situation(learners=(learner,))), easy=0.1 / 1.1, even=0.5 / 1.1, hard=0.5 / 1.1
     )
@@ -170,21 +170,21 @@ def test_a_past_that_only_becomes_harder_was_not_forgotten():
 
 def test_who_beats_all_that_its_role_asks_about_is_ready():
     exploiter = Member(name="exploiter", role="main_exploiter", learns=True)
-    table = situation({"easy": 0.9, "even": 0.5}, learners=(HERO, exploiter))
-    assert not is_ready(HERO, table)
-    assert is_ready(HERO, situation({"easy": 0.9, "other": 0.8}))
-    assert not is_ready(HERO, situation({}))
+    table = situation({"easy": 0.9, "even": 0.5}, learners=(AGENT, exploiter))
+    assert not is_ready(AGENT, table)
+    assert is_ready(AGENT, situation({"easy": 0.9, "other": 0.8}))
+    assert not is_ready(AGENT, situation({}))
     assert not is_ready(exploiter, table)
     for _ in range(50):
-        table.results.record("exploiter", "hero", 1.0)
+        table.results.record("exploiter", "agent", 1.0)
     assert is_ready(exploiter, table)
 
 
-def test_who_begins_anew():
+def test_main_exploiters_and_some_league_exploiters_are_reset():
     learners = {
         role: Member(name=role, role=role, learns=True) for role in ("main", "main_exploiter", "league_exploiter")
     }
-    times = {role: sum(begins_anew(one, Key(n)) for n in range(400)) for role, one in learners.items()}
+    times = {role: sum(is_reset(one, Key(n)) for n in range(400)) for role, one in learners.items()}
     assert times["main"] == 0
     assert times["main_exploiter"] == 400
     assert 70 < times["league_exploiter"] < 130
@@ -192,7 +192,7 @@ def test_who_begins_anew():
 
 def test_draws_follow_the_odds_and_the_key():
     table, rule = situation(), PFSP(weighting="linear")
-    odds = rule.odds(HERO, table)
+    odds = rule.odds(AGENT, table)
     lot = Lot(odds)
     names = [lot.draw(Key(n)) for n in range(600)]
     assert names == [lot.draw(Key(n)) for n in range(600)]

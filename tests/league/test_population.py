@@ -41,7 +41,7 @@ def refuse_empty(folder):
 def test_what_is_read_is_what_was_written(population, tmp_path):
     again = read(tmp_path)
     assert list(again) == list(population)
-    assert not again.aside
+    assert not again.disabled
     assert [member.name for member in again.of("main", learns=False)] == ["main@1", "main@2"]
     assert [member.name for member in again.of(learns=True)] == ["main"]
     assert "\n  {" in (tmp_path / "population.json").read_text()
@@ -49,13 +49,13 @@ def test_what_is_read_is_what_was_written(population, tmp_path):
 
 def test_a_member_whose_adapter_is_gone_is_named_and_the_others_go_on(population, tmp_path):
     (tmp_path / "league/one/adapter_model.safetensors").unlink()
-    assert read(tmp_path).aside == {"main@1": "Its adapter is empty."}
+    assert read(tmp_path).disabled == {"main@1": "Its adapter is empty."}
     (tmp_path / "league/one").rmdir()
     again = read(tmp_path)
     assert [member.name for member in again] == ["base", "NashApprox", "main", "main@2"]
-    assert again.aside == {"main@1": "Its adapter league/one is not there."}
+    assert again.disabled == {"main@1": "Its adapter league/one is not there."}
     again.save(tmp_path / "population.json")
-    assert read(tmp_path).aside == again.aside
+    assert read(tmp_path).disabled == again.disabled
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_row_that_is_wrong_is_set_aside(population, tmp_path, change, why):
     path.write_text(json.dumps(data))
     again = read(tmp_path)
     assert len(again) == 4
-    assert again.aside["main@1"].startswith(why)
+    assert again.disabled["main@1"].startswith(why)
 
 
 def test_rows_that_are_no_members_at_all(population, tmp_path):
@@ -90,7 +90,7 @@ def test_rows_that_are_no_members_at_all(population, tmp_path):
     path.write_text(json.dumps(data))
     again = read(tmp_path)
     assert len(again) == 4
-    assert set(again.aside) == {"number 5", "number 6", "base", "['x']"}
+    assert set(again.disabled) == {"number 5", "number 6", "base", "['x']"}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"members": 3, "aside": {}}', "{"])
@@ -107,5 +107,5 @@ def test_two_of_one_name_are_refused(population):
 
 def test_a_checkpoint_keeps_the_role_and_knows_its_parent():
     learner = Member(name="main", role="main", learns=True, base=BASE)
-    kept = learner.kept("main@7", 7, "league/main@7")
+    kept = learner.checkpoint("main@7", 7, "league/main@7")
     assert kept == Member(name="main@7", role="main", adapter="league/main@7", base=BASE, parent="main", step=7)

@@ -58,7 +58,7 @@ def test_results_against_itself_are_not_taken_over_as_the_copys_own():
     assert results.games("a@1", "a@1") == 0.0
 
 
-def test_who_begins_anew_is_unknown():
+def test_reset_learner_has_unknown_rates():
     results = Results(["a", "b"])
     results.record("a", "b", 1.0)
     results.forget("a")

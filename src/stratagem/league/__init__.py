@@ -1,1 +1,1 @@
-"""A population and its bookkeeping: who there is, who meets whom, how they fare, and what that says."""
+"""League: a population, its matchmaking, its results and its ratings."""

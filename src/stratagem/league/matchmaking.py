@@ -1,6 +1,6 @@
-"""Who meets whom, by measured win rates: each rule gives every candidate a probability, and one is drawn.
+"""Matchmaking by measured win rates: each rule gives every candidate a probability, and one is drawn.
 
-Ratings are for people to read; no rule but `rating_near`, which is there to be compared with, knows of any.
+Ratings are for people to read; no rule but `rating_near`, which is a baseline, uses them.
 """
 
 from __future__ import annotations
@@ -23,49 +23,49 @@ from stratagem.options import within
 
 @dataclass(frozen=True)
 class Situation:
-    """What a rule may look at."""
+    """Input of a matchmaking rule."""
 
     population: Population
     results: Results
     ratings: Mapping[str, float] = field(default_factory=dict)
-    """For display, and for `rating_near`."""
+    """Ratings, for display and for `rating_near`."""
 
     def rates(self, learner: Member, others: Sequence[Member]) -> Floats:
-        """How often the learner beats each."""
+        """Return the learner's win rate against each."""
         return self.results.rates(learner.name, [other.name for other in others])
 
 
 Odds = Mapping[str, float]
-"""By name, with which probability each is met."""
+"""Probability of each opponent by name."""
 
 
 class Matchmaker(ABC):
-    """A rule; settings are fields of a frozen dataclass."""
+    """Matchmaking rule; settings are fields of a frozen dataclass."""
 
     @abstractmethod
     def odds(self, learner: Member, situation: Situation) -> Odds:
-        """With which probability the learner meets whom."""
+        """Return the distribution over the learner's opponents."""
 
 
 class Lot:
-    """Odds that are drawn from many times."""
+    """Distribution for many draws."""
 
     def __init__(self, odds: Odds) -> None:
         self._names = list(odds)
         self._ends = list(accumulate(odds.values()))
 
     def draw(self, key: Key) -> str:
-        """One name."""
+        """Draw one name."""
         return self._names[min(bisect(self._ends, key.unit() * self._ends[-1]), len(self._names) - 1)]
 
 
 def spread(others: Sequence[Member], probabilities: Floats, learner: Member) -> Odds:
-    """Probabilities by name; without anybody to meet a learner meets itself."""
+    """Make a distribution; a learner without opponents meets itself."""
     return dict(zip((o.name for o in others), probabilities.tolist(), strict=True)) if others else {learner.name: 1.0}
 
 
 def mixed(*parts: tuple[float, Odds]) -> Odds:
-    """Several rules, each with its share."""
+    """Mix several rules, each with its share."""
     odds: dict[str, float] = {}
     for share, part in parts:
         for name, probability in part.items():
@@ -75,13 +75,13 @@ def mixed(*parts: tuple[float, Odds]) -> Odds:
 
 
 def history(situation: Situation) -> list[Member]:
-    """Everybody who does not change any more."""
+    """Return every member that does not change any more."""
     return situation.population.of(learns=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SelfPlay(Matchmaker):
-    """Meets itself, as it is now."""
+    """Self-play against the present policy."""
 
     def odds(self, learner: Member, situation: Situation) -> Odds:
         return {learner.name: 1.0}
@@ -89,7 +89,7 @@ class SelfPlay(Matchmaker):
 
 @dataclass(frozen=True, kw_only=True)
 class Fixed(Matchmaker):
-    """Meets one member always."""
+    """One fixed opponent."""
 
     opponent: str
 
@@ -99,19 +99,19 @@ class Fixed(Matchmaker):
 
 @dataclass(frozen=True, kw_only=True)
 class PFSP(Matchmaker):
-    """Prioritised fictitious self-play over all who do not change: the weight follows from how often one wins.
+    """Prioritised fictitious self-play over all members that do not change: the weight is a function of the win rate.
 
-    A share is kept for those whom the learner beats at least so often, whom no weight would bring back: bots that are
-    easily beaten must still be exploited.
+    A reserved share goes to the members that the learner beats most often, whose weight would otherwise vanish:
+    bots that are easily beaten must still be exploited.
     """
 
     weighting: str = "squared"
     self_play: float = 0.0
-    """Which share of matches is against itself."""
+    """Share of self-play matches."""
     reserved: float = 0.0
-    """Which share is kept for those who are beaten."""
+    """Share of matches against the beaten members."""
     beaten: float = 0.7
-    """From which rate on somebody is."""
+    """Win rate from which a member counts as beaten."""
 
     def __post_init__(self) -> None:
         weighting(self.weighting)
@@ -131,9 +131,9 @@ class PFSP(Matchmaker):
 
 @dataclass(frozen=True, kw_only=True)
 class RatingNear(Matchmaker):
-    """Those whose rating is near one's own, weighed by a bell curve.
+    """Opponents of a similar rating, by a bell curve.
 
-    The source's own league matched by rating alone and collapsed on a few opponents: this is here to be compared with.
+    The source's own league matched by rating alone and collapsed on a few opponents: this rule is a baseline.
     """
 
     width: float = 100.0

@@ -1,4 +1,4 @@
-"""One of a population: who it is, what it plays with, whom it came from; and the file that lists all of them."""
+"""Members of a population: name, player, adapter, parent; and the file that lists them."""
 
 from __future__ import annotations
 
@@ -12,34 +12,37 @@ from stratagem.errors import BadRecord, StratagemError, UnknownName
 from stratagem.runs.files import write_file
 
 Role = Literal["base", "bot", "main", "main_exploiter", "league_exploiter"]
-"""Base: the model that all adapters are on. Bot: any other player. The others learn, and their checkpoints keep the
-role that they learnt in."""
+"""Role of a member.
+
+Base: the model that all adapters are on. Bot: any other player. The others learn, and their checkpoints keep the role
+that they learnt in.
+"""
 Check = Callable[[Path], object]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Member:
-    """A policy that does not change any more, or a learner."""
+    """Policy that does not change any more, or a learner."""
 
     name: str
     role: Role
     player: str = ""
-    """Who plays, as `stratagem players` names players; empty for an adapter on the league's base."""
+    """Player as `stratagem players` names it; empty for an adapter on the league's base."""
     adapter: str = ""
-    """The folder of its adapter, from the run's folder; empty for whoever has none."""
+    """Folder of the adapter, relative to the run's folder; empty for a member without one."""
     base: str = ""
-    """The fingerprint of what the adapter is on."""
+    """Fingerprint of the adapter's base."""
     parent: str = ""
-    """Whom it was copied from."""
+    """Member that it was copied from."""
     step: int = 0
-    """At which step of the run it was made."""
+    """Step of the run at which it was made."""
     version: int = 0
-    """How often its line had been kept before."""
+    """Number of earlier checkpoints of its line."""
     learns: bool = False
-    """Whether it still changes."""
+    """True if it still changes."""
 
-    def kept(self, name: str, step: int, adapter: str) -> Member:
-        """A checkpoint of this learner."""
+    def checkpoint(self, name: str, step: int, adapter: str) -> Member:
+        """Make a checkpoint of this learner."""
         return replace(self, name=name, step=step, adapter=adapter, parent=self.name, learns=False)
 
 
@@ -47,12 +50,12 @@ _USUAL = {field.name: field.default for field in fields(Member)}
 
 
 class Population:
-    """Everybody, in the order in which they came."""
+    """Members in the order in which they came."""
 
-    def __init__(self, members: Mapping[str, Member] | None = None, aside: Mapping[str, str] | None = None) -> None:
+    def __init__(self, members: Mapping[str, Member] | None = None, disabled: Mapping[str, str] | None = None) -> None:
         self._members = dict(members or {})
-        self.aside: dict[str, str] = dict(aside or {})
-        """Who cannot play, and why."""
+        self.disabled: dict[str, str] = dict(disabled or {})
+        """Disabled members, which cannot play, with the reason."""
 
     def __iter__(self) -> Iterator[Member]:
         return iter(self._members.values())
@@ -69,13 +72,13 @@ class Population:
         return self._members[name]
 
     def add(self, member: Member) -> None:
-        """Somebody new; two of one name cannot be told apart."""
+        """Add a member; its name must be new."""
         if member.name in self._members:
             raise StratagemError(f"There are two members called {member.name}: give each a name of its own.")
         self._members[member.name] = member
 
     def replace(self, member: Member) -> None:
-        """What is known of a member has changed."""
+        """Replace the entry of a member."""
         self[member.name]
         self._members[member.name] = member
 
@@ -84,13 +87,13 @@ class Population:
         self[name]
         del self._members[name]
 
-    def set_aside(self, name: str, why: str) -> None:
-        """A member that cannot play: it is named, and the others go on."""
+    def disable(self, name: str, why: str) -> None:
+        """Disable a member that cannot play: it is named, and the others continue."""
         self._members.pop(name, None)
-        self.aside[name] = why
+        self.disabled[name] = why
 
     def of(self, *roles: Role, learns: bool | None = None) -> list[Member]:
-        """Those of some roles, or everybody; learners, or those that do not change."""
+        """Return the members of some roles, or all; learners, or members that do not change."""
         return [
             member
             for member in self
@@ -100,18 +103,18 @@ class Population:
     def save(self, path: Path) -> None:
         """Write the file, which people can read: a member a line."""
         rows = ",\n".join(f"  {json.dumps(_row(member))}" for member in self)
-        aside = json.dumps(self.aside, indent=2)
-        write_file(path, f'{{\n"members": [\n{rows}\n],\n"aside": {aside}\n}}\n')
+        disabled = json.dumps(self.disabled, indent=2)
+        write_file(path, f'{{\n"members": [\n{rows}\n],\n"aside": {disabled}\n}}\n')
 
     @classmethod
     def load(cls, path: Path, folder: Path, base: str, check: Check) -> Population:
-        """Read the file; a member that is half-written, or whose adapter is missing or does not fit, is set aside.
+        """Load the file; a member that is half-written, or whose adapter is missing or does not fit, is disabled.
 
         `check` is given the folder of every adapter that is there, and refuses one that cannot be loaded.
         """
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            rows, population = list(data["members"]), cls(aside=data["aside"])
+            rows, population = list(data["members"]), cls(disabled=data["aside"])
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise BadRecord(
                 f"The population {path} cannot be read: {error}. Mend it, or remove {path.parent} to go on from the "
@@ -124,17 +127,17 @@ class Population:
                 _check_adapter(member, folder, base, check)
                 population.add(member)
             except StratagemError as error:
-                population.set_aside(name, str(error))
+                population.disable(name, str(error))
         return population
 
 
 def _row(member: Member) -> dict[str, Any]:
-    """What differs from the defaults."""
+    """Return the fields of a member that differ from the defaults."""
     return {name: value for name, usual in _USUAL.items() if (value := getattr(member, name)) != usual}
 
 
 def _whole(row: Any) -> Member:
-    """The member of a row, if it says all that such a member needs."""
+    """Return the member of a row, if all required fields are there."""
     try:
         member = Member(**row)
     except TypeError as error:

@@ -1,6 +1,6 @@
-"""The game of choosing a member: what a cross-play matrix says of a population as a whole.
+"""Empirical game over the members of a population: analysis of a cross-play matrix.
 
-`pay[i, j]` is what i gets against j, with chance level 0 and `pay = -pay.T`, as win rates less one half are.
+`pay[i, j]` is the payoff of i against j, with chance level 0 and `pay = -pay.T`, as win rates less one half are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ALIKE = 1e-9
 
 
 def skew(rates: Floats) -> Floats:
-    """Win rates as a zero-sum game of equals: what one wins more often than the other."""
+    """Turn win rates into a symmetric zero-sum game: the advantage of each over each."""
     table = np.asarray(rates, dtype=float)
     if table.ndim != 2 or table.shape[0] != table.shape[1] or not len(table):
         raise BadParameter(f"A cross-play matrix is a square of numbers, not of shape {table.shape}.")
@@ -27,24 +27,24 @@ def skew(rates: Floats) -> Floats:
 
 
 def nash_mixture(pay: Floats) -> Floats:
-    """A mixture against which no member wins on average (linear programme; of several the solver's choice)."""
+    """Return a mixture against which no member wins on average (linear programme; of several the solver's choice)."""
     from scipy.optimize import linprog
 
     size = len(pay)
     cost = np.array([*np.zeros(size), -1.0])  # as much as can be had whatever the other does
     bounds = np.hstack([-pay.T, np.ones((size, 1))])
     whole = np.array([[*np.ones(size), 0.0]])
-    found = linprog(cost, bounds, np.zeros(size), whole, [1.0], [(0, None)] * size + [(None, None)])
-    mixture = np.maximum(found.x[:size], 0.0)
+    share = linprog(cost, bounds, np.zeros(size), whole, [1.0], [(0, None)] * size + [(None, None)])
+    mixture = np.maximum(share.x[:size], 0.0)
     evened: Floats = mixture / mixture.sum()
     return evened
 
 
 def alpha_rank(pay: Floats, alpha: float = 100.0, crowd: int = 50) -> Floats:
-    """How much of the time a crowd that imitates and mutates plays each member (Omidshafiei 2019), for one population.
+    """Compute the stationary share of each member by alpha-Rank (Omidshafiei 2019) for one population.
 
-    The chain goes from i to j with rho / (n - 1), where rho is the chance that one j takes over a crowd of i; between
-    equals that is 1 / crowd. `alpha` is how sharply the better is imitated.
+    The chain goes from i to j with rho / (n - 1), where rho is the probability that one j takes over a crowd of i;
+    between equals that is 1 / crowd. `alpha` is the intensity of selection.
     """
     size = len(pay)
     if size == 1:
@@ -60,7 +60,7 @@ def alpha_rank(pay: Floats, alpha: float = 100.0, crowd: int = 50) -> Floats:
 
 
 def _fixation(gain: float, crowd: int) -> float:
-    """How likely one invader is to take over, by its gain."""
+    """Return the probability that one invader takes over, by its gain."""
     if abs(gain) < _ALIKE:
         return 1.0 / crowd
     with np.errstate(over="ignore"):
@@ -68,22 +68,22 @@ def _fixation(gain: float, crowd: int) -> float:
 
 
 def _rare(loss: float, crowd: int) -> float:
-    """The same for an invader that loses, without a number that is too large: e^-(crowd - 1) loss, nearly."""
+    """Return the same for an invader that loses, without overflow: nearly e^-(crowd - 1) loss."""
     return float(np.exp(-(crowd - 1) * loss) * np.expm1(-loss) / np.expm1(-crowd * loss))
 
 
 def _stationary(chain: Floats) -> Floats:
-    """The share of the time in each state, in the long run."""
+    """Return the stationary distribution of a Markov chain."""
     size = len(chain)
     equations = np.vstack([chain.T - np.eye(size), np.ones(size)])
     shares, *_ = np.linalg.lstsq(equations, np.array([*np.zeros(size), 1.0]), rcond=None)
     shares = np.maximum(shares, 0.0)
-    found: Floats = shares / shares.sum()
-    return found
+    share: Floats = shares / shares.sum()
+    return share
 
 
 def cycles(pay: Floats, names: Sequence[str], least: float = 0.0) -> Iterator[tuple[str, str, str]]:
-    """Threes of which each beats the next by more than `least`: rock, scissors, paper, each named once."""
+    """Triples of which each beats the next by more than `least`: rock, scissors, paper, each named once."""
     beats = pay > least
     for a, b, c in combinations(range(len(names)), 3):
         if beats[a, b] and beats[b, c] and beats[c, a]:
@@ -95,15 +95,15 @@ def cycles(pay: Floats, names: Sequence[str], least: float = 0.0) -> Iterator[tu
 def forgotten(
     pay: Floats, names: Sequence[str], lines: Sequence[Sequence[str]], least: float = 0.0
 ) -> Iterator[tuple[str, str, str]]:
-    """Who loses to somebody whom an earlier checkpoint of the same line beat: (later, earlier, whom).
+    """Losses to members that an earlier checkpoint of the same line beat: (later, earlier, whom).
 
     `lines` are the checkpoints of each learner in their order.
     """
-    place = {name: number for number, name in enumerate(names)}
+    index = {name: number for number, name in enumerate(names)}
     for line in lines:
-        for earlier, later in combinations([name for name in line if name in place], 2):
+        for earlier, later in combinations([name for name in line if name in index], 2):
             for other in names:
                 if other in (earlier, later):
                     continue
-                if pay[place[earlier], place[other]] > least and pay[place[later], place[other]] < -least:
+                if pay[index[earlier], index[other]] > least and pay[index[later], index[other]] < -least:
                     yield later, earlier, other

@@ -1,9 +1,10 @@
-"""Ratings for people to read: Elo by maximum likelihood from all games at once, with intervals.
+"""Elo ratings by maximum likelihood from all games at once, with intervals.
 
-Of all rules of matchmaking `rating_near` alone goes by them. The model is Bradley and Terry's (1952): A beats B with
-1 / (1 + 10^((R_B - R_A) / 400)). A draw counts as half a win of each. Half a virtual draw of everybody with the mean
-keeps whoever won all games finite. Games of one deal are one observation, with the mean of their points: they are not
-independent, and a mean of numbers between 0 and 1 varies at most as much as one game, so no interval is too narrow.
+They are for people to read; of all rules of matchmaking only `rating_near` uses them. The model is Bradley and Terry's
+(1952): A beats B with probability 1 / (1 + 10^((R_B - R_A) / 400)). A draw counts as half a win of each. Half a virtual
+draw of everybody with the mean keeps ratings finite for a member that won all games. Games of one deal are one
+observation, with the mean of their points: they are not independent, and a mean of numbers between 0 and 1 varies at
+most as much as one game, so no interval is too narrow.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 MEAN = 1500.0
 _SCALE = 400.0 / np.log(10.0)
-"""Points for a unit of log-odds."""
+"""Rating points for a unit of log-odds."""
 _PRIOR = 0.5
-"""So many virtual games has everybody drawn with the mean."""
+"""Number of virtual draws of each member with the mean."""
 _Z = 1.959964
 _STEPS, _CLOSE = 100, 1e-10
 
 
 @dataclass(frozen=True)
 class Score:
-    """One result: who met whom, and the points of the first (1, 0.5 or 0), or their sum over so many games."""
+    """Result of a pair: the points of the first (1, 0.5 or 0), or their sum over so many games."""
 
     first: str
     second: str
     points: float
     games: float = 1.0
     deal: str = ""
-    """The deal, of which all scores of the pair are one observation; empty where each game is one of its own."""
+    """Deal, of which all scores of the pair are one observation; empty where each game is one of its own."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class Rating:
 
 
 def elo(scores: Iterable[Score]) -> list[Rating]:
-    """The ratings, the best first; their mean is 1500.
+    """Rate all members, the best first; the mean is 1500.
 
-    Those who are linked by no chain of games are linked by the virtual draws alone, and their intervals are as wide.
+    Members that no chain of games links are linked by the virtual draws alone, and their intervals are as wide.
     """
     names, games, points = _tables(scores)
     if not names:
@@ -63,15 +64,15 @@ def elo(scores: Iterable[Score]) -> list[Rating]:
 
 
 def elo_by_name(scores: Iterable[Score]) -> dict[str, float]:
-    """The ratings alone, which of many members are had sooner than their intervals."""
+    """Rate all members without intervals, which is faster for many."""
     names, games, points = _tables(scores)
     return dict(zip(names, _points_of(_fitted(games, points)), strict=True)) if names else {}
 
 
 def elo_among(points: Floats, games: Floats, others: Floats) -> float:
-    """The rating that one's own games give by maximum likelihood while those of the others stand still.
+    """Rate one member by maximum likelihood from its own games, with the ratings of the others fixed.
 
-    It costs no more than there are others, so who still learns can be rated often.
+    Its cost grows with the number of opponents, so a learner can be rated often.
     """
     theirs = np.append((others - MEAN) / _SCALE, 0.0)  # the virtual draw is with one more, the mean
     points, games = np.append(points, _PRIOR / 2.0), np.append(games, _PRIOR)
@@ -92,30 +93,30 @@ def by_deal(scores: Iterable[Score]) -> Iterator[Score]:
         if not score.deal:
             yield score
         else:
-            one = score if score.first <= score.second else _turned(score)
-            deals.setdefault((one.first, one.second, one.deal), []).append(one)
+            result = score if score.first <= score.second else _turned(score)
+            deals.setdefault((result.first, result.second, result.deal), []).append(result)
     for (first, second, deal), some in deals.items():
         if games := sum(score.games for score in some):
             yield Score(first, second, sum(score.points for score in some) / games, 1.0, deal)
 
 
 def _turned(score: Score) -> Score:
-    """The same result from the other side."""
+    """Return the same result from the other side."""
     return Score(score.second, score.first, score.games - score.points, score.games, score.deal)
 
 
 def _tables(scores: Iterable[Score]) -> tuple[list[str], Floats, Floats]:
-    """Names in order; games and points by pair, one view for each side."""
+    """Tabulate scores: names in order; games and points by pair, one view for each side."""
     listed = [score for score in by_deal(scores) if score.games > 0.0 and score.first != score.second]
     names = sorted({name for score in listed for name in (score.first, score.second)})
-    place = {name: number for number, name in enumerate(names)}
+    index = {name: number for number, name in enumerate(names)}
     games, points = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
     for score in listed:
-        one, other = place[score.first], place[score.second]
-        games[one, other] += score.games
-        games[other, one] += score.games
-        points[one, other] += score.points
-        points[other, one] += score.games - score.points
+        first, second = index[score.first], index[score.second]
+        games[first, second] += score.games
+        games[second, first] += score.games
+        points[first, second] += score.points
+        points[second, first] += score.games - score.points
     return names, games, points
 
 
@@ -125,7 +126,7 @@ def _points_of(strength: Floats) -> list[float]:
 
 
 def _fitted(games: Floats, points: Floats) -> Floats:
-    """Log-strengths by Newton's method."""
+    """Fit log-strengths by Newton's method."""
     strength = np.zeros(len(games))
     for _ in range(_STEPS):
         won = _logistic(strength[:, None] - strength[None, :])
@@ -139,7 +140,7 @@ def _fitted(games: Floats, points: Floats) -> Floats:
 
 
 def _spread(games: Floats, strength: Floats) -> Floats:
-    """The standard errors of log-strengths about their mean."""
+    """Return the standard errors of log-strengths about their mean."""
     won, own = _logistic(strength[:, None] - strength[None, :]), _logistic(strength)
     covariance = np.linalg.inv(_information(games, won, own))
     spread: Floats = np.sqrt(np.diag(covariance) - 2.0 * covariance.mean(axis=1) + covariance.mean())
@@ -147,7 +148,7 @@ def _spread(games: Floats, strength: Floats) -> Floats:
 
 
 def _information(games: Floats, won: Floats, own: Floats) -> Floats:
-    """Fisher's information of the log-strengths."""
+    """Return the Fisher information of the log-strengths."""
     weight = games * won * (1.0 - won)
     information: Floats = np.diag(weight.sum(axis=1) + _PRIOR * own * (1.0 - own)) - weight
     return information

@@ -1,4 +1,4 @@
-"""AlphaStar's kinds of learners: whom each meets, and when it begins anew (Vinyals 2019, published pseudo-code)."""
+"""Roles of AlphaStar's league: the matchmaking and the resets of each kind of learner (Vinyals 2019, pseudo-code)."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from stratagem.league.member import Member
 from stratagem.league.weights import shares
 
 LOST, FORGOTTEN, HOPELESS, PATIENT = 0.3, 0.7, 0.3, 0.1
-"""A main exploiter's checkpoint that is beaten less often is trouble; a past self that is beaten less often was
-forgotten; against a rival that is beaten so seldom one meets its past; an exploiter that wins less often than the last
-does likewise."""
+"""Thresholds of win rates.
+
+A main exploiter's checkpoint that is beaten less often needs verification; a past self that is beaten less often was
+forgotten; against a rival that is beaten so seldom the learner meets its past; an exploiter that wins less often than
+the last does likewise.
+"""
 DONE = 0.7
-"""Who beats all that it is asked about more often than this has learnt what there was to be learnt."""
+"""Win rate against all relevant members from which a learner is ready for a checkpoint."""
 RESET = 0.25
-"""How often a league exploiter begins anew at a checkpoint."""
+"""Probability that a league exploiter is reset at a checkpoint."""
 
 
 def by(weighting: str, others: Sequence[Member], learner: Member, situation: Situation) -> Odds:
-    """Some members by a weighting."""
+    """Return a distribution over members by a weighting."""
     return spread(others, shares(situation.rates(learner, others), weighting), learner) if others else {}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Main(Matchmaker):
-    """Half PFSP over the past, 15 % verification, and the rest against itself; it never begins anew.
+    """Main agent: half PFSP over the past, 15 % verification, and the rest self-play; it is never reset.
 
-    Verification is against the main exploiters' checkpoints, if it loses to one of them, and else against past selves,
-    if it has forgotten how to beat one; where it is neither, its share is self-play. Against a rival that beats it too
-    often it meets that rival's past.
+    Verification is against the main exploiters' checkpoints, if it loses to one of them, and else against past
+    selves, if it has forgotten how to beat one; where neither holds, its share is self-play. Against a rival that
+    beats it too often it meets that rival's past.
     """
 
     fictitious: float = 0.5
@@ -61,15 +64,15 @@ class Main(Matchmaker):
 
     @staticmethod
     def _against(learner: Member, rival: Member, situation: Situation) -> Odds:
-        """A main as it is now; its past, if it is another one that beats the learner too often."""
+        """Return the present main agent; or its past, if it is another one that beats the learner too often."""
         past = _past(rival, situation)
         lost = rival is not learner and situation.results.rate(learner.name, rival.name) <= HOPELESS
         return by("variance", past, learner, situation) if lost and past else {rival.name: 1.0}
 
 
 def _past(main: Member, situation: Situation) -> list[Member]:
-    """The checkpoints of a main learner."""
-    return [one for one in situation.population.of("main", learns=False) if one.parent == main.name]
+    """Return the checkpoints of a main agent."""
+    return [member for member in situation.population.of("main", learns=False) if member.parent == main.name]
 
 
 def _beaten_less(rate: float, learner: Member, others: Sequence[Member], situation: Situation) -> bool:
@@ -78,7 +81,7 @@ def _beaten_less(rate: float, learner: Member, others: Sequence[Member], situati
 
 @dataclass(frozen=True, kw_only=True)
 class MainExploiter(Matchmaker):
-    """Meets the main learner as it is now, and where it wins too seldom that learner's past; begins anew when kept."""
+    """Main exploiter: meets the present main agent, or its past where it wins too seldom; reset at each checkpoint."""
 
     def odds(self, learner: Member, situation: Situation) -> Odds:
         mains = situation.population.of("main", learns=True)
@@ -95,29 +98,32 @@ class MainExploiter(Matchmaker):
 
 @dataclass(frozen=True, kw_only=True)
 class LeagueExploiter(Matchmaker):
-    """Meets everybody who does not change by the capped weighting; begins anew with one quarter when kept."""
+    """League exploiter: meets all fixed members by the capped weighting; reset at one checkpoint in four."""
 
     def odds(self, learner: Member, situation: Situation) -> Odds:
         return by("capped", history(situation), learner, situation) or {learner.name: 1.0}
 
 
 def before_falling(rates: Sequence[float]) -> int:
-    """How many there are before the stretch at the end over which rates only fall: there nothing was forgotten yet."""
-    return next((place + 1 for place in range(len(rates) - 1, 0, -1) if rates[place - 1] < rates[place]), 0)
+    """Return the number of items before the falling stretch at the end of some rates.
+
+    Nothing was forgotten before it.
+    """
+    return next((index + 1 for index in range(len(rates) - 1, 0, -1) if rates[index - 1] < rates[index]), 0)
 
 
 def is_ready(learner: Member, situation: Situation) -> bool:
-    """Whether a learner beats all that its role is asked about, and so may be kept before its time is over.
+    """Return whether a learner beats all members relevant to its role, so that a checkpoint may come before its time.
 
-    A main exploiter is asked about the mains as they are now, the others about everybody who does not change.
+    For a main exploiter these are the present main agents, for the others all fixed members.
     """
     mains = situation.population.of("main", learns=True)
     asked = mains if learner.role == "main_exploiter" else history(situation)
     return bool(asked) and bool(situation.rates(learner, asked).min() > DONE)
 
 
-def begins_anew(learner: Member, key: Key) -> bool:
-    """Whether a learner that was just kept goes back to where learners begin."""
+def is_reset(learner: Member, key: Key) -> bool:
+    """Return whether a learner is reset after a checkpoint."""
     if learner.role == "main_exploiter":
         return True
     return learner.role == "league_exploiter" and key.at("reset").unit() < RESET

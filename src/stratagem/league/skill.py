@@ -1,7 +1,7 @@
-"""A skill for people to read, moved game by game as online players know it (Weng and Lin 2011, by openskill).
+"""Skill ratings of online games, updated game by game (Weng and Lin 2011, by openskill).
 
-It takes part in nothing: matches are made from results, and Elo by maximum likelihood has the intervals. What it adds
-is a figure of the kind that game servers show. Later games count more, so they are taken in a drawn order.
+They are for display only: matches are made from results, and Elo by maximum likelihood has the intervals. The figure is
+of the kind that game servers show. Later games count more, so they are taken in a drawn order.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stratagem.games.key import Key
 
 @dataclass(frozen=True)
 class Placing:
-    """One game: who held its sides, and what each side was paid."""
+    """One game: the members on its sides, and the payoff of each."""
 
     names: tuple[str, ...]
     payoffs: tuple[float, ...]
@@ -24,7 +24,7 @@ class Placing:
 
 @dataclass(frozen=True)
 class Skill:
-    """A mean and what is not known of it; openskill begins at 25 and 25/3."""
+    """Mean and uncertainty; openskill begins at 25 and 25/3."""
 
     name: str
     mu: float
@@ -32,13 +32,13 @@ class Skill:
 
 
 def skills(games: Sequence[Placing], key: Key) -> list[Skill]:
-    """Everybody's skill after all games, the best first; a game of somebody with itself says nothing."""
+    """Rate everybody after all games, the best first; a game of a member with itself is left out."""
     model = PlackettLuce()
     rated = {name: model.rating() for game in games for name in game.names}
     for game in key.at("order").rng().sample(games, len(games)):
         if len(set(game.names)) < len(game.names):
             continue
-        told = model.rate([[rated[name]] for name in game.names], scores=list(game.payoffs))
-        rated |= {name: side[0] for name, side in zip(game.names, told, strict=True)}
-    found = [Skill(name, rating.mu, rating.sigma) for name, rating in rated.items()]
-    return sorted(found, key=lambda skill: (-skill.mu, skill.name))
+        rated_now = model.rate([[rated[name]] for name in game.names], scores=list(game.payoffs))
+        rated |= {name: side[0] for name, side in zip(game.names, rated_now, strict=True)}
+    skills_found = [Skill(name, rating.mu, rating.sigma) for name, rating in rated.items()]
+    return sorted(skills_found, key=lambda skill: (-skill.mu, skill.name))

@@ -1,1 +1,4 @@
-"""Language models: by one string, with their tokenizers and adapters. They know tokens, not games."""
+"""Language models: loaded by one string, with their tokenizers and adapters.
+
+They know tokens, not games.
+"""

@@ -22,11 +22,11 @@ _FACTOR = re.compile(r"(?:base_model\.model\.)?(.+)\.lora_([AB])\.weight")
 _FORMATS = ("float32", "bfloat16", "float16", "float64")
 _KEPT = ("r", "lora_alpha", "lora_dropout", "use_rslora")
 _REFUSED = ("modules_to_save", "use_dora", "lora_bias", "rank_pattern", "alpha_pattern", "trainable_token_indices")
-"""Variants that change more than two factors of one rank a layer."""
+"""LoRA variants that change more than two factors of one rank a layer."""
 
 
 def read_config(folder: Path) -> Any:
-    """The configuration of the adapter in a folder; anything but plain LoRA in safetensors is refused."""
+    """Read the configuration of the adapter in a folder; anything but plain LoRA in safetensors is refused."""
     from peft import LoraConfig
 
     if not folder.is_dir():
@@ -43,7 +43,7 @@ def read_config(folder: Path) -> Any:
 
 
 def digest(folder: Path) -> str:
-    """Tells adapters apart: by their weights, and by how far these count; empty where there are none."""
+    """Identify an adapter by its weights and its scale; empty where there are none."""
     if not (folder / WEIGHTS).is_file():
         return ""
     data = read_json(folder / CONFIG)
@@ -52,7 +52,7 @@ def digest(folder: Path) -> str:
 
 
 def check_base(folder: Path, name: str, fingerprint: str) -> None:
-    """Compare with what was noted when the adapter was saved; adapters from elsewhere note nothing."""
+    """Compare the base with the one noted in the adapter's folder; adapters from elsewhere have no note."""
     if not (folder / BASE).is_file():
         return
     note = read_json(folder / BASE)
@@ -62,7 +62,7 @@ def check_base(folder: Path, name: str, fingerprint: str) -> None:
 
 
 def check_shapes(folder: Path, name: str, rank: int, linears: Mapping[str, Any]) -> list[str]:
-    """The layers that the adapter's weights are for, if the model has them in these sizes."""
+    """Return the layers of the adapter's weights, if the model has them in these sizes."""
     factors: dict[str, set[str]] = {}
     for key, shape in read_shapes(folder / WEIGHTS).items():
         match = _FACTOR.fullmatch(key)
@@ -80,7 +80,7 @@ def _shape(layer: Any, factor: str, rank: int) -> list[int]:
 
 
 def read_weights(folder: Path) -> dict[str, Any]:
-    """The adapter's weights by the names they have in the base, as in `model.layers.0.mlp.up_proj.lora_A.weight`.
+    """Read the adapter's weights by their names in the base, as in `model.layers.0.mlp.up_proj.lora_A.weight`.
 
     A nan or an infinity is refused: in a batch of several adapters it would reach every row. So are whole numbers,
     which would be taken as they are and not as what a quantised adapter means by them.

@@ -1,6 +1,6 @@
-"""LoRA adapters: several on one base, new or from safetensors, and one place that says which of them is at work.
+"""LoRA adapters: several on one base, new or from safetensors, and one function that activates one of them.
 
-Changing the active adapter between a forward pass and its backward pass loses the gradients without an error, so one
+A change of the active adapter between a forward pass and its backward pass loses the gradients without an error, so one
 `active` spans both. The base is never changed: weights are not merged, and switching back gives the same bits.
 """
 
@@ -33,7 +33,7 @@ def add_adapter(
     dropout: float = 0.0,
     seed: int = 0,
 ) -> None:
-    """Add a new adapter that changes nothing yet and can be trained; it is not active until `active` says so.
+    """Add a new trainable adapter that changes nothing yet; it is not active until `active` says so.
 
     `dropout` is the share of its inputs that are dropped, and only within `dropping`.
     """
@@ -48,7 +48,7 @@ def add_adapter(
 
 
 def copied(model: LanguageModel, source: str, name: str) -> None:
-    """Add an adapter that is another's twin and is not trained."""
+    """Add a frozen copy of an adapter."""
     import torch
 
     theirs = _weights(model, source)
@@ -60,7 +60,7 @@ def copied(model: LanguageModel, source: str, name: str) -> None:
 
 
 def averaged(model: LanguageModel, into: str, source: str, decay: float) -> None:
-    """Move the weights of one adapter towards another's: `decay` of them stays."""
+    """Move the weights of one adapter towards another's by an exponential moving average with this `decay`."""
     import torch
 
     theirs = _weights(model, source)
@@ -90,7 +90,7 @@ def check_loadable(model: LanguageModel, folder: Path) -> None:
 
 
 def fitting_config(model: LanguageModel, folder: Path) -> Any:
-    """The configuration of an adapter in a folder; refused unless it is whole and made for this model."""
+    """Read the configuration of an adapter in a folder; refused unless it is whole and made for this model."""
     config = read_config(folder)
     check_base(folder, model.name, model.fingerprint)
     config.target_modules = check_shapes(folder, model.name, config.r, _linears(model))
@@ -98,14 +98,14 @@ def fitting_config(model: LanguageModel, folder: Path) -> Any:
 
 
 def save_adapter(model: LanguageModel, name: str, path: str | Path) -> None:
-    """Write an adapter as safetensors into a new folder, with what it says about its base."""
+    """Write an adapter as safetensors into a new folder, with a note of its base."""
     weights = _weights(model, name)
     base = {"name": model.name, "fingerprint": model.fingerprint}
     write_adapter(Path(path).expanduser(), weights, model.model.peft_config[name], base)
 
 
 def dropped(model: LanguageModel, name: str) -> None:
-    """Take an adapter out of the model; the last one cannot go, since without any the model is another object."""
+    """Remove an adapter; the last one cannot go, since without any the model is another object."""
     check_adapter(model, name)
     if len(adapter_names(model)) == 1:
         raise BadModel(f"{name} is the only adapter of {model.name}, and one must stay.")
@@ -125,23 +125,23 @@ def dropped(model: LanguageModel, name: str) -> None:
 
 
 def adapter_names(model: LanguageModel) -> list[str]:
-    """The adapters that the model has, in the order in which they came."""
+    """Names of the model's adapters, in the order in which they came."""
     return list(getattr(model.model, "peft_config", {}))
 
 
 def check_adapter(model: LanguageModel, name: str) -> None:
-    """Complain about a name that no adapter of the model has."""
+    """Refuse a name that no adapter of the model has."""
     if name not in adapter_names(model):
         raise UnknownName("adapter", name, adapter_names(model))
 
 
 def adapter_parameters(model: LanguageModel, name: str) -> list[Any]:
-    """The weights of one adapter: what an optimizer is given."""
+    """Return the weights of one adapter, for an optimizer."""
     return list(_weights(model, name).values())
 
 
 def _weights(model: LanguageModel, name: str) -> dict[str, Any]:
-    """The same by their names in a file, which are peft's without the adapter's own."""
+    """Return the same by their names in a file, which are peft's without the adapter's own."""
     check_adapter(model, name)
     split = ((key.split("."), weight) for key, weight in model.model.get_base_model().named_parameters())
     return {
@@ -153,7 +153,7 @@ def _weights(model: LanguageModel, name: str) -> dict[str, Any]:
 
 @contextmanager
 def active(model: LanguageModel, name: str | None) -> Iterator[None]:
-    """Within, this adapter is at work, or with None the base alone; afterwards, what was before."""
+    """Activate this adapter within, or with None the base alone; afterwards, the former one."""
     if name is not None:
         check_adapter(model, name)
     before = current(model)
@@ -165,14 +165,14 @@ def active(model: LanguageModel, name: str | None) -> Iterator[None]:
 
 
 def dropout_of(model: LanguageModel, name: str) -> float:
-    """The share of an adapter's inputs that training drops."""
+    """Return the dropout probability of an adapter in training."""
     check_adapter(model, name)
     return float(model.model.peft_config[name].lora_dropout)
 
 
 @contextmanager
 def dropping(model: LanguageModel, name: str | None, key: Key) -> Iterator[None]:
-    """Within, the adapter's dropout is at work, and draws by this key; without any, nothing is changed."""
+    """Apply the adapter's dropout within, drawn by this key; without any, nothing is changed."""
     import torch
 
     if name is None or not dropout_of(model, name):
@@ -192,7 +192,7 @@ def dropping(model: LanguageModel, name: str | None, key: Key) -> Iterator[None]
 
 
 def current(model: LanguageModel) -> str | None:
-    """The adapter at work; None where it is the base alone."""
+    """Return the active adapter; None for the base alone."""
     if not adapter_names(model):
         return None
     layer = next(iter(lora_layers(model)), None)
@@ -200,7 +200,7 @@ def current(model: LanguageModel) -> str | None:
 
 
 def lora_layers(model: LanguageModel) -> Sequence[Any]:
-    """The layers that have adapters; to find them walks the whole model, so they are found once."""
+    """Return the layers that have adapters, cached, since to find them walks the whole model."""
     from peft.tuners.lora import LoraLayer
 
     known = (model.model, adapter_names(model))
@@ -210,7 +210,7 @@ def lora_layers(model: LanguageModel) -> Sequence[Any]:
 
 
 def _switch(model: LanguageModel, name: str | None) -> None:
-    """Set on each layer what peft's switch would, but leave it to the trainer which weights are trained.
+    """Set on each layer what peft's switch would, without a change of `requires_grad`.
 
     peft's own walks over all modules and weights several times: 20 ms even of a small model, at every batch.
     """
@@ -222,7 +222,7 @@ def _switch(model: LanguageModel, name: str | None) -> None:
 
 
 def _inject(model: LanguageModel, name: str, config: Any, seed: int) -> None:
-    """Put the adapter into the base: the first time, peft's model is wrapped around it."""
+    """Put the adapter into the base; the first time, peft's model is wrapped around it."""
     import torch
     from peft import get_peft_model
 
@@ -249,7 +249,7 @@ def _inject(model: LanguageModel, name: str, config: Any, seed: int) -> None:
 
 
 def _linears(model: LanguageModel) -> dict[str, Any]:
-    """The linear layers of the language model by full name; what reads pictures, and the head, are not among them."""
+    """Return the linear layers of the language model by full name, without vision layers and the head."""
     import torch
 
     base = model.model.get_base_model() if adapter_names(model) else model.model
@@ -261,7 +261,7 @@ def _linears(model: LanguageModel) -> dict[str, Any]:
 
 
 def _targets(model: LanguageModel, targets: Sequence[str] | None) -> list[str]:
-    """The full names of the layers that are asked for by their last names; all of them by default."""
+    """Return the full names of the layers given by their last names; all of them by default."""
     linears = _linears(model)
     known = {name.rpartition(".")[2] for name in linears}
     for target in targets or ():

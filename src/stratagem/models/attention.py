@@ -1,4 +1,4 @@
-"""Which mask an architecture wants: one for all layers, one for each type of layer, or none that we could give it.
+"""Attention masks of an architecture: one for all layers, one for each type of layer, or none that we could give it.
 
 With an explicit mask over all columns, sequences of different lengths can share a pass, and tokens that several of them
 have in common need be computed only once. Linear attention and attention in chunks take no such mask.
@@ -16,18 +16,21 @@ _KNOWN = {"full_attention", "sliding_attention"}
 
 @dataclass(frozen=True)
 class Attention:
-    """How far the layers see; `by_type` where full and sliding layers each get a mask of their own."""
+    """Attention windows of the layers; `by_type` where full and sliding layers each get a mask of their own."""
 
     by_type: bool
     window: int | None
 
     def mask(self, positions: torch.Tensor, width: int, dtype: torch.dtype) -> Any:
-        """An additive mask for queries at these positions over columns that are numbered by position."""
+        """Return the additive mask for queries at these positions over columns that are numbered by position."""
         behind = positions[:, None, :, None] - torch.arange(width, device=positions.device)
         return self._masks(behind >= 0, behind, dtype)
 
     def tree_mask(self, seen: torch.Tensor, depths: torch.Tensor, dtype: torch.dtype) -> Any:
-        """An additive mask for rows [R, W] of tokens, each of which sees some others; a window is counted by depth."""
+        """Return the additive mask for rows [R, W] of tokens in a tree, where each sees some others.
+
+        A window is counted by depth.
+        """
         return self._masks(seen[:, None], (depths[:, :, None] - depths[:, None, :])[:, None], dtype)
 
     def _masks(self, seen: torch.Tensor, behind: torch.Tensor, dtype: torch.dtype) -> Any:
@@ -42,7 +45,7 @@ def _additive(seen: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def attention_of(config: Any) -> Attention | None:
-    """What the configuration of a language model says; None where its layers take no mask of ours."""
+    """Read the attention from the configuration of a language model; None where its layers take no mask of ours."""
     config = config.get_text_config()
     types = set(getattr(config, "layer_types", None) or ())
     if types - _KNOWN:

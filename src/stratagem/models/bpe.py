@@ -8,7 +8,7 @@ from typing import Any
 PAD, BOS, EOS, END = "<|pad|>", "<|bos|>", "<|eos|>", "<|end|>"
 ROLES = ("<|system|>", "<|user|>", "<|assistant|>")
 SPECIAL = (PAD, BOS, EOS, *ROLES, END)
-"""Special tokens; their ids are their places."""
+"""Special tokens; their ids are their indices."""
 CONTEXT = 8192
 CHAT = (
     "{{ '<|bos|>' }}{% for message in messages %}"
@@ -17,11 +17,14 @@ CHAT = (
     "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}{% endfor %}"
     "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 )
-"""Each message is its role, its text and an end; nothing stands between, so a reply begins a line."""
+"""Chat template: each message is its role, its text and an end, with nothing between, so a reply begins a line."""
 
 
 def trained_tokenizer(texts: Iterable[str], pieces: str, vocabulary: int) -> Any:
-    """A tokenizer of at most so many tokens, none of which reaches over the end of a piece; every byte is a token."""
+    """Train a tokenizer with at most so many tokens, none of which crosses the end of a piece.
+
+    Every byte is a token.
+    """
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
 

@@ -1,4 +1,4 @@
-"""A model whose weights are drawn: an architecture, a tokenizer and a seed, kept in a folder like any other model."""
+"""Randomly initialised model: an architecture, a tokenizer and a seed, saved in a folder like any other model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be loaded from a folder: whole safetensors with a tokenizer; never a pickle, which can run code."""
+"""Checks of a model's folder: whole safetensors with a tokenizer; never a pickle, which can run code."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.pickle")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt", "tekken.json")
 _WANTED = ["*.json", "*.safetensors", "*.jinja", "*.model", "*.txt"]
 _CHUNK, _CHUNKS = 1 << 16, 256
-"""A fingerprint reads so many pieces of a file of this size: all of a small file, and 16 MiB of a large one."""
+"""Size and number of the sampled pieces of a fingerprint: all of a small file, and 16 MiB of a large one."""
 
 
 def check_folder(folder: Path) -> Path:
-    """The folder itself, if a model can be loaded from it as it stands."""
+    """Check a folder and return it, if a model can be loaded from it."""
     if not folder.is_dir():
         raise BadModel(f"There is no folder {str(folder)!r}: dir: takes a folder with config.json and safetensors.")
     if not (folder / "config.json").is_file():
@@ -30,7 +30,7 @@ def check_folder(folder: Path) -> Path:
 
 
 def check_weights(folder: Path, pattern: str) -> None:
-    """Complain where no safetensors are found; say so where there are pickles instead."""
+    """Refuse a folder without safetensors; say so where there are pickles instead."""
     files = sorted(folder.glob(pattern))
     if not files:
         pickles = sorted(path.name for kind in PICKLES for path in folder.glob(kind))
@@ -41,7 +41,7 @@ def check_weights(folder: Path, pattern: str) -> None:
 
 
 def read_shapes(path: Path) -> dict[str, list[int]]:
-    """The shape of every tensor of a safetensors file, by name; a torn file is refused."""
+    """Read the shape of every tensor of a safetensors file, by name; a torn file is refused."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -52,7 +52,7 @@ def read_shapes(path: Path) -> dict[str, list[int]]:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; anything else is refused."""
+    """Read the object in a JSON file; anything else is refused."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -63,7 +63,10 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def hub_folder(ref: ModelRef) -> Path:
-    """The local copy of a model of the Hub, fetched first where the network may be used; pickles are not fetched."""
+    """Find the local copy of a model of the Hub, fetched first where the network may be used.
+
+    Pickles are not fetched.
+    """
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import CachedRepoTreeNotFoundError, HFValidationError, RevisionResolutionError
 
@@ -86,7 +89,7 @@ def hub_folder(ref: ModelRef) -> Path:
 
 
 def fingerprint(*paths: Path) -> str:
-    """Sixteen characters that change with the files' names, sizes and contents, wherever the files lie."""
+    """Compute sixteen characters that change with the files' names, sizes and contents, wherever the files lie."""
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(paths, key=lambda path: path.name):
         digest.update(f"{path.name} {path.stat().st_size}\n".encode())
@@ -95,7 +98,7 @@ def fingerprint(*paths: Path) -> str:
 
 
 def _sample(path: Path, digest: Any) -> None:
-    """Evenly spaced pieces: a large model need not be read twice, and training changes every piece."""
+    """Sample evenly spaced pieces: a large model need not be read twice, and training changes every piece."""
     size = path.stat().st_size
     step = max(_CHUNK, -(-size // _CHUNKS))
     with path.open("rb") as file:
@@ -105,6 +108,6 @@ def _sample(path: Path, digest: Any) -> None:
 
 
 def folder_fingerprint(folder: Path) -> str:
-    """The fingerprint of a model: its weights, its configuration and its tokenizer."""
+    """Return the fingerprint of a model: its weights, its configuration and its tokenizer."""
     names = ("config.json", *_TOKENIZERS)
     return fingerprint(*folder.glob("*.safetensors"), *(path for name in names if (path := folder / name).is_file()))

@@ -1,4 +1,4 @@
-"""A GGUF file, de-quantised once: what comes out is kept as safetensors, since that takes long and the other does not.
+"""GGUF file, de-quantised once and cached as safetensors, since the conversion takes long and the loading does not.
 
 Training and exact probabilities need plain tensors, so a quantised file gives the weights that it stands for.
 """
@@ -15,11 +15,11 @@ from stratagem.models.quiet import quietly
 from stratagem.models.reference import BadModel
 
 VERSION = 1
-"""Raised when a conversion made today would differ from a kept one."""
+"""Version of the conversion; raised when a new conversion would differ from a cached one."""
 
 
 def gguf_folder(path: Path) -> Path:
-    """The folder that a GGUF file was converted into, converted now where that was never done."""
+    """Return the folder that a GGUF file was converted into, converted now if needed."""
     if not path.is_file():
         raise BadModel(f"There is no file {str(path)!r}: gguf: takes the path of a GGUF file.")
     if find_spec("gguf") is None:
@@ -62,7 +62,10 @@ def _told(error: Exception) -> str:
 
 
 def _forget_quantisation(model: object) -> None:
-    """The tensors are plain now, but the model still calls itself quantised and would refuse to be saved."""
+    """Remove the quantisation from the configuration.
+
+    The tensors are plain now, and the model would refuse to be saved.
+    """
     for owner, name in ((model, "hf_quantizer"), (getattr(model, "config", None), "quantization_config")):
         if hasattr(owner, name):
             delattr(owner, name)

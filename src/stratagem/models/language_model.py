@@ -1,4 +1,4 @@
-"""A language model in memory: weights, tokenizer, and how a conversation becomes tokens."""
+"""Language model in memory: weights, tokenizer, and the tokens of a conversation."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from stratagem.models.reference import BadModel
 
 _PLACE = "\u241ereply\u241e"
-"""Stands for a reply where only what follows it is wanted."""
+"""Stand-in for a reply where only the text after it is needed."""
 Message = Mapping[str, str]
-"""A role (system, user or assistant) and its content."""
+"""Role (system, user or assistant) and content."""
 
 
 @dataclass(eq=False)
@@ -21,23 +21,23 @@ class LanguageModel:
     """A causal language model with its tokenizer; adapters are added to it in place."""
 
     model: Any
-    """The transformers model; once it has an adapter, the peft model around it."""
+    """Transformers model; once it has an adapter, the peft model around it."""
     tokenizer: Any
     name: str
-    """The text that names it, without adapters: whoever reads a record can load it again."""
+    """Text that names it, without adapters, so that a reader of a record can load it again."""
     device: str
     dtype: str
     fingerprint: str
-    """Changes with the weights, the configuration and the tokenizer."""
+    """Fingerprint of the weights, the configuration and the tokenizer."""
     lora_layers: tuple[Any, list[str], list[Any]] | None = field(default=None, init=False, repr=False)
-    """The layers with adapters, as `adapters.lora_layers` found them, with what it found them for."""
+    """Cached result of `adapters.lora_layers`, with the adapters it was found for."""
 
     def chat(self, messages: Sequence[Message], *, reply: bool = True) -> list[int]:
-        """The tokens of a conversation; with `reply`, up to where the model is to answer."""
+        """Return the tokens of a conversation; with `reply`, up to where the model is to answer."""
         return self.encode(self.chat_text(messages, reply=reply))
 
     def chat_text(self, messages: Sequence[Message], *, reply: bool = True) -> str:
-        """The conversation as the model's own template writes it, special tokens included."""
+        """Return the conversation as the model's own template writes it, special tokens included."""
         turns = [{"role": message["role"], "content": self.harmless(message["content"])} for message in messages]
         if not self.tokenizer.chat_template:
             return "".join(f"{message['content']}\n\n" for message in turns)
@@ -49,7 +49,7 @@ class LanguageModel:
             return self._rendered(merged, reply)
 
     def after_reply(self, user: str) -> list[int]:
-        """The tokens between the end of a reply and the next one, when the user says this in between."""
+        """Return the tokens between the end of a reply and the next one, when the user says this in between."""
         asked = [{"role": "user", "content": "?"}, {"role": "assistant", "content": _PLACE}]
         text = self.chat_text([*asked, {"role": "user", "content": user}])
         return self.encode(text.rpartition(_PLACE)[2])
@@ -63,7 +63,7 @@ class LanguageModel:
         return text
 
     def harmless(self, text: str) -> str:
-        """The text with special tokens broken up: what a player says can end no message and begin none.
+        """Break up special tokens in a text, so that no player's text can end or begin a message.
 
         Half characters, which no tokenizer takes, become question marks.
         """
@@ -76,30 +76,30 @@ class LanguageModel:
         return re.compile("|".join(re.escape(token) for token in sorted(tokens, key=len, reverse=True)) or "(?!)")
 
     def encode(self, text: str) -> list[int]:
-        """The tokens of a text, as it stands."""
+        """Return the tokens of a text, as it stands."""
         tokens: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
         return tokens
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of tokens, without special ones."""
+        """Return the text of tokens, without special ones."""
         text: str = self.tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
 
     @property
     def stop_ids(self) -> frozenset[int]:
-        """The tokens that end a reply."""
+        """Tokens that end a reply."""
         ends = self.model.generation_config.eos_token_id
         listed = [ends] if isinstance(ends, int) else list(ends or ())
         return frozenset(id_ for id_ in [*listed, self.tokenizer.eos_token_id] if id_ is not None)
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says, without the lines after the first."""
+    """Return the first line of an error's message."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def _without_system(messages: Sequence[Message]) -> list[Message] | None:
-    """For a template that knows no system: what it says goes before the first thing the user says."""
+    """Move the system message before the first message of the user, for a template without system messages."""
     first, *rest = messages or ({"role": ""},)
     if first["role"] != "system" or not rest or rest[0]["role"] != "user":
         return None

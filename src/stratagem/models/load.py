@@ -1,4 +1,4 @@
-"""From a reference to a model that can speak: its folder, its weights, its tokenizer, and its adapters."""
+"""Loading of a model: its folder, its weights, its tokenizer, and its adapters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stratagem.models.tiny import tiny_folder
 
 
 def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = None) -> LanguageModel:
-    """The model of a reference with all its adapters, in evaluation mode and frozen; none of the adapters is active."""
+    """Load the model of a reference with all its adapters, in evaluation mode and frozen; no adapter is active."""
     ref = resolved(parse_model(ref) if isinstance(ref, str) else ref)
     _needs(ref)
     folder = _folder(ref)
@@ -86,7 +86,7 @@ def _device() -> str:
 
 
 def _dtype(folder: Path, device: str) -> str:
-    """Fp32, so that a processor changes no figure; on a GPU bf16, but what was saved in fp32 stays so."""
+    """Return the number format: fp32, so that a processor changes no figure; on a GPU bf16, unless saved in fp32."""
     import torch
 
     if not device.startswith("cuda") or _saved_in(folder) == "float32":
@@ -95,7 +95,7 @@ def _dtype(folder: Path, device: str) -> str:
 
 
 def _saved_in(folder: Path) -> str | None:
-    """The number format that a model's folder says its weights are in; older ones call it `torch_dtype`."""
+    """Return the number format in a model's configuration; older ones call it `torch_dtype`."""
     stated = read_json(folder / "config.json")
     match = stated.get("dtype") or stated.get("torch_dtype")
     return match if isinstance(match, str) else None
@@ -117,14 +117,17 @@ def _model(ref: ModelRef, folder: Path, device: str, dtype: str) -> Any:
 
 
 def _check_finite(ref: ModelRef, model: Any) -> None:
-    """Refuse weights that no training leaves: one nan reaches every figure."""
+    """Refuse weights with a nan or an infinity, which would reach every figure."""
     for name, weight in model.named_parameters():
         if weight.is_floating_point() and not weight.isfinite().all():
             raise BadModel(f"The model {ref.base} holds numbers in {name} that are not finite.")
 
 
 def _class(folder: Path) -> Any:
-    """The class that reads a folder: where it also sees pictures, the whole of it, which is then given text alone."""
+    """Return the class that reads a folder.
+
+    A model that also sees pictures is loaded whole, and is then given text alone.
+    """
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText
 
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
@@ -141,7 +144,7 @@ def _four_bit(dtype: str) -> Any:
 
 
 def _tokenizer(folder: Path) -> Any:
-    """The tokenizer, filling up on the left, as generation needs it."""
+    """Load the tokenizer with padding on the left, as generation needs it."""
     from transformers import AutoTokenizer
 
     try:

@@ -1,8 +1,8 @@
-"""A linear layer with a LoRA adapter in as few passes over memory as can be.
+"""Linear layer with a LoRA adapter in as few passes over memory as possible.
 
 peft computes the base's output, the adapter's, its multiple and their sum, each a pass over all numbers, and as many on
-the way back. Here the adapter's part is added by the very multiplication that computes it. Whatever is not plain (a
-trained or quantised base, dropout at work, several adapters, another kind of LoRA) is left to peft.
+the way back. Here the matrix multiplication of the adapter adds its part. Whatever is not plain (a trained or quantised
+base, active dropout, several adapters, another kind of LoRA) is left to peft.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 
 
 class QuickLinear(Linear):
-    """peft's layer with another forward pass where everything is plain."""
+    """Layer of peft with a faster forward pass in the plain case."""
 
     def forward(self, x: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
         plain = None if args or options or self.disable_adapters or self.merged else self._plain(x)
@@ -27,7 +27,7 @@ class QuickLinear(Linear):
         return result
 
     def _plain(self, x: torch.Tensor) -> tuple[torch.nn.Linear, torch.Tensor, torch.Tensor, float] | None:
-        """The base, the adapter's two factors and its scale, where nothing else is at work."""
+        """Return the base, the adapter's two factors and its scale, in the plain case."""
         active: list[str] = self.active_adapters
         layer: Any = self
         name, base = active[0], layer.get_base_layer()
@@ -43,13 +43,13 @@ class QuickLinear(Linear):
 
 
 def quicken(layer: torch.nn.Module) -> None:
-    """Let a layer of peft's take the short way; one that is not quite a plain linear layer stays as it is."""
+    """Give a peft layer the faster forward pass; one that is not a plain linear layer stays as it is."""
     if type(layer) is Linear and type(layer.get_base_layer()) is torch.nn.Linear:
         layer.__class__ = QuickLinear
 
 
 class _LoRA(torch.autograd.Function):
-    """`x W + b + s (x A) B` for weights W that are not trained."""
+    """Autograd function `x W + b + s (x A) B` for weights W that are not trained."""
 
     @staticmethod
     def forward(

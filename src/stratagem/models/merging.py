@@ -1,6 +1,6 @@
-"""An adapter that becomes part of its base, and a model as a folder that `dir:PATH` takes.
+"""Merging of an adapter into its base, and writing of a model as a folder that `dir:PATH` takes.
 
-So a warm start is merged before the next stage begins: its adapter goes, and the base that is left is the reference.
+So the adapter of SFT is merged before the next stage begins: the merged base is the reference.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WEIGHTS = "model.safetensors"
 
 
 def merged(model: LanguageModel, name: str) -> None:
-    """Let the base take in what an adapter adds to it; the adapter goes, and what it said the base says from then on.
+    """Merge an adapter into the base and remove it.
 
     The fingerprint is that of the folder that `write_model` would write. The model's name stays and no longer says
     what it is: write it, and load it from there, before its play is recorded.
@@ -48,13 +48,13 @@ def write_model(model: LanguageModel, folder: Path) -> None:
 
 
 def _tensors(model: Any) -> Iterator[tuple[str, Any]]:
-    """All that a model is loaded from: each weight once, and the numbers beside them that no training moves."""
+    """Yield the tensors that a model is loaded from: each weight once, and the buffers."""
     yield from model.named_parameters()
     tied = dict(model.named_parameters(remove_duplicate=False))
     yield from ((name, tensor) for name, tensor in model.state_dict().items() if name not in tied)
 
 
 def check_whole(model: LanguageModel) -> None:
-    """Complain about a model with adapters, of which its folder would hold nothing."""
+    """Refuse a model with adapters, of which its folder would hold nothing."""
     if names := adapter_names(model):
         raise BadModel(f"The model has the adapters {', '.join(names)}: save those, or train a model without any.")

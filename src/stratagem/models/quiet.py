@@ -1,4 +1,4 @@
-"""Loading without progress bars, which are for downloads by hand, and without what libraries tell one another."""
+"""Loading without progress bars, which are for downloads by hand, and without libraries' log messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """No progress bars and no hints of transformers within; warnings about weights are checked for, not read."""
+    """Silence progress bars and hints of transformers within; warnings about weights are checked for, not read."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing", category=FutureWarning)
         with _no_bars():

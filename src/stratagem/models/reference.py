@@ -12,33 +12,33 @@ from urllib.parse import SplitResult, urlsplit
 from stratagem.errors import StratagemError
 
 BUILT_IN = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
-"""The tiny models, which are made on the spot."""
+"""Tiny models, made on demand."""
 NAMED = (*BUILT_IN, "small", "smollm2")
 """Models that need no more than a name."""
 KINDS = ("hf", "dir", "gguf", "run", "api")
-"""What stands before the colon of the others."""
+"""Kinds of the others, before the colon."""
 FORMS = (*NAMED, "hf:ID", "hf:ID@REVISION", "dir:PATH", "gguf:PATH", "run:PATH", "run:PATH@LABEL", "api:MODEL@URL")
 OPTIONS = ("+adapter:PATH", "+adapter:NAME=PATH", "+4bit", "+dtype=bf16")
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 """Short names of number formats, and torch's."""
 LABEL = re.compile(r"(base|start|best|last|[0-9]+)(/[A-Za-z0-9_-]+)?")
-"""What a run calls its models: a stage or a step, and where several seats were trained, whose."""
+"""Label of a run's model: a stage or a step, with the seat where several seats were trained."""
 _OPTION = re.compile(r"\+(?=adapter:|4bit(?:\+|$)|dtype=)")
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?")
 _PLAYER = re.compile(r"""lm\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,)]*)(.*)\)""", re.DOTALL)
-"""A player that is a model with options, as its name has it: the model, perhaps as a literal, and the options."""
+"""Pattern of a player that is a model with options: the model, perhaps as a literal, and the options."""
 _NAME, _PATH = 255, 4000
 """Bytes of a name, and characters of a path, that a file system takes."""
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
 
 
 class BadModel(StratagemError):
-    """A text that names no model, or a model that cannot be had."""
+    """Text that names no model, or an unavailable model."""
 
 
 @dataclass(frozen=True)
 class AdapterRef:
-    """An adapter to load: the name it is called by, and its folder."""
+    """Adapter to load: its name and its folder."""
 
     name: str
     path: str
@@ -46,30 +46,30 @@ class AdapterRef:
 
 @dataclass(frozen=True)
 class ModelRef:
-    """A model as a text names it."""
+    """Parsed text of a model."""
 
     kind: str
-    """A name from `NAMED`, or hf, dir, gguf, run, api."""
+    """Name from `NAMED`, or hf, dir, gguf, run, api."""
     where: str = ""
-    """The Hub's id, the path, or the server's name of the model."""
+    """Id on the Hub, path, or the server's name of the model."""
     revision: str | None = None
-    """Which of the Hub's, or the label of one of a run's."""
+    """Revision on the Hub, or the label of one of a run's models."""
     url: str | None = None
     adapters: tuple[AdapterRef, ...] = ()
     four_bit: bool = False
     dtype: str | None = None
-    """A short name from `DTYPES`; None leaves it to the processor."""
+    """Short name from `DTYPES`; None leaves it to the processor."""
 
     @property
     def base(self) -> str:
-        """The text of the model without options."""
+        """Text of the model without options."""
         pinned = f"@{self.revision}" if self.revision else ""
         served = f"@{self.url}" if self.url else ""
         return f"{self.kind}:{self.where}{pinned}{served}" if self.where else self.kind
 
     @property
     def options(self) -> str:
-        """How its weights are held, as the text behind its name; so is what is made of it."""
+        """Options of the weights, as the text behind the model's name."""
         return "+4bit" * self.four_bit + (f"+dtype={self.dtype}" if self.dtype else "")
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class ModelRef:
 
 
 def parse_model(text: str) -> ModelRef:
-    """The model that a text names; a mistake is answered with the forms that there are."""
+    """Parse the text of a model; a mistake is answered with the valid forms."""
     if "\0" in text:
         raise BadModel(f"{text[:100]!r} holds the character NUL, which no name has.")
     base, *options = _OPTION.split(text.strip())
@@ -102,7 +102,7 @@ def _local(text: str, where: str) -> dict[str, Any]:
 
 
 def checked(path: str) -> str:
-    """The path, if its parts are no longer than the name of a file can be."""
+    """Check that the parts of a path are no longer than the name of a file can be."""
     if any(len(part.encode(errors="replace")) > _NAME for part in path.split("/")) or len(path) > _PATH:
         raise BadModel(f"The path {path[:60]!r}… is longer than a path can be: a name in it has at most {_NAME} bytes.")
     return path
@@ -116,7 +116,7 @@ def _hub(text: str, where: str) -> dict[str, Any]:
 
 
 def _of_run(text: str, where: str) -> dict[str, Any]:
-    """The run's folder and the label; a folder may have an @ in its name."""
+    """Split a run's folder and the label; a folder may have an @ in its name."""
     path, at, label = checked(where).rpartition("@")
     if not at or not LABEL.fullmatch(label):
         return {"where": where}
@@ -126,7 +126,7 @@ def _of_run(text: str, where: str) -> dict[str, Any]:
 
 
 def _served(text: str, where: str) -> dict[str, Any]:
-    """The model and its server; a key in the address is refused, since addresses are recorded."""
+    """Split a model and its server; a key in the address is refused, since addresses are recorded."""
     name, at, url = where.rpartition("@http")
     parts = _address("http" + url)
     if not at or not name or parts is None:
@@ -142,7 +142,7 @@ def _served(text: str, where: str) -> dict[str, Any]:
 
 
 def _address(url: str) -> SplitResult | None:
-    """The parts of an address of a server; None where a part is malformed."""
+    """Return the parts of an address of a server; None where a part is malformed."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -154,7 +154,7 @@ def _address(url: str) -> SplitResult | None:
 
 
 def _hidden(text: str) -> str:
-    """The text without what stands before the last @ of an address: it may be a password."""
+    """Hide everything before the last @ of an address: it may be a password."""
     return re.sub(r"//[^/]*@", "//…@", text)
 
 
@@ -178,13 +178,13 @@ def _options(text: str, kind: str, options: list[str]) -> dict[str, Any]:
 
 
 def _adapter(text: str) -> AdapterRef:
-    """A path, called by its last part unless a name stands before it."""
+    """Read a path, with its last part as the name unless a name stands before it."""
     named = _NAMED.fullmatch(text)
     return AdapterRef(named[1], checked(named[2])) if named else adapter_at(checked(text))
 
 
 def placeless(name: str) -> str:
-    """The name of a player without the folders in it: what is drawn by it does not depend on where a model lies."""
+    """Remove the folders from the name of a player, so that draws keyed by it do not depend on a model's path."""
     match = _PLAYER.fullmatch(name)
     text, options = (match[1], match[2]) if match else (name, "")
     try:
@@ -199,7 +199,7 @@ def placeless(name: str) -> str:
 
 
 def adapter_at(path: str) -> AdapterRef:
-    """The adapter in a folder, called by the last part of its path."""
+    """Name the adapter in a folder by the last part of its path."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", Path(path).name).strip("_")
     if not name:
         raise BadModel("An adapter needs a folder: say +adapter:PATH or +adapter:NAME=PATH.")

@@ -1,4 +1,4 @@
-"""Which models a run holds, by label: the base, the start of training, the best, the last, and each step that was kept.
+"""Models of a run by label: base, start of training, best, last, and each saved step.
 
 The run says it in a file whose folders are relative to its own, so it may be moved. It may also come from a stranger:
 what lies outside of it is not opened at its word, and nobody is asked over a network but the Hub.
@@ -26,7 +26,7 @@ _CLOSED = ("run", "api")
 
 
 class Speaks(Settings):
-    """How models were trained to speak, and how players made from them do by default."""
+    """Prompt style, mode and sampling of a run's models: the defaults of players made from them."""
 
     mode: str = "direct"
     style: str = "plain"
@@ -38,31 +38,34 @@ class RunModel(Settings):
     """One model: a base, perhaps with an adapter."""
 
     model: str
-    """The base as a text; a `dir:` or `gguf:` without its whole path is in the run's folder."""
+    """Base as a text; a `dir:` or `gguf:` without its whole path is in the run's folder."""
     adapter: str | None = None
-    """The folder of a LoRA adapter on it, in the run's folder."""
+    """Folder of a LoRA adapter on it, in the run's folder."""
     speaks: Speaks | None = None
-    """How it speaks, where it is not as the run's models do."""
+    """Style, mode and sampling, where they are not those of the run's models."""
 
 
 class RunModels(Settings):
-    """What a run holds."""
+    """Models of a run."""
 
     version: Literal[1] = 1
     models: dict[Annotated[str, Field(pattern=f"^{LABEL.pattern}$")], RunModel]
-    """By label: base, start, best, last, or a step; where several seats were trained, with the seat, as best/shaper."""
+    """Models by label: base, start, best, last, or a step.
+
+    Where several seats were trained, with the seat, as best/shaper.
+    """
     speaks: Speaks = Speaks()
     titles: dict[str, str] = Field(default={})
     """Names of models in tables, by label, as `BC + KTO`; empty where a name follows from algorithm and step."""
 
 
 def write_run_models(folder: Path, models: RunModels) -> None:
-    """Say which models a run holds now, in place of what was said before."""
+    """Write the models of a run, in place of the earlier file."""
     write_file(folder / FILE, models.model_dump_json(indent=2) + "\n")
 
 
 def read_run_models(folder: Path) -> RunModels:
-    """The models that the run in a folder holds."""
+    """Read the models of the run in a folder."""
     if not folder.is_dir():
         raise BadModel(f"There is no run at {str(folder)!r}: {_hint(folder)}.")
     if not (folder / FILE).is_file():
@@ -75,7 +78,7 @@ def read_run_models(folder: Path) -> RunModels:
 
 
 def resolved(ref: ModelRef) -> ModelRef:
-    """What a run's label stands for, named without the run; a model that is no run's stays as it is."""
+    """Resolve a run's label to a model named without the run; other models stay as they are."""
     if ref.kind != "run":
         return ref
     folder = Path(ref.where).expanduser()
@@ -86,7 +89,7 @@ def resolved(ref: ModelRef) -> ModelRef:
 
 
 def pinned(text: str) -> str:
-    """The same model by a label that stays: what is the best or the last changes, what a step was does not."""
+    """Replace a label that may change, such as best or last, by the label of a step."""
     ref = parse_model(text)
     if ref.kind != "run":
         return text
@@ -103,7 +106,7 @@ def pinned(text: str) -> str:
 
 
 def speaks(text: str) -> dict[str, Any]:
-    """How a run's models speak, as options of a player; of other models nothing is known."""
+    """Return the style, mode and sampling of a run's models, as options of a player; empty for other models."""
     ref = parse_model(text)
     if ref.kind != "run":
         return {}
@@ -113,14 +116,14 @@ def speaks(text: str) -> dict[str, Any]:
 
 
 def outside(text: str) -> str:
-    """A model that does not lie in the run, as `RunModel.model` takes it: with its whole path."""
+    """Name a model outside the run as `RunModel.model` takes it: with its whole path."""
     ref = resolved(parse_model(text))
     adapters = tuple(replace(part, path=_whole(part.path)) for part in ref.adapters)
     return str(replace(ref, where=_whole(ref.where) if ref.kind in _ON_DISK else ref.where, adapters=adapters))
 
 
 def own_text(folder: Path, label: str) -> str:
-    """How the program that makes a run names a model of it: by the run, or spelt out where the base lies elsewhere.
+    """Name a model of a run in its own program: by the run, or in full where the base lies elsewhere.
 
     A text that names the run would be refused there, since whoever reads it cannot know who wrote the run.
     """
@@ -132,7 +135,7 @@ def own_text(folder: Path, label: str) -> str:
 
 
 def own_name(label: str) -> str:
-    """A model of a run in the run's own files, `run:.@LABEL`: it does not depend on where the run lies."""
+    """Name a model of a run in the run's own files, `run:.@LABEL`: it does not depend on the run's path."""
     return str(ModelRef("run", ".", revision=label))
 
 
@@ -141,11 +144,11 @@ def _whole(path: str) -> str:
 
 
 def _hint(folder: Path) -> str:
-    """What to say to somebody who named no run: perhaps a label that is none."""
+    """Suggest a correction where no run is named, such as a label."""
     path, at, label = str(folder).rpartition("@")
     if at and (Path(path) / FILE).is_file():
-        aside = ", with options as in lm(run:PATH@LABEL, mode=free)" if "(" in label else ""
-        return f"the models of {path!r} are {_labels(read_run_models(Path(path)))}{aside}"
+        hint = ", with options as in lm(run:PATH@LABEL, mode=free)" if "(" in label else ""
+        return f"the models of {path!r} are {_labels(read_run_models(Path(path)))}{hint}"
     return "run:PATH takes the folder of a run, as in run:runs/NAME or run:runs/NAME@last"
 
 
@@ -154,7 +157,7 @@ def _labels(run: RunModels) -> str:
 
 
 def _label(folder: Path, run: RunModels, asked: str | None) -> str:
-    """The label that was asked for; without one the best, and never another in its place."""
+    """Resolve the requested label; without one the best, and never another in its place."""
     if (label := asked or BEST) in run.models:
         return label
     lacks = f"has no model called {label}" if asked else "has marked none of its models as the best"
@@ -162,7 +165,7 @@ def _label(folder: Path, run: RunModels, asked: str | None) -> str:
 
 
 def _found(folder: Path, label: str, model: RunModel) -> ModelRef:
-    """A model of a run; what is not in the run, or is no file, is refused."""
+    """Find a model of a run; a path outside the run, or a missing file, is refused."""
     try:
         base = parse_model(model.model)
     except BadModel:
@@ -185,7 +188,7 @@ def _adapters(folder: Path, model: RunModel) -> tuple[AdapterRef, ...]:
 
 
 def _within(folder: Path, path: str) -> bool:
-    """Whether a path can only lead to somewhere in the run's folder, links included."""
+    """Return whether a path can only lead to somewhere in the run's folder, links included."""
     if not path.isprintable() or Path(path).is_absolute():
         return False
     if any(part == ".." or part.startswith("~") for part in Path(path).parts):

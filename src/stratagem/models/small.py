@@ -1,7 +1,7 @@
-"""A model for Diplomacy that two cores can train: 3.7 million parameters, drawn, and a province is one token.
+"""Model for Diplomacy that two cores can train: 3.7 million random parameters; a province is one token.
 
-It knows nothing before it has imitated somebody. Its tokenizer is trained on what the game says, so that a board is
-about two hundred tokens and an order five; other games it spells in small pieces.
+Its weights are random until SFT. Its tokenizer is trained on the game's texts, so that a board is about two hundred
+tokens and an order five; other games are spelt in small pieces.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from stratagem.models.drawn import draw_model
 from stratagem.models.tiny_tokenizer import texts_of
 
 VERSION = 1
-"""Raised when the model made today would differ from a kept one."""
+"""Version of the model; raised when a new one would differ from a cached one."""
 VOCABULARY = 1024
 WIDTH, LAYERS, HEADS = 256, 4, 8
 _SEED = 20
 _GAMES = ("diplomacy(judged=False)", "diplomacy(judged=False, only=[FRANCE, GERMANY])")
 _PIECES = r"\n|\p{N}| ?[A-Z]{3}/[NSEW]C| ?\p{L}+| ?[^\s\p{L}\p{N}]+|[^\S\n]+"
 _WEIGHT = 500
-"""So often every place is read, so that its name is merged before any other word."""
+"""Number of repetitions of each place name, so that it is merged before any other word."""
 
 
 @lru_cache(maxsize=1)
 def game_texts() -> tuple[str, ...]:
-    """What is said about the games, and the names of all places as they stand in an order."""
+    """Return the texts of the games, and the names of all places as in an order."""
     texts = (text for game in _GAMES for text in texts_of(make_game(game)))
     return (*texts, *_places())
 
@@ -42,7 +42,7 @@ def _places() -> Iterator[str]:
 
 
 def small_folder() -> Path:
-    """The folder of the model, made where it is not kept."""
+    """Return the folder of the model, made if it is not cached."""
     texts = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
     digest = hashlib.blake2b(texts.encode(), digest_size=4).hexdigest()
     return cached_folder(f"small-v{VERSION}-{digest}", _make)

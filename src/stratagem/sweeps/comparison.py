@@ -1,4 +1,4 @@
-"""What the runs of a sweep say of its hypothesis: every arm with its interval, a verdict on every expected order."""
+"""Comparison of a sweep's runs: every arm with its interval, and a test of every expected order."""
 
 from __future__ import annotations
 
@@ -23,56 +23,58 @@ Word = Literal["supported", "contradicted", "undecided", "not run", "nothing exp
 
 @dataclass(frozen=True)
 class ArmFigures:
-    """An arm's figure in every seed whose run is finished."""
+    """Figure of an arm in every seed whose run is finished."""
 
     name: str
     by_seed: dict[int, float]
     curves: dict[int, Curve]
     unfinished: tuple[int, ...] = ()
-    """Seeds whose runs were begun and are not over: they do not count."""
+    """Seeds whose runs are not finished: they do not count."""
     diverged: tuple[int, ...] = ()
-    """Seeds in which the figure is no number at some step: they cannot be counted, and are told."""
+    """Seeds in which the figure is not finite at some step: they do not count, and are reported."""
     sources: frozenset[str] = frozenset()
-    """The commits of its runs, with a + where the program differed from them."""
+    """Commits of its runs, with a + where the program differed from them."""
 
     def left_out(self) -> str:
-        """What does not count, in words; empty where all does."""
+        """Describe the seeds that do not count; empty where all do."""
         parts = [("unfinished", self.unfinished), ("no number", self.diverged)]
-        said = [f"{what} in seed {', '.join(map(str, seeds))}" for what, seeds in parts if seeds]
-        return f"{self.name}: {'; '.join(said)}." if said else ""
+        text = [f"{what} in seed {', '.join(map(str, seeds))}" for what, seeds in parts if seeds]
+        return f"{self.name}: {'; '.join(text)}." if text else ""
 
     def estimate(self) -> Estimate:
-        """Its mean with a 95 % interval over seeds, by Student's t."""
+        """Return the mean with a 95 % interval over seeds, by Student's t."""
         return with_interval(list(self.by_seed.values()))
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One expected order: the better arm's figure less the worse one's, seed by seed; above 0 is as expected."""
+    """Test of one expected order: the better arm's figure less the worse one's, seed by seed; positive as expected."""
 
     better: str
     worse: str
     difference: Estimate
     word: Word
     p: float | None = None
-    """Of Student's t-test over seeds; None where fewer than two seeds have both."""
+    """P-value of Student's t-test over seeds; None where fewer than two seeds have both."""
     holm_p: float | None = None
-    """The same, corrected for all orders that the sweep expects (Holm 1979)."""
+    """The same p, corrected for all orders that the sweep expects (Holm 1979)."""
 
     def sentence(self) -> str:
-        """The verdict in words."""
+        """Describe the verdict in words."""
         if self.word == "not run":
             return f"{self.better} before {self.worse}: no seed has both yet."
-        said = f"{self.difference.mean:+.4g}"
+        text = f"{self.difference.mean:+.4g}"
         if self.difference.low is not None:
-            said += f" [{self.difference.low:+.4g}, {self.difference.high:+.4g}]"
-        told = "" if self.p is None or self.holm_p is None else f", p = {self.p:.4f}, Holm p = {self.holm_p:.4f}"
-        return f"{self.better} before {self.worse}: {self.word}, by {said} over {self.difference.n} of the seeds{told}."
+            text += f" [{self.difference.low:+.4g}, {self.difference.high:+.4g}]"
+        p_text = "" if self.p is None or self.holm_p is None else f", p = {self.p:.4f}, Holm p = {self.holm_p:.4f}"
+        return (
+            f"{self.better} before {self.worse}: {self.word}, by {text} over {self.difference.n} of the seeds{p_text}."
+        )
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All arms, and the verdicts on what was expected."""
+    """All arms, and the tests of the expected orders."""
 
     plan: Plan
     arms: tuple[ArmFigures, ...]
@@ -80,7 +82,7 @@ class Comparison:
 
     @property
     def word(self) -> Word:
-        """On the whole hypothesis: supported if every order is, contradicted if any is."""
+        """Verdict on the whole hypothesis: supported if every order is, contradicted if any is."""
         words: list[Word] = [verdict.word for verdict in self.verdicts]
         if "contradicted" in words:
             return "contradicted"
@@ -92,11 +94,11 @@ class Comparison:
 
     @property
     def sources(self) -> str:
-        """The commits that made the runs."""
+        """Commits that made the runs."""
         return ", ".join(sorted(frozenset().union(*(arm.sources for arm in self.arms))))
 
     def data(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the comparison as JSON."""
         return {
             "hypothesis": self.plan.hypothesis,
             "metric": self.plan.metric,
@@ -111,21 +113,21 @@ class Comparison:
 
 
 def compared(plan: Plan, folder: Path) -> Comparison:
-    """The runs in a folder as they are now."""
+    """Compare the runs in a folder as they are now."""
     arms = {arm.name: _figures(plan, folder, arm.name) for arm in plan.all_arms()}
     sign = 1.0 if plan.better == "higher" else -1.0
-    found = {name: _difference(arms[a], arms[b], sign) for name, (a, b) in _orders(plan).items()}
-    p = {name: students_p(difference) for name, difference in found.items()}
-    adjusted = Family(FAMILY, tuple(found)).holm(p)
+    result = {name: _difference(arms[a], arms[b], sign) for name, (a, b) in _orders(plan).items()}
+    p = {name: students_p(difference) for name, difference in result.items()}
+    adjusted = Family(FAMILY, tuple(result)).holm(p)
     verdicts = []
     for name, (better, worse) in _orders(plan).items():
-        word = _word(arms[better], arms[worse], found[name], adjusted.get(name))
-        verdicts.append(Verdict(better, worse, found[name], word, p[name], adjusted.get(name)))
+        word = _word(arms[better], arms[worse], result[name], adjusted.get(name))
+        verdicts.append(Verdict(better, worse, result[name], word, p[name], adjusted.get(name)))
     return Comparison(plan, tuple(arms.values()), tuple(verdicts))
 
 
 def _orders(plan: Plan) -> dict[str, tuple[str, str]]:
-    """Every expected order by name: the better arm and the next worse one."""
+    """Return every expected order by name: the better arm and the next worse one."""
     return {f"{a} before {b}": (a, b) for a, b in pairwise(plan.expect)}
 
 
@@ -135,7 +137,7 @@ def _arm(arm: ArmFigures) -> dict[str, Any]:
 
 
 def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
-    found: dict[int, Curve] = {}
+    result: dict[int, Curve] = {}
     unfinished, diverged, sources = list[int](), list[int](), set[str]()
     for seed in plan.seeds:
         try:
@@ -147,11 +149,11 @@ def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
         if state != "finished":
             unfinished.append(seed)
         elif curve is not None and all(map(math.isfinite, curve.values)):
-            found[seed] = curve
+            result[seed] = curve
         elif curve is not None:
             diverged.append(seed)
-    values = {seed: _at(plan, curve) for seed, curve in found.items()}
-    return ArmFigures(arm, values, found, tuple(unfinished), tuple(diverged), frozenset(sources))
+    values = {seed: _at(plan, curve) for seed, curve in result.items()}
+    return ArmFigures(arm, values, result, tuple(unfinished), tuple(diverged), frozenset(sources))
 
 
 def _at(plan: Plan, curve: Curve) -> float:
@@ -159,13 +161,13 @@ def _at(plan: Plan, curve: Curve) -> float:
 
 
 def _difference(better: ArmFigures, worse: ArmFigures, sign: float) -> Estimate:
-    """Paired by seed: what seeds have in common, such as their deals, is no noise of the difference."""
+    """Return the difference paired by seed, so that common factors such as deals cancel."""
     seeds = sorted(better.by_seed.keys() & worse.by_seed.keys())
     return with_interval([sign * (better.by_seed[seed] - worse.by_seed[seed]) for seed in seeds])
 
 
 def _word(better: ArmFigures, worse: ArmFigures, difference: Estimate, holm_p: float | None) -> Word:
-    """What the seeds say of one expected order, at 5 % over all orders."""
+    """Return the verdict on one expected order, at 5 % over all orders."""
     if not difference.n:
         return "not run"
     if better.diverged or worse.diverged or holm_p is None or holm_p >= LEVEL:
@@ -174,7 +176,7 @@ def _word(better: ArmFigures, worse: ArmFigures, difference: Estimate, holm_p: f
 
 
 def _finite(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What JSON has no number for is null."""
+    """Replace numbers that JSON lacks by null."""
     return {
         name: _finite(value)
         if isinstance(value, dict)

@@ -15,32 +15,32 @@ from stratagem.runs.metrics import Curve
 from stratagem.sweeps.comparison import ArmFigures, Comparison
 
 
-def comparison_page(name: str, found: Comparison) -> str:
-    """The whole document."""
-    plan = found.plan
-    left_out = [said for arm in found.arms if (said := arm.left_out())]
-    verdict = [plan.hypothesis, *(one.sentence() for one in found.verdicts), *left_out]
+def comparison_page(name: str, comparison: Comparison) -> str:
+    """Return the whole document."""
+    plan = comparison.plan
+    left_out = [text for arm in comparison.arms if (text := arm.left_out())]
+    verdict = [plan.hypothesis, *(verdict_of.sentence() for verdict_of in comparison.verdicts), *left_out]
     tiles = [
-        ("verdict", found.word),
+        ("verdict", comparison.word),
         ("figure", f"{plan.metric}, {plan.at}, {plan.better} is better"),
-        ("arms", str(len(found.arms))),
+        ("arms", str(len(comparison.arms))),
         ("seeds", ", ".join(map(str, plan.seeds))),
-        ("commit", found.sources or "none"),
+        ("commit", comparison.sources or "none"),
     ]
-    top = header(name, found.word, "", verdict, tiles)
-    return page(f"{name}: {found.word}", top, [_arms(found), _curves(found)])
+    top = header(name, comparison.word, "", verdict, tiles)
+    return page(f"{name}: {comparison.word}", top, [_arms(comparison), _curves(comparison)])
 
 
-def _arms(found: Comparison) -> Section:
+def _arms(comparison: Comparison) -> Section:
     rows = [
-        [arm.name, _told(arm.estimate()), *(number(arm.by_seed.get(seed), 4) for seed in found.plan.seeds)]
-        for arm in found.arms
+        [arm.name, _told(arm.estimate()), *(number(arm.by_seed.get(seed), 4) for seed in comparison.plan.seeds)]
+        for arm in comparison.arms
     ]
-    heads = ["arm", "mean and 95 % interval", *(f"seed {seed}" for seed in found.plan.seeds)]
+    heads = ["arm", "mean and 95 % interval", *(f"seed {seed}" for seed in comparison.plan.seeds)]
     return Section(
         name="arms",
         title="Every arm, every seed",
-        shows=f"{found.plan.metric}: means over seeds with intervals by Student\u2019s t.",
+        shows=f"{comparison.plan.metric}: means over seeds with intervals by Student\u2019s t.",
         body=table(heads, rows),
     )
 
@@ -53,17 +53,22 @@ def _told(estimate: Estimate) -> str:
     return f"{number(estimate.mean, 4)}  ({number(estimate.low, 4)} \u2026 {number(estimate.high, 4)})"
 
 
-def _curves(found: Comparison) -> Section:
-    """A picture an arm with its own seeds, all on one scale."""
-    scale = _scale(found)
-    pictures = [_picture(arm, scale) for arm in found.arms if arm.curves]
+def _curves(comparison: Comparison) -> Section:
+    """Draw a picture for each arm with its own seeds, all on one scale."""
+    scale = _scale(comparison)
+    pictures = [_picture(arm, scale) for arm in comparison.arms if arm.curves]
     body: Html = element("div", *pictures, class_="facets") if pictures else missing("No run has this figure yet.")
     return Section("curves", "Over training", "Every seed by itself, every arm on the same scale.", join(body))
 
 
-def _scale(found: Comparison) -> list[float]:
-    """From below the least to above the greatest of all values and 0, so that no difference looks larger than it is."""
-    values = [value for arm in found.arms for curve in arm.curves.values() for value in curve.values if isfinite(value)]
+def _scale(comparison: Comparison) -> list[float]:
+    """Return the axis.
+
+    From below the least to above the greatest of all values and 0, so that no difference is exaggerated.
+    """
+    values = [
+        value for arm in comparison.arms for curve in arm.curves.values() for value in curve.values if isfinite(value)
+    ]
     if not values:
         return [0.0, 1.0]
     low, high = min(0.0, *values), max(0.0, *values)
@@ -72,10 +77,10 @@ def _scale(found: Comparison) -> list[float]:
 
 
 def _picture(arm: ArmFigures, scale: list[float]) -> Html:
-    traces = [_trace(seed, curve, place) for place, (seed, curve) in enumerate(arm.curves.items())]
+    traces = [_trace(seed, curve, index) for index, (seed, curve) in enumerate(arm.curves.items())]
     return picture(arm.name, traces, {"showlegend": True, "yaxis": {"range": scale}})
 
 
-def _trace(seed: int, curve: Curve, place: int) -> dict[str, Any]:
-    role = f"rival-{place % 6 + 1}"
+def _trace(seed: int, curve: Curve, index: int) -> dict[str, Any]:
+    role = f"rival-{index % 6 + 1}"
     return {"x": curve.steps, "y": curve.values, "role": role, "name": label(f"seed {seed}"), "mode": "lines"}

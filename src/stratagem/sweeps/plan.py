@@ -1,4 +1,4 @@
-"""What a sweep's file says: the hypothesis, what is varied, which figure decides, and what is expected of it."""
+"""Plan of a sweep: the hypothesis, the arms, the metric, and the expected order."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class Arm(Settings):
-    """One way to train."""
+    """One variant of training."""
 
     name: str
-    """What it is called."""
+    """Name of the arm."""
     recipe: str = ""
-    """Its recipe, where it is not the sweep's own."""
+    """Recipe, where it is not the sweep's own."""
     set: dict[str, Any] = Field(default={})
-    """What it changes, as `{ "grpo.loss.kl_coef" = 0.1 }`."""
+    """Changed settings, as `{ "grpo.loss.beta" = 0.1 }`."""
 
 
 class Plan(Settings):
-    """A sweep."""
+    """Plan of a sweep."""
 
     hypothesis: str = Field(min_length=1)
-    """What is thought to be true, in words."""
+    """Hypothesis in words."""
     recipe: str = ""
-    """What all arms begin with, by its path from the sweep's file."""
+    """Recipe of all arms, by its path from the sweep's file."""
     arms: tuple[Arm, ...] = ()
-    """The ways to train, one by one."""
+    """Arms one by one."""
     vary: dict[str, list[Any]] = Field(default={})
-    """Or settings with their values, all combinations of which are arms."""
+    """Settings with their values, all combinations of which are arms; an alternative to `arms`."""
     seeds: tuple[int, ...] = Field(default=(0, 1, 2, 3, 4), min_length=1)
-    """Each arm is run with each."""
+    """Seeds of each arm."""
     metric: str
-    """The figure that decides, as metrics.jsonl names it."""
+    """Metric to compare, as metrics.jsonl names it."""
     better: Literal["higher", "lower"] = "higher"
-    """Which way it is better."""
+    """Direction in which the metric is better."""
     at: Literal["last", "mean"] = "last"
-    """Whether its last value counts, or its mean over training."""
+    """Aggregation: the last value, or the mean over training."""
     expect: tuple[str, ...] = ()
-    """Arms from the best to the worst, as the hypothesis has them."""
+    """Arms from the best to the worst, by the hypothesis."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -61,7 +61,7 @@ class Plan(Settings):
             raise ValueError("two arms have one name: give each a name of its own")
         if bad := [name for name in names if not _NAME.fullmatch(name)]:
             raise ValueError(f"{bad[0]!r} cannot name an arm: use letters, digits, - _ and .")
-        if empty := [place for place, some in self.vary.items() if not some]:
+        if empty := [key for key, some in self.vary.items() if not some]:
             raise ValueError(f"`vary` gives {empty[0]} no value: list some, or leave it out")
         if len(set(self.seeds)) < len(self.seeds):
             raise ValueError("`seeds` names a seed twice: each run is made once")
@@ -76,12 +76,12 @@ class Plan(Settings):
         return self
 
     def all_arms(self) -> list[Arm]:
-        """The arms, those of `vary` made."""
+        """Return the arms, with those of `vary`."""
         if self.arms:
             return list(self.arms)
-        combined = itertools.product(*([(place, value) for value in some] for place, some in self.vary.items()))
+        combined = itertools.product(*([(key, value) for value in some] for key, some in self.vary.items()))
         return [
-            Arm(name="-".join(f"{place.rpartition('.')[2]}.{_plain(value)}" for place, value in some), set=dict(some))
+            Arm(name="-".join(f"{key.rpartition('.')[2]}.{_plain(value)}" for key, value in some), set=dict(some))
             for some in combined
         ]
 
@@ -92,7 +92,7 @@ def _plain(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Planned:
-    """A run of a sweep."""
+    """Planned run of a sweep."""
 
     arm: str
     seed: int
@@ -101,12 +101,12 @@ class Planned:
 
     @property
     def name(self) -> str:
-        """Its folder's."""
+        """Name of the folder."""
         return f"{self.arm}-{self.seed}"
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in a file."""
+    """Read the plan in a file."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -117,8 +117,8 @@ def read_plan(path: Path) -> Plan:
 
 
 def planned(plan: Plan, folder: Path) -> Iterator[Planned]:
-    """All runs, a seed of every arm before the next one of any; recipes lie by their paths from `folder`."""
+    """Plan all runs, a seed of every arm before the next one of any; recipes are found by their paths from `folder`."""
     for seed in plan.seeds:
         for arm in plan.all_arms():
-            changes = {place: toml_value(value) for place, value in arm.set.items()} | {"seed": str(seed)}
+            changes = {key: toml_value(value) for key, value in arm.set.items()} | {"seed": str(seed)}
             yield Planned(arm.name, seed, folder / (arm.recipe or plan.recipe), changes)

@@ -1,4 +1,4 @@
-"""Runs a sweep, resumable: all runs are made by one clean commit, so what is compared differs in the arms alone."""
+"""Runner of a sweep, resumable: one clean commit makes all runs, so that only the arms differ."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Tell = Callable[[str], None]
 
 
 class Sweep:
-    """The runs of one plan in a folder."""
+    """Runs of one plan in a folder."""
 
     def __init__(self, path: Path, plan: Plan, folder: Path, *, any_tree: bool = False) -> None:
-        """`any_tree` runs whatever the program is now, and says so."""
+        """Set up; with `any_tree` runs of any state of the program are allowed, with a warning."""
         self.plan = plan
         self.folder = folder
         self.any_tree = any_tree
@@ -34,12 +34,12 @@ class Sweep:
 
     @staticmethod
     def _trainable(run: Planned) -> None:
-        """Refuse what cannot be trained before anything is."""
+        """Refuse settings that cannot be trained before anything is."""
         recipe = read_any(run.recipe, run.changes)
         trainer_of(recipe, RunFolder(Path(run.name)))
 
     def run(self, tell: Tell = lambda _: None) -> None:
-        """Make what is not there yet; what was broken off goes on."""
+        """Make the missing runs and resume the unfinished ones."""
         self._bind()
         for number, run in enumerate(self.runs, 1):
             tell(f"{number} of {len(self.runs)}: {run.name}")
@@ -47,7 +47,7 @@ class Sweep:
             check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them
 
     def _bind(self) -> None:
-        """Hold all runs to one commit, and those that are there already to the plan as it is."""
+        """Bind all runs to one commit, and existing ones to the plan as it is."""
         now = source()
         with telling(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -72,28 +72,28 @@ class Sweep:
 
 
 def check_settings(runs: Iterable[Planned], folder: Path) -> None:
-    """Refuse to go on with, or to compare, runs that were begun with other settings."""
+    """Refuse to resume or compare runs that were begun with other settings."""
     for run in runs:
         own, recipe = folder / run.name, read_any(run.recipe, run.changes)
         if (own / "run.json").is_file() and recipe_of(RunFolder.open(own)) != recipe:
             raise StratagemError(
                 f"The run {run.name} was begun with other settings than the plan or its recipe has now: change them "
-                "back, or begin anew in another folder."
+                "back, or start again in another folder."
             )
 
 
 def check_metric(metric: str, runs: Iterable[Planned], folder: Path) -> None:
-    """Refuse a figure that a finished run has not."""
+    """Refuse a metric that a finished run lacks."""
     for run in runs:
         if not (folder / run.name / "run.json").is_file():
             continue
         made = RunFolder.open(folder / run.name)
-        if made.status().state == "finished" and metric not in (found := read_metrics(made)):
-            raise UnknownName("figure of this sweep", metric, found)
+        if made.status().state == "finished" and metric not in (metrics := read_metrics(made)):
+            raise UnknownName("figure of this sweep", metric, metrics)
 
 
 def _known_source(folder: Path) -> dict[str, Any]:
-    """The commit that a sweep in a folder was begun with, or nothing."""
+    """Return the commit that a sweep in a folder was begun with, or nothing."""
     try:
         known = json.loads((folder / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -106,18 +106,18 @@ def _known_source(folder: Path) -> dict[str, Any]:
 
 
 def _check(now: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """One clean commit for all."""
+    """Check for one clean commit."""
     if now["commit"] is None:
         raise StratagemError("A sweep is bound to a commit, and git does not keep this program: add --any-tree.")
     if now["dirty"]:
         raise StratagemError("A sweep is bound to a commit, and this tree differs from its own: commit it first.")
     if known.get("dirty") or known.get("any_tree"):
         raise StratagemError(
-            "This sweep was begun with --any-tree, so its runs are not all by one commit: go on with it, or begin anew "
-            "in another folder."
+            "This sweep was begun with --any-tree, so its runs are not all by one commit: go on with it, or start "
+            "again in another folder."
         )
     if known and known.get("commit") != now["commit"]:
         raise StratagemError(
             f"This sweep was begun with commit {str(known.get('commit'))[:12]}, and the program is now "
-            f"{now['commit'][:12]}: go back to it, begin anew in another folder, or add --any-tree."
+            f"{now['commit'][:12]}: go back to it, start again in another folder, or add --any-tree."
         )

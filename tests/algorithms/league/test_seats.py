@@ -105,7 +105,7 @@ def test_the_reference_of_who_begins_anew_begins_anew(tmp_path):
     learner = standing.learners["main"].learner
     for weight in learner.optimizer.weights:
         weight.data.add_(0.1)
-    learner.average.move(learner.average.every)
+    learner.average.move(learner.average.update_every)
     standing.renew("main")
     pairs = zip(adapter_parameters(standing.lm, learner.average.name), learner.optimizer.weights, strict=True)
     assert all(torch.equal(reference, weight) for reference, weight in pairs)

@@ -52,7 +52,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "seats": game.spec.seats,
         "zero_sum": game.spec.utility == "zero-sum",
         "members": [{"name": m.name, "role": m.role, "parent": m.parent, "step": m.step} for m in shown],
-        "aside": population.aside,
+        "aside": population.disabled,
         "games": recipe.league.crossplay,
         "deals": len({episode.group for episode in next(iter(matchups.values())).episodes}),
         "pay": pay.tolist(),

@@ -80,7 +80,7 @@ class Standing:
             remove_folder(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
         save_adapter(self.lm, learner, folder)
-        kept = replace(now.kept(name, step, adapter), version=now.version)
+        kept = replace(now.checkpoint(name, step, adapter), version=now.version)
         self.population.add(kept)
         self.results.copy(learner, name)
         self.population.replace(replace(now, version=now.version + 1, step=step))

@@ -26,7 +26,7 @@ from stratagem.engines.renewal import renew
 from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.league.matchmaking import Situation
-from stratagem.league.roles import begins_anew, is_ready
+from stratagem.league.roles import is_ready, is_reset
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import own_name, own_text, write_run_models
 from stratagem.play.store import write_shard
@@ -144,7 +144,7 @@ class LeagueTrainer:
                 standing.scores[member.name] = figures["checkpoint_metric"]
             standing.forget_oldest(name)
             learner, last = standing.population[name], done == self.recipe.league.iterations
-            if not last and begins_anew(learner, standing.key().at("anew", name, done)):
+            if not last and is_reset(learner, standing.key().at("anew", name, done)):
                 standing.renew(name)
                 figures[f"{name}/anew"] = 1.0
         if due and self.recipe.rated:
