@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.reports.equilibrium_family import distance, nearest_alpha, places
+from stratagem.evaluation.equilibria import kuhn_family
 
 Run = dict[str, Any]
 PLAYED = ("samples", "valid", "rows", "unique_actions", "advantageous", "ratio")
 HEADS = ("samples", "valid", "rows", "actions", "advantageous", "ratio")
-OPENING = [place for place in places() if not place.line]
+OPENING = [place for place in kuhn_family().places if place.key.endswith(":")]
 """What SCO-PAL tells of kuhn: whether the first to act bets, by card."""
 
 
@@ -38,12 +38,12 @@ def policies(path: Path, stages: Sequence[str]) -> dict[str, Any]:
 
 
 def _against(policy: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    alpha = nearest_alpha(policy)
-    bets = {place.card: place.played(policy) for place in OPENING}
+    alpha = kuhn_family().nearest(policy)
+    bets = {place.label: place.played(policy) for place in OPENING}
     return {
         **{card: bet for card, bet in bets.items() if bet is not None},
         "alpha": alpha,
-        "distance": distance(policy),
+        "distance": kuhn_family().distance(policy),
     }
 
 
@@ -64,7 +64,7 @@ def by_game(run: Run) -> Iterator[str]:
 
 def kuhn(run: Run) -> Iterator[str]:
     """How probably the first to act bets, by card; and the mean distance of all twelve situations from equilibrium."""
-    cards = [place.card for place in OPENING]
+    cards = [place.label for place in OPENING]
     yield from _head("", [*(f"{card} bets" for card in cards), "distance", "alpha"])
     for stage, told in run["kuhn"].items():
         yield _row(stage, [*(told[card] for card in cards), told["distance"], told["alpha"]])

@@ -18,8 +18,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from shapellm_printed import Printed, printed
+
 from stratagem.evaluation.statistics import wilson
-from stratagem.reports.shapellm_figures import Printed, printed
 from stratagem.reports.siblings import band
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics

@@ -7,6 +7,7 @@ from functools import cache
 from pydantic import ConfigDict
 
 from stratagem.engines.base import Call, PolicyId, Prompt, Span
+from stratagem.evaluation.equilibria import kuhn_family
 from stratagem.evaluation.evaluate import evaluate
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.report import evaluation_json
@@ -20,7 +21,6 @@ from stratagem.play.store import write_shard
 from stratagem.players.base import Move
 from stratagem.players.catalogue import make_player
 from stratagem.players.kuhn import NashApprox
-from stratagem.reports.equilibrium_family import places
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.settings import Settings
@@ -119,9 +119,9 @@ def keep_policy(run, step, game="kuhn"):
     """A policy that comes nearer to an equilibrium step by step."""
     share = (step - START) / (LAST - START)
     policy = {}
-    for place in places():
-        bold = (1 - share) * 0.5 + share * place.at(0.2)
-        yes, no = ("CALL", "FOLD") if place.line.endswith("B") else ("BET", "PASS")
+    for place in kuhn_family().places:
+        bold = (1 - share) * 0.5 + share * kuhn_family().at(place, 0.2)
+        yes, no = ("CALL", "FOLD") if place.key.endswith("B") else ("BET", "PASS")
         policy[place.key] = {no: 1 - bold, yes: bold}
     write(run, f"policies/{game}-{step}.json", {"step": step, "game": game, "policy": policy})
 

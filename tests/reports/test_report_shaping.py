@@ -1,4 +1,4 @@
-"""Reports of several learners: seeds together, where the trials lie, and what the paper printed."""
+"""Reports of several learners: seeds together, where the trials lie."""
 
 import json
 import math
@@ -13,7 +13,6 @@ from stratagem.reports.report import report_html
 from stratagem.reports.run_data import RunData
 from stratagem.reports.sections.outcome import outcome
 from stratagem.reports.sections.trials import trials
-from stratagem.reports.shapellm_figures import printed
 from stratagem.reports.siblings import at_once, band, together
 from stratagem.reports.tiles import tiles
 from stratagem.reports.verdict import verdict
@@ -123,27 +122,6 @@ def test_a_learner_is_held_against_itself_where_nobody_shapes(tmp_path):
 def test_a_run_that_has_just_begun_has_a_page(runs):
     page = report_html(RunFolder(runs[0].path.parent / "begun"))
     assert "No trial has been measured yet" in page
-
-
-def test_the_papers_figures_stand_by_pairs_like_its_own():
-    """ShapeLLM, Tables 1, 2, 3, 10 and 16."""
-    shaper, naive = {"learner": "shaper", "memory": "trial"}, {"learner": "naive", "memory": "last"}
-    assert printed("ipd-shapellm", {"a": shaper, "b": naive}).first == (3.96, 0.01)
-    assert printed("ish", {"a": naive, "b": naive}).second == (1.30, 0.52)
-    assert printed("icg", {"a": {**naive, "memory": "episode"}, "b": naive}).first == (2.60, 0.76)
-    assert printed("icg(labels=(T, F))", {"a": shaper, "b": naive}).first == (2.95, 0.01)
-    other = "icg(labels=(S, G), labels_second=(N, M))"
-    assert printed(other, {"a": {**naive, "memory": "episode"}, "b": naive}).first == (1.00, 0.00)
-    assert printed("ipd-shapellm(labels=(C, D))", {"a": {**shaper, "memory": "last"}, "b": naive}).first == (0.99, 0.00)
-
-
-def test_no_other_pair_has_figures_beside_it():
-    shaper, naive = {"learner": "shaper", "memory": "trial"}, {"learner": "naive", "memory": "last"}
-    assert printed("ipd-shapellm", {"a": {**shaper, "reward": "sum"}, "b": naive}) is None
-    assert printed("ipd-shapellm", {"a": shaper, "b": {**naive, "model": "tiny-qwen"}}) is None
-    assert printed("icg", {"a": {**shaper, "style": "shapellm-occurrence(switched=True)"}, "b": naive}) is None
-    assert printed("icg", {"a": naive, "b": shaper}) is None
-    assert printed("kuhn", {"a": shaper, "b": naive}) is None
 
 
 def test_what_is_feasible_is_the_hull_of_the_cells():

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from stratagem.errors import StratagemError
 from stratagem.evaluation.dominance import Dominated, dominated_actions
+from stratagem.evaluation.equilibria import family_of
 from stratagem.games.catalogue import make_game
-from stratagem.reports.equilibrium_family import GROUPS, KUHN
 from stratagem.reports.run_data import RunData
 from stratagem.reports.stages import stages_of
 
@@ -71,9 +71,6 @@ def is_told(data: RunData, game: str) -> bool:
 
 
 def situation(game: str, key: str) -> str:
-    """An information set in words where it is one of kuhn, else its key."""
-    card, colon, line = key.partition(":")
-    if KUHN.fullmatch(game) and colon and line in GROUPS:
-        who, _ = GROUPS[line]
-        return f"{card}, {who[0].lower()}{who[1:]}"
-    return key
+    """Return an information set in words where the game's family of equilibria has it, else its key."""
+    family = family_of(game)
+    return next((place.situation for place in (family.places if family else ()) if place.key == key), key)

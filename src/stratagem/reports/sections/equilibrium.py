@@ -1,10 +1,11 @@
-"""The policy of kuhn, information set by information set, against the family of its equilibria."""
+"""The policy, information set by information set, against the family of the game's equilibria."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from stratagem.reports.equilibrium_family import GROUPS, KUHN, Place, distance, nearest_alpha, places
+from stratagem.evaluation.equilibria import family_of
+from stratagem.evaluation.equilibrium_family import EquilibriumFamily, Place
 from stratagem.reports.figure import label, picture
 from stratagem.reports.files import Policy
 from stratagem.reports.html import Html, element, join
@@ -17,25 +18,42 @@ _SYMBOLS = {"start": "circle-open", "chosen": "diamond", "last": "square-open"}
 _SIZES = {"start": 17, "chosen": 11, "last": 13}
 
 
+class Nearest(NamedTuple):
+    """A family and its member that is nearest to the policy shown."""
+
+    family: EquilibriumFamily
+    number: float
+
+    @property
+    def title(self) -> str:
+        """The member by its number, such as "alpha 0.2"."""
+        return f"{self.family.number} {number(self.number)}"
+
+    def at(self, place: Place) -> float:
+        """Return the member's probability."""
+        return self.family.at(place, self.number)
+
+
 def equilibrium(data: RunData) -> Section | None:
-    """Only for runs that learn kuhn."""
-    games = {game: policies for game, policies in data.policies.items() if KUHN.fullmatch(game)}
-    if not games and not learns_kuhn(data):
+    """Only for runs in games whose equilibria are known."""
+    families = {game: family for game in data.policies if (family := family_of(game))}
+    if not families and not any(map(family_of, _named(data))):
         return None
-    parts = [_game(data, game, stages_of(policies, data.chosen_step)) for game, policies in games.items()]
+    parts = [
+        _game(data, game, family, stages_of(data.policies[game], data.chosen_step)) for game, family in families.items()
+    ]
     return Section(
         name="equilibrium",
         title="The policy against the equilibria",
-        shows="How probably the policy bets or calls in each of kuhn\u2019s twelve information sets, and the band in "
-        "which an equilibrium may.",
+        shows="Probability of the named action in each information set, and the band in which an equilibrium may be.",
         body=join(*parts) if parts else missing(_why(data)),
     )
 
 
-def learns_kuhn(data: RunData) -> bool:
-    """Whether the recipe names the game, alone or among others."""
+def _named(data: RunData) -> list[str]:
+    """Games that the recipe names."""
     named = data.settings.get("game"), data.settings.get("games")
-    return any(KUHN.fullmatch(str(game)) for one in named for game in (one if isinstance(one, list) else [one]))
+    return [str(game) for one in named if one for game in (one if isinstance(one, list) else [one])]
 
 
 def _why(data: RunData) -> str:
@@ -43,12 +61,17 @@ def _why(data: RunData) -> str:
     return broken[0] if broken else "There is no file in policies/ yet: the policy is kept at each validation or stage."
 
 
-def _game(data: RunData, game: str, stages: Stages) -> Html:
+def _game(data: RunData, game: str, family: EquilibriumFamily, stages: Stages) -> Html:
     called = titles(data, stages)
-    alpha = nearest_alpha(_shown(stages).policy)
-    pictures = element("div", *(_group(line, stages, called, alpha) for line in GROUPS), class_="facets")
+    nearest = Nearest(family, family.nearest(_shown(stages).policy))
+    groups = dict.fromkeys(place.group for place in family.places)
+    pictures = element("div", *(_group(group, nearest, stages, called) for group in groups), class_="facets")
     return join(
-        element("h3", game), _said(stages, called), _legend(called, alpha), pictures, _numbers(stages, called, alpha)
+        element("h3", game),
+        _said(family, stages, called),
+        _legend(nearest, called),
+        pictures,
+        _numbers(nearest, stages, called),
     )
 
 
@@ -57,28 +80,28 @@ def _shown(stages: Stages) -> Policy:
     return stages.get("chosen") or stages.get("last") or stages["start"]
 
 
-def _said(stages: Stages, called: dict[str, str]) -> Html:
-    apart = [f"{number(distance(policy.policy))} of {called[name]}" for name, policy in stages.items()]
+def _said(family: EquilibriumFamily, stages: Stages, called: dict[str, str]) -> Html:
+    apart = [f"{number(family.distance(policy.policy))} of {called[name]}" for name, policy in stages.items()]
     return element(
         "p",
         f"Mean distance from the nearest equilibrium: {', '.join(apart)}. A band is the whole family; the bar in it is "
-        "the member nearest to the chosen policy, since one free number, alpha, moves all twelve at once.",
+        f"the member nearest to the chosen policy, since one free number, {family.number}, moves all "
+        f"{len(family.places)} at once.",
     )
 
 
-def _legend(called: dict[str, str], alpha: float) -> Html:
-    """What the marks mean, once for all four pictures."""
-    told = called | {"band": "equilibria", "member": f"the nearest equilibrium, alpha {number(alpha, 2)}"}
+def _legend(nearest: Nearest, called: dict[str, str]) -> Html:
+    """Explain the marks, once for all pictures."""
+    told = called | {"band": "equilibria", "member": f"the nearest equilibrium, {nearest.title}"}
     keys = (element("span", element("i", class_=f"key {name}"), f" {said}") for name, said in told.items())
     return element("p", *keys, class_="legend kinds")
 
 
-def _group(line: str, stages: Stages, called: dict[str, str], alpha: float) -> Html:
-    own = [place for place in places() if place.line == line]
-    who, what = GROUPS[line]
+def _group(group: str, nearest: Nearest, stages: Stages, called: dict[str, str]) -> Html:
+    own = [place for place in nearest.family.places if place.group == group]
     traces = [
         _band(own),
-        _member(own, alpha),
+        _member(own, nearest),
         *(_points(name, called[name], policy, own) for name, policy in stages.items()),
     ]
     layout = {
@@ -88,7 +111,7 @@ def _group(line: str, stages: Stages, called: dict[str, str], alpha: float) -> H
         "hovermode": "closest",
         "barmode": "overlay",
     }
-    return picture(f"{who}: {what}", traces, layout, kind="policy")
+    return picture(f"{group}: {own[0].verb}", traces, layout, kind="policy")
 
 
 def _band(own: list[Place]) -> dict[str, Any]:
@@ -96,7 +119,7 @@ def _band(own: list[Place]) -> dict[str, Any]:
     return {
         "type": "bar",
         "orientation": "h",
-        "y": [place.card for place in own],
+        "y": [place.label for place in own],
         "base": [min(place.low, place.high) - 0.008 for place in own],
         "x": [abs(place.high - place.low) + 0.016 for place in own],
         "width": 0.62,
@@ -106,12 +129,12 @@ def _band(own: list[Place]) -> dict[str, Any]:
     }
 
 
-def _member(own: list[Place], alpha: float) -> dict[str, Any]:
+def _member(own: list[Place], nearest: Nearest) -> dict[str, Any]:
     return {
         "mode": "markers",
-        "y": [place.card for place in own],
-        "x": [place.at(alpha) for place in own],
-        "name": f"nearest, alpha {number(alpha, 2)}",
+        "y": [place.label for place in own],
+        "x": [nearest.at(place) for place in own],
+        "name": f"nearest, {nearest.title}",
         "role": "member",
         "marker": {"symbol": "line-ns", "size": 22, "line": {"width": 2}},
     }
@@ -120,7 +143,7 @@ def _member(own: list[Place], alpha: float) -> dict[str, Any]:
 def _points(name: str, title: str, policy: Policy, own: list[Place]) -> dict[str, Any]:
     return {
         "mode": "markers",
-        "y": [place.card for place in own],
+        "y": [place.label for place in own],
         "x": [place.played(policy.policy) for place in own],
         "name": label(title),
         "role": name,
@@ -128,11 +151,12 @@ def _points(name: str, title: str, policy: Policy, own: list[Place]) -> dict[str
     }
 
 
-def _numbers(stages: Stages, called: dict[str, str], alpha: float) -> Html:
+def _numbers(nearest: Nearest, stages: Stages, called: dict[str, str]) -> Html:
     rows = []
-    for place in places():
-        who, what = GROUPS[place.line]
+    for place in nearest.family.places:
         ends = [number(place.low)] if place.low == place.high else [number(place.low), number(place.high)]
         played = [number(place.played(policy.policy)) for policy in stages.values()]
-        rows.append([f"{place.card}, {who}: {what}", *played, " \u2026 ".join(ends), number(place.at(alpha))])
-    return folded("The same as numbers", table(["", *called.values(), "equilibria", f"alpha {number(alpha)}"], rows))
+        rows.append(
+            [f"{place.label}, {place.group}: {place.verb}", *played, " \u2026 ".join(ends), number(nearest.at(place))]
+        )
+    return folded("The same as numbers", table(["", *called.values(), "equilibria", nearest.title], rows))

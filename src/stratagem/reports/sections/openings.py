@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stratagem.reports.equilibrium_family import KUHN
+from stratagem.evaluation.equilibria import family_of
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData
@@ -18,7 +18,7 @@ _LONGEST = 120
 
 def openings(data: RunData) -> Section | None:
     """Only for runs that kept a policy of a game which has no section of its own."""
-    games = {game: policies for game, policies in data.policies.items() if not KUHN.fullmatch(game)}
+    games = {game: policies for game, policies in data.policies.items() if family_of(game) is None}
     if not games:
         return None
     parts = [_game(data, game, stages_of(policies, data.chosen_step)) for game, policies in games.items()]

@@ -1,4 +1,4 @@
-"""What those who learnt together play when all is learnt, seed by seed, with what the paper printed."""
+"""Play of those who learnt together when all is learnt, seed by seed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from stratagem.reports.payoff_plane import plane
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.trials import FIRST, seats_of
-from stratagem.reports.shapellm_figures import Printed, printed
 from stratagem.reports.siblings import band, together
 
 
 def outcome(data: RunData) -> Section:
-    """Games without learning, the paper's figures beside, and the plane of payoffs."""
+    """Games without learning, and the plane of payoffs."""
     runs = together(data)
     told = {run: rows for run in runs if (rows := rows_of(run))}
     parts = [_table(told, data) if told else missing("No games were played without learning yet: the run has to end.")]
@@ -42,9 +41,8 @@ def _table(told: Mapping[RunData, list[Row]], data: RunData) -> Html:
             lines.append([f"{length} rounds, seed {run.settings.get('seed', 0)}", *_cells(row["figures"], seats)])
         if len(every) > 1:
             lines.append([f"{length} rounds, all seeds", *_means([row["figures"] for _, row in every], seats)])
-    paper = printed(str(data.settings.get("game", "")), data.settings.get("seats"))
     note = element("p", "Pay a step with its standard error over games; over seeds with the 95 % interval.")
-    return join(table(["", *(f"{s}: pay" for s in seats), *(f"{s}: null" for s in seats)], lines), note, _paper(paper))
+    return join(table(["", *(f"{s}: pay" for s in seats), *(f"{s}: null" for s in seats)], lines), note)
 
 
 def _cells(figures: Row, seats: Sequence[str]) -> list[str]:
@@ -64,14 +62,6 @@ def _means(every: Sequence[Row], seats: Sequence[str]) -> list[str]:
 
 def _number(value: Any) -> str:
     return number(float(value), 2) if isinstance(value, int | float) else number(None)
-
-
-def _paper(paper: Printed | None) -> Html:
-    if paper is None:
-        return Html("")
-    (first, wide), (second, far) = paper.first, paper.second
-    said = f"ShapeLLM\u2019s {paper.source} has {number(first, 2)} \u00b1 {number(wide, 2)} and "
-    return element("p", f"{said}{number(second, 2)} \u00b1 {number(far, 2)}, with gemma-2-2b-it.", class_="note")
 
 
 def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
