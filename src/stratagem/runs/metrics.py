@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from stratagem.errors import BadParameter, BadRecord
-from stratagem.runs.events import EventFile
 from stratagem.runs.files import sync, telling, write_file
 from stratagem.runs.folder import RunFolder
 
@@ -44,6 +43,8 @@ class MetricLog:
     """Where a run's metrics are written; they are with the system, and outlive the process, when `write` returns."""
 
     def __init__(self, run: RunFolder) -> None:
+        from stratagem.runs.events import EventFile  # tensorboardX loads torch where it is installed
+
         path = run.path / FILE
         rows = [row for _, row in _rows(_read(path))]
         self._step = max((row["step"] for row in rows), default=-1)
