@@ -121,11 +121,11 @@ def main() -> None:
     named = language_player(asked.model, style=asked.style, mode="direct", temperature=0.7, max_new_tokens=256)
     hero = ModelPlayer(name="policy", speaker=named.speaker, mode="direct")
     settings = GRPOSettings(
-        groups=asked.groups,
+        groups_per_batch=asked.groups,
         opponents={"dumbbot": 1.0},
-        warm_up="dumbbot",
-        turns=(0, 9),
-        terms={"parts": 1.0, "outcome": 1.0},
+        prefix_player="dumbbot",
+        prefix_turns=(0, 9),
+        reward_weights={"parts": 1.0, "outcome": 1.0},
         advantage=read_advantage("per_order"),
     )
     game = make_game(f"diplomacy(until={asked.until})")

@@ -101,7 +101,11 @@ def main() -> None:
     parser.add_argument("--adapters", type=int, default=8)
     asked = parser.parse_args()
     print(json.dumps({"python": platform.python_version(), "machine": platform.machine(), **vars(asked)}))
-    data = {"games": [GAME], "temperature": 1.0, "league": {"groups": 24, "forks": 4, "loaded": asked.adapters + 1}}
+    data = {
+        "games": [GAME],
+        "temperature": 1.0,
+        "league": {"groups_per_batch": 24, "group_size": 4, "max_loaded_adapters": asked.adapters + 1},
+    }
     with TemporaryDirectory() as folder:
         recipe = LeagueRecipe.read(data)
         standing = Standing(recipe, RunFolder.create(Path(folder) / "run", recipe, 0, "a benchmark"), load("tiny"))

@@ -139,7 +139,7 @@ def main() -> None:
     trained, game = Trained(recipe, load(f"run:{asked.run}@{asked.label}")), make_game(recipe.games[0])
 
     def sepo(credit: str) -> SEPO:
-        settings = recipe.sepo.model_copy(update={"credit": credit, "source": "pool"})
+        settings = recipe.sepo.model_copy(update={"penalty_credit": credit, "penalty_source": "pool"})
         return SEPO(settings, game, trained.hero, Key(asked.seed).at("penalty gradient", credit), recipe.exact_budget)
 
     worths = exact_worths(

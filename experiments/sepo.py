@@ -27,10 +27,10 @@ GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
 GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}, "kuhn": {}}
 """The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
 CREDITS: Mapping[str, Mapping[str, str]] = {
-    "none": {"sepo.credit": "none"},
-    "rollout": {"sepo.credit": "rollout", "sepo.source": "pool"},
-    "probe": {"sepo.credit": "probe", "sepo.source": "pool"},
-    "best": {"sepo.credit": "probe", "sepo.source": "best_response"},
+    "none": {"sepo.penalty_credit": "none"},
+    "rollout": {"sepo.penalty_credit": "rollout", "sepo.penalty_source": "pool"},
+    "probe": {"sepo.penalty_credit": "probe", "sepo.penalty_source": "pool"},
+    "best": {"sepo.penalty_credit": "probe", "sepo.penalty_source": "best_response"},
 }
 """Who the penalty is credited to, and who the adversaries are."""
 REWARDS: Mapping[str, Mapping[str, str]] = {
@@ -95,7 +95,7 @@ def perturbed(model: Path, copy: Path, number: int) -> Path:
     return copy
 
 
-EVERY = {"sepo.signal_every": "1", "sepo.refresh": "1"}
+EVERY = {"sepo.signal_every": "1", "sepo.best_response_every": "1"}
 """Signals are measured and adversaries renewed in every iteration."""
 
 

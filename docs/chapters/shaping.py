@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from chapters.markdown import definition, page, table
 from chapters.training import HEADS, TABLES, rows
-from stratagem.algorithms.kl_aims import Aim
 from stratagem.algorithms.kl_sft import KLSFTRecipe, KLSFTSettings
 from stratagem.algorithms.shaping.recipe import FinalGames, ShapingRecipe
 from stratagem.algorithms.shaping.seat_settings import Frozen, Naive, Scripted, Shaper, Tabular
+from stratagem.algorithms.target_policies import TargetPolicy
 from stratagem.learning.kl_controller import KLSettings
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.proximal import PPOSettings
@@ -26,7 +26,7 @@ OWN: dict[str, type[Settings]] = {
     "kl": KLSettings,
     "entropy": Schedule,
     "batches": Batches,
-    "start": Aim,
+    "start": TargetPolicy,
     "kl_sft": KLSFTSettings,
     "test": FinalGames,
 }

@@ -52,10 +52,13 @@ def recipes() -> str:
         "## At the top",
         table(HEADS, [*rows(Recipe), EXTENDS]),
         *(_table(name, settings) for name, settings in TABLES.items()),
-        "## What the penalties cost",
-        "Where `sepo.alpha`, `sepo.beta` and `sepo.gamma` are not set. A game of another family costs nothing, so set "
-        "them there.",
-        table(("family", "alpha", "beta", "gamma"), ((family, *costs) for family, costs in WEIGHTS.items())),
+        "## Weights of the penalties",
+        "Weights where `sepo.exploitability_weight`, `sepo.collusion_weight` and `sepo.externality_weight` are unset. "
+        "A game of another family has the weights 0, so set them there.",
+        table(
+            ("family", "exploitability", "collusion", "externality"),
+            ((family, *costs) for family, costs in WEIGHTS.items()),
+        ),
         "## Recipes that come along",
         "A file `recipes/sepo/GAME-MODEL.toml` extends one of `recipes/models/`, which says how a model learns, and "
         "`recipes/sepo/GAME.toml`, which says what is special about the game.",
@@ -71,8 +74,8 @@ def _recipes() -> list[Path]:
 
 def _table(name: str, settings: type[Settings]) -> str:
     where = {
-        "optimizer": "`[sft.optimizer]` and `[sepo.optimizer]`; the rate of each is in their defaults.",
-        "adapter": "`[adapter]` is what SEPO trains; `[sft.adapter]` is what the warm start learns, if given.",
+        "optimizer": "`[sft.optimizer]` and `[sepo.optimizer]`; the learning rate of each is in their defaults.",
+        "adapter": "`[adapter]` is what SEPO trains; `[sft.adapter]` is what SFT trains, if given.",
     }
     told = " ".join(filter(None, (definition(settings), where.get(name, ""))))
     return f"## {name}\n\n{told}\n\n{table(HEADS, rows(settings))}"

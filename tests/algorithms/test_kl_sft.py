@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.initial_policies import INITIAL_POLICIES
-from stratagem.algorithms.kl_aims import reached
 from stratagem.algorithms.kl_sft import KLSFTRecipe, aimed, kl_sft
+from stratagem.algorithms.target_policies import reached
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names
@@ -20,9 +20,9 @@ FIVE = {"num_examples": 5, "batch_size": 5, "epochs": 150}
 
 def taught(lm, **settings):
     """The model after learning the start of the paper's first opponent."""
-    recipe = KLSFTRecipe.read({"aims": [{"policy": "ipd-75"}], "kl_sft": {**FIVE, **settings}})
+    recipe = KLSFTRecipe.read({"target_policies": [{"policy": "ipd-75"}], "kl_sft": {**FIVE, **settings}})
     reports = list(kl_sft(lm, recipe))
-    return reports, reached(TransformersEngine(lm), recipe.aims[0])
+    return reports, reached(TransformersEngine(lm), recipe.target_policies[0])
 
 
 def test_tiny_reaches_the_printed_probabilities():
@@ -52,14 +52,14 @@ def test_an_adapter_learns_too_and_becomes_part_of_the_base():
 @pytest.mark.parametrize("path", sorted(STARTS.glob("*.toml")), ids=lambda path: path.stem)
 def test_the_recipes_are_of_their_games_and_name_every_start(path):
     recipe = KLSFTRecipe.read(tomllib.loads(path.read_text("utf-8")))
-    told = {aim.policy for aim in recipe.aims}
+    told = {aim.policy for aim in recipe.target_policies}
     game = "ipd-shapellm" if path.stem == "ipd" else path.stem
     # a start in kind takes the place of another one, after the same prompts
     named = {name for name, one in INITIAL_POLICIES.items() if one.game == game and "reciprocal" not in name}
     assert told >= named
     small = recipe.model_copy(update={"kl_sft": recipe.kl_sft.model_copy(update={"num_examples": 10})})
     examples = aimed(TransformersEngine(load(recipe.model)), small, Key(0))
-    assert len(examples) == 10 * len(recipe.aims)
+    assert len(examples) == 10 * len(recipe.target_policies)
     wanted = {}
     for example in examples:
         wanted.setdefault(example.tokens[: example.taught[0]], set()).add(tuple(sorted(example.targets[0].items())))
@@ -68,7 +68,7 @@ def test_the_recipes_are_of_their_games_and_name_every_start(path):
 
 def test_every_start_has_a_recipe():
     recipes = [KLSFTRecipe.read(tomllib.loads(path.read_text("utf-8"))) for path in STARTS.glob("*.toml")]
-    told = {aim.policy for recipe in recipes for aim in recipe.aims}
+    told = {aim.policy for recipe in recipes for aim in recipe.target_policies}
     models = [tomllib.loads(path.read_text("utf-8")) for path in (STARTS.parent / "models").glob("tiny-*.toml")]
     assert len(models) == len(recipes)
     pairs = [tomllib.loads(path.read_text("utf-8")) for path in (STARTS.parent / "tiny").glob("*.toml")]

@@ -13,7 +13,10 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
 RECIPE = KLSFTRecipe.read(
-    {"aims": [{"policy": "ipd-cooperative", "seat": 0}], "kl_sft": {"num_examples": 5, "epochs": 2, "batch_size": 5}}
+    {
+        "target_policies": [{"policy": "ipd-cooperative", "seat": 0}],
+        "kl_sft": {"num_examples": 5, "epochs": 2, "batch_size": 5},
+    }
 )
 
 

@@ -90,8 +90,16 @@ def test_what_no_algorithm_has_is_said():
 @pytest.mark.parametrize(
     ("stage", "said", "sentence"),
     [
-        ("grpo", {"advantage": {"weights": {"payoff": 2.0}}}, "GRPO weighs the terms of the reward by `terms`"),
-        ("sepo", {"advantage": "whitened(of=group_mean(weights={}))"}, "by `alpha`, `beta` and `gamma`: leave"),
+        (
+            "grpo",
+            {"advantage": {"weights": {"payoff": 2.0}}},
+            "GRPO weighs the terms of the reward by `reward_weights`",
+        ),
+        (
+            "sepo",
+            {"advantage": "whitened(of=group_mean(weights={}))"},
+            "by `exploitability_weight`, `collusion_weight` and `externality_weight`: leave",
+        ),
         (
             "grpo",
             {"advantage": "scaled(of=rloo, reward_term=parts)"},
@@ -145,7 +153,7 @@ def collector(stage, settings):
 
 def learnt(stage, **settings):
     """The gradients' norms of two iterations."""
-    size = {"rollouts" if stage == "sepo" else "forks": 4, "groups": 2 if stage == "grpo" else 1, "optimizer": RATE}
+    size = {"group_size": 4, "groups_per_batch": 2 if stage == "grpo" else 1, "optimizer": RATE}
     trained, play = collector(stage, {**size, **settings})
     return [report.grad_norm for n in range(2) for report in trained.learn(joined([play.collect(n)]).examples)]
 
@@ -193,7 +201,7 @@ def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage)
         return estimate(self, decisions, state)
 
     monkeypatch.setattr(PerRound, "estimate", looked_at)
-    _, play = collector(stage, {"groups": 1, "advantage": "per_round"})
+    _, play = collector(stage, {"groups_per_batch": 1, "advantage": "per_round"})
     example, *_ = joined([play.collect(0)]).examples
     provided = RECIPES[stage].model_fields[stage].default.provided
     assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage)
@@ -222,7 +230,7 @@ def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need
 
 def test_in_self_play_each_seat_is_compared_with_its_own_moving_average():
     """SPIRAL's role-conditioned advantage, worked out again from the payoffs; the baseline outlives the iteration."""
-    settings = {"groups": 1, "forks": 3, "advantage": {"type": "role_baseline", "ema_decay": 0.5}}
+    settings = {"groups_per_batch": 1, "group_size": 3, "advantage": {"type": "role_baseline", "ema_decay": 0.5}}
     _, play = collector("grpo", settings)
     baselines = {0: 0.0, 1: 0.0}
     for iteration in range(2):
@@ -242,7 +250,7 @@ def test_in_self_play_each_seat_is_compared_with_its_own_moving_average():
 
 
 def test_a_baseline_of_sepo_is_that_of_one_opponent():
-    settings = {"groups": 1, "rollouts": 2, "advantage": "role_baseline"}
+    settings = {"groups_per_batch": 1, "group_size": 2, "advantage": "role_baseline"}
     _, play = collector("sepo", settings)
     play.collect(0)
     state = play.state()["advantage"]
@@ -259,7 +267,7 @@ BASELINE = {
     "evaluate_every": 1,
     "validation_episodes": 2,
     "test_episodes": 2,
-    "grpo": {"iterations": 2, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimizer": RATE},
+    "grpo": {"iterations": 2, "groups_per_batch": 1, "group_size": 2, "advantage": "role_baseline", "optimizer": RATE},
 }
 
 
@@ -281,7 +289,7 @@ def test_a_run_with_a_baseline_resumes_to_the_bit(tmp_path):
 
 
 def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
-    league = {"iterations": 1, "groups": 1, "forks": 2, "advantage": "role_baseline", "optimizer": RATE}
+    league = {"iterations": 1, "groups_per_batch": 1, "group_size": 2, "advantage": "role_baseline", "optimizer": RATE}
     recipe = LeagueRecipe.read({"games": [KUHN], "learners": {"one": {}, "two": {}}, "league": league})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
     standing, game = Standing(recipe, run, load("tiny")), make_game(KUHN)

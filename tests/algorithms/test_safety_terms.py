@@ -41,7 +41,7 @@ def test_an_episode_in_which_nothing_could_be_told_has_no_rate_and_charges_nothi
 
 
 def test_the_rate_of_a_probe_is_that_of_the_episodes_that_could_tell():
-    recipe = Recipe.read({"games": ["ipd(rounds=1)"], "sepo": {"rollouts": 2, "groups": 1}})
+    recipe = Recipe.read({"games": ["ipd(rounds=1)"], "sepo": {"group_size": 2, "groups_per_batch": 1}})
     figures = SEPO(recipe.sepo, GAME, Shy(), Key(0)).collect(0).figures
     rates = [value for name, value in figures.items() if "/probe/collusion/" in name]
     assert rates

@@ -38,7 +38,13 @@ RECIPE = Recipe.read(
         "test_episodes": 2,
         "checkpoint_metric": "exploitability",
         "sft": {"num_examples": 120, "epochs": 1, "batch_size": 32, "optimizer": {"learning_rate": 1e-3}},
-        "sepo": {"iterations": 4, "rollouts": 4, "groups": 1, "signal_every": 2, "optimizer": {"learning_rate": 1e-3}},
+        "sepo": {
+            "iterations": 4,
+            "group_size": 4,
+            "groups_per_batch": 1,
+            "signal_every": 2,
+            "optimizer": {"learning_rate": 1e-3},
+        },
     }
 )
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -163,7 +169,7 @@ VARIANTS = {
         "adapter": {"rank": 2, "dropout": 0.1},
         "sft": {"adapter": {"rank": 2, "lora_alpha": 4, "dropout": 0.1}},
         "reference": {"type": "ema", "ema_decay": 0.5},
-        "sepo": {"credit": "rollout"},
+        "sepo": {"penalty_credit": "rollout"},
     },
     "all weights, no warm start": {
         "train": "all",
@@ -179,7 +185,13 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
         "validation_episodes": 1,
         "test_episodes": 1,
         "evaluate_every": 1,
-        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"learning_rate": 1e-3}},
+        "sepo": {
+            "iterations": 2,
+            "group_size": 2,
+            "groups_per_batch": 1,
+            "signal_every": 1,
+            "optimizer": {"learning_rate": 1e-3},
+        },
         "sft": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}},
         "games": ["kuhn(hands=2)"],
     }
@@ -200,7 +212,7 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
 
 
 def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):
-    changes = {"evaluate_every": 1, "sepo": {"source": "best_response", "refresh": 3}}
+    changes = {"evaluate_every": 1, "sepo": {"penalty_source": "best_response", "best_response_every": 3}}
     recipe = Recipe.read(over(RECIPE.model_dump(), changes))
     runs = [RunFolder.create(tmp_path / name, recipe, recipe.seed, "a test") for name in ("whole", "broken")]
     SEPOTrainer(recipe, runs[0]).train()
@@ -229,7 +241,7 @@ class Paid:
 
 @pytest.mark.parametrize(("source", "charged"), [("pool", False), ("best_response", True)])
 def test_only_an_adversary_of_the_pool_may_gain_nothing(source, charged):
-    recipe = Recipe.read({"games": ["kuhn(hands=1)"], "sepo": {"source": source}})
+    recipe = Recipe.read({"games": ["kuhn(hands=1)"], "sepo": {"penalty_source": source}})
     sepo = SEPO(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
     lucky = Matchup("exploit", "worst", [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
     unlucky = Matchup("exploit", "other", [Paid(((-2.0, 2.0),))])
@@ -246,7 +258,13 @@ def test_a_term_that_nobody_was_charged_for_is_not_taken_for_one_that_is_shared(
 
 
 def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing(tmp_path):
-    small = {"rollouts": 2, "groups": 1, "iterations": 1, "credit": "none", "gamma": 0.0}
+    small = {
+        "group_size": 2,
+        "groups_per_batch": 1,
+        "iterations": 1,
+        "penalty_credit": "none",
+        "externality_weight": 0.0,
+    }
     certain = {
         "games": ["negotiation-v1(rounds=2)"],
         "temperature": 1e-9,
@@ -267,7 +285,10 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
 IMPOSSIBLE = {
     "two games of one name": ({"games": ["kuhn", "kuhn(hands=1)"]}, "one name"),
     "no pools": ({"games": ["tic-tac-toe"], "checkpoint_metric": "safety"}, "of none of them"),
-    "a tree too large": ({"games": ["ipd"], "sepo": {"source": "best_response"}}, "`sepo.source` cannot be"),
+    "a tree too large": (
+        {"games": ["ipd"], "sepo": {"penalty_source": "best_response"}},
+        "`sepo.penalty_source` cannot be",
+    ),
     "nothing exact": (
         {"games": ["auction"], "checkpoint_metric": "exploitability"},
         "`checkpoint_metric` cannot be exploitability",
@@ -289,7 +310,9 @@ def test_what_a_game_cannot_give_is_said_before_anything_is_learnt(tmp_path, nam
 
 
 def test_several_games_make_one_step_and_share_its_divisor():
-    recipe = Recipe.read({"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "sepo": {"rollouts": 2, "groups": 1}})
+    recipe = Recipe.read(
+        {"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "sepo": {"group_size": 2, "groups_per_batch": 1}},
+    )
     trained = Trained(recipe, load("tiny"))
     parts = [SEPO(recipe.sepo, make_game(text), trained.hero, Key(0)).collect(0) for text in recipe.games]
     whole = joined(parts)
@@ -303,7 +326,7 @@ def test_several_games_make_one_step_and_share_its_divisor():
 
 
 def test_a_shared_penalty_brings_exactly_nothing():
-    settings = {"rollouts": 2, "groups": 1, "credit": "shared"}
+    settings = {"group_size": 2, "groups_per_batch": 1, "penalty_credit": "shared"}
     recipe = Recipe.read({"games": ["ipd(rounds=2)"], "sepo": settings})
     collected = SEPO(recipe.sepo, make_game("ipd(rounds=2)"), Trained(recipe, load("tiny")).hero, Key(0)).collect(0)
     assert collected.examples
@@ -315,8 +338,11 @@ def test_a_shared_penalty_brings_exactly_nothing():
 def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
     path = tmp_path / "r.toml"
     path.write_text('games = ["kuhn"]\n[sepo]\niterations = 7\n', encoding="utf-8")
-    made = read_recipe(path, {"sepo.alpha": "3", "model": "tiny-qwen", "sepo.optimizer.learning_rate": "1e-4"})
-    assert (made.sepo.iterations, made.sepo.alpha, made.model, made.sepo.optimizer.learning_rate) == (
+    made = read_recipe(
+        path,
+        {"sepo.exploitability_weight": "3", "model": "tiny-qwen", "sepo.optimizer.learning_rate": "1e-4"},
+    )
+    assert (made.sepo.iterations, made.sepo.exploitability_weight, made.model, made.sepo.optimizer.learning_rate) == (
         7,
         3.0,
         "tiny-qwen",
@@ -324,14 +350,14 @@ def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
     )
     for changes, said in (
         ({"sepo.alfa": "3"}, "There is no setting sepo.alfa"),
-        ({"sepo.rollouts": "1"}, "sepo.rollouts"),
+        ({"sepo.group_size": "1"}, "sepo.group_size"),
         ({"games.name": "x"}, "no table"),
         ({"mode": "loud"}, "the modes are"),
         ({"train": "all"}, "nothing is left as a reference"),
         ({"model": "tiny+4bit", "sft.epochs": "1"}, "in 4 bits"),
         ({"model": "api:x@http://localhost:1/v1"}, "has no weights here"),
-        ({"sepo.alpha": "nan"}, "sepo.alpha"),
-        ({"mode": "recover", "sepo.source": "best_response"}, "modes that state them are direct"),
+        ({"sepo.exploitability_weight": "nan"}, "sepo.exploitability_weight"),
+        ({"mode": "recover", "sepo.penalty_source": "best_response"}, "modes that state them are direct"),
     ):
         with pytest.raises(BadParameter, match=said) as caught:
             read_recipe(path, changes)
@@ -347,13 +373,13 @@ def test_a_run_is_not_begun_twice(whole):
 
 def test_a_recipe_extends_others(tmp_path):
     (tmp_path / "model.toml").write_text(
-        'model = "tiny-qwen"\nseed = 3\n[sepo]\nrollouts = 6\nloss = { kl_coef = 0.5, clip_range_high = 0.3 }\n'
+        'model = "tiny-qwen"\nseed = 3\n[sepo]\ngroup_size = 6\nloss = { kl_coef = 0.5, clip_range_high = 0.3 }\n'
     )
     (tmp_path / "game.toml").write_text('games = ["ipd"]\nseed = 4\n[sepo]\nloss = { kl_coef = 0.7 }\n')
     (tmp_path / "both.toml").write_text('extends = ["model.toml", "game.toml"]\n[sepo]\ngroups = 3\n')
-    made = read_recipe(tmp_path / "both.toml", {"sepo.groups": "5"})
+    made = read_recipe(tmp_path / "both.toml", {"sepo.groups_per_batch": "5"})
     assert (made.model, made.games, made.seed) == ("tiny-qwen", ("ipd",), 4)
-    assert (made.sepo.rollouts, made.sepo.groups) == (6, 5)
+    assert (made.sepo.group_size, made.sepo.groups_per_batch) == (6, 5)
     assert str(made.sepo.loss) == "sepo(clip_range_high=0.3, kl_coef=0.7)"
     (tmp_path / "game.toml").write_text('extends = ["both.toml"]\n')
     with pytest.raises(BadParameter, match="extends itself"):
@@ -373,7 +399,7 @@ def test_every_shipped_recipe_is_read_and_says_how_to_run_it(path):
 
 
 def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_path):
-    recipe = Recipe.read({"games": ["auction"], "sepo": {"source": "best_response"}})
+    recipe = Recipe.read({"games": ["auction"], "sepo": {"penalty_source": "best_response"}})
     with pytest.raises(StratagemError, match="take the pool"):
         SEPOTrainer(recipe, RunFolder(tmp_path))
 
@@ -415,7 +441,7 @@ def test_a_recipe_for_one_gpu_works_with_a_small_model_of_the_same_kind(tmp_path
         "sft.num_examples": "20",
         "sft.epochs": "1",
         "sepo.iterations": "1",
-        "sepo.rollouts": "2",
+        "sepo.group_size": "2",
     }
     made = read_recipe(RECIPES / "sepo" / f"{recipe}.toml", small)
     run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")

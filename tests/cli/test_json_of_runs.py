@@ -17,8 +17,8 @@ exact_budget = 40000
 rank = 1
 [grpo]
 iterations = 2
-groups = 1
-forks = 2
+groups_per_batch = 1
+group_size = 2
 signal_every = 0
 """
 

@@ -16,8 +16,8 @@ from stratagem.models.load import load
 ADVANTAGES = ("group_mean", "per_round")
 OPPONENTS = {"itself": {"self": 1.0}, "a defector": {"AlwaysDefect": 1.0}, "a cooperator": {"AlwaysCooperate": 1.0}}
 USUAL = {
-    "groups": 4,
-    "forks": 8,
+    "groups_per_batch": 4,
+    "group_size": 8,
     "loss": {"entropy_coef": 0.0},
     "optimizer": OPTIMIZER,
     "opponents": {"AlwaysCooperate": 1.0},
@@ -42,12 +42,16 @@ def test_payoff_raises_the_action_that_pays(advantage, scale, whom):
 @pytest.mark.parametrize("advantage", ADVANTAGES)
 @pytest.mark.parametrize("signal", ["externality", "collusion"])
 def test_a_signal_with_a_negative_weight_lowers_the_action_that_it_speaks_of(signal, advantage):
-    assert grpo(advantage=advantage, terms={"payoff": 1.0, signal: -100.0})[2] < -1e-4
+    assert grpo(advantage=advantage, reward_weights={"payoff": 1.0, signal: -100.0})[2] < -1e-4
 
 
-@pytest.mark.parametrize("settings", [{"dice": "alike"}, {"updates": 2}, {"clip_advantage": 0.5}], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [{"chance_seeds": "shared"}, {"optimizer_steps": 2}, {"advantage_clip": 0.5}],
+    ids=str,
+)
 def test_payoff_raises_the_action_that_pays_under_every_setting(settings):
-    assert grpo(opponents={"random": 1.0} if "dice" in settings else USUAL["opponents"], **settings)[2] > 1e-4
+    assert grpo(opponents={"random": 1.0} if "chance_seeds" in settings else USUAL["opponents"], **settings)[2] > 1e-4
 
 
 LONG = "matrix(payoffs=[[(3, 3), (0, 4)], [(4, 0), (1, 1)]], labels=(COOPERATE, DEFECT), rounds=6, cooperative=True)"
@@ -56,7 +60,7 @@ LONG = "matrix(payoffs=[[(3, 3), (0, 4)], [(4, 0), (1, 1)]], labels=(COOPERATE, 
 @pytest.mark.parametrize("advantage", ADVANTAGES)
 def test_a_round_is_credited_with_what_comes_later(advantage):
     """Over six rounds, defection in the first is never forgiven."""
-    assert grpo(LONG, advantage=advantage, forks=32, opponents={"GrimTrigger": 1.0})[2] < -1e-4
+    assert grpo(LONG, advantage=advantage, group_size=32, opponents={"GrimTrigger": 1.0})[2] < -1e-4
 
 
 def test_the_charge_leads_back_to_the_reference():
@@ -74,7 +78,7 @@ def test_the_bonus_for_entropy_evens_the_actions_out():
 
 def test_updates_deal_out_the_examples_of_an_iteration():
     """Each is learnt from once, in one of the steps."""
-    recipe = GRPORecipe.read({"games": [DILEMMA], "grpo": {**USUAL, "updates": 3, "groups": 1}})
+    recipe = GRPORecipe.read({"games": [DILEMMA], "grpo": {**USUAL, "optimizer_steps": 3, "groups_per_batch": 1}})
     trained, game = Trained(recipe, load("tiny")), make_game(DILEMMA)
     opponents = ByShares(recipe.grpo.opponents, game, trained.hero)
     examples = GRPO(recipe.grpo, game, trained.hero, Key(3), opponents).collect(0).examples

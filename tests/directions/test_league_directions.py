@@ -16,7 +16,7 @@ COORDINATION = (
     "matrix(payoffs=[[(2, 2), (0, 0)], [(0, 0), (2, 2)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
 )
 """Here it pays to do what the other does."""
-USUAL = {"groups": 4, "forks": 8, "loss": {"entropy_coef": 0.0}, "optimizer": OPTIMIZER}
+USUAL = {"groups_per_batch": 4, "group_size": 8, "loss": {"entropy_coef": 0.0}, "optimizer": OPTIMIZER}
 
 
 @pytest.fixture

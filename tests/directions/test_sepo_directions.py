@@ -22,9 +22,9 @@ from stratagem.models.load import load
 
 DEAR = 1e4
 ALONE = {
-    "alpha": 0.0,
-    "beta": 0.0,
-    "gamma": 0.0,
+    "exploitability_weight": 0.0,
+    "collusion_weight": 0.0,
+    "externality_weight": 0.0,
     "loss": {"kl_estimator": "none", "kl_coef": 0.0},
     "optimizer": OPTIMIZER,
 }
@@ -44,21 +44,23 @@ def sepo(game=DILEMMA, key=0, shake=False, **settings):
 
 @pytest.mark.parametrize(("unit", "return_to_go"), WAYS)
 def test_payoff_raises_the_action_that_pays(unit, return_to_go):
-    assert sepo(credit="none", advantage={"unit": unit, "return_to_go": return_to_go})[2] > 1e-3
+    assert sepo(penalty_credit="none", advantage={"unit": unit, "return_to_go": return_to_go})[2] > 1e-3
 
 
-@pytest.mark.parametrize("credit", get_args(SEPOSettings.model_fields["credit"].annotation))
+@pytest.mark.parametrize("credit", get_args(SEPOSettings.model_fields["penalty_credit"].annotation))
 def test_externality_raises_the_action_that_costs_others_less(credit):
     """Whatever the credit of penalties that show in probes: harm shows in the rollouts themselves."""
-    assert sepo(credit=credit, gamma=DEAR)[2] < -1e-3
+    assert sepo(penalty_credit=credit, externality_weight=DEAR)[2] < -1e-3
 
 
 @pytest.mark.parametrize(("unit", "return_to_go"), WAYS)
-@pytest.mark.parametrize("source", get_args(SEPOSettings.model_fields["source"].annotation))
+@pytest.mark.parametrize("source", get_args(SEPOSettings.model_fields["penalty_source"].annotation))
 def test_a_probe_is_taught_to_be_less_exploited(source, unit, return_to_go):
     """Who defects loses nothing to a defector, who cooperates five points."""
     advantage = {"unit": unit, "return_to_go": return_to_go}
-    assert sepo(credit="probe", alpha=DEAR, source=source, advantage=advantage)[2] > 1e-3
+    assert (
+        sepo(penalty_credit="probe", exploitability_weight=DEAR, penalty_source=source, advantage=advantage)[2] > 1e-3
+    )
 
 
 TRUST = "matrix(payoffs=[[(3, 3), (0, 0)], [(0, 0), (1, 1)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
@@ -67,13 +69,13 @@ TRUST = "matrix(payoffs=[[(3, 3), (0, 0)], [(0, 0), (1, 1)]], labels=(COOPERATE,
 
 def test_a_probe_is_taught_against_what_the_pool_pays():
     """The pool begins with COOPERATE, and adversaries with DEFECT: the dear probe outweighs the pool."""
-    assert sepo(TRUST, credit="none")[2] < -1e-3
-    assert sepo(TRUST, credit="probe", alpha=DEAR)[2] > 1e-3
+    assert sepo(TRUST, penalty_credit="none")[2] < -1e-3
+    assert sepo(TRUST, penalty_credit="probe", exploitability_weight=DEAR)[2] > 1e-3
 
 
 def test_a_probe_is_taught_not_to_collude():
     """To defect beside an unconditional cooperator is what the game calls collusion."""
-    assert sepo(credit="probe", beta=DEAR)[2] < -1e-3
+    assert sepo(penalty_credit="probe", collusion_weight=DEAR)[2] < -1e-3
 
 
 def collects(**settings):
@@ -85,13 +87,17 @@ def collects(**settings):
 @pytest.mark.parametrize(("source", "number"), [("pool", 2), ("best_response", 1)])
 def test_the_adversaries_of_a_pool_share_its_penalty(source, number):
     """The spread of a probe's advantages is the weight, divided by how many adversaries there are."""
-    collected = collects(alpha=6.0, source=source, groups=1, rollouts=8).collect(0)
+    collected = collects(exploitability_weight=6.0, penalty_source=source, groups_per_batch=1, group_size=8).collect(0)
     last = [one.columns["advantage"][0] for one in collected.examples[-8:]]
     assert statistics.stdev(last) == pytest.approx(6.0 / number, rel=1e-3)
 
 
 def test_a_best_response_is_worked_out_again_when_it_is_due(monkeypatch):
-    collector, due, now = collects(alpha=1.0, source="best_response", refresh=2), [], 0
+    collector, due, now = (
+        collects(exploitability_weight=1.0, penalty_source="best_response", best_response_every=2),
+        [],
+        0,
+    )
     worked_out = sepo_module.best_responder
     monkeypatch.setattr(sepo_module, "best_responder", lambda *told: due.append(now) or worked_out(*told))
     for now in range(5):
@@ -139,31 +145,36 @@ def dice(hero, kind, sign, **settings):
 
 
 @pytest.mark.parametrize("sign", [UP, DOWN], ids=["it cooperated", "it defected"])
-@pytest.mark.parametrize(("kind", "weight"), [("exploit", "alpha"), ("collusion", "beta")])
+@pytest.mark.parametrize(("kind", "weight"), [("exploit", "exploitability_weight"), ("collusion", "collusion_weight")])
 def test_a_rollout_is_made_rarer_by_the_penalty_that_it_is_charged(hero, kind, weight, sign):
     """Under dice that by chance tie the dearer probes to rollouts that did so."""
-    settings = {"credit": "rollout", "groups": 1, "rollouts": 6, weight: DEAR}
+    settings = {"penalty_credit": "rollout", "groups_per_batch": 1, "group_size": 6, weight: DEAR}
     collected, _, moved = sepo(key=dice(hero, kind, sign, **settings), **settings)
     assert sign * pull(collected.episodes, kind) > 1.0
     assert sign * moved > 1e-3
 
 
-@pytest.mark.parametrize(("kind", "weight"), [("exploit", "alpha"), ("collusion", "beta")])
+@pytest.mark.parametrize(("kind", "weight"), [("exploit", "exploitability_weight"), ("collusion", "collusion_weight")])
 def test_a_shared_penalty_moves_nothing(kind, weight):
-    assert sepo(credit="shared", **{weight: DEAR})[2] == sepo(credit="shared")[2]
+    assert sepo(penalty_credit="shared", **{weight: DEAR})[2] == sepo(penalty_credit="shared")[2]
 
 
 def test_every_way_to_credit_a_penalty_has_a_direction_case():
-    assert set(get_args(SEPOSettings.model_fields["credit"].annotation)) == {"probe", "rollout", "shared", "none"}
-    assert set(get_args(SEPOSettings.model_fields["source"].annotation)) == {"pool", "best_response"}
-    weights = SEPOSettings(alpha=1.0, beta=1.0, gamma=1.0).weights("ipd")
+    assert set(get_args(SEPOSettings.model_fields["penalty_credit"].annotation)) == {
+        "probe",
+        "rollout",
+        "shared",
+        "none",
+    }
+    assert set(get_args(SEPOSettings.model_fields["penalty_source"].annotation)) == {"pool", "best_response"}
+    weights = SEPOSettings(exploitability_weight=1.0, collusion_weight=1.0, externality_weight=1.0).weights("ipd")
     assert set(weights) == {"exploit", "collusion", "externality"}
 
 
 def test_the_charge_leads_back_to_the_reference():
     """All is paid alike, so nothing else moves a policy that has left its base."""
     home = defects(Trained(recipe_of(FLAT), load("tiny")).hero, make_game(FLAT))
-    _, before, moved = sepo(FLAT, credit="none", loss={"kl_coef": 1.0}, shake=True)
+    _, before, moved = sepo(FLAT, penalty_credit="none", loss={"kl_coef": 1.0}, shake=True)
     assert abs(home - before) > 1e-3
     assert (home - before) * moved > 0.0
-    assert sepo(FLAT, credit="none", shake=True)[2] == 0.0
+    assert sepo(FLAT, penalty_credit="none", shake=True)[2] == 0.0

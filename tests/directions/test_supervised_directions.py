@@ -3,9 +3,9 @@
 import pytest
 from two_actions import DILEMMA, OPTIMIZER, defects
 
-from stratagem.algorithms.kl_aims import reached
 from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
 from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.target_policies import reached
 from stratagem.algorithms.trained import hero_of
 from stratagem.algorithms.warm_start import WarmStart
 from stratagem.engines.transformers_engine import TransformersEngine
@@ -37,10 +37,13 @@ def test_kl_sft_goes_towards_the_table(how):
     """In every state: the table of the paper's first opponent likes the first label, that of its third the second."""
     for policy in ("ipd-75", "ipd-25"):
         recipe = KLSFTRecipe.read(
-            {"aims": [{"policy": policy}], "kl_sft": {"num_examples": 5, "batch_size": 5, **ONE_STEP, **ADAPTERS[how]}}
+            {
+                "target_policies": [{"policy": policy}],
+                "kl_sft": {"num_examples": 5, "batch_size": 5, **ONE_STEP, **ADAPTERS[how]},
+            }
         )
         lm = load("tiny")
-        engine, aim = TransformersEngine(lm), recipe.aims[0]
+        engine, aim = TransformersEngine(lm), recipe.target_policies[0]
         before = reached(engine, aim)
         list(kl_sft(lm, recipe))
         after = reached(TransformersEngine(lm), aim)

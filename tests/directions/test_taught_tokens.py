@@ -64,11 +64,11 @@ def test_demonstrated_replies_end_with_the_end_token():
 
 
 def by_sepo(hero, game):
-    return SEPO(Recipe.read({"games": [SPELT], "sepo": {"groups": 1}}).sepo, game, hero, Key(0))
+    return SEPO(Recipe.read({"games": [SPELT], "sepo": {"groups_per_batch": 1}}).sepo, game, hero, Key(0))
 
 
 def by_grpo(hero, game):
-    settings = GRPORecipe.read({"games": [SPELT], "grpo": {"groups": 2}}).grpo
+    settings = GRPORecipe.read({"games": [SPELT], "grpo": {"groups_per_batch": 2}}).grpo
     return GRPO(settings, game, hero, Key(0), ByShares(settings.opponents, game, hero))
 
 

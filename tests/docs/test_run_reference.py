@@ -25,7 +25,13 @@ RECIPE = {
     "validation_episodes": 2,
     "test_episodes": 2,
     "sft": {"num_examples": 40, "epochs": 1, "batch_size": 32},
-    "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "signal_every": 1, "optimizer": {"learning_rate": 1e-3}},
+    "sepo": {
+        "iterations": 2,
+        "group_size": 2,
+        "groups_per_batch": 1,
+        "signal_every": 1,
+        "optimizer": {"learning_rate": 1e-3},
+    },
 }
 CAPITALS = {"NUMBER": r"\d+", "METRIC": r"[^/]+", "TABLE": r"[a-z]+", "CHECK": "|".join(CHECKS)}
 
@@ -82,7 +88,7 @@ def test_the_recipe_of_the_guide_is_one(tmp_path):
     )
     path.write_text(here)
     recipe = read_recipe(path)
-    assert (recipe.games, recipe.sepo.alpha, recipe.sepo.iterations) == (("ipd(rounds=4)",), 5.0, 20)
+    assert (recipe.games, recipe.sepo.exploitability_weight, recipe.sepo.iterations) == (("ipd(rounds=4)",), 5.0, 20)
     with pytest.raises(BadParameter, match=r"sepo\.loss"):
         read_recipe(path, {"train": "all"})
 

@@ -31,8 +31,8 @@ RECIPES = (
     "seed = 0x" + "f" * 5000,
 )
 CHANGES = (
-    ("sepo.alpha", "3"),
-    ("sepo.alpha", "[" * 3000),
+    ("sepo.exploitability_weight", "3"),
+    ("sepo.exploitability_weight", "[" * 3000),
     ("sepo..alpha", "1"),
     (".", "1"),
     ("seed", "1\nx = 2"),

@@ -30,7 +30,7 @@ SAFE = row(pay=0.075, exploit=0.083, safety=0.075 - 1.5 * 0.083)
 
 def test_the_part_that_moved_the_objective_down_is_named():
     worse = row(pay=0.015, exploit=0.080, safety=0.015 - 1.5 * 0.080)
-    (said,) = why_worse("kuhn", SAFE, worse, {"sepo": {"alpha": 4.5}})
+    (said,) = why_worse("kuhn", SAFE, worse, {"sepo": {"exploitability_weight": 4.5}})
     assert said == (
         "Safety got worse by 0.055, mostly by pay, which fell from 0.075 to 0.015 and counts \u22120.060; the rest: "
         "exploit +0.005. Safety is pay \u2212 1.5 exploit. The recipe trains with exploit at 4.5."

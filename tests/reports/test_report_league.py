@@ -23,7 +23,7 @@ SMALL = {
     "exact_budget": 40000,
     "adapter": {"rank": 2},
 }
-STEPS = {"iterations": 2, "groups": 2, "forks": 2, "optimizer": {"learning_rate": 1e-3}}
+STEPS = {"iterations": 2, "groups_per_batch": 2, "group_size": 2, "optimizer": {"learning_rate": 1e-3}}
 
 
 def trained(folder, recipe, trainer):
@@ -37,7 +37,7 @@ def league(tmp_path_factory):
     recipe = LeagueRecipe.read(
         {
             **SMALL,
-            "league": {**STEPS, "keep_every": 1, "crossplay": 2},
+            "league": {**STEPS, "snapshot_every": 1, "crossplay_games": 2},
         }
     )
     return trained(tmp_path_factory.mktemp("league") / "run", recipe, LeagueTrainer)
@@ -70,7 +70,7 @@ def test_the_frozen_pool_stands_on_top(league):
 def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
     learners = {"hunter": {"match": {"rule": "fixed", "opponent": "prey"}}}
     recipe = LeagueRecipe.read(
-        {**SMALL, "learners": learners, "members": {"prey": "AlwaysBet"}, "league": {**STEPS, "crossplay": 2}}
+        {**SMALL, "learners": learners, "members": {"prey": "AlwaysBet"}, "league": {**STEPS, "crossplay_games": 2}}
     )
     run = trained(tmp_path / "run", recipe, LeagueTrainer)
     table_path, page = run.path / "league.json", Page(report_html(run))
@@ -101,7 +101,7 @@ def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
 def test_what_is_taken_from_another_learner_is_no_bound(tmp_path):
     """That one changes, so nothing is learnt of it."""
     learners = {"hunter": {"match": {"rule": "fixed", "opponent": "other"}}, "other": {"match": {"rule": "self"}}}
-    recipe = LeagueRecipe.read({**SMALL, "learners": learners, "league": {**STEPS, "crossplay": 2}})
+    recipe = LeagueRecipe.read({**SMALL, "learners": learners, "league": {**STEPS, "crossplay_games": 2}})
     assert "best_response" not in Page(report_html(trained(tmp_path / "run", recipe, LeagueTrainer))).sections
 
 

@@ -34,21 +34,21 @@ GAME = {
     "validation_episodes": 1,
     "test_episodes": 1,
 }
-FORKED = {"groups": 2, "forks": 2, "updates": 1, "optimizer": RATE}
+FORKED = {"groups_per_batch": 2, "group_size": 2, "optimizer_steps": 1, "optimizer": RATE}
 LEARNT = {"epochs": 1, "batch": 16, "optimizer": RATE}
 RECIPES = {
     "sepo": {
         **GAME,
         "sft": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
-        "sepo": {"iterations": 2, "rollouts": 2, "groups": 1, "optimizer": RATE},
+        "sepo": {"iterations": 2, "group_size": 2, "groups_per_batch": 1, "optimizer": RATE},
     },
-    "grpo": {**GAME, "opponents": ["random"], "grpo": {"iterations": 3, "turns": [0, 1], **FORKED}},
+    "grpo": {**GAME, "opponents": ["random"], "grpo": {"iterations": 3, "prefix_turns": [0, 1], **FORKED}},
     "league": {
         **GAME,
         "opponents": ["random"],
         "evaluate_every": 2,
         "learners": {"main": {"role": "main"}, "exploiter": {"role": "main_exploiter"}},
-        "league": {"iterations": 3, "keep_every": 1, "crossplay": 1, **FORKED},
+        "league": {"iterations": 3, "snapshot_every": 1, "crossplay_games": 1, **FORKED},
     },
     "scopal": {
         "games": ["kuhn(hands=1)"],
@@ -71,7 +71,7 @@ RECIPES = {
         "seats": {"shaper": {"learner": "shaper", "optimizer": RATE}, "naive": {"learner": "naive", "optimizer": RATE}},
     },
     "kl_sft": {
-        "aims": [{"policy": "ipd-cooperative", "seat": 0}],
+        "target_policies": [{"policy": "ipd-cooperative", "seat": 0}],
         "kl_sft": {"num_examples": 10, "epochs": 8, "batch_size": 5, "optimizer": RATE},
     },
 }
@@ -92,8 +92,8 @@ test_episodes = 1
 rank = 1
 [grpo]
 iterations = 1
-groups = 1
-forks = 2
+groups_per_batch = 1
+group_size = 2
 signal_every = 0
 """
 PLAYERS = ["random", "AlwaysBet", "NashApprox"]

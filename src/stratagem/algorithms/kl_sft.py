@@ -5,7 +5,8 @@ For a prompt c with a target p over two labels the loss is
     KL(p, pi) = sum over both labels of  p(a | c) (log p(a | c) - log pi(a | c))
 
 with pi over the whole vocabulary, so that what is no label becomes rare too. The paper copies 1,000 prompts of one
-model into another; a table of the five states is a teacher like any other. A model may learn several aims at once.
+model into another; a table of the five states is a teacher like any other. A model may learn several target policies
+at once.
 When not: to learn from samples, take `sft`; it is the same on average and needs no distribution.
 """
 
@@ -17,9 +18,9 @@ from typing import Literal
 import torch
 from pydantic import Field, field_validator
 
-from stratagem.algorithms.kl_aims import Aim, examples_of
 from stratagem.algorithms.recipe_file import AnyRecipe
 from stratagem.algorithms.sft import SFTSettings, sft
+from stratagem.algorithms.target_policies import TargetPolicy, examples_of
 from stratagem.engines.base import Engine
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
@@ -57,7 +58,7 @@ class KLSFTRecipe(AnyRecipe):
     """By which algorithm it learns."""
     model: str = "tiny"
     """The base, as `stratagem players` names models."""
-    aims: tuple[Aim, ...] = Field(min_length=1)
+    target_policies: tuple[TargetPolicy, ...] = Field(min_length=1)
     """What each seat is to begin with; one model learns them all."""
     kl_sft: KLSFTSettings = KLSFTSettings()
     """How they are learnt."""
@@ -72,7 +73,7 @@ class KLSFTRecipe(AnyRecipe):
     @property
     def steps(self) -> int:
         """How many steps it takes; an aim with several styles has as many prompts in each."""
-        prompts = sum(-(-self.kl_sft.num_examples // len(aim.styles)) * len(aim.styles) for aim in self.aims)
+        prompts = sum(-(-self.kl_sft.num_examples // len(aim.styles)) * len(aim.styles) for aim in self.target_policies)
         return self.kl_sft.steps(prompts)
 
 
@@ -91,11 +92,11 @@ def kl_sft(lm: LanguageModel, recipe: KLSFTRecipe) -> Iterator[Report]:
 
 
 def aimed(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:
-    """The examples of all aims."""
+    """Examples of all target policies."""
     settings = recipe.kl_sft
     return [
         example
-        for number, aim in enumerate(recipe.aims)
+        for number, aim in enumerate(recipe.target_policies)
         for example in examples_of(engine, aim, settings.num_examples, key.at("aim", number), settings.episodes)
     ]
 

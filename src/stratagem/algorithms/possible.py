@@ -54,7 +54,7 @@ def check_games(recipe: Recipe, games: Sequence[Game[Any]]) -> None:
     for game in games:
         pools(game)  # which says for what games there are any
         if recipe.sepo.asks_best_responses(game.spec.family):
-            _check("sepo.source", "best_response", game, lambda game: best_responder(game, policy, budget))
+            _check("sepo.penalty_source", "best_response", game, lambda game: best_responder(game, policy, budget))
         if recipe.checkpoint_metric == "exploitability":
             _check("checkpoint_metric", "exploitability", game, lambda game: exact(game, policy, budget))
         elif game.spec.name not in WEIGHTS:

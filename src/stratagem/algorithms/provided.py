@@ -96,14 +96,14 @@ GRPO = Provided(
     name="GRPO",
     loss=_POLICY,
     advantage=frozenset({"group", "round", "role", "weight"}),
-    weights="`terms`",
+    weights="`reward_weights`",
 )
 LEAGUE = Provided(name="a league", loss=GRPO.loss, advantage=GRPO.advantage, weights=GRPO.weights)
 SEPO = Provided(
     name="SEPO",
     loss=_POLICY,
     advantage=frozenset({"group", "round", "role"}),
-    weights="`alpha`, `beta` and `gamma`",
+    weights="`exploitability_weight`, `collusion_weight` and `externality_weight`",
 )
 SHAPELLM = Provided(
     name="ShapeLLM",

@@ -46,16 +46,16 @@ class Recipe(PolicyRecipe):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if not MODES[self.mode].exact and (
-            self.sepo.source == "best_response" or self.checkpoint_metric == "exploitability"
+            self.sepo.penalty_source == "best_response" or self.checkpoint_metric == "exploitability"
         ):
             exact = ", ".join(name for name, mode in MODES.items() if mode.exact)
             raise ValueError(
-                f"in the mode {self.mode} a model states no probabilities, so `sepo.source` can only be `pool` and "
-                f"`checkpoint_metric` only `safety`; modes that state them are {exact}"
+                f"in the mode {self.mode} a model states no probabilities, so `sepo.penalty_source` can only be `pool` "
+                f"and `checkpoint_metric` only `safety`; modes that state them are {exact}"
             )
         return self
 
 
 def read_recipe(path: Path, changes: Mapping[str, str] | None = None) -> Recipe:
-    """The recipe in a file, with some settings changed: `{"sepo.alpha": "3"}`."""
+    """The recipe in a file, with some settings changed: `{"sepo.exploitability_weight": "3"}`."""
     return Recipe.read(recipe_data(path, changes))

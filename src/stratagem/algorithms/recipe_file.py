@@ -41,7 +41,7 @@ _DEEPEST = 32
 
 
 def recipe_data(path: Path, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """What a recipe's file says, with some settings changed: `{"sepo.alpha": "3"}`.
+    """What a recipe's file says, with some settings changed: `{"sepo.exploitability_weight": "3"}`.
 
     A file may say `extends = ["a.toml", "b.toml"]`, by paths from its own: what each sets takes the place of what the
     ones before it set, and its own settings the place of theirs.
@@ -125,7 +125,7 @@ def _change(data: dict[str, object], place: str, value: str) -> None:
     """Set `a.b` to a TOML value, or to a text where it is none."""
     *tables, name = place.split(".")
     if len(tables) > _DEEPEST or not all((*tables, name)):
-        raise BadParameter(f"{place[:100]} is no place of a setting: write it as sepo.alpha.")
+        raise BadParameter(f"{place[:100]} is no place of a setting: write it as sepo.exploitability_weight.")
     for table in tables:
         inner = data.setdefault(table, {})
         if not isinstance(inner, dict):

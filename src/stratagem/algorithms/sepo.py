@@ -59,7 +59,7 @@ class SEPO:
         key = self.key.at("iteration", iteration)
         self._counts.clear()
         asked = [("train", opponent) for opponent in self._pools["train"]]
-        asked += self._probes(iteration) if self.settings.credit != "none" else []
+        asked += self._probes(iteration) if self.settings.penalty_credit != "none" else []
         bouts = self._bouts(asked, key, iteration)
         trained = [bout for bout in bouts if bout.kind == "train"]
         probed = [bout for bout in bouts if bout.kind != "train"]
@@ -87,11 +87,11 @@ class SEPO:
     def terms(self) -> frozenset[str]:
         """What is paid and charged for."""
         costly = {name for name, cost in self.costs.items() if cost}
-        return frozenset({"payoff"} | (costly & {"externality"} if self.settings.credit == "none" else costly))
+        return frozenset({"payoff"} | (costly & {"externality"} if self.settings.penalty_credit == "none" else costly))
 
     @property
     def _by_probe(self) -> bool:
-        return self.settings.credit == "probe"
+        return self.settings.penalty_credit == "probe"
 
     def _bouts(self, asked: Sequence[tuple[str, Player]], key: Key, iteration: int) -> list[_Bout]:
         """Groups of episodes against each, all played at once."""
@@ -106,7 +106,7 @@ class SEPO:
         match = Match(self.game, [self.hero, *[opponent] * (self.game.spec.seats - 1)])
         name = f"{self.game.spec.name}/{iteration}/{kind}/{opponent.name}"
         at = key.at(kind, opponent.name)
-        groups, rollouts = self.settings.groups, self.settings.rollouts
+        groups, rollouts = self.settings.groups_per_batch, self.settings.group_size
         return grouped(match, groups, rollouts, at, name=name, before=iteration * groups)
 
     def _probes(self, iteration: int) -> list[tuple[str, Player]]:
@@ -119,9 +119,9 @@ class SEPO:
         return found
 
     def _adversaries(self, iteration: int) -> Sequence[Player]:
-        if self.settings.source == "pool":
+        if self.settings.penalty_source == "pool":
             return self._pools["exploit"]
-        if self._responder is None or iteration % self.settings.refresh == 0:
+        if self._responder is None or iteration % self.settings.best_response_every == 0:
             self._responder = best_responder(self.game, self.hero, self.budget)
         return [self._responder]
 
@@ -132,7 +132,7 @@ class SEPO:
             weights = {"payoff": 1.0}
             if self.costs["externality"]:
                 terms["externality"], weights["externality"] = signalled("externality"), -self.costs["externality"]
-            if self.settings.credit in ("rollout", "shared"):
+            if self.settings.penalty_credit in ("rollout", "shared"):
                 for kind in ("exploit", "collusion"):
                     if charged := self._charged(bout, [probe for probe in probed if probe.kind == kind], kind):
                         terms[kind], weights[kind] = charged, -self.costs[kind]
@@ -145,7 +145,7 @@ class SEPO:
         each = [[penalty(kind, episode) for episode in probe.episodes] for probe in probes]
         by_rollout = [math.fsum(column) / len(column) for column in zip(*each, strict=True)]
         mean = math.fsum(by_rollout) / len(by_rollout)
-        shared = self.settings.credit == "shared"
+        shared = self.settings.penalty_credit == "shared"
         charge = {e.id: mean if shared else own for e, own in zip(bout.episodes, by_rollout, strict=True)}
 
         def term(episode: Episode) -> Mapping[int, float]:
@@ -168,7 +168,7 @@ class SEPO:
 
         A best response never gains less than nothing, so where a few episodes say so, that is their noise.
         """
-        if bout.kind != "exploit" or self.settings.source == "best_response":
+        if bout.kind != "exploit" or self.settings.penalty_source == "best_response":
             return True
         return math.fsum(shortfall(episode) for episode in bout.episodes) > 0.0
 

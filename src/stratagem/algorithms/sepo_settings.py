@@ -15,6 +15,14 @@ from stratagem.learning.losses.catalogue import NamedLoss, read_loss
 from stratagem.learning.optimizer import OptimizerSettings
 
 REPLACED = {
+    "rollouts": "group_size",
+    "groups": "groups_per_batch",
+    "credit": "penalty_credit",
+    "source": "penalty_source",
+    "refresh": "best_response_every",
+    "alpha": "exploitability_weight",
+    "beta": "collusion_weight",
+    "gamma": "externality_weight",
     "optimiser": "optimizer",
     "kl": "loss = { kl_coef = ... }",
     "clip": "loss = { clip_range_low = ..., clip_range_high = ... }",
@@ -25,17 +33,17 @@ REPLACED = {
 
 
 class SEPOSettings(ObjectiveSettings):
-    """How SEPO trains."""
+    """SEPO's iterations and penalties."""
 
     provided: ClassVar[Provided] = SEPO
     replaced: ClassVar[Mapping[str, str]] = REPLACED
 
     iterations: int = Field(default=100, ge=1)
-    """How often it plays and learns; each is a step."""
-    rollouts: int = Field(default=4, ge=2)
-    """How many rollouts make a group (K)."""
-    groups: int = Field(default=2, ge=1)
-    """How many groups there are for each opponent in an iteration; the hero's seat rotates between them."""
+    """Number of iterations, each of rollouts and one optimizer step."""
+    group_size: int = Field(default=4, ge=2)
+    """Number of rollouts in a group (SEPO's K)."""
+    groups_per_batch: int = Field(default=2, ge=1)
+    """Number of groups for each opponent in an iteration; the agent's seat rotates from group to group."""
     loss: NamedLoss = read_loss("sepo")
     """The loss of a batch, by name with its parameters. The default is the clipped surrogate with a one-sided KL
     penalty, divided by the number of decisions."""
@@ -43,35 +51,43 @@ class SEPOSettings(ObjectiveSettings):
     """The estimator of the advantage, by name with its parameters. The default compares each round with the same round
     of the other rollouts, by all that comes from it on; `{ return_to_go = false }` takes what it paid itself (the
     paper's), and `{ unit = "episode" }` compares whole episodes."""
-    credit: Literal["probe", "rollout", "shared", "none"] = "probe"
+    penalty_credit: Literal["probe", "rollout", "shared", "none"] = "probe"
     """Who answers for a penalty: the decisions of the probe that showed it; the rollout that it is subtracted from (the
     paper's); all rollouts of a group alike, which cancels; nobody, so that only pay and externality count."""
-    source: Literal["pool", "best_response"] = "pool"
-    """Who the adversaries are: the exploit pool, or the exact best response to the policy."""
-    refresh: int = Field(default=5, ge=1)
-    """After how many iterations a best response is worked out again."""
-    alpha: float | None = Field(default=None, ge=0.0)
-    """What exploitability costs; None is the game's own."""
-    beta: float | None = Field(default=None, ge=0.0)
-    """What collusion costs."""
-    gamma: float | None = Field(default=None, ge=0.0)
-    """What harm to others costs."""
+    penalty_source: Literal["pool", "best_response"] = "pool"
+    """Adversaries of the exploitability penalty: the exploit pool, or the exact best response to the policy."""
+    best_response_every: int = Field(default=5, ge=1)
+    """Iterations between two computations of the best response."""
+    exploitability_weight: float | None = Field(default=None, ge=0.0)
+    """Weight of the exploitability penalty (SEPO's alpha); None is the game's own."""
+    collusion_weight: float | None = Field(default=None, ge=0.0)
+    """Weight of the collusion penalty (SEPO's beta); None is the game's own."""
+    externality_weight: float | None = Field(default=None, ge=0.0)
+    """Weight of the externality penalty (SEPO's gamma); None is the game's own."""
     signal_every: int = Field(default=5, ge=0)
     """After how many iterations it is measured what gradient each term of the reward brings; 0 never measures."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5)
-    """How the weights are moved."""
+    """Optimizer of the policy."""
 
     @property
-    def updates(self) -> int:
-        """Steps of the optimizer in an iteration."""
+    def optimizer_steps(self) -> int:
+        """Optimizer steps of an iteration."""
         return 1
 
     def weights(self, family: str) -> dict[str, float]:
         """The cost of each penalty in a game of this family."""
         own: dict[str, float] = WEIGHTS.get(family, Weights(0.0, 0.0, 0.0))._asdict()
-        given = {"exploit": self.alpha, "collusion": self.beta, "externality": self.gamma}
+        given = {
+            "exploit": self.exploitability_weight,
+            "collusion": self.collusion_weight,
+            "externality": self.externality_weight,
+        }
         return {name: own[name] if given[name] is None else float(given[name] or 0.0) for name in own}
 
     def asks_best_responses(self, family: str) -> bool:
         """Whether the best response to the policy is worked out in a game of this family."""
-        return self.source == "best_response" and self.credit != "none" and self.weights(family)["exploit"] > 0.0
+        return (
+            self.penalty_source == "best_response"
+            and self.penalty_credit != "none"
+            and self.weights(family)["exploit"] > 0.0
+        )

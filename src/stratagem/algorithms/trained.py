@@ -61,7 +61,7 @@ class Trained:
         self.name = name
         self.seed = recipe.seed if seed is None else seed
         stage = recipe.stage
-        optimizer = Optimizer(self._weights(), stage.optimizer, stage.iterations * stage.updates)
+        optimizer = Optimizer(self._weights(), stage.optimizer, stage.iterations * stage.optimizer_steps)
         self.engine = engine or TransformersEngine(self.lm)
         self.hero = hero_of(recipe, self.engine, self.adapter or "", name)
         policy = Policy(
@@ -86,7 +86,7 @@ class Trained:
     @property
     def taken(self) -> int:
         """How many iterations were learnt from."""
-        return self.learner.optimizer.taken // self.recipe.stage.updates
+        return self.learner.optimizer.taken // self.recipe.stage.optimizer_steps
 
     def _weights(self) -> Sequence[Any]:
         if self.adapter is None:
@@ -100,7 +100,7 @@ class Trained:
         Where there are several, the examples are dealt out among them, and what the policy said before the first counts
         in all.
         """
-        updates = self.recipe.stage.updates
+        updates = self.recipe.stage.optimizer_steps
         if updates == 1:
             reports = [self.learner.step(examples)]
         else:
@@ -112,7 +112,7 @@ class Trained:
 
     def skip(self) -> None:
         """An iteration without any gradient."""
-        for _ in range(self.recipe.stage.updates):
+        for _ in range(self.recipe.stage.optimizer_steps):
             self._skipped()
 
     def _skipped(self) -> Report:

@@ -25,7 +25,9 @@ from stratagem.runs.resume import resume_by_force
 
 def train(
     recipe: Annotated[Path, typer.Argument(help="A recipe in TOML, or, with --resume, the folder of a run.")],
-    changes: Annotated[list[str] | None, typer.Option("--set", help="A setting to change, as sepo.alpha=3.")] = None,
+    changes: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting to change, as sepo.exploitability_weight=3.")
+    ] = None,
     into: Annotated[Path | None, typer.Option("--out", help="The run's folder; by default runs/NAME-SEED.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run where it stopped.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at what a check of the training finds.")] = False,
@@ -91,7 +93,7 @@ _KEY = ("pay", "validation/exploit", "validation/safety", "exact/exploitability"
 def _change(text: str) -> tuple[str, str]:
     place, equals, value = text.partition("=")
     if not equals or not place:
-        raise BadParameter(f"--set {text} changes nothing: write it as --set sepo.alpha=3.")
+        raise BadParameter(f"--set {text} changes nothing: write it as --set sepo.exploitability_weight=3.")
     return place.strip(), value.strip()
 
 

@@ -11,7 +11,11 @@ from stratagem.games.catalogue import make_game
 from stratagem.reports.files import Figure, Row
 from stratagem.reports.numbers import differs, number, signed
 
-_KEYS = {"exploit": "alpha", "collusion": "beta", "externality": "gamma"}
+_KEYS = {
+    "exploit": "exploitability_weight",
+    "collusion": "collusion_weight",
+    "externality": "externality_weight",
+}
 """By what names a recipe changes the weights."""
 
 

@@ -19,7 +19,13 @@ LITTLE = "diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY])"
 
 def collected(game, model="tiny", style="plain", iteration=0, **settings):
     recipe = GRPORecipe.read(
-        {"games": [game], "model": model, "style": style, "temperature": 1.0, "grpo": {"groups": 3, **settings}}
+        {
+            "games": [game],
+            "model": model,
+            "style": style,
+            "temperature": 1.0,
+            "grpo": {"groups_per_batch": 3, **settings},
+        }
     )
     hero = Trained(recipe, load(model)).hero
     made = make_game(game)
@@ -35,7 +41,7 @@ def forks_of(found):
 
 
 def test_forks_begin_where_others_played_up_to_and_the_seat_goes_round():
-    found = collected("tic-tac-toe", turns=(1, 3), opponents={"random": 1.0})
+    found = collected("tic-tac-toe", prefix_turns=(1, 3), opponents={"random": 1.0})
     parents = {episode.id: episode for episode in found.episodes if episode.purpose == "warm_up"}
     groups = forks_of(found)
     assert [len(group) for group in groups.values()] == [4, 4, 4]
@@ -55,7 +61,7 @@ def test_the_next_iteration_goes_on_with_the_next_seat():
 
 
 def test_where_a_batch_is_not_stratified_seats_are_drawn_and_how_often_each_came_up_is_counted():
-    settings = {"groups": 10, "forks": 2, "opponents": {"random": 1.0}}
+    settings = {"groups_per_batch": 10, "group_size": 2, "opponents": {"random": 1.0}}
     even, drawn = (collected("kuhn(hands=1)", stratified=one, **settings) for one in (True, False))
     for found, wanted in ((even, [0, 1] * 5), (drawn, None)):
         seats = [group[0].seat_of(0) for group in forks_of(found).values()]
@@ -76,25 +82,25 @@ def test_against_others_only_the_hero_learns_and_against_itself_all_seats_do():
         assert max(sum(name == one for name, _ in seats) for one, _ in seats) == learning
 
 
-@pytest.mark.parametrize("dice", ["own", "alike"])
-def test_the_others_may_throw_alike_dice(dice):
-    found = collected("ipd(rounds=1)", groups=6, forks=8, dice=dice, opponents={"random": 1.0})
+@pytest.mark.parametrize("seeds", ["independent", "shared"])
+def test_shared_chance_seeds_make_the_others_act_alike(seeds):
+    found = collected("ipd(rounds=1)", groups_per_batch=6, group_size=8, chance_seeds=seeds, opponents={"random": 1.0})
     acts = {who: [] for who in ("hero", "other")}
     for group in forks_of(found).values():
         for who, rows in (("hero", True), ("other", False)):
             acts[who].append({r.action for episode in group for r in episode.decisions if bool(r.calls) == rows})
-    assert [len(said) for said in acts["other"]] == [1 if dice == "alike" else 2] * 6
+    assert [len(said) for said in acts["other"]] == [1 if seeds == "shared" else 2] * 6
     assert max(len(said) for said in acts["hero"]) == 2
 
 
 def test_who_learns_in_all_seats_throws_dice_of_its_own_in_each():
-    found = collected("ipd(rounds=1)", groups=6, forks=8, dice="alike", opponents={"self": 1.0})
+    found = collected("ipd(rounds=1)", groups_per_batch=6, group_size=8, chance_seeds="shared", opponents={"self": 1.0})
     for group in forks_of(found).values():
         assert all(len({e.decisions[seat].action for e in group}) == 2 for seat in range(2))
 
 
 def test_opponents_are_drawn_by_their_shares():
-    found = collected("ipd(rounds=1)", groups=40, forks=2, opponents={"TitForTat": 3.0, "random": 1.0})
+    found = collected("ipd(rounds=1)", groups_per_batch=40, group_size=2, opponents={"TitForTat": 3.0, "random": 1.0})
     met = [next(name for name in group[0].players if "policy" not in name) for group in forks_of(found).values()]
     share = sum("TitForTat" in name for name in met) / len(met)
     assert len(met) == 40
@@ -102,7 +108,7 @@ def test_opponents_are_drawn_by_their_shares():
 
 
 def test_an_episode_is_worth_more_than_its_group_by_hand():
-    found = collected("kuhn(hands=1)", forks=6, advantage={"normalize_std": False}, opponents={"random": 1.0})
+    found = collected("kuhn(hands=1)", group_size=6, advantage={"normalize_std": False}, opponents={"random": 1.0})
     expected = []
     for group in forks_of(found).values():
         pay = np.array([episode.payoffs[episode.seat_of(0)] for episode in group])
@@ -115,9 +121,9 @@ def test_an_episode_is_worth_more_than_its_group_by_hand():
 
 
 def test_an_advantage_beyond_the_bound_is_cut():
-    settings = {"forks": 6, "opponents": {"random": 1.0}}
+    settings = {"group_size": 6, "opponents": {"random": 1.0}}
     whole = collected("kuhn(hands=1)", **settings)
-    cut = collected("kuhn(hands=1)", clip_advantage=0.5, **settings)
+    cut = collected("kuhn(hands=1)", advantage_clip=0.5, **settings)
     for one, other in zip(whole.examples, cut.examples, strict=True):
         assert other.columns["advantage"] == tuple(max(-0.5, min(0.5, value)) for value in one.columns["advantage"])
     assert any(abs(value) > 0.5 for example in whole.examples for value in example.columns["advantage"])
@@ -131,10 +137,10 @@ def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(of):
         LITTLE,
         "small",
         "bare",
-        groups=1,
-        forks=2,
+        groups_per_batch=1,
+        group_size=2,
         advantage={"type": "per_order", "weight_coef": 10.0, "of": {"type": of, "normalize_std": False}},
-        terms={"parts": 1.0, "outcome": 0.5},
+        reward_weights={"parts": 1.0, "outcome": 0.5},
         opponents={"hold": 1.0},
     )
     (group,) = forks_of(found).values()
@@ -165,7 +171,15 @@ def test_orders_are_worth_what_they_did_on_every_one_of_their_tokens(of):
 
 def test_behind_the_horizon_the_position_is_paid():
     game = "diplomacy(until=1902, only=[FRANCE, GERMANY, ITALY])"
-    found = collected(game, "small", "bare", opponents={"random": 1.0}, horizon=2, groups=2, turns=(0, 1))
+    found = collected(
+        game,
+        "small",
+        "bare",
+        opponents={"random": 1.0},
+        horizon_phases=2,
+        groups_per_batch=2,
+        prefix_turns=(0, 1),
+    )
     parents = {episode.id: episode for episode in found.episodes if episode.purpose == "warm_up"}
     told = [episode for group in forks_of(found).values() for episode in group]
     assert len(told) == 8
@@ -184,7 +198,13 @@ def test_behind_the_horizon_the_position_is_paid():
 def test_signals_are_charged_to_the_round_that_they_speak_of():
     """Also in forks that begin in the middle: a seat's pieces have, round by round, what the record says of it."""
     terms = {"payoff": 1.0, "externality": -2.0, "collusion": -1.0}
-    found = collected("ipd(rounds=4)", terms=terms, turns=(0, 3), groups=6, opponents={"random": 1.0})
+    found = collected(
+        "ipd(rounds=4)",
+        reward_weights=terms,
+        prefix_turns=(0, 3),
+        groups_per_batch=6,
+        opponents={"random": 1.0},
+    )
     seen = set()
     for group in forks_of(found).values():
         for episode in group:
@@ -199,7 +219,7 @@ def test_signals_are_charged_to_the_round_that_they_speak_of():
 
 
 def test_in_self_play_a_seat_is_compared_with_the_same_seat_of_the_other_forks():
-    found = collected("kuhn(hands=1)", forks=6, advantage={"normalize_std": False}, opponents={"self": 1.0})
+    found = collected("kuhn(hands=1)", group_size=6, advantage={"normalize_std": False}, opponents={"self": 1.0})
     expected = []
     for group in forks_of(found).values():
         mean = np.mean([episode.payoffs for episode in group], axis=0)
@@ -212,8 +232,12 @@ def test_in_self_play_a_seat_is_compared_with_the_same_seat_of_the_other_forks()
 
 
 def test_the_tokens_of_an_order_have_the_credit_of_that_order():
-    settings = {"terms": {"parts": 1.0}, "advantage": "per_order(weight_coef=10.0)", "opponents": {"hold": 1.0}}
-    found = collected(LITTLE, "small", "bare", groups=1, forks=2, **settings)
+    settings = {
+        "reward_weights": {"parts": 1.0},
+        "advantage": "per_order(weight_coef=10.0)",
+        "opponents": {"hold": 1.0},
+    }
+    found = collected(LITTLE, "small", "bare", groups_per_batch=1, group_size=2, **settings)
     vocabulary, differ = served("small").engine.vocabulary, 0
     rows = [row for group in forks_of(found).values() for episode in group for row in episode.decisions if row.calls]
     for row, example in zip(rows, found.examples, strict=True):
@@ -228,7 +252,15 @@ def test_the_tokens_of_an_order_have_the_credit_of_that_order():
 
 
 def test_what_a_decision_was_paid_stands_at_one_of_its_pieces():
-    found = collected(LITTLE, "small", "bare", groups=1, forks=2, advantage="per_order", opponents={"hold": 1.0})
+    found = collected(
+        LITTLE,
+        "small",
+        "bare",
+        groups_per_batch=1,
+        group_size=2,
+        advantage="per_order",
+        opponents={"hold": 1.0},
+    )
     for group in forks_of(found).values():
         for episode in group:
             seat = episode.seat_of(0)

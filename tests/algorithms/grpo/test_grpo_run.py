@@ -26,7 +26,14 @@ DILEMMA = {
     "validation_episodes": 2,
     "test_episodes": 2,
     "temperature": 1.0,
-    "grpo": {"iterations": 8, "groups": 2, "forks": 8, "updates": 2, "opponents": {"random": 1.0}, "optimizer": RATE},
+    "grpo": {
+        "iterations": 8,
+        "groups_per_batch": 2,
+        "group_size": 8,
+        "optimizer_steps": 2,
+        "opponents": {"random": 1.0},
+        "optimizer": RATE,
+    },
 }
 FORKED = {
     "games": ["kuhn"],
@@ -35,7 +42,14 @@ FORKED = {
     "validation_episodes": 2,
     "test_episodes": 2,
     "sft": {"teacher": "random", "num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
-    "grpo": {"iterations": 3, "groups": 2, "forks": 2, "turns": [0, 3], "updates": 2, "optimizer": RATE},
+    "grpo": {
+        "iterations": 3,
+        "groups_per_batch": 2,
+        "group_size": 2,
+        "prefix_turns": [0, 3],
+        "optimizer_steps": 2,
+        "optimizer": RATE,
+    },
 }
 
 OPENING = {
@@ -51,10 +65,10 @@ OPENING = {
     "temperature": 1.0,
     "grpo": {
         "iterations": 2,
-        "groups": 1,
-        "forks": 2,
-        "turns": [0, 1],
-        "terms": {"parts": 1.0},
+        "groups_per_batch": 1,
+        "group_size": 2,
+        "prefix_turns": [0, 1],
+        "reward_weights": {"parts": 1.0},
         "opponents": {"hold": 1.0},
         "optimizer": RATE,
     },
@@ -96,7 +110,7 @@ def test_in_one_round_of_the_dilemma_it_learns_to_defect(dilemma):
 
 def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
     """The adapter becomes part of a base of the run's own, on which the next adapter begins."""
-    less = {"iterations": 1, "groups": 1, "forks": 2}
+    less = {"iterations": 1, "groups_per_batch": 1, "group_size": 2}
     data = {**DILEMMA, "model": f"run:{dilemma.path}@last", "grpo": {**DILEMMA["grpo"], **less}}
     recipe, run = begun(tmp_path / "run", data)
     GRPOTrainer(recipe, run).train()
@@ -182,27 +196,30 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"grpo": {"turns": [4, 2]}}, "`turns` are two numbers"),
+        ({"grpo": {"prefix_turns": [4, 2]}}, "`prefix_turns` are two numbers"),
         (
-            {"grpo": {"terms": {"glory": 1.0}}},
+            {"grpo": {"reward_weights": {"glory": 1.0}}},
             "no term 'glory': terms are payoff, parts, outcome, ext",
         ),
         ({"grpo": {"opponents": {"random": -1.0}}}, "shares that are not negative"),
-        ({"grpo": {"forks": 1}}, "grpo.forks"),
-        ({"grpo": {"horizon": 1}}, "kuhn does not say what a position is worth"),
-        ({"grpo": {"horizon": 1, "terms": {"outcome": 1.0}}}, "the term outcome would not be paid"),
+        ({"grpo": {"group_size": 1}}, "grpo.group_size"),
+        ({"grpo": {"horizon_phases": 1}}, "kuhn does not say what a position is worth"),
+        ({"grpo": {"horizon_phases": 1, "reward_weights": {"outcome": 1.0}}}, "the term outcome would not be paid"),
         (
-            {"games": ["public-goods"], "grpo": {"terms": {"payoff": 1.0, "collusion": -1.0}}},
+            {"games": ["public-goods"], "grpo": {"reward_weights": {"payoff": 1.0, "collusion": -1.0}}},
             "public-goods has no signal collusion",
         ),
-        ({"grpo": {"terms": {"payoff": 1.0, "parts": 1.0}}}, "kuhn does not say what the pieces of an action were"),
+        (
+            {"grpo": {"reward_weights": {"payoff": 1.0, "parts": 1.0}}},
+            "kuhn does not say what the pieces of an action were",
+        ),
         ({"grpo": {"advantage": "per_order(combine=multiply)"}}, "set no advantage per_order"),
         (
-            {"games": ["diplomacy(until=1901, judged=False)"], "grpo": {"terms": {"outcome": 1.0}}},
+            {"games": ["diplomacy(until=1901, judged=False)"], "grpo": {"reward_weights": {"outcome": 1.0}}},
             "does not say what the pieces of an action were worth: set no outcome",
         ),
         ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),
-        ({"grpo": {"warm_up": "dumbbot"}}, "dumbbot"),
+        ({"grpo": {"prefix_player": "dumbbot"}}, "dumbbot"),
         ({"checkpoint_metric": "safety"}, "`checkpoint_metric` cannot be safety in kuhn"),
         ({"train": "all", "grpo": {"loss": "grpo"}}, "left as a reference, which `grpo.loss` reads"),
         ({"reference": {"type": "ema"}}, "acts by the KL penalty of `grpo.loss` alone"),

@@ -44,13 +44,13 @@ DATA = {
     },
     "league": {
         "iterations": 5,
-        "groups": 2,
-        "forks": 4,
-        "keep_every": 2,
-        "loaded": 2,
+        "groups_per_batch": 2,
+        "group_size": 4,
+        "snapshot_every": 2,
+        "max_loaded_adapters": 2,
         "results_decay": 0.9,
-        "crossplay": 1,
-        "shown": 2,
+        "crossplay_games": 1,
+        "crossplay_snapshots": 2,
         "optimizer": {"learning_rate": 1e-3},
     },
 }
@@ -130,7 +130,7 @@ def test_only_the_seat_that_asked_learns(tmp_path, monkeypatch):
         return learn(self, examples)
 
     monkeypatch.setattr(Trained, "learn", seen)
-    league = {**DATA["league"], "iterations": 3, "keep_every": 3}
+    league = {**DATA["league"], "iterations": 3, "snapshot_every": 3}
     run = trained(tmp_path / "run", learners={"main": {"match": {"rule": "self"}}}, league=league)
     said = [Counter(), Counter()]
     for episode in read_episodes(run.record):
@@ -143,7 +143,7 @@ def test_only_the_seat_that_asked_learns(tmp_path, monkeypatch):
 
 def test_a_group_is_one_result_of_each_pair(tmp_path):
     """Two groups of four rollouts an iteration, all of one learner against one member."""
-    league = {**DATA["league"], "iterations": 2, "keep_every": 2, "results_decay": 1.0}
+    league = {**DATA["league"], "iterations": 2, "snapshot_every": 2, "results_decay": 1.0}
     run = trained(
         tmp_path / "run", learners={"main": {"match": {"rule": "fixed", "opponent": "bettor"}}}, league=league
     )
@@ -349,7 +349,7 @@ def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(who
     ],
 )
 def test_every_rule_trains(tmp_path, match):
-    league = {**DATA["league"], "iterations": 2, "history": 1, "keep_every": 1}
+    league = {**DATA["league"], "iterations": 2, "max_snapshots": 1, "snapshot_every": 1}
     run = trained(tmp_path / "run", learners={"main": {"match": match}}, league=league)
     met = {
         name.partition("@")[0]
@@ -366,7 +366,7 @@ def test_every_rule_trains(tmp_path, match):
 
 
 def test_searches_are_members_too(tmp_path):
-    league = {**DATA["league"], "iterations": 1, "groups": 4, "forks": 2}
+    league = {**DATA["league"], "iterations": 1, "groups_per_batch": 4, "group_size": 2}
     match = {"rule": "pfsp", "weighting": "uniform"}
     run = trained(
         tmp_path / "run",
@@ -386,7 +386,7 @@ def test_searches_are_members_too(tmp_path):
 
 def test_who_is_matched_by_ratings_goes_on_with_the_same_ratings(tmp_path):
     """Broken off two iterations after the others were rated last."""
-    league = {**DATA["league"], "iterations": 6, "keep_every": 3}
+    league = {**DATA["league"], "iterations": 6, "snapshot_every": 3}
     near = {"learners": {"main": {"match": {"rule": "rating_near", "width": 20.0}}}, "league": league}
     whole = trained(tmp_path / "whole", **near, checkpoint_every=1)
     recipe, run = broken_off(tmp_path / "run", at=5, **near, checkpoint_every=1)
@@ -400,7 +400,7 @@ def test_who_is_matched_by_ratings_goes_on_with_the_same_ratings(tmp_path):
 
 
 def test_the_best_may_be_the_least_exploitable(tmp_path):
-    league = {**DATA["league"], "iterations": 2, "keep_every": 1}
+    league = {**DATA["league"], "iterations": 2, "snapshot_every": 1}
     run = trained(
         tmp_path / "run", checkpoint_metric="exploitability", exact_budget=4000, learners={"main": {}}, league=league
     )
@@ -429,7 +429,7 @@ def test_a_learner_that_beats_all_is_kept_before_its_time_is_over(tmp_path, monk
         return rates(self, hero, opponents)
 
     monkeypatch.setattr(Results, "rates", beaten)
-    league = {**DATA["league"], "iterations": 3, "keep_every": 2, "keep_latest": 9}
+    league = {**DATA["league"], "iterations": 3, "snapshot_every": 2, "snapshot_latest": 9}
     run = trained(tmp_path / "run", league=league, evaluate_every=9)
     kept = [member["name"] for member in population(run)["members"] if member.get("parent")]
     early = ["main-000002", "exploiter-000002"]
@@ -439,7 +439,7 @@ def test_a_learner_that_beats_all_is_kept_before_its_time_is_over(tmp_path, monk
 
 def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
     """Nobody here wins seven of ten against everybody, so all are kept when their time is over, and at the end."""
-    league = {**DATA["league"], "iterations": 4, "keep_every": 1, "keep_latest": 3}
+    league = {**DATA["league"], "iterations": 4, "snapshot_every": 1, "snapshot_latest": 3}
     run = trained(tmp_path / "run", league=league, evaluate_every=9)
     kept = [member["name"] for member in population(run)["members"] if member.get("parent")]
     assert sorted(kept) == sorted(f"{who}-{n:06d}" for who in DATA["learners"] for n in (3, 4))
@@ -466,9 +466,12 @@ def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
         ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
         ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
         ({"sft": {"teacher": "Nobody"}}, "Nobody"),
-        ({"league": {"horizon": 1}}, "kuhn does not say what a position is worth"),
+        ({"league": {"horizon_phases": 1}}, "kuhn does not say what a position is worth"),
         ({"league": {"signal_every": 1}}, "no setting league.signal_every"),
-        ({"league": {"keep_every": 4, "keep_latest": 3}}, "`keep_latest` cannot come before `keep_every`"),
+        (
+            {"league": {"snapshot_every": 4, "snapshot_latest": 3}},
+            "`snapshot_latest` cannot come before `snapshot_every`",
+        ),
         ({"train": "all"}, "adapters on one base"),
         ({"checkpoint_metric": "safety"}, "`checkpoint_metric` cannot be safety"),
     ],
@@ -495,10 +498,10 @@ def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(
         league={
             **DATA["league"],
             "iterations": 1,
-            "groups": 4,
-            "forks": 2,
-            "crossplay": 1,
-            "terms": {"parts": 1.0, "outcome": 1.0},
+            "groups_per_batch": 4,
+            "group_size": 2,
+            "crossplay_games": 1,
+            "reward_weights": {"parts": 1.0, "outcome": 1.0},
         },
     )
     met = [

@@ -18,7 +18,7 @@ from stratagem.runs.folder import RunFolder
 
 
 def standing_in(path, **changes):
-    data = {"games": ["kuhn(hands=1)"], "adapter": {"rank": 2}, "league": {"loaded": 2}, **changes}
+    data = {"games": ["kuhn(hands=1)"], "adapter": {"rank": 2}, "league": {"max_loaded_adapters": 2}, **changes}
     recipe = LeagueRecipe.read(data)
     return Standing(recipe, RunFolder.create(path / "run", recipe, 0, "a test"), load(recipe.model))
 
@@ -58,7 +58,7 @@ def test_who_was_met_last_stays(standing):
 def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_says_alone(tmp_path):
     """The first orders of a whole game of Diplomacy: one batch of seven, and the seven one after the other."""
     standing = standing_in(
-        tmp_path, games=["diplomacy(judged=False)"], model="small", style="bare", league={"loaded": 7}
+        tmp_path, games=["diplomacy(judged=False)"], model="small", style="bare", league={"max_loaded_adapters": 7}
     )
     game = make_game("diplomacy(judged=False)")
     seats = Seats.of(standing, game)

@@ -143,10 +143,10 @@ test_episodes = 1
 
 [grpo]
 iterations = 1
-groups = 1
-forks = 2
-turns = [1, 1]
-warm_up = "lm('api:m@htt\\\\x70://127.0.0.1:{port}/v1')"
+groups_per_batch = 1
+group_size = 2
+prefix_turns = [1, 1]
+prefix_player = "lm('api:m@htt\\\\x70://127.0.0.1:{port}/v1')"
 """
 """A recipe whose player is on a server, at an address that no search of the file finds."""
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from stratagem.algorithms.collected import Collected
 from stratagem.algorithms.grpo.pieces import SIGNALS, Piece, piece_of_each_token, pieces_of
-from stratagem.algorithms.grpo.settings import ForkSettings
+from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
 from stratagem.algorithms.rollouts import sampled
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat
@@ -67,16 +67,16 @@ class Group:
         return self.slots.index(0)
 
 
-def check_game(settings: ForkSettings, game: Game[Any]) -> None:
+def check_game(settings: BranchedRolloutSettings, game: Game[Any]) -> None:
     """Refuse what a game cannot give before anything is learnt."""
-    if settings.horizon and game.start(Key(0)).standing() is None:
+    if settings.horizon_phases and game.start(Key(0)).standing() is None:
         raise BadParameter(
             f"{game.spec.name} does not say what a position is worth, so its forks are played to the end: set "
             "`horizon` to 0."
         )
-    if silent := sorted(set(settings.terms) & set(SIGNALS) - set(game.spec.signals)):
+    if silent := sorted(set(settings.reward_weights) & set(SIGNALS) - set(game.spec.signals)):
         raise BadParameter(f"{game.spec.name} has no signal {silent[0]}, so `terms` cannot charge for it.")
-    asked = [term for term in ("parts", "outcome") if settings.terms.get(term)]
+    asked = [term for term in ("parts", "outcome") if settings.reward_weights.get(term)]
     asked += [f"advantage {settings.advantage.type}"] if "weight" in settings.advantage.made.columns else []
     if asked and not _judges(game):
         raise BadParameter(f"{describe(game)} does not say what the pieces of an action were worth: set no {asked[0]}.")
@@ -92,7 +92,13 @@ class GRPO:
     """Collects what each iteration teaches one hero in one game."""
 
     def __init__(
-        self, settings: ForkSettings, game: Game[Any], hero: ModelPlayer, key: Key, opponents: Opponents, name: str = ""
+        self,
+        settings: BranchedRolloutSettings,
+        game: Game[Any],
+        hero: ModelPlayer,
+        key: Key,
+        opponents: Opponents,
+        name: str = "",
     ) -> None:
         """`name` tells one hero's episodes from another's in a record."""
         self.settings = settings
@@ -102,7 +108,7 @@ class GRPO:
         self.opponents = opponents
         self.name = "/".join(filter(None, (game.spec.name, name)))
         self._carried: State = FRESH
-        self._warm = Match(game, [make_player(settings.warm_up, game)] * game.spec.seats)
+        self._warm = Match(game, [make_player(settings.prefix_player, game)] * game.spec.seats)
 
     def collect(self, iteration: int) -> Collected:
         """Play the forks of one iteration, and credit them."""
@@ -119,22 +125,26 @@ class GRPO:
         """The forks of every situation."""
         for group in groups:
             match = Match(self.game, [self.hero, *group.lineup.players])
-            alike = range(1, self.game.spec.seats) if self.settings.dice == "alike" and not group.lineup.learn else ()
+            alike = (
+                range(1, self.game.spec.seats)
+                if self.settings.chance_seeds == "shared" and not group.lineup.learn
+                else ()
+            )
             yield from forks(
                 group.parent,
                 match,
-                self.settings.forks,
+                self.settings.group_size,
                 group.key,
                 at=group.turn,
                 slots=group.slots,
-                horizon=self.settings.horizon or None,
+                horizon=self.settings.horizon_phases or None,
                 alike=alike,
             )
 
     def credited(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Collected:
         """What the forks teach."""
         pieces = list(self._pieces(groups, episodes))
-        decisions = self._columns(pieces).weighted(self.settings.terms)
+        decisions = self._columns(pieces).weighted(self.settings.reward_weights)
         estimate = self.settings.advantage.made(decisions, self._carried)
         self._carried = dict(estimate.state)
         examples = self._examples(pieces, estimate)
@@ -151,8 +161,8 @@ class GRPO:
         self._carried = dict(state.get("advantage", {}))
 
     def _warm_ups(self, iteration: int, key: Key) -> Iterator[Setup]:
-        low, high = self.settings.turns
-        for number in range(self.settings.groups):
+        low, high = self.settings.prefix_turns
+        for number in range(self.settings.groups_per_batch):
             at = key.at("warm up", number)
             yield Setup(
                 id=f"{self.name}/{iteration}/{number}",
@@ -166,7 +176,7 @@ class GRPO:
     def _group(self, number: int, iteration: int, parent: Episode, key: Key) -> Group:
         """The last situation of a warm-up in which the hero's seat is asked."""
         seats, at = self.game.spec.seats, key.at("group", number)
-        turn = iteration * self.settings.groups + number
+        turn = iteration * self.settings.groups_per_batch + number
         hero = turn % seats if self.settings.stratified else at.at("seat").integer(seats)
         slots = tuple((seat - hero) % seats for seat in range(seats))
         return Group(parent, last_asked(parent, hero), slots, self.opponents.draw(at.at("opponent")), at)
@@ -174,7 +184,7 @@ class GRPO:
     def _pieces(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Iterator[Piece]:
         """What the learning seats did, seat by seat in every episode."""
         for number, episode in enumerate(episodes):
-            group = groups[number // self.settings.forks]
+            group = groups[number // self.settings.group_size]
             seats = range(self.game.spec.seats) if group.lineup.learn else (group.seat,)
             for seat in seats:
                 yield from pieces_of(number, episode, (seat,))
@@ -184,9 +194,9 @@ class GRPO:
         seats = self.game.spec.seats
         own = np.array([piece.episode * seats + piece.seat for piece in pieces], dtype=np.int64)
         group = np.array(
-            [piece.episode // self.settings.forks * seats + piece.seat for piece in pieces], dtype=np.int64
+            [piece.episode // self.settings.group_size * seats + piece.seat for piece in pieces], dtype=np.int64
         )
-        terms = {name: np.array([getattr(piece, name) for piece in pieces]) for name in self.settings.terms}
+        terms = {name: np.array([getattr(piece, name) for piece in pieces]) for name in self.settings.reward_weights}
         return Decisions(
             episode=own,
             group=group,
@@ -218,16 +228,16 @@ class GRPO:
         taught = [places[place - start] for place in example.taught]
         columns = {"advantage": self._clipped(estimate.advantage[rows])}
         columns |= {f"{TERM}{name}": values[rows] for name, values in estimate.centred.items()}
-        half = float(own[0].episode % self.settings.forks % 2)
+        half = float(own[0].episode % self.settings.group_size % 2)
         spread = {name: _by_token(values, taught) for name, values in columns.items()}
         return replace(example.with_columns(**spread), row={HALF: half})
 
     def _clipped(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        bound = self.settings.clip_advantage
+        bound = self.settings.advantage_clip
         return np.clip(values, -bound, bound) if bound else values
 
     def _cuts(self, estimate: AdvantageEstimate) -> dict[str, int]:
-        bound, values = self.settings.clip_advantage, estimate.advantage
+        bound, values = self.settings.advantage_clip, estimate.advantage
         return {ADVANTAGES: len(values), ADVANTAGES_CLIPPED: int((np.abs(values) > bound).sum())} if bound else {}
 
     def _seats(self, groups: Sequence[Group]) -> dict[str, int]:
@@ -239,7 +249,7 @@ class GRPO:
     def _figures(self, pieces: Sequence[Piece]) -> dict[str, float]:
         """Means over the learning seats' ways through an episode."""
         ways = len({(piece.episode, piece.seat) for piece in pieces}) or 1
-        game, terms = self.game.spec.name, self.settings.terms
+        game, terms = self.game.spec.name, self.settings.reward_weights
         means = {name: math.fsum(getattr(piece, name) for piece in pieces) / ways for name in terms}
         reward = math.fsum(weight * means[name] for name, weight in terms.items())
         figures = {f"{game}/{name}": mean for name, mean in means.items()}

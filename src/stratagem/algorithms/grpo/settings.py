@@ -1,4 +1,4 @@
-"""How forks are played and what is made of them."""
+"""Settings of branched rollouts and of GRPO on them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,15 @@ from stratagem.learning.optimizer import OptimizerSettings
 
 TERMS = ("payoff", "parts", "outcome", *SIGNALS)
 REPLACED = {
+    "groups": "groups_per_batch",
+    "forks": "group_size",
+    "warm_up": "prefix_player",
+    "turns": "prefix_turns",
+    "horizon": "horizon_phases",
+    "dice": 'chance_seeds = "independent" (own) or chance_seeds = "shared" (alike)',
+    "terms": "reward_weights",
+    "updates": "optimizer_steps",
+    "clip_advantage": "advantage_clip",
     "optimiser": "optimizer",
     "kl": 'loss = { kl_estimator = "k3", kl_coef = ... }',
     "entropy": "loss = { entropy_coef = ... }",
@@ -31,35 +40,35 @@ SELF = "self"
 """The opponent that is the policy itself; then all seats learn."""
 
 
-class ForkSettings(ObjectiveSettings):
-    """How situations are forked, what an episode is worth, and how that is learnt."""
+class BranchedRolloutSettings(ObjectiveSettings):
+    """Branched rollouts from a state, their reward, and the policy gradient on them."""
 
     provided: ClassVar[Provided] = GRPO
     replaced: ClassVar[Mapping[str, str]] = REPLACED
 
     iterations: int = Field(default=30, ge=1)
-    """How often it plays and learns."""
-    groups: int = Field(default=7, ge=1)
-    """How many situations of each game are forked in an iteration."""
+    """Number of iterations, each of rollouts and optimizer steps."""
+    groups_per_batch: int = Field(default=7, ge=1)
+    """Number of groups of each game in an iteration; a group has one branching state."""
     stratified: bool = True
-    """Whether the hero's seat goes round from one situation to the next, so that all seats come up alike; else it is
-    drawn for each, as in the source, of whose powers some came off badly."""
-    forks: int = Field(default=4, ge=2)
-    """How often each is played on."""
-    warm_up: str = "random"
-    """Who plays all seats up to the situation."""
-    turns: tuple[int, int] = (0, 0)
-    """At least and at most so many turns are played up to it."""
-    horizon: int = Field(default=0, ge=0)
-    """After so many turns, or ticks of the game's clock (Diplomacy's year has five phases), a fork is stopped and paid
-    what its position is worth, in games that say so; 0 plays on to the end."""
-    dice: Literal["own", "alike"] = "own"
-    """Whether the others throw dice of their own in every fork, or the same in all forks of a situation: then what they
-    do at first is the same, and what differs between the forks is of the learner's making."""
-    terms: dict[str, float] = Field(default={"payoff": 1.0}, min_length=1)
-    """What the reward is made of: `payoff`, `parts` (what the pieces of actions are worth), `outcome` (what the game
-    says that the end is worth beside its payoff), and the safety signals `externality` and `collusion` of each round,
-    each with its weight; what is charged for has a negative one."""
+    """Whether the agent's seat rotates from one group to the next, so that all seats are equally frequent; else it is
+    drawn for each group, as in the source, where some powers did badly."""
+    group_size: int = Field(default=4, ge=2)
+    """Number of branched rollouts from each state (GRPO's G)."""
+    prefix_player: str = "random"
+    """Player of all seats up to the branching state."""
+    prefix_turns: tuple[int, int] = (0, 0)
+    """Minimum and maximum number of turns before the branching state."""
+    horizon_phases: int = Field(default=0, ge=0)
+    """Turns, or ticks of the game's clock (a year of Diplomacy has five phases), after which a rollout is cut and its
+    position is valued, in games that value one; 0 plays to the end."""
+    chance_seeds: Literal["independent", "shared"] = "independent"
+    """Randomness of the other seats: `independent` in every rollout, or `shared` by the rollouts of a group. Shared
+    seeds make the others act alike at first, so that rollouts differ by the policy's own actions."""
+    reward_weights: dict[str, float] = Field(default={"payoff": 1.0}, min_length=1)
+    """Weights of the reward's terms: `payoff`, `parts` (values of the parts of an action), `outcome` (the game's value
+    of the end beside its payoff), and the safety signals `externality` and `collusion` of each round. A penalty has a
+    negative weight."""
     loss: NamedLoss = read_loss("policy_gradient(clip_range_high=0.28, entropy_coef=0.01)")
     """The loss of a batch, by name with its parameters."""
     advantage: NamedAdvantage = read_advantage("group_mean")
@@ -67,32 +76,33 @@ class ForkSettings(ObjectiveSettings):
     `per_round` compares what comes from a turn on, or from a time of the game's clock, with the same turn of the other
     forks; `role_baseline` compares an episode with the moving average of its seat; `per_order` adds an order's own
     reward."""
-    clip_advantage: float = Field(default=0.0, ge=0.0)
-    """Beyond this an advantage is cut; 0 cuts nothing."""
-    updates: int = Field(default=1, ge=1)
-    """Steps of the optimizer that an iteration makes, among which its examples are dealt out."""
+    advantage_clip: float = Field(default=0.0, ge=0.0)
+    """Advantages are clipped to [-c, c]; 0 clips nothing."""
+    optimizer_steps: int = Field(default=1, ge=1)
+    """Optimizer steps of an iteration, over which its examples are split."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5)
-    """How the weights are moved."""
+    """Optimizer of the policy."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        if not 0 <= self.turns[0] <= self.turns[1]:
-            raise ValueError("`turns` are two numbers, at least and at most so many, such as [0, 8]")
-        if unknown := sorted(set(self.terms) - set(TERMS)):
+        if not 0 <= self.prefix_turns[0] <= self.prefix_turns[1]:
+            raise ValueError("`prefix_turns` are two numbers, at least and at most so many, such as [0, 8]")
+        if unknown := sorted(set(self.reward_weights) - set(TERMS)):
             raise ValueError(f"there is no term {unknown[0]!r}: terms are {', '.join(TERMS)}")
-        if self.horizon and self.terms.get("outcome"):
+        if self.horizon_phases and self.reward_weights.get("outcome"):
             raise ValueError(
-                "a fork that stops at a `horizon` has no end, so the term outcome would not be paid: set it to 0"
+                "a rollout that is cut at `horizon_phases` has no end, so the term outcome would not be paid: "
+                "set it to 0"
             )
         return self
 
     @property
     def reward_terms(self) -> frozenset[str]:
-        return frozenset(self.terms)
+        return frozenset(self.reward_weights)
 
 
-class GRPOSettings(ForkSettings):
-    """Fork a situation, play on, and say more often what went better than in the other forks."""
+class GRPOSettings(BranchedRolloutSettings):
+    """GRPO (Shao et al. 2024) on branched rollouts."""
 
     signal_every: int = Field(default=5, ge=0)
     """After how many iterations it is measured what gradient each term brings; 0 never measures. Where

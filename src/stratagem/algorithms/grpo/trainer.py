@@ -22,7 +22,7 @@ class GRPOTrainer(Trainer[GRPORecipe]):
         recipe = self.recipe
         for game in self.games:
             check_game(recipe.grpo, game)
-            for name in (*recipe.opponents, recipe.grpo.warm_up, *(recipe.grpo.opponents.keys() - {"self"})):
+            for name in (*recipe.opponents, recipe.grpo.prefix_player, *(recipe.grpo.opponents.keys() - {"self"})):
                 make_player(name, game)
             metrics = recipe.suite(game).metrics
             if recipe.checkpoint_metric not in metrics:

@@ -34,7 +34,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
     shown = members(recipe, population)
     names = [member.name for member in shown]
     players = [seats.player(member) for member in shown]
-    evaluator = Evaluator(recipe.league.crossplay, Key(recipe.seed).at("crossplay"), exact_budget=0)
+    evaluator = Evaluator(recipe.league.crossplay_games, Key(recipe.seed).at("crossplay"), exact_budget=0)
     matchups = {
         pair: evaluator.matchup(game, players[pair[0]], players[pair[1]], ("opponents",))
         for pair in pairs(game, len(names))
@@ -53,7 +53,7 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "zero_sum": game.spec.utility == "zero-sum",
         "members": [{"name": m.name, "role": m.role, "parent": m.parent, "step": m.step} for m in shown],
         "aside": population.disabled,
-        "games": recipe.league.crossplay,
+        "games": recipe.league.crossplay_games,
         "deals": len({episode.group for episode in next(iter(matchups.values())).episodes}),
         "pay": pay.tolist(),
         "errors": [[None if math.isnan(error) else error for error in row] for row in errors.tolist()],
@@ -75,7 +75,7 @@ def members(recipe: LeagueRecipe, population: Population) -> list[Member]:
     found = [member for member in population.of(learns=False) if not member.parent]
     for learner in recipe.learners:
         kept = _kept(population, learner)
-        places = np.linspace(0, len(kept) - 1, recipe.league.shown).round() if kept else np.zeros(0)
+        places = np.linspace(0, len(kept) - 1, recipe.league.crossplay_snapshots).round() if kept else np.zeros(0)
         found += [kept[place] for place in sorted({int(place) for place in places})]
     return found
 

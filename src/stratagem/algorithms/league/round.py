@@ -73,7 +73,7 @@ class Round:
     def _baselines(self, setups: Sequence[Setup]) -> list[tuple[float, ...]]:
         """The baseline of each group, whose rollouts start from one position."""
         league = self.recipe.league
-        return [baseline(setup.begin(), league.match_score) for setup in setups[:: league.forks]]
+        return [baseline(setup.begin(), league.match_score) for setup in setups[:: league.group_size]]
 
     def _learnt(self, name: str, collected: Collected) -> Figures:
         """The steps of one learner, watched."""

@@ -36,7 +36,7 @@ class Seats:
     @classmethod
     def of(cls, standing: Standing, game: Game[Any]) -> Seats:
         """Of a league as it stands."""
-        most = standing.recipe.league.loaded
+        most = standing.recipe.league.max_loaded_adapters
         return cls(standing.run.path, game, standing.engine, standing.learners, most)
 
     def player(self, member: Member) -> Player:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.algorithms.grpo.settings import ForkSettings
+from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
 from stratagem.algorithms.league.booking import MatchScore
 from stratagem.algorithms.provided import LEAGUE, Provided
 from stratagem.league.matchmaking import PFSP, Fixed, Matchmaker, RatingNear, SelfPlay
@@ -89,8 +90,17 @@ class LearnerSettings(FiniteSettings):
     """Whom it meets."""
 
 
-class LeagueSettings(ForkSettings):
-    """How the league goes on."""
+class LeagueSettings(BranchedRolloutSettings):
+    """Training of a league's learners, and the league's members."""
+
+    replaced: ClassVar[Mapping[str, str]] = {
+        "keep_every": "snapshot_every",
+        "keep_latest": "snapshot_latest",
+        "history": "max_snapshots",
+        "loaded": "max_loaded_adapters",
+        "crossplay": "crossplay_games",
+        "shown": "crossplay_snapshots",
+    }
 
     provided: ClassVar[Provided] = LEAGUE
 
@@ -100,22 +110,22 @@ class LeagueSettings(ForkSettings):
     mean of its points."""
     results_decay: float = Field(default=DECAY, gt=0.0, le=1.0)
     """Factor by which a pair's earlier results count less with each new result; 1 keeps all."""
-    keep_every: int = Field(default=10, ge=1)
-    """After so many iterations every learner is kept as a member that does not change."""
-    keep_latest: int = Field(default=0, ge=0)
-    """Where this is not 0, a learner is kept as soon as `keep_every` iterations are over and it beats all whom its role
-    is asked about in more than 70 %, and after so many anyway, as in AlphaStar, which has twice as many."""
-    history: int = Field(default=0, ge=0)
-    """So many of a learner's checkpoints stay, the newest; 0 keeps all."""
-    loaded: int = Field(default=16, ge=1)
-    """So many members' adapters are held at once; others are loaded when they are needed."""
-    crossplay: int = Field(default=20, ge=1)
-    """Games of every pair of the last table; each deal is played from every seat."""
-    shown: int = Field(default=8, ge=2)
-    """So many checkpoints of a learner are in the last table: the first, the last, and some between."""
+    snapshot_every: int = Field(default=10, ge=1)
+    """Iterations after which a snapshot of every learner joins the league as a frozen member."""
+    snapshot_latest: int = Field(default=0, ge=0)
+    """If not 0: iterations after which a snapshot is taken in any case, while one is taken from `snapshot_every` on as
+    soon as the learner wins more than 70 % against all whom its role is compared with (AlphaStar has twice as many)."""
+    max_snapshots: int = Field(default=0, ge=0)
+    """Number of snapshots of a learner that stay members, the newest; 0 keeps all."""
+    max_loaded_adapters: int = Field(default=16, ge=1)
+    """Number of members' adapters in memory at once; others are loaded when they are needed."""
+    crossplay_games: int = Field(default=20, ge=1)
+    """Games of every pair in the final cross-play table; each deal is played from every seat."""
+    crossplay_snapshots: int = Field(default=8, ge=2)
+    """Number of snapshots of a learner in the final cross-play table: the first, the last, and some between."""
 
     @model_validator(mode="after")
     def _late_enough(self) -> Self:
-        if 0 < self.keep_latest < self.keep_every:
-            raise ValueError("`keep_latest` cannot come before `keep_every`: take as much or more, or 0")
+        if 0 < self.snapshot_latest < self.snapshot_every:
+            raise ValueError("`snapshot_latest` cannot come before `snapshot_every`: take as much or more, or 0")
         return self

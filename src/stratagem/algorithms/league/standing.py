@@ -98,7 +98,7 @@ class Standing:
 
     def forget_oldest(self, learner: str) -> None:
         """Where only so many checkpoints stay, the oldest leave; their folders stay."""
-        most = self.recipe.league.history
+        most = self.recipe.league.max_snapshots
         kept = [
             member
             for member in self.population.of(learns=False)

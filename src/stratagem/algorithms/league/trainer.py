@@ -58,7 +58,7 @@ class LeagueTrainer:
         self.game = make_game(recipe.games[0])
         if self.game.spec.seats < 2:
             raise CannotCompute(f"{self.game.spec.name} has one seat, so nobody can meet anybody in it.")
-        for name in (*recipe.members.values(), *recipe.opponents, recipe.league.warm_up):
+        for name in (*recipe.members.values(), *recipe.opponents, recipe.league.prefix_player):
             make_player(name, self.game)
         check_game(recipe.league, self.game)
         check_teacher(recipe.sft, [self.game])
@@ -121,14 +121,14 @@ class LeagueTrainer:
     def _ready(self, standing: Standing, done: int) -> list[str]:
         """The learners that are kept now."""
         league, names = self.recipe.league, list(standing.learners)
-        if not league.keep_latest or done == league.iterations:
-            return names if done % league.keep_every == 0 or done == league.iterations else []
+        if not league.snapshot_latest or done == league.iterations:
+            return names if done % league.snapshot_every == 0 or done == league.iterations else []
         situation, members = Situation(standing.population, standing.results), standing.population
         return [
             name
             for name in names
-            if (since := done - members[name].step) >= league.keep_latest
-            or (since >= league.keep_every and is_ready(members[name], situation))
+            if (since := done - members[name].step) >= league.snapshot_latest
+            or (since >= league.snapshot_every and is_ready(members[name], situation))
         ]
 
     def _due(self, done: int, kept: Sequence[str]) -> bool:

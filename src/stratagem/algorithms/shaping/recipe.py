@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.algorithms.kl_aims import Aim
 from stratagem.algorithms.kl_sft import KLSFTSettings
 from stratagem.algorithms.recipe_file import AnyRecipe, over
 from stratagem.algorithms.shaping.seat_settings import Frozen, Learns, SeatSettings, Speaks, Tabular, episodes_between
+from stratagem.algorithms.target_policies import TargetPolicy
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings
 
@@ -46,7 +46,7 @@ class ShapingRecipe(AnyRecipe):
     """How many games are played side by side."""
     episodes: int = Field(default=5, ge=1)
     """How many each plays one after the other; a game's own `rounds` is the length of one."""
-    start: tuple[Aim, ...] = ()
+    start: tuple[TargetPolicy, ...] = ()
     """What the base is taught to begin with, before there is any learner; without it, it stays as it is."""
     kl_sft: KLSFTSettings = KLSFTSettings()
     """How it is taught that."""

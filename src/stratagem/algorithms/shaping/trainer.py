@@ -103,7 +103,7 @@ class ShapingTrainer:
                 model=text,
                 seed=recipe.seed,
                 max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-                aims=recipe.start,
+                target_policies=recipe.start,
                 kl_sft=recipe.kl_sft,
             )
             lm = load(text)

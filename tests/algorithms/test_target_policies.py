@@ -5,7 +5,7 @@ import math
 import pytest
 
 from stratagem.algorithms.initial_policies import INITIAL_POLICIES
-from stratagem.algorithms.kl_aims import Aim, Asked, copied, examples_of, reached
+from stratagem.algorithms.target_policies import Asked, TargetPolicy, copied, examples_of, reached
 from stratagem.engines.open import engine_of
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
@@ -25,7 +25,7 @@ def counts(one):
 
 
 def test_a_style_without_counts_has_five_prompts():
-    prompts = list(Aim(policy="ipd-75").prompts(20, Key(1)))
+    prompts = list(TargetPolicy(policy="ipd-75").prompts(20, Key(1)))
     assert [one.state for one in prompts] == [0, 1, 2, 3, 4] * 4
     assert len({one.messages for one in prompts}) == 5
     played = [next((line for line in last_line(one).split("\n") if "Last round" in line), "") for one in prompts[:5]]
@@ -34,7 +34,9 @@ def test_a_style_without_counts_has_five_prompts():
 
 
 def test_counts_are_those_of_a_trial():
-    prompts = list(Aim(policy="ipd-75", seat=0, styles=("shapellm-occurrence",)).prompts(1000, Key(1), episodes=3))
+    prompts = list(
+        TargetPolicy(policy="ipd-75", seat=0, styles=("shapellm-occurrence",)).prompts(1000, Key(1), episodes=3)
+    )
     assert {sum(counts(one)) for one in prompts if one.state == 0} == {0}
     totals = {sum(counts(one)) for one in prompts if one.state}
     assert (min(totals), max(totals), len(totals)) == (0, 3 * 20 - 2, 3 * 20 - 1)
@@ -45,7 +47,7 @@ def test_counts_are_those_of_a_trial():
 
 
 def test_prompts_follow_from_the_key_and_are_shared_out_by_style():
-    aim = Aim(policy="imp-50", styles=BOTH)
+    aim = TargetPolicy(policy="imp-50", styles=BOTH)
     first, again, other = ([one.messages for one in aim.prompts(50, Key(seed))] for seed in (1, 1, 2))
     assert first == again != other
     assert [any("How often" in text for _, text in some) for some in first[:25]] == [False] * 25
@@ -54,7 +56,7 @@ def test_prompts_follow_from_the_key_and_are_shared_out_by_style():
 
 def test_an_example_wants_the_table_s_probabilities_of_the_labels():
     engine, table = engine_of("tiny"), INITIAL_POLICIES["ipd-25"]
-    aim = Aim(policy="ipd-25")
+    aim = TargetPolicy(policy="ipd-25")
     prompts = list(aim.prompts(5, Key(1)))
     for example, one in zip(examples_of(engine, aim, 5, Key(1)), prompts, strict=True):
         (target,), (place,) = example.targets, example.taught
@@ -66,7 +68,7 @@ def test_an_example_wants_the_table_s_probabilities_of_the_labels():
 
 
 def test_another_model_is_copied_in_its_own_tokens():
-    aim = Aim(teacher="tiny-qwen", game="ipd-shapellm(labels=('H', 'K'))", styles=BOTH)
+    aim = TargetPolicy(teacher="tiny-qwen", game="ipd-shapellm(labels=('H', 'K'))", styles=BOTH)
     prompts = list(aim.prompts(20, Key(3)))
     teacher = Asked.of(engine_of("tiny-qwen"))
     shares = copied("tiny-qwen", prompts)
@@ -90,10 +92,10 @@ def test_another_model_is_copied_in_its_own_tokens():
 )
 def test_an_aim_that_cannot_be_is_refused(data, said):
     with pytest.raises(BadParameter, match=said) as caught:
-        Aim.read(data)
+        TargetPolicy.read(data)
     assert "\n" not in str(caught.value)
 
 
 def test_a_game_that_is_no_repeated_game_of_two_actions_is_refused():
     with pytest.raises(BadParameter, match="matrix games of two actions"):
-        examples_of(engine_of("tiny"), Aim(policy="ipd-75", game="kuhn"), 5, Key(0))
+        examples_of(engine_of("tiny"), TargetPolicy(policy="ipd-75", game="kuhn"), 5, Key(0))

@@ -27,7 +27,7 @@ from stratagem.prompting.catalogue import make_style
 from stratagem.settings import Settings
 
 
-class Aim(Settings):
+class TargetPolicy(Settings):
     """What one seat is to begin with: a table of probabilities, or the policy of another model."""
 
     policy: str = ""
@@ -115,7 +115,7 @@ class Asked(NamedTuple):
         return [(first, second) for ((first, second),) in self.engine.score(requests)]
 
 
-def examples_of(engine: Engine, aim: Aim, number: int, key: Key, episodes: int = 5) -> list[Example]:
+def examples_of(engine: Engine, aim: TargetPolicy, number: int, key: Key, episodes: int = 5) -> list[Example]:
     """So many prompts in the model's tokens, each with the distribution that is wanted after it."""
     asked, prompts = Asked.of(engine), list(aim.prompts(number, key, episodes))
     return [asked.example(one, share) for one, share in zip(prompts, aim.shares(prompts), strict=True)]
@@ -130,7 +130,7 @@ def copied(teacher: str, prompts: Sequence[Told]) -> list[float]:
     return [1.0 / (1.0 + math.exp(min(700.0, b - a))) for a, b in Asked.of(engine).stated(prompts, adapter)]
 
 
-def reached(engine: Engine, aim: Aim, adapter: str = "") -> Reading:
+def reached(engine: Engine, aim: TargetPolicy, adapter: str = "") -> Reading:
     """What the model says of both labels in the five states, in the aim's first style."""
     reading = next(scan(engine, aim.scene(aim.styles[0]), [aim.labels], adapter=adapter))[aim.labels]
     if reading is None:
