@@ -51,7 +51,12 @@ def definition(thing: object) -> str:
 
 
 def notes(cls: type) -> dict[str, str]:
-    """What stands under each field of a class, by field."""
+    """Notes under the fields of a class and of its own bases, by field."""
+    ours = [base for base in reversed(cls.__mro__) if base.__module__.startswith("stratagem.")]
+    return {field: note for base in ours for field, note in _own_notes(base).items()}
+
+
+def _own_notes(cls: type) -> dict[str, str]:
     body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
     assert isinstance(body, ast.ClassDef)
     found = {}

@@ -15,10 +15,6 @@ from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.results import in_order, why
 
 WIN = "win rate"
-_PAPER = (
-    "SCO-PAL printed, over six games and four opponents, .322 for Qwen2-7B as it is, .435 after cloning what won "
-    "games, .417 after SPAG, and .501 after cloning and KTO."
-)
 
 
 def contest(data: RunData) -> Section:
@@ -41,11 +37,7 @@ def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
     ]
     notes = [element("p", said, class_="note") for game in games for said in game.warnings]
     legend = "Over their 95 % intervals; the mean is over games, each as heavy as any other."
-    return join(table(["", *by_game, "mean \u2191"], lines), element("p", legend, class_="legend"), _note(), *notes)
-
-
-def _note() -> Html:
-    return element("p", _PAPER, class_="note")
+    return join(table(["", *by_game, "mean \u2191"], lines), element("p", legend, class_="legend"), *notes)
 
 
 def _won(rows: dict[str, Any], stage: str) -> Figure | None:
@@ -70,7 +62,7 @@ def mean_of(figures: Sequence[Figure | None]) -> Figure | None:
 
 
 def learnt_from(data: RunData) -> Section | None:
-    """How much was said, and how much of it was good (the paper's Tables 8 and 10)."""
+    """Counts of samples, and of the good ones among them."""
     rows = [line for path in sorted((data.run.path / "steps").glob("*.json")) for line in _lines(path)]
     if not rows:
         return None
