@@ -19,8 +19,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-
 from stratagem.algorithms.collected import joined
+
 from stratagem.algorithms.grpo.collector import GRPO, Lineup
 from stratagem.algorithms.league.booking import baseline, book
 from stratagem.algorithms.league.matched import Matched

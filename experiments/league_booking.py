@@ -21,7 +21,6 @@ from runs import check_clean
 from stratagem.algorithms.grpo.collector import GRPO, Lineup
 from stratagem.algorithms.league.booking import MatchScore, baseline, group_points
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.recipe_file import recipe_data
 from stratagem.evaluation.statistics import Estimate, clustered, students
 from stratagem.games import Key, make_game
 from stratagem.league.matchmaking import PFSP, Situation
@@ -31,6 +30,7 @@ from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance
+from stratagem.training.recipe_file import recipe_data
 
 RECIPE = Path("recipes/league/diplomacy-base.toml")
 OUT = Path("docs/results/league-booking.json")

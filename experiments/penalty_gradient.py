@@ -21,10 +21,8 @@ from typing import Any, ClassVar
 
 import torch
 
-from stratagem.algorithms.collected import Collected, joined
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
-from stratagem.algorithms.trained import Trained
 from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.openings import opening_policy
 from stratagem.games.base import Game, View
@@ -37,6 +35,8 @@ from stratagem.players.base import Mix, Player, Scripted, Traits
 from stratagem.players.pools import pools
 from stratagem.provenance import provenance
 from stratagem.runs.folder import RunFolder
+from stratagem.training.online import Collected, joined, policy_of
+from stratagem.training.policy import TrainablePolicy
 
 CREDITS = ("shared", "rollout", "probe")
 PLAYED = 20
@@ -106,7 +106,7 @@ def mean(values: Sequence[float]) -> tuple[float, float]:
     return middle, math.sqrt(spread / len(values))
 
 
-def measured(trained: Trained, sepo: SEPO, batches: int, exact: torch.Tensor) -> dict[str, float]:
+def measured(trained: TrainablePolicy, sepo: SEPO, batches: int, exact: torch.Tensor) -> dict[str, float]:
     """The figures of one credit."""
     dots, noises, along = [], [], []
     for number in range(batches):
@@ -136,14 +136,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     asked = parser.parse_args()
     recipe = RunFolder.open(asked.run).config(Recipe)
-    trained, game = Trained(recipe, load(f"run:{asked.run}@{asked.label}")), make_game(recipe.games[0])
+    trained, game = policy_of(recipe, load(f"run:{asked.run}@{asked.label}")), make_game(recipe.games[0])
 
     def sepo(credit: str) -> SEPO:
         settings = recipe.sepo.model_copy(update={"penalty_credit": credit, "penalty_source": "pool"})
-        return SEPO(settings, game, trained.hero, Key(asked.seed).at("penalty gradient", credit), recipe.exact_budget)
+        return SEPO(settings, game, trained.player, Key(asked.seed).at("penalty gradient", credit), recipe.exact_budget)
 
     worths = exact_worths(
-        game.one_round() or game, opening_policy(game, trained.hero), pools(game)["exploit"].make(game)
+        game.one_round() or game, opening_policy(game, trained.player), pools(game)["exploit"].make(game)
     )
     played = (sepo("probe").collect(number) for number in range(PLAYED))
     exact = gradients(trained.learner, exact_examples(played, worths))["exact"][0]

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from runs import Run, make
-from stratagem.algorithms.scopal.learner_model import STAGES
+from stratagem.algorithms.scopal.policy import STAGES
 from stratagem.models.run_models import read_run_models
 
 RECIPE = Path("recipes/scopal/tiny.toml")

@@ -10,12 +10,12 @@ from typing import Any
 
 from chapters.markdown import code, definition, notes, page, table
 from chapters.provoked import PROVOKED
-from stratagem.algorithms.provided import PROVIDED
 from stratagem.learning.advantages.base import AdvantageEstimator, Decisions
 from stratagem.learning.advantages.catalogue import ESTIMATORS
 from stratagem.learning.checks import CHECKS
 from stratagem.learning.losses.base import Loss, Outputs
 from stratagem.learning.losses.catalogue import LOSSES
+from stratagem.training.provided import PROVIDED
 
 Factories = Mapping[str, Callable[..., Any]]
 LABELS = "Reference:", "What differs:", "When not:"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chapters.markdown import code, notes, page, table
-from stratagem.algorithms.kept_policies import POLICIES
-from stratagem.algorithms.trainer import EVALUATION, FINDINGS
 from stratagem.algorithms.warm_start import BASE
+
+from chapters.markdown import code, notes, page, table
 from stratagem.learning.monitor import Finding
 from stratagem.models.run_models import FILE as MODELS
 from stratagem.models.run_models import RunModels, Speaks
@@ -15,6 +14,8 @@ from stratagem.reports.report import FILE as REPORT
 from stratagem.runs.folder import RunInfo, Status
 from stratagem.runs.metrics import FILE as METRICS_FILE
 from stratagem.runs.weights import ADAPTERS, MODEL
+from stratagem.training.evaluation import EVALUATION, POLICIES
+from stratagem.training.loop import FINDINGS
 
 STEP = "checkpoints/step-NUMBER"
 FILES = {
@@ -37,7 +38,7 @@ FILES = {
     f"{STEP}/{ADAPTERS}/policy": ("every validation", "The trained adapter, as peft keeps it."),
     f"{STEP}/{MODEL}": ("every validation", "In its place where all weights are trained: the whole model."),
     f"{STEP}/{ADAPTERS}/reference": ("every validation", "The moving reference, where there is one."),
-    f"{STEP}/state": ("every validation", "The optimizer, the random state, and what the algorithm carries."),
+    f"{STEP}/state": ("every validation", "The optimiser, the random state, and what the algorithm carries."),
     f"{STEP}/checkpoint.json": (
         "every validation",
         "Its step, which step is best, the recipe's digest, and which shards and metrics count, with digests.",
@@ -49,11 +50,7 @@ FILES = {
     ),
     MODELS: ("every validation", "Which models the run holds: see [below](#modelsjson)."),
     FINDINGS: ("every validation", "What the [checks](checks.md) found: see [below](#findingsjson)."),
-    EVALUATION: (
-        "at the end",
-        "The last table: base, warm start, best and last, on deals of its own. `run:.@LABEL` is the run's model "
-        "of that label, wherever the run lies.",
-    ),
+    EVALUATION: ("at the end", "The last table: base, warm start, best and last, on deals of its own."),
     REPORT: ("by `stratagem report`", "The run as one page."),
     "set-aside/NUMBER": (
         "on a resume",

@@ -13,7 +13,6 @@ from pydantic_core import PydanticUndefined
 from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.recipe import Recipe, read_recipe
 from stratagem.algorithms.sepo_settings import SEPOSettings
-from stratagem.algorithms.sft import AdapterSettings, SFTStageSettings
 from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.learning.advantages.base import AdvantageEstimator
 from stratagem.learning.losses.base import Loss
@@ -21,6 +20,7 @@ from stratagem.learning.named import Named
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.settings import Settings
+from stratagem.training.sft import AdapterSettings, SFTStageSettings
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 TABLES: dict[str, type[Settings]] = {

@@ -6,9 +6,9 @@ from statistics import median
 
 import pytest
 
-from stratagem.algorithms import demonstrations as module
-from stratagem.algorithms.demonstration_sets import PUBLISHED, SETS, Plan
-from stratagem.algorithms.demonstrations import bouts, chosen, demonstrations, num_taught, worded
+from stratagem.demonstrations import scripted as module
+from stratagem.demonstrations.scripted import bouts, chosen, demonstrations, num_taught, worded
+from stratagem.demonstrations.sets import PUBLISHED, SETS, Plan
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key

@@ -2,11 +2,11 @@
 
 from itertools import chain
 
-from stratagem.algorithms.imitation import imitated
-from stratagem.algorithms.sft import SFTSettings, batches
+from stratagem.demonstrations.imitation import imitated
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.prompting.catalogue import make_style
+from stratagem.training.sft import SFTSettings, batches
 
 
 def units(game, teacher, count, seed=1, style="bare"):

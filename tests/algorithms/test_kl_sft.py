@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from stages import take_steps
 from stratagem.algorithms.initial_policies import INITIAL_POLICIES
 from stratagem.algorithms.kl_sft import KLSFTRecipe, aimed, kl_sft
 from stratagem.algorithms.target_policies import reached
@@ -13,25 +14,26 @@ from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names
 from stratagem.models.load import load
+from stratagem.runs.folder import RunFolder
 
 STARTS = Path(__file__).parents[2] / "recipes" / "shapellm" / "start"
 FIVE = {"num_examples": 5, "batch_size": 5, "epochs": 150}
 
 
-def taught(lm, **settings):
-    """The model after learning the start of the paper's first opponent."""
+def taught(path, **settings):
+    """The model after KL-SFT on the first policy of the paper's opponents, the losses, and the policy that it has."""
     recipe = KLSFTRecipe.read({"target_policies": [{"policy": "ipd-75"}], "kl_sft": {**FIVE, **settings}})
-    reports = list(kl_sft(lm, recipe))
-    return reports, reached(TransformersEngine(lm), recipe.target_policies[0])
+    stage = kl_sft(recipe, RunFolder.create(path / "run", recipe, 0, "a test"))
+    losses, lm = [step["kl_sft/loss"] for step in take_steps(stage)], stage.policy.lm
+    return lm, losses, reached(TransformersEngine(lm), recipe.target_policies[0])
 
 
-def test_tiny_reaches_the_printed_probabilities():
-    lm = load("tiny")
-    reports, reading = taught(lm)
+def test_tiny_reaches_the_printed_probabilities(tmp_path):
+    lm, losses, reading = taught(tmp_path)
     assert reading.share == pytest.approx(INITIAL_POLICIES["ipd-75"].first, abs=0.02)
     assert reading.first == pytest.approx(INITIAL_POLICIES["ipd-75"].first, abs=0.02)
     assert min(reading.legal) > 0.99
-    assert reports[-1].loss < 0.01 < 1.0 < reports[0].loss
+    assert losses[-1] < 0.01 < 1.0 < losses[0]
     assert not any(weight.requires_grad for weight in lm.model.parameters())
 
 
@@ -41,12 +43,11 @@ def divergence_from(reading):
     return sum(p * math.log(p / a) + (1 - p) * math.log((1 - p) / b) for p, a, b in terms) / 5
 
 
-def test_an_adapter_learns_too_and_becomes_part_of_the_base():
-    lm = load("tiny")
-    reports, reading = taught(lm, epochs=40, adapter={"rank": 4}, optimizer={"learning_rate": 3e-3})
+def test_an_adapter_learns_too_and_becomes_part_of_the_base(tmp_path):
+    lm, losses, reading = taught(tmp_path, epochs=40, adapter={"rank": 4}, optimizer={"learning_rate": 3e-3})
     assert adapter_names(lm) == []
-    assert reports[-1].loss < 0.3 * reports[0].loss
-    assert divergence_from(reading) == pytest.approx(reports[-1].loss, abs=0.05)
+    assert losses[-1] < 0.3 * losses[0]
+    assert divergence_from(reading) == pytest.approx(losses[-1], abs=0.05)
 
 
 @pytest.mark.parametrize("path", sorted(STARTS.glob("*.toml")), ids=lambda path: path.stem)

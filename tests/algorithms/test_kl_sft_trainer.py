@@ -2,15 +2,14 @@
 
 import pytest
 
-from stratagem.algorithms import kl_sft_trainer
-from stratagem.algorithms.kl_sft import KLSFTRecipe
-from stratagem.algorithms.kl_sft_trainer import KLSFTTrainer
+from stratagem.algorithms.kl_sft import KLSFTAlgorithm, KLSFTRecipe
 from stratagem.errors import BadParameter
 from stratagem.learning.learner import Report
 from stratagem.learning.monitor import CheckFailed, TrainingWarning
 from stratagem.models.run_models import read_run_models
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
+from stratagem.training.policy import TrainablePolicy
 
 RECIPE = KLSFTRecipe.read(
     {
@@ -22,28 +21,30 @@ RECIPE = KLSFTRecipe.read(
 
 def test_it_leaves_a_model_that_others_begin_with(tmp_path):
     run = RunFolder.create(tmp_path / "run", RECIPE, 0, "a test")
-    KLSFTTrainer(RECIPE, run, strict=True).train()
+    KLSFTAlgorithm(RECIPE, run, strict=True).train()
     assert set(read_run_models(run.path).models) == {"base", "start", "best"}
     assert read_metrics(run)["kl_sft/loss"].steps == list(range(1, RECIPE.steps + 1))
 
 
-def broken(lm, recipe):
-    yield Report(loss=float("nan"), grad_norm=float("nan"), learning_rate=0.1, num_examples=5, num_tokens=5, num_read=5)
+def broken(self, examples):
+    return [
+        Report(loss=float("nan"), grad_norm=float("nan"), learning_rate=0.1, num_examples=5, num_tokens=5, num_read=5)
+    ]
 
 
 def test_a_strict_one_stops_at_a_loss_that_is_no_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(kl_sft_trainer, "kl_sft", broken)
+    monkeypatch.setattr(TrainablePolicy, "learn", broken)
     run = RunFolder.create(tmp_path / "run", RECIPE, 0, "a test")
     with pytest.raises(CheckFailed, match="not_finite"):
-        KLSFTTrainer(RECIPE, run, strict=True).train()
+        KLSFTAlgorithm(RECIPE, run, strict=True).train()
     with pytest.warns(TrainingWarning, match="not_finite"):
-        KLSFTTrainer(RECIPE, run).train()
+        KLSFTAlgorithm(RECIPE, run).train()
 
 
 def test_what_it_leaves_is_held_as_what_it_began_with(tmp_path):
     recipe = RECIPE.model_copy(update={"model": "tiny+dtype=bf16"})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
-    KLSFTTrainer(recipe, run, strict=True).train()
+    KLSFTAlgorithm(recipe, run, strict=True).train()
     assert read_run_models(run.path).models["start"].model == "dir:base/model+dtype=bf16"
 
 

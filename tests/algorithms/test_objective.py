@@ -8,20 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stratagem.algorithms.collected import joined
+from stages import play_round
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.trainer import GRPOTrainer
+from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
-from stratagem.algorithms.provided import KL_SFT, PROVIDED, SCO_PAL, SHAPELLM, needs
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.scopal.settings import RewardSettings
 from stratagem.algorithms.sepo import SEPO
-from stratagem.algorithms.trained import Trained
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -36,6 +34,8 @@ from stratagem.learning.proximal import PPOSettings
 from stratagem.models.load import load
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
+from stratagem.training.online import joined, policy_of
+from stratagem.training.provided import KL_SFT, PROVIDED, SCO_PAL, SHAPELLM, needs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KUHN = "kuhn(hands=1)"
@@ -145,10 +145,12 @@ def test_weighing_the_terms_before_the_estimator_is_the_same_to_the_bit(estimato
 def collector(stage, settings):
     """A model that knows nothing yet, and what plays kuhn for it."""
     recipe = RECIPES[stage].read({"games": [KUHN], "temperature": 1.0, stage: settings})
-    trained, game = Trained(recipe, load("tiny")), make_game(KUHN)
+    trained, game = policy_of(recipe, load("tiny")), make_game(KUHN)
     if stage == "sepo":
-        return trained, SEPO(recipe.sepo, game, trained.hero, Key(0))
-    return trained, GRPO(recipe.grpo, game, trained.hero, Key(0), ByShares(recipe.grpo.opponents, game, trained.hero))
+        return trained, SEPO(recipe.sepo, game, trained.player, Key(0))
+    return trained, GRPO(
+        recipe.grpo, game, trained.player, Key(0), ByShares(recipe.grpo.opponents, game, trained.player)
+    )
 
 
 def learnt(stage, **settings):
@@ -274,15 +276,15 @@ BASELINE = {
 def test_a_run_with_a_baseline_resumes_to_the_bit(tmp_path):
     recipe = GRPORecipe.read(BASELINE)
     whole, broken = (RunFolder.create(tmp_path / name, recipe, 0, "a test") for name in ("whole", "broken"))
-    GRPOTrainer(recipe, whole).train()
+    GRPOAlgorithm(recipe, whole).train()
 
     def plug(step, steps, seen):
         if step == 1:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        GRPOTrainer(recipe, broken, plug).train()
-    GRPOTrainer(recipe, broken).train()
+        GRPOAlgorithm(recipe, broken).train(plug)
+    GRPOAlgorithm(recipe, broken).train()
     found, expected = read_metrics(broken), read_metrics(whole)
     assert any(expected["grad_norm"].values)
     assert {name: curve.values for name, curve in found.items()} == {n: c.values for n, c in expected.items()}
@@ -293,7 +295,7 @@ def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
     recipe = LeagueRecipe.read({"games": [KUHN], "learners": {"one": {}, "two": {}}, "league": league})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
     standing, game = Standing(recipe, run, load("tiny")), make_game(KUHN)
-    Round(recipe, standing, Seats.of(standing, game), game).play(0)
+    play_round(Round(recipe, standing, Seats.of(standing, game), game), 0)
     kept = standing.state()["collectors"]
     assert {name for name, one in kept.items() if one["advantage"]} == {"one", "two"}
     standing.renew("one")

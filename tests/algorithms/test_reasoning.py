@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from stratagem.algorithms.demonstrations import bouts, decisions
-from stratagem.algorithms.reasoning.base import told
-from stratagem.algorithms.reasoning.catalogue import REASONERS, reasoning
-from stratagem.algorithms.reasoning.negotiation_v1 import WORDS
-from stratagem.algorithms.reasoning.negotiation_v2 import in_words
+from stratagem.demonstrations.reasoning.base import told
+from stratagem.demonstrations.reasoning.catalogue import REASONERS, reasoning
+from stratagem.demonstrations.reasoning.negotiation_v1 import WORDS
+from stratagem.demonstrations.reasoning.negotiation_v2 import in_words
+from stratagem.demonstrations.scripted import bouts, decisions
 from stratagem.games.auction import BIDS
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key

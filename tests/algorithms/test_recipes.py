@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stratagem.algorithms.catalogue import read_any, trainer_of
+from stratagem.algorithms.catalogue import bound, read_any
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.runs.folder import RunFolder
 from stratagem.sweeps.plan import planned, read_plan
@@ -15,7 +15,7 @@ PATHS = sorted([*RECIPES.glob("league/*.toml"), *RECIPES.glob("diplomacy/*.toml"
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_it_can_be_trained(path, tmp_path):
-    trainer_of(read_any(path), RunFolder(tmp_path / "run"))
+    bound(read_any(path), RunFolder(tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
 
@@ -24,7 +24,7 @@ def test_an_exploiter_of_anybody(tmp_path):
     changes = {"members.target": '"AlwaysBet"', "opponents": '["AlwaysBet"]'}
     recipe = read_any(RECIPES / "league/exploit.toml", changes)
     assert isinstance(recipe, LeagueRecipe)
-    trainer_of(recipe, RunFolder(tmp_path / "run"))
+    bound(recipe, RunFolder(tmp_path / "run"))
     assert (recipe.members, recipe.opponents) == ({"target": "AlwaysBet"}, ("AlwaysBet",))
 
 
@@ -32,5 +32,5 @@ def test_an_exploiter_of_anybody(tmp_path):
 def test_a_sweep_names_recipes_that_can_be_trained(path, tmp_path):
     runs = list(planned(read_plan(path), path.parent))
     for run in runs:
-        trainer_of(read_any(run.recipe, run.changes), RunFolder(tmp_path / run.name))
+        bound(read_any(run.recipe, run.changes), RunFolder(tmp_path / run.name))
     assert len({run.name for run in runs}) == len(runs)

@@ -9,13 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from stratagem.algorithms.collected import Collected, joined
 from stratagem.algorithms.recipe import Recipe, read_recipe
-from stratagem.algorithms.recipe_file import over
 from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.sepo import _Bout as Matchup
-from stratagem.algorithms.sepo_trainer import SEPOTrainer
-from stratagem.algorithms.trained import Trained
+from stratagem.algorithms.sepo_trainer import SEPOAlgorithm
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
@@ -29,6 +26,8 @@ from stratagem.reports.report import report_html
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
+from stratagem.training.online import Collected, joined, policy_of
+from stratagem.training.recipe_file import over
 
 RECIPE = Recipe.read(
     {
@@ -70,13 +69,13 @@ def evaluation(run):
 
 
 def weights(run):
-    return latest(run).state()["trained"]["optimizer"]["adam"]["state"]
+    return latest(run).state()["stage"]["policy"]["optimizer"]["adam"]["state"]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     run = begun(tmp_path_factory.mktemp("whole") / "run")
-    SEPOTrainer(RECIPE, run).train()
+    SEPOAlgorithm(RECIPE, run).train()
     return run
 
 
@@ -139,9 +138,9 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
             raise Broken
 
     with pytest.raises(Broken):
-        SEPOTrainer(RECIPE, run, plug).train()
+        SEPOAlgorithm(RECIPE, run).train(plug)
     assert run.status().state == "failed"
-    SEPOTrainer(RECIPE, RunFolder.open(run.path)).train()
+    SEPOAlgorithm(RECIPE, RunFolder.open(run.path)).train()
     assert figures(run) == figures(whole)
     mine, theirs = weights(run), weights(whole)
     assert mine.keys() == theirs.keys()
@@ -197,7 +196,7 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
     }
     recipe = Recipe.read(over(small, VARIANTS[name]))
     whole = RunFolder.create(tmp_path / "whole", recipe, recipe.seed, "a test")
-    SEPOTrainer(recipe, whole).train()
+    SEPOAlgorithm(recipe, whole).train()
     broken = RunFolder.create(tmp_path / "broken", recipe, recipe.seed, "a test")
 
     def plug(step, steps, seen):
@@ -205,8 +204,8 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
             raise Broken
 
     with pytest.raises(Broken):
-        SEPOTrainer(recipe, broken, plug).train()
-    SEPOTrainer(recipe, RunFolder.open(broken.path)).train()
+        SEPOAlgorithm(recipe, broken).train(plug)
+    SEPOAlgorithm(recipe, RunFolder.open(broken.path)).train()
     assert figures(broken) == figures(whole)
     assert latest(broken).best == latest(whole).best
 
@@ -215,15 +214,15 @@ def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):
     changes = {"evaluate_every": 1, "sepo": {"penalty_source": "best_response", "best_response_every": 3}}
     recipe = Recipe.read(over(RECIPE.model_dump(), changes))
     runs = [RunFolder.create(tmp_path / name, recipe, recipe.seed, "a test") for name in ("whole", "broken")]
-    SEPOTrainer(recipe, runs[0]).train()
+    SEPOAlgorithm(recipe, runs[0]).train()
 
     def plug(step, steps, seen):
         if step == WARM + 1:
             raise Broken
 
     with pytest.raises(Broken):
-        SEPOTrainer(recipe, runs[1], plug).train()
-    SEPOTrainer(recipe, runs[1]).train()
+        SEPOAlgorithm(recipe, runs[1]).train(plug)
+    SEPOAlgorithm(recipe, runs[1]).train()
     assert figures(runs[1]) == figures(runs[0])
 
 
@@ -275,11 +274,11 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
     recipe = Recipe.read(certain)
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
     with pytest.warns(TrainingWarning, match="have no variance"):
-        SEPOTrainer(recipe, run).train()
+        SEPOAlgorithm(recipe, run).train()
     assert figures(run)["grad_norm"][1] == [0.0]
     assert json.loads((run.path / "findings.json").read_text())["alike"]["count"] == 1
     with pytest.raises(CheckFailed, match="no gradient at all"):
-        SEPOTrainer(recipe, RunFolder.create(tmp_path / "strict", recipe, 0, "a test"), strict=True).train()
+        SEPOAlgorithm(recipe, RunFolder.create(tmp_path / "strict", recipe, 0, "a test"), strict=True).train()
 
 
 IMPOSSIBLE = {
@@ -305,7 +304,7 @@ def test_what_a_game_cannot_give_is_said_before_anything_is_learnt(tmp_path, nam
     changes, said = IMPOSSIBLE[name]
     recipe = Recipe.read(over(RECIPE.model_dump(), changes))
     with pytest.raises(StratagemError, match=said):
-        SEPOTrainer(recipe, RunFolder(tmp_path))
+        SEPOAlgorithm(recipe, RunFolder(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -313,8 +312,8 @@ def test_several_games_make_one_step_and_share_its_divisor():
     recipe = Recipe.read(
         {"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "sepo": {"group_size": 2, "groups_per_batch": 1}},
     )
-    trained = Trained(recipe, load("tiny"))
-    parts = [SEPO(recipe.sepo, make_game(text), trained.hero, Key(0)).collect(0) for text in recipe.games]
+    trained = policy_of(recipe, load("tiny"))
+    parts = [SEPO(recipe.sepo, make_game(text), trained.player, Key(0)).collect(0) for text in recipe.games]
     whole = joined(parts)
     assert len(whole.examples) == sum(len(part.examples) for part in parts)
     assert {example.row["divisor"] for example in whole.examples} == {float(len(whole.examples))}
@@ -328,7 +327,7 @@ def test_several_games_make_one_step_and_share_its_divisor():
 def test_a_shared_penalty_brings_exactly_nothing():
     settings = {"group_size": 2, "groups_per_batch": 1, "penalty_credit": "shared"}
     recipe = Recipe.read({"games": ["ipd(rounds=2)"], "sepo": settings})
-    collected = SEPO(recipe.sepo, make_game("ipd(rounds=2)"), Trained(recipe, load("tiny")).hero, Key(0)).collect(0)
+    collected = SEPO(recipe.sepo, make_game("ipd(rounds=2)"), policy_of(recipe, load("tiny")).player, Key(0)).collect(0)
     assert collected.examples
     for example in collected.examples:
         assert set(example.columns["term/exploit"]) == {0.0}
@@ -395,13 +394,13 @@ def test_every_shipped_recipe_is_read_and_says_how_to_run_it(path):
     if "extends" in path.read_text():
         assert first == f"# stratagem train {path.relative_to(RECIPES.parent)}"
     made = read_recipe(path)
-    SEPOTrainer(made, RunFolder(path))
+    SEPOAlgorithm(made, RunFolder(path))
 
 
 def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_path):
     recipe = Recipe.read({"games": ["auction"], "sepo": {"penalty_source": "best_response"}})
     with pytest.raises(StratagemError, match="take the pool"):
-        SEPOTrainer(recipe, RunFolder(tmp_path))
+        SEPOAlgorithm(recipe, RunFolder(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -414,7 +413,7 @@ def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_pat
 def test_prompts_that_cannot_be_are_refused_before_there_is_a_model(tmp_path, changes, said):
     recipe = Recipe.read({**RECIPE.model_dump(), **changes})
     with pytest.raises(BadParameter, match=said):
-        SEPOTrainer(recipe, RunFolder(tmp_path))
+        SEPOAlgorithm(recipe, RunFolder(tmp_path))
 
 
 def test_actions_that_the_model_cannot_say_are_refused_before_it_is_taught(tmp_path):
@@ -423,7 +422,7 @@ def test_actions_that_the_model_cannot_say_are_refused_before_it_is_taught(tmp_p
     )
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
     with pytest.raises(BadParameter, match="one token each"):
-        SEPOTrainer(recipe, run).train()
+        SEPOAlgorithm(recipe, run).train()
     assert not figures(run)
 
 
@@ -445,7 +444,7 @@ def test_a_recipe_for_one_gpu_works_with_a_small_model_of_the_same_kind(tmp_path
     }
     made = read_recipe(RECIPES / "sepo" / f"{recipe}.toml", small)
     run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
-    SEPOTrainer(made, run).train()
+    SEPOAlgorithm(made, run).train()
     table = json.loads((run.path / "evaluation.json").read_text())
     assert list(table["rows"].values()) == ["Base", "SFT", "SEPO (step 1)"]
     assert run.status().state == "finished"

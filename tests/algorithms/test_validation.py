@@ -5,11 +5,11 @@ import math
 import pytest
 
 from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.validation import Validation
 from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.training.evaluation import Validation
 
 
 class Mute:

@@ -7,10 +7,10 @@ from statistics import median
 
 import pytest
 
-from stratagem.algorithms import demonstration_files
-from stratagem.algorithms.demonstration_sets import Plan
-from stratagem.algorithms.demonstrations import demonstrations
 from stratagem.cli.main import main
+from stratagem.demonstrations import files as demonstration_files
+from stratagem.demonstrations.scripted import demonstrations
+from stratagem.demonstrations.sets import Plan
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 

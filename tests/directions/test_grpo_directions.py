@@ -8,10 +8,10 @@ from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.trained import Trained
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
+from stratagem.training.online import policy_of
 
 ADVANTAGES = ("group_mean", "per_round")
 OPPONENTS = {"itself": {"self": 1.0}, "a defector": {"AlwaysDefect": 1.0}, "a cooperator": {"AlwaysCooperate": 1.0}}
@@ -65,7 +65,7 @@ def test_a_round_is_credited_with_what_comes_later(advantage):
 
 def test_the_charge_leads_back_to_the_reference():
     recipe = GRPORecipe.read({"games": [FLAT], "temperature": 1.0})
-    home = defects(Trained(recipe, load("tiny")).hero, make_game(FLAT))
+    home = defects(policy_of(recipe, load("tiny")).player, make_game(FLAT))
     _, before, moved = grpo(FLAT, loss={"kl_estimator": "k3", "kl_coef": 1.0, "entropy_coef": 0.0}, shake=True)
     assert (home - before) * moved > 0.0
     assert grpo(FLAT, shake=True)[2] == 0.0
@@ -79,9 +79,9 @@ def test_the_bonus_for_entropy_evens_the_actions_out():
 def test_updates_deal_out_the_examples_of_an_iteration():
     """Each is learnt from once, in one of the steps."""
     recipe = GRPORecipe.read({"games": [DILEMMA], "grpo": {**USUAL, "optimizer_steps": 3, "groups_per_batch": 1}})
-    trained, game = Trained(recipe, load("tiny")), make_game(DILEMMA)
-    opponents = ByShares(recipe.grpo.opponents, game, trained.hero)
-    examples = GRPO(recipe.grpo, game, trained.hero, Key(3), opponents).collect(0).examples
+    trained, game = policy_of(recipe, load("tiny")), make_game(DILEMMA)
+    opponents = ByShares(recipe.grpo.opponents, game, trained.player)
+    examples = GRPO(recipe.grpo, game, trained.player, Key(3), opponents).collect(0).examples
     numbered = [one.with_columns(number=(float(number),)) for number, one in enumerate(examples)]
     reports = trained.learn(numbered)
     assert [len(report.examples) for report in reports] == [3, 3, 2]

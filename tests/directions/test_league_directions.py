@@ -3,6 +3,7 @@
 import pytest
 from two_actions import DILEMMA, OPTIMIZER, defects
 
+from stages import play_round
 from stratagem.algorithms.catalogue import ALGORITHMS
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
@@ -36,9 +37,9 @@ def moved(tmp_path):
         )
         standing = Standing(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), load("tiny"))
         made = make_game(game)
-        before = {name: defects(one.hero, made) for name, one in standing.learners.items()}
-        Round(recipe, standing, Seats.of(standing, made), made).play(0)
-        return standing, {name: defects(one.hero, made) - before[name] for name, one in standing.learners.items()}
+        before = {name: defects(one.player, made) for name, one in standing.learners.items()}
+        play_round(Round(recipe, standing, Seats.of(standing, made), made), 0)
+        return standing, {name: defects(one.player, made) - before[name] for name, one in standing.learners.items()}
 
     return play
 
@@ -68,4 +69,4 @@ def test_results_are_booked_for_whoever_was_paid_more(moved):
 
 def test_every_algorithm_has_direction_tests():
     """A new one needs a file here: sepo, grpo, league, scopal and shaping have their own, kl_sft is supervised."""
-    assert set(ALGORITHMS) == {"sepo", "grpo", "league", "scopal", "shaping", "kl_sft"}
+    assert set(ALGORITHMS.names()) == {"sepo", "grpo", "league", "scopal", "shaping", "kl_sft"}

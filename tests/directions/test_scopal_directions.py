@@ -6,7 +6,7 @@ In a dilemma of one round beside a cooperator, who defects wins and who cooperat
 import pytest
 from two_actions import DILEMMA, OPTIMIZER, defects
 
-from stratagem.algorithms.catalogue import trainer_of
+from stratagem.algorithms.catalogue import bound
 from stratagem.algorithms.scopal.methods import METHODS
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.games.catalogue import make_game
@@ -29,7 +29,7 @@ def moved(path, method, game=DILEMMA, **changes):
     """How much likelier DEFECT is after a run of one step than in its base."""
     recipe = ScopalRecipe.read({**RECIPE, "games": [game], "refine": [method], **changes})
     run = RunFolder.create(path / "run", recipe, recipe.seed, "a test")
-    trainer_of(recipe, run).train()
+    bound(recipe, run).train()
     models = ("tiny", f"run:{run.path}@last")
     players = (language_player(model, mode="direct", style="plain", temperature=1.0) for model in models)
     before, after = (defects(player, make_game(game)) for player in players)

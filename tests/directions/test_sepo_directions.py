@@ -15,10 +15,10 @@ from stratagem.algorithms import sepo as sepo_module
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
 from stratagem.algorithms.sepo_settings import SEPOSettings
-from stratagem.algorithms.trained import Trained
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
+from stratagem.training.online import policy_of
 
 DEAR = 1e4
 ALONE = {
@@ -81,7 +81,7 @@ def test_a_probe_is_taught_not_to_collude():
 def collects(**settings):
     """A collector of a policy that nobody trains."""
     recipe = recipe_of(**settings)
-    return SEPO(recipe.sepo, make_game(DILEMMA), Trained(recipe, load("tiny")).hero, Key(0))
+    return SEPO(recipe.sepo, make_game(DILEMMA), policy_of(recipe, load("tiny")).player, Key(0))
 
 
 @pytest.mark.parametrize(("source", "number"), [("pool", 2), ("best_response", 1)])
@@ -131,7 +131,7 @@ def pull(episodes, kind):
 
 @pytest.fixture(scope="module")
 def hero():
-    return Trained(recipe_of(), load("tiny")).hero
+    return policy_of(recipe_of(), load("tiny")).player
 
 
 def dice(hero, kind, sign, **settings):
@@ -173,7 +173,7 @@ def test_every_way_to_credit_a_penalty_has_a_direction_case():
 
 def test_the_charge_leads_back_to_the_reference():
     """All is paid alike, so nothing else moves a policy that has left its base."""
-    home = defects(Trained(recipe_of(FLAT), load("tiny")).hero, make_game(FLAT))
+    home = defects(policy_of(recipe_of(FLAT), load("tiny")).player, make_game(FLAT))
     _, before, moved = sepo(FLAT, penalty_credit="none", loss={"kl_coef": 1.0}, shake=True)
     assert abs(home - before) > 1e-3
     assert (home - before) * moved > 0.0

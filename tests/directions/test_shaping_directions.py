@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shaping.seat import Play
 from stratagem.algorithms.shaping.seat_settings import SeatSettings
 from stratagem.algorithms.shaping.seats import Seating
-from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.algorithms.shaping.trainer import bases_of
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -34,8 +35,8 @@ def seated(tmp_path):
     def made(kind, text=ONE, **settings):
         seats = {"learner": {**SEATS[kind], **settings}, "other": {"learner": "tabular"}}
         recipe = ShapingRecipe.read({"game": text, "seats": seats, "episodes": 2})
-        trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
-        return Seating(recipe, trainer.game, trainer._bases).seats()["learner"], make_game(text)
+        game, bases = make_game(text), bases_of(recipe, RunFolder(tmp_path / "run"))
+        return Seating(recipe, game, bases).seats()["learner"], game
 
     return made
 
@@ -58,7 +59,7 @@ def own(episode):
 
 def moved(seat, game, stages):
     before = defects(seat, game)
-    seat.learn(stages, 0, Key(1))
+    seat.update(Play(stages, 0, Key(1)))
     return defects(seat, game) - before
 
 
@@ -117,9 +118,9 @@ def test_the_charge_leads_back_to_the_reference(seated, kind):
     home = defects(seat, game)
     torch.manual_seed(3)
     with torch.no_grad():
-        for weight in seat.optimizer.weights[:-2]:
+        for weight in seat.policy.learner.optimizer.weights[:-2]:
             weight += 0.05 * torch.randn_like(weight)
-    seat.base.engine.publish("learner", 1)
+    seat.policy.engine.publish("learner", 1)
     away = defects(seat, game)
     assert abs(home - away) > 1e-3
     assert (home - away) * moved(seat, game, [games(seat, game, "ipd/AlwaysCooperate")]) > 0.0

@@ -3,16 +3,17 @@
 import pytest
 from two_actions import DILEMMA, OPTIMIZER, defects
 
+from stages import take_steps
 from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.target_policies import reached
-from stratagem.algorithms.trained import hero_of
-from stratagem.algorithms.warm_start import WarmStart
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.models.load import load
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
+from stratagem.training.online import speaks_of
+from stratagem.training.policy import model_player
+from stratagem.training.supervised import sft
 
 ADAPTERS = {"all weights": {}, "an adapter": {"adapter": {"rank": 4}}}
 ONE_STEP = {"epochs": 1, "optimizer": OPTIMIZER}
@@ -25,15 +26,16 @@ def test_a_warm_start_raises_what_its_teacher_plays(tmp_path, teacher, sign, how
     recipe = Recipe.read({"games": [DILEMMA], "sft": warm})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
     game = make_game(DILEMMA)
-    with MetricLog(run) as log:
-        WarmStart(recipe, recipe.sft, run, [game]).make(None, log, lambda step, figures: None)
+    take_steps(sft(recipe, run, [game]))
     models = ("tiny", f"dir:{run.path}/base/model")
-    before, after = (defects(hero_of(recipe, TransformersEngine(load(model))), game) for model in models)
+    before, after = (
+        defects(model_player(speaks_of(recipe), TransformersEngine(load(model))), game) for model in models
+    )
     assert sign * (after - before) > 1e-4
 
 
 @pytest.mark.parametrize("how", ADAPTERS)
-def test_kl_sft_goes_towards_the_table(how):
+def test_kl_sft_goes_towards_the_table(how, tmp_path):
     """In every state: the table of the paper's first opponent likes the first label, that of its third the second."""
     for policy in ("ipd-75", "ipd-25"):
         recipe = KLSFTRecipe.read(
@@ -42,11 +44,10 @@ def test_kl_sft_goes_towards_the_table(how):
                 "kl_sft": {"num_examples": 5, "batch_size": 5, **ONE_STEP, **ADAPTERS[how]},
             }
         )
-        lm = load("tiny")
-        engine, aim = TransformersEngine(lm), recipe.target_policies[0]
-        before = reached(engine, aim)
-        list(kl_sft(lm, recipe))
-        after = reached(TransformersEngine(lm), aim)
+        stage, aim = kl_sft(recipe, RunFolder(tmp_path / policy)), recipe.target_policies[0]
+        before = reached(stage.policy.engine, aim)
+        take_steps(stage)
+        after = reached(TransformersEngine(stage.policy.lm), aim)
         assert distance(aim, after) < distance(aim, before)
         assert min(new - old for new, old in zip(after.legal, before.legal, strict=True)) > 0.0
 

@@ -5,14 +5,11 @@ from collections import Counter
 import pytest
 import torch
 
-from stratagem.algorithms.collected import joined
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
-from stratagem.algorithms.sft import demonstrated
-from stratagem.algorithms.trained import Trained
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
@@ -20,6 +17,8 @@ from stratagem.games.key import Key
 from stratagem.learning.example import of_call, of_demonstration
 from stratagem.models.load import load
 from stratagem.prompting.base import Message
+from stratagem.training.online import joined, policy_of
+from stratagem.training.sft import demonstrated
 
 SPELT = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]], labels=(XYLEM, QUARTZ), rounds=1, cooperative=True)"
 """Its actions are words of several tokens, of which all but the first follow from it."""
@@ -76,8 +75,8 @@ def by_grpo(hero, game):
 def test_collected_examples_teach_drawn_tokens_alone(collector):
     """Every token of the mask had an alternative, and a learner finds the very probability that it was drawn with."""
     recipe = Recipe.read({"games": [SPELT], "sepo": {"loss": {"kl_estimator": "none", "kl_coef": 0.0}}})
-    trained, game = Trained(recipe, load("tiny")), make_game(SPELT)
-    collected = collector(trained.hero, game).collect(0)
+    trained, game = policy_of(recipe, load("tiny")), make_game(SPELT)
+    collected = collector(trained.player, game).collect(0)
     examples = joined([collected]).examples
     spans = [span for e in collected.episodes for row in e.decisions for call in row.calls for span in call.spans]
     sizes = Counter()

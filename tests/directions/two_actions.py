@@ -2,11 +2,10 @@
 
 import torch
 
-from stratagem.algorithms.collected import joined
-from stratagem.algorithms.trained import Trained
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
+from stratagem.training.online import joined, policy_of
 
 DILEMMA = "ipd(rounds=1)"
 """DEFECT pays more whatever the other does, COOPERATE pays more to both together."""
@@ -37,10 +36,10 @@ def step(recipe, collector, shake=False):
 
     What was collected; how likely DEFECT is before, and how much likelier afterwards.
     """
-    trained, game = Trained(recipe, load(recipe.model)), make_game(recipe.games[0])
+    trained, game = policy_of(recipe, load(recipe.model)), make_game(recipe.games[0])
     if shake:
         shaken(trained)
-    before = defects(trained.hero, game)
-    collected = collector(trained.hero, game).collect(0)
+    before = defects(trained.player, game)
+    collected = collector(trained.player, game).collect(0)
     trained.learn(joined([collected]).examples)
-    return collected, before, defects(trained.hero, game) - before
+    return collected, before, defects(trained.player, game) - before

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.recipe import Recipe, read_recipe
-from stratagem.algorithms.sepo_trainer import SEPOTrainer
+from stratagem.algorithms.sepo_trainer import SEPOAlgorithm
 from stratagem.errors import BadParameter
 from stratagem.learning.checks import CHECKS
 from stratagem.models.run_models import read_run_models
@@ -46,9 +46,9 @@ def pattern(name):
 def run(tmp_path_factory):
     recipe = Recipe.read(RECIPE)
     made = RunFolder.create(tmp_path_factory.mktemp("runs") / "made", recipe, recipe.seed, "a test")
-    SEPOTrainer(recipe, made).train()
+    SEPOAlgorithm(recipe, made).train()
     write_report(made)
-    SEPOTrainer(recipe, made).train()  # a resume, which sets aside
+    SEPOAlgorithm(recipe, made).train()  # a resume, which sets aside
     return made
 
 

@@ -8,9 +8,9 @@ import pytest
 from reading import Page
 
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.trainer import GRPOTrainer
+from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.trainer import LeagueTrainer
+from stratagem.algorithms.league.trainer import LeagueAlgorithm
 from stratagem.reports.report import report_html
 from stratagem.runs.folder import RunFolder
 
@@ -40,7 +40,7 @@ def league(tmp_path_factory):
             "league": {**STEPS, "snapshot_every": 1, "crossplay_games": 2},
         }
     )
-    return trained(tmp_path_factory.mktemp("league") / "run", recipe, LeagueTrainer)
+    return trained(tmp_path_factory.mktemp("league") / "run", recipe, LeagueAlgorithm)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
     recipe = LeagueRecipe.read(
         {**SMALL, "learners": learners, "members": {"prey": "AlwaysBet"}, "league": {**STEPS, "crossplay_games": 2}}
     )
-    run = trained(tmp_path / "run", recipe, LeagueTrainer)
+    run = trained(tmp_path / "run", recipe, LeagueAlgorithm)
     table_path, page = run.path / "league.json", Page(report_html(run))
     table = json.loads(table_path.read_text())
     names = [member["name"] for member in table["members"]]
@@ -102,7 +102,7 @@ def test_what_is_taken_from_another_learner_is_no_bound(tmp_path):
     """That one changes, so nothing is learnt of it."""
     learners = {"hunter": {"match": {"rule": "fixed", "opponent": "other"}}, "other": {"match": {"rule": "self"}}}
     recipe = LeagueRecipe.read({**SMALL, "learners": learners, "league": {**STEPS, "crossplay_games": 2}})
-    assert "best_response" not in Page(report_html(trained(tmp_path / "run", recipe, LeagueTrainer))).sections
+    assert "best_response" not in Page(report_html(trained(tmp_path / "run", recipe, LeagueAlgorithm))).sections
 
 
 def test_members_are_told_with_ratings_and_shares(league):
@@ -211,7 +211,7 @@ def test_short_columns_are_gaps(copied):
 
 def test_a_run_of_grpo_has_a_table_of_every_stage(tmp_path):
     recipe = GRPORecipe.read({**SMALL, "grpo": {**STEPS, "signal_every": 0}})
-    page = Page(report_html(trained(tmp_path / "run", recipe, GRPOTrainer)))
+    page = Page(report_html(trained(tmp_path / "run", recipe, GRPOAlgorithm)))
     assert page.sections[0] == "scores"
     (rows,) = page.tables_of("scores")
     assert rows[1][0] == "Base"

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.algorithms.shaping.trainer import ShapingAlgorithm
 from stratagem.reports.outcome_file import unshaped
 from stratagem.reports.payoff_plane import _hull
 from stratagem.reports.report import report_html
@@ -31,7 +31,7 @@ RECIPE = {
 def trained(folder, name, **changes):
     recipe = ShapingRecipe.read({**RECIPE, **changes})
     run = RunFolder.create(folder / name, recipe, recipe.seed, "a test")
-    ShapingTrainer(recipe, run).train()
+    ShapingAlgorithm(recipe, run).train()
     return run
 
 

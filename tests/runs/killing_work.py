@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 from killing import forked, kill_after, killed
 
-from stratagem.algorithms.catalogue import algorithm_of, recipe_of, trainer_of
+from stratagem.algorithms.catalogue import algorithm_of, bound, recipe_of
 from stratagem.cli.main import main as command
 from stratagem.models.load import load
 from stratagem.play.store import read_episodes, shards
@@ -107,7 +107,7 @@ def train(path, name):
     else:
         recipe = algorithm_of({"algorithm": name}).recipe.read({"algorithm": name, **RECIPES[name]})
         run = RunFolder.create(path, recipe, recipe.seed, "a test")
-    trainer_of(recipe, run).train()
+    bound(recipe, run).train()
 
 
 def sweep(path, _):

@@ -10,7 +10,7 @@ import pytest
 from stratagem.algorithms.catalogue import ALGORITHMS
 
 KILLING = Path(__file__).parent / "killing_work.py"
-KINDS = [*ALGORITHMS, "sweep", "tournament"]
+KINDS = [*ALGORITHMS.names(), "sweep", "tournament"]
 
 
 def check(folder, seed, num, *kinds):

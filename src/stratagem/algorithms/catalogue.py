@@ -1,81 +1,64 @@
-"""Every algorithm that a recipe can name: what its recipe says, and what makes a run of it."""
+"""Every algorithm that a recipe can name; a package adds its own by the entry point `stratagem.algorithms`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.trainer import GRPOTrainer
-from stratagem.algorithms.kl_sft import KLSFTRecipe
-from stratagem.algorithms.kl_sft_trainer import KLSFTTrainer
-from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.trainer import LeagueTrainer
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.recipe_file import AnyRecipe, recipe_data
-from stratagem.algorithms.scopal.recipe import ScopalRecipe
-from stratagem.algorithms.scopal.trainer import ScopalTrainer
-from stratagem.algorithms.sepo_trainer import SEPOTrainer
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.trainer import ShapingTrainer
-from stratagem.errors import UnknownName
+from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
+from stratagem.algorithms.kl_sft import KLSFTAlgorithm
+from stratagem.algorithms.league.trainer import LeagueAlgorithm
+from stratagem.algorithms.scopal.trainer import ScopalAlgorithm
+from stratagem.algorithms.sepo_trainer import SEPOAlgorithm
+from stratagem.algorithms.shaping.trainer import ShapingAlgorithm
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.registry import Registry
 from stratagem.runs.binding import check_recipe
 from stratagem.runs.folder import RunFolder
+from stratagem.training.algorithm import Algorithm
+from stratagem.training.recipe_file import AnyRecipe, recipe_data
 
-
-class Trains(Protocol):
-    """A run that can begin, or go on."""
-
-    def train(self) -> None: ...
-
-
-@dataclass(frozen=True)
-class Algorithm:
-    """One way to train."""
-
-    recipe: type[AnyRecipe]
-    """What its recipes say."""
-    trainer: Callable[..., Trains]
-    """From a recipe, a run's folder, who is told of progress, and `strict`; refuses what cannot be trained."""
-
-
-ALGORITHMS: dict[str, Algorithm] = {
-    "sepo": Algorithm(Recipe, SEPOTrainer),
-    "grpo": Algorithm(GRPORecipe, GRPOTrainer),
-    "kl_sft": Algorithm(KLSFTRecipe, KLSFTTrainer),
-    "league": Algorithm(LeagueRecipe, LeagueTrainer),
-    "scopal": Algorithm(ScopalRecipe, ScopalTrainer),
-    "shaping": Algorithm(ShapingRecipe, ShapingTrainer),
-}
+ALGORITHMS: Registry[Algorithm[Any]] = Registry(
+    "algorithm",
+    {
+        "sepo": SEPOAlgorithm,
+        "grpo": GRPOAlgorithm,
+        "kl_sft": KLSFTAlgorithm,
+        "league": LeagueAlgorithm,
+        "scopal": ScopalAlgorithm,
+        "shaping": ShapingAlgorithm,
+    },
+    "stratagem.algorithms",
+)
 """By the name that a recipe gives."""
 DEFAULT = "sepo"
-"""Of a recipe that gives none."""
+"""Algorithm of a recipe that names none."""
 
 
-def algorithm_of(data: Mapping[str, Any]) -> Algorithm:
+def algorithm_of(data: Mapping[str, Any]) -> type[Algorithm[Any]]:
     """The algorithm that a recipe names."""
     name = data.get("algorithm", DEFAULT)
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        raise UnknownName("algorithm", str(name), ALGORITHMS)
-    return ALGORITHMS[name]
+    if not isinstance(name, str):
+        raise UnknownName("algorithm", str(name), ALGORITHMS.names())
+    found = ALGORITHMS.factory(name)
+    if not (isinstance(found, type) and issubclass(found, Algorithm)):
+        raise BadParameter(f"The algorithm {name} is no subclass of stratagem.training.algorithm.Algorithm.")
+    return found
 
 
 def read_any(path: Path, changes: Mapping[str, str] | None = None) -> AnyRecipe:
-    """The recipe in a file, of whatever algorithm it is."""
+    """Read the recipe in a file, of whatever algorithm it is."""
     data = recipe_data(path, changes)
-    return algorithm_of(data).recipe.read(data)
+    return algorithm_of(data).recipe_type.read(data)
 
 
 def recipe_of(run: RunFolder) -> AnyRecipe:
-    """What a run was begun with; refused where its configuration is another by now."""
+    """The recipe of a run; refused where its configuration has changed since the run began."""
     check_recipe(run)
     return read_any(run.path / "config.toml")
 
 
-def trainer_of(recipe: AnyRecipe, run: RunFolder, *told: Any, strict: bool = False) -> Trains:
-    """What trains by a recipe."""
-    return next(one for one in ALGORITHMS.values() if isinstance(recipe, one.recipe)).trainer(
-        recipe, run, *told, strict=strict
-    )
+def bound(recipe: AnyRecipe, run: RunFolder, *, strict: bool = False) -> Algorithm[Any]:
+    """The algorithm of a recipe, bound to the folder of a run; refused where the recipe cannot be trained."""
+    return algorithm_of({"algorithm": getattr(recipe, "algorithm", DEFAULT)})(recipe, run, strict=strict)

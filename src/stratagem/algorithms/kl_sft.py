@@ -12,28 +12,37 @@ When not: to learn from samples, take `sft`; it is the same on average and needs
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
-import torch
 from pydantic import Field, field_validator
 
-from stratagem.algorithms.recipe_file import AnyRecipe
-from stratagem.algorithms.sft import SFTSettings, sft
 from stratagem.algorithms.target_policies import TargetPolicy, examples_of
 from stratagem.engines.base import Engine
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner, Report
 from stratagem.learning.losses.kl_targets import KLTargets
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
+from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.policy import Policy
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.merging import merged
+from stratagem.models.load import load
 from stratagem.models.reference import parse_model
+from stratagem.models.run_models import Speaks
+from stratagem.runs.folder import RunFolder
+from stratagem.training.algorithm import Algorithm
+from stratagem.training.artifacts import Artifacts
+from stratagem.training.policy import TrainablePolicy
+from stratagem.training.recipe_file import AnyRecipe
+from stratagem.training.sft import SFTSettings
+from stratagem.training.stage import Stage
+from stratagem.training.supervised import Supervised
 
 ADAPTER = "start"
+SPEAKS = Speaks(mode="single", style="shapellm-state")
+"""The way in which a model says the actions that it was trained on."""
+SAVE_EVERY = 50
+"""Steps between two checkpoints."""
 
 
 class KLSFTSettings(SFTSettings):
@@ -77,18 +86,26 @@ class KLSFTRecipe(AnyRecipe):
         return self.kl_sft.steps(prompts)
 
 
-def kl_sft(lm: LanguageModel, recipe: KLSFTRecipe) -> Iterator[Report]:
-    """Every step in turn; when the last was taken, the model itself has what was learnt, and is frozen again."""
+def kl_sft(
+    recipe: KLSFTRecipe, run: RunFolder, part: str = "", *, name: str = "kl_sft", strict: bool = False
+) -> Supervised:
+    """The stage that trains the base of a run, or one of its bases, on the target policies."""
     settings, key = recipe.kl_sft, Key(recipe.seed).at("kl_sft")
-    examples = aimed(TransformersEngine(lm), recipe, key)
-    optimizer = Optimizer(_weights(lm, recipe), settings.optimizer, settings.steps(len(examples)))
-    adapter = ADAPTER if settings.adapter else None
-    policy = Policy(lm, max_tokens_per_microbatch=recipe.max_tokens_per_microbatch)
-    learner = Learner(policy, KLTargets(), optimizer, adapter=adapter, key=key.at("dropout"))
-    yield from sft(learner, [[example] for example in examples], settings, key.at("order"))
-    if adapter:
-        merged(lm, adapter)
-    lm.model.requires_grad_(False)
+    artifacts, lm = Artifacts(run, recipe.model, part), load(recipe.model)
+    engine = TransformersEngine(lm)
+    examples = [[example] for example in aimed(engine, recipe, key)]
+    policy = TrainablePolicy(
+        lm,
+        engine,
+        SPEAKS,
+        name=ADAPTER,
+        adapter=settings.adapter,
+        seed=recipe.seed,
+        policy=Policy(lm, max_tokens_per_microbatch=recipe.max_tokens_per_microbatch),
+        strict=strict,
+    )
+    policy.assign(KLTargets(), settings.optimizer, settings.steps(len(examples)), key=key.at("dropout"))
+    return Supervised(name, artifacts, policy, examples, settings, key.at("order"), SPEAKS, SAVE_EVERY)
 
 
 def aimed(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:
@@ -101,10 +118,17 @@ def aimed(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:
     ]
 
 
-def _weights(lm: LanguageModel, recipe: KLSFTRecipe) -> Sequence[torch.nn.Parameter]:
-    """What learns."""
-    adapter = recipe.kl_sft.adapter
-    if adapter is None:
-        lm.model.requires_grad_(True)
-        return list(lm.model.parameters())
-    return adapter.add(lm, ADAPTER, recipe.seed)
+class KLSFTAlgorithm(Algorithm[KLSFTRecipe]):
+    """KL-SFT alone; other runs begin with its model, `run:PATH@start`."""
+
+    recipe_type = KLSFTRecipe
+
+    def check(self) -> None:
+        """Nothing beyond the recipe's own checks."""
+
+    @property
+    def num_steps(self) -> int:
+        return self.recipe.steps
+
+    def stages(self) -> Sequence[Callable[[], Stage]]:
+        return [partial(kl_sft, self.recipe, self.run, strict=self.strict)]

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.algorithms.best_responder import best_responder
-from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.algorithms.recipe import Recipe
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.games.base import Game, View
-from stratagem.games.key import Key
 from stratagem.players.base import Ask, Mix, Move, Traits
 from stratagem.players.model_player import PRICE
-from stratagem.players.modes import check_style
 from stratagem.players.pools import pools
 from stratagem.players.uniform import uniform
 from stratagem.prompting.catalogue import make_style
@@ -59,13 +56,6 @@ def check_games(recipe: Recipe, games: Sequence[Game[Any]]) -> None:
             _check("checkpoint_metric", "exploitability", game, lambda game: exact(game, policy, budget))
         elif game.spec.name not in WEIGHTS:
             raise CannotCompute(f"`checkpoint_metric` cannot be safety in {game.spec.name}, which has no such figure.")
-
-
-def check_prompts(recipe: PolicyRecipe, games: Sequence[Game[Any]]) -> None:
-    """Refuse a style that the mode or a game does not admit, before any model is loaded or taught."""
-    for game in games:
-        state = game.start(Key(0))
-        check_style(recipe.mode, make_style(recipe.style), state.view(state.to_act[0]))
 
 
 def _check(setting: str, value: str, game: Game[Any], find: Callable[[Game[Any]], object]) -> None:

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from stratagem.algorithms.policy_recipe import PolicyRecipe
-from stratagem.algorithms.recipe_file import recipe_data
 from stratagem.algorithms.sepo_settings import SEPOSettings
 from stratagem.evaluation.suites import SAFETY_METRICS, Suite, find_suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.players.modes import MODES
+from stratagem.training.recipe import PolicyRecipe
+from stratagem.training.recipe_file import recipe_data
 
 
 class Recipe(PolicyRecipe):

@@ -21,7 +21,6 @@ from itertools import chain, islice
 from typing import Any
 
 from stratagem.algorithms.best_responder import BestResponder, best_responder
-from stratagem.algorithms.collected import Collected
 from stratagem.algorithms.rollouts import Term, decisions_of, examples_of, grouped, taken
 from stratagem.algorithms.safety_terms import colluded, mean_pay, paid, penalty, shortfall, signalled, told
 from stratagem.algorithms.sepo_settings import SEPOSettings
@@ -36,6 +35,7 @@ from stratagem.play.records import Episode
 from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.pools import pools
+from stratagem.training.online import Collected
 
 
 class SEPO:

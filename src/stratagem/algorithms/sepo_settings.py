@@ -7,12 +7,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from stratagem.algorithms.objective import ObjectiveSettings
-from stratagem.algorithms.provided import SEPO, Provided
 from stratagem.evaluation.metrics.safety import WEIGHTS, Weights
 from stratagem.learning.advantages.catalogue import NamedAdvantage, read_advantage
 from stratagem.learning.losses.catalogue import NamedLoss, read_loss
 from stratagem.learning.optimizer import OptimizerSettings
+from stratagem.training.objective import ObjectiveSettings
+from stratagem.training.provided import SEPO, Provided
 
 REPLACED = {
     "rollouts": "group_size",

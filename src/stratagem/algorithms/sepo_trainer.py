@@ -1,4 +1,4 @@
-"""A run of SEPO."""
+"""SEPO as an algorithm that a recipe names."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import Any
 from stratagem.algorithms.possible import check_games
 from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.sepo import SEPO
-from stratagem.algorithms.trainer import Trainer
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.players.model_player import ModelPlayer
+from stratagem.training.algorithm import OnlineAlgorithm
 
 
-class SEPOTrainer(Trainer[Recipe]):
+class SEPOAlgorithm(OnlineAlgorithm[Recipe]):
     """Rollouts against the train pool, and probes."""
 
+    recipe_type = Recipe
+
     def check(self) -> None:
+        super().check()
         check_games(self.recipe, self.games)
 
-    def collector(self, game: Game[Any], hero: ModelPlayer, key: Key) -> SEPO:
-        return SEPO(self.recipe.sepo, game, hero, key, self.recipe.exact_budget)
+    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SEPO:
+        return SEPO(self.recipe.sepo, game, player, key, self.recipe.exact_budget)

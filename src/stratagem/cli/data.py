@@ -10,11 +10,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from stratagem.algorithms.demonstration_files import write_sets
-from stratagem.algorithms.demonstration_sets import PUBLISHED, SETS, Plan
 from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.cli.output import number, print_json, progress, table, write_json
+from stratagem.demonstrations.files import write_sets
+from stratagem.demonstrations.sets import PUBLISHED, SETS, Plan
 from stratagem.errors import StratagemError, UnknownName
 
 ALGORITHMS = ("sepo",)

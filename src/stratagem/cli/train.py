@@ -43,7 +43,7 @@ def train(
     json: options.Json = False,
 ) -> None:
     """Train by a recipe; a run that was stopped goes on with --resume."""
-    from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of
+    from stratagem.algorithms.catalogue import bound, read_any, recipe_of
 
     if force and not resume:
         raise BadParameter("--force goes on with a run that was begun: add --resume.")
@@ -61,7 +61,7 @@ def train(
             print_json(tomllib.loads(settings)) if json else out.print(settings, markup=False, highlight=False)
             return
         folder = into or RUNS / f"{recipe.stem}-{made.seed}"
-        trainer_of(made, RunFolder(folder))  # which refuses what cannot be trained, before there is a folder
+        bound(made, RunFolder(folder))  # which refuses what cannot be trained, before there is a folder
         run = RunFolder.create(folder, made, made.seed, " ".join(["stratagem", *sys.argv[1:]]))
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -77,7 +77,7 @@ def train(
             shown = ", ".join(f"{name} {value:.3f}" for name, value in _told(figures).items())
             bar.update(task, completed=step, total=steps, description=f"{run.name}: {shown}")
 
-        trainer_of(made, run, tell, strict=strict).train()
+        bound(made, run, strict=strict).train(tell)
     if json:
         print_json(_summed_up(run))
     else:

@@ -26,7 +26,7 @@ _FINDINGS = TypeAdapter(dict[str, Finding])
 _EVALUATION = TypeAdapter(EvaluationFile)
 _POLICY = TypeAdapter(Policy)
 _MODELS = TypeAdapter(Models)
-WARM = "sft/"
+WARM = ("sft/", "kl_sft/", "kl_sft-")
 """What the metrics of the warm start begin with."""
 
 
@@ -89,6 +89,8 @@ class RunData:
     @cached_property
     def sft_steps(self) -> int:
         """How many steps the warm start took."""
+        if all(name.startswith(WARM) for name in self._metrics):  # there is nothing but SFT
+            return 0
         return max((steps[-1] for name, (steps, _) in self._metrics.items() if name.startswith(WARM)), default=0)
 
     @cached_property
@@ -156,7 +158,10 @@ class RunData:
     @cached_property
     def last_step(self) -> int | None:
         """The newest step after the warm start."""
-        return max((steps[-1] for name, (steps, _) in self.curves.items() if not name.startswith(WARM)), default=None)
+        before = WARM if self.sft_steps else ()
+        return max(
+            (curve.steps[-1] for name, curve in self.curves.items() if not name.startswith(before)), default=None
+        )
 
     def _read(self, name: str, shape: TypeAdapter[T]) -> T | None:
         path = self.run.path / name

@@ -43,7 +43,7 @@ def writes_heads(heads: Mapping[str, torch.nn.Module]) -> Callable[[Path], None]
     from safetensors.torch import save_file
 
     def write(folder: Path) -> None:
-        (folder / HEADS).mkdir()
+        (folder / HEADS).mkdir(exist_ok=True)
         for name, head in heads.items():
             weights = {key: weight.detach().cpu().contiguous() for key, weight in head.named_parameters()}
             save_file(weights, folder / HEADS / f"{name}.safetensors")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.catalogue import read_any, recipe_of, trainer_of
+from stratagem.algorithms.catalogue import bound, read_any, recipe_of
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.files import telling, write_file
 from stratagem.provenance import source
@@ -36,7 +36,7 @@ class Sweep:
     def _trainable(run: Planned) -> None:
         """Refuse settings that cannot be trained before anything is."""
         recipe = read_any(run.recipe, run.changes)
-        trainer_of(recipe, RunFolder(Path(run.name)))
+        bound(recipe, RunFolder(Path(run.name)))
 
     def run(self, tell: Tell = lambda _: None) -> None:
         """Make the missing runs and resume the unfinished ones."""
@@ -64,11 +64,11 @@ class Sweep:
         if (folder / "run.json").is_file():
             run = RunFolder.open(folder)
             if run.status().state != "finished":
-                trainer_of(recipe_of(run), run).train()
+                bound(recipe_of(run), run).train()
             return
         recipe = read_any(planned_run.recipe, planned_run.changes)
         run = RunFolder.create(folder, recipe, recipe.seed, f"stratagem sweep {self.path}")
-        trainer_of(recipe, run).train()
+        bound(recipe, run).train()
 
 
 def check_settings(runs: Iterable[Planned], folder: Path) -> None:

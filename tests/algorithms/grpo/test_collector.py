@@ -7,12 +7,12 @@ from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.pieces import SIGNALS, own_parts, piece_of_each_token, pieces_of
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.trained import Trained
 from stratagem.engines.open import served
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
 from stratagem.play.forks import steps
+from stratagem.training.online import policy_of
 
 LITTLE = "diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY])"
 
@@ -27,7 +27,7 @@ def collected(game, model="tiny", style="plain", iteration=0, **settings):
             "grpo": {"groups_per_batch": 3, **settings},
         }
     )
-    hero = Trained(recipe, load(model)).hero
+    hero = policy_of(recipe, load(model)).player
     made = make_game(game)
     return GRPO(recipe.grpo, made, hero, Key(3), ByShares(recipe.grpo.opponents, made, hero)).collect(iteration)
 

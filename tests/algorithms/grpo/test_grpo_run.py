@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.trainer import GRPOTrainer
+from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -91,7 +91,7 @@ def figures(run):
 @pytest.fixture(scope="module")
 def dilemma(tmp_path_factory):
     recipe, run = begun(tmp_path_factory.mktemp("dilemma") / "run", DILEMMA)
-    GRPOTrainer(recipe, run).train()
+    GRPOAlgorithm(recipe, run).train()
     return run
 
 
@@ -113,7 +113,7 @@ def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
     less = {"iterations": 1, "groups_per_batch": 1, "group_size": 2}
     data = {**DILEMMA, "model": f"run:{dilemma.path}@last", "grpo": {**DILEMMA["grpo"], **less}}
     recipe, run = begun(tmp_path / "run", data)
-    GRPOTrainer(recipe, run).train()
+    GRPOAlgorithm(recipe, run).train()
     assert defections(run)[0] == pytest.approx(defections(dilemma)[-1], abs=1e-4)
     game = make_game("ipd(rounds=1)")
     view = game.start(Key(0)).view(0)
@@ -128,7 +128,7 @@ def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
 
 def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
     recipe, whole = begun(tmp_path / "whole", FORKED)
-    GRPOTrainer(recipe, whole).train()
+    GRPOAlgorithm(recipe, whole).train()
     _, broken = begun(tmp_path / "broken", FORKED)
 
     def plug(step, steps, seen):
@@ -136,8 +136,8 @@ def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
             raise Broken
 
     with pytest.raises(Broken):
-        GRPOTrainer(recipe, broken, plug).train()
-    GRPOTrainer(recipe, RunFolder.open(broken.path)).train()
+        GRPOAlgorithm(recipe, broken).train(plug)
+    GRPOAlgorithm(recipe, RunFolder.open(broken.path)).train()
     assert figures(broken) == figures(whole)
     for name in ("findings.json", "models.json"):
         assert (broken.path / name).read_bytes() == (whole.path / name).read_bytes()
@@ -156,7 +156,7 @@ import os, signal, sys
 from pathlib import Path
 from test_grpo_run import OPENING, begun
 from stratagem.algorithms.grpo.collector import GRPO
-from stratagem.algorithms.grpo.trainer import GRPOTrainer
+from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
 from stratagem.games.diplomacy.state import DiplomacyState
 
 collect, play, phases = GRPO.collect, DiplomacyState.play, []
@@ -173,19 +173,19 @@ def counted(self, *given):
     return play(self, *given)
 
 GRPO.collect, DiplomacyState.play = begin, counted
-GRPOTrainer(*begun(Path(sys.argv[1]), OPENING)).train()
+GRPOAlgorithm(*begun(Path(sys.argv[1]), OPENING)).train()
 """
 
 
 def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
     """In the second of two iterations, which is played again: the first has a checkpoint, without a validation."""
     recipe, whole = begun(tmp_path / "whole", OPENING)
-    GRPOTrainer(recipe, whole).train()
+    GRPOAlgorithm(recipe, whole).train()
     command = [sys.executable, "-c", DOOMED, str(tmp_path / "killed")]
     assert subprocess.run(command, cwd=request.path.parent, timeout=120, check=False).returncode == -signal.SIGKILL
     killed = RunFolder.open(tmp_path / "killed")
     assert list(checkpoint_folders(killed)) == [1]
-    GRPOTrainer(recipe, killed).train()
+    GRPOAlgorithm(recipe, killed).train()
     assert figures(killed) == figures(whole)
     assert figures(whole)["checkpoint_metric"][0] == [0, 2]
     assert any(figures(whole)["grad_norm"][1])
@@ -228,6 +228,6 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
 )
 def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
     with pytest.raises((BadParameter, StratagemError)) as caught:
-        GRPOTrainer(*begun(tmp_path / "run", {**FORKED, **changed}))
+        GRPOAlgorithm(*begun(tmp_path / "run", {**FORKED, **changed}))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)

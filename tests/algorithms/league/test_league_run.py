@@ -15,8 +15,7 @@ from safetensors.torch import load_file, save_file
 from stratagem.algorithms.league import trainer
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.standing import Standing
-from stratagem.algorithms.league.trainer import LeagueTrainer
-from stratagem.algorithms.trained import Trained
+from stratagem.algorithms.league.trainer import LeagueAlgorithm
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.league.results import Results
@@ -27,6 +26,7 @@ from stratagem.players.catalogue import make_player
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
+from stratagem.training.policy import TrainablePolicy
 
 DATA = {
     "games": ["kuhn(hands=1)"],
@@ -74,13 +74,13 @@ def broken_off(path, *, at, **changes):
             raise Broken
 
     with pytest.raises(Broken):
-        LeagueTrainer(recipe, run, plug).train()
+        LeagueAlgorithm(recipe, run).train(plug)
     return recipe, run
 
 
 def trained(path, **changes):
     recipe, run = begun(path, **changes)
-    LeagueTrainer(recipe, run).train()
+    LeagueAlgorithm(recipe, run).train()
     return run
 
 
@@ -123,13 +123,13 @@ def test_the_seat_that_asked_plays_as_its_learner_is(whole):
 
 def test_only_the_seat_that_asked_learns(tmp_path, monkeypatch):
     """Against itself, too: whatever is taught was said by the seat that asked, and no more often than it was."""
-    taught, learn = Counter(), Trained.learn
+    taught, learn = Counter(), TrainablePolicy.learn
 
     def seen(self, examples):
         taught.update(example.tokens for example in examples)
         return learn(self, examples)
 
-    monkeypatch.setattr(Trained, "learn", seen)
+    monkeypatch.setattr(TrainablePolicy, "learn", seen)
     league = {**DATA["league"], "iterations": 3, "snapshot_every": 3}
     run = trained(tmp_path / "run", learners={"main": {"match": {"rule": "self"}}}, league=league)
     said = [Counter(), Counter()]
@@ -147,7 +147,7 @@ def test_a_group_is_one_result_of_each_pair(tmp_path):
     run = trained(
         tmp_path / "run", learners={"main": {"match": {"rule": "fixed", "opponent": "bettor"}}}, league=league
     )
-    results = Results.of(latest(run).state()["results"])
+    results = Results.of(latest(run).state()["stage"]["results"])
     assert results.games("main", "bettor") == 2 * 2
     assert results.games("main", "base") == 0.0
 
@@ -183,7 +183,7 @@ def test_the_last_table_tells_of_everybody(whole):
 
 def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path):
     recipe, run = broken_off(tmp_path / "run", at=1)
-    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
     ends_the_same(run, whole)
 
 
@@ -193,10 +193,10 @@ def test_results_that_were_booked_by_another_score_are_dropped(whole, tmp_path, 
         state = Standing.state
         older.setattr(Standing, "state", lambda self: {k: v for k, v in state(self).items() if k != "match_score"})
         recipe, run = broken_off(tmp_path / "run", at=4)
-    assert latest(run).state()["results"]["met"]
+    assert latest(run).state()["stage"]["results"]["met"]
     with pytest.warns(TrainingWarning, match=r"not booked by `league.match_score` = gain, so they are dropped"):
-        LeagueTrainer(recipe, RunFolder.open(run.path)).train()
-    left, all_of_them = (sum(row[2] for row in latest(one).state()["results"]["met"]) for one in (run, whole))
+        LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
+    left, all_of_them = (sum(row[2] for row in latest(one).state()["stage"]["results"]["met"]) for one in (run, whole))
     assert 0.0 < left < all_of_them
     assert figures(run)["main/points"][0] == figures(whole)["main/points"][0]
 
@@ -206,10 +206,10 @@ import os, signal, sys
 from pathlib import Path
 from test_league_run import begun
 from stratagem.algorithms.league.standing import Standing
-from stratagem.algorithms.league.trainer import LeagueTrainer
-from stratagem.algorithms.trained import Trained
+from stratagem.algorithms.league.trainer import LeagueAlgorithm
+from stratagem.training.policy import TrainablePolicy
 
-learn, left = Trained.learn, int(sys.argv[2])
+learn, left = TrainablePolicy.learn, int(sys.argv[2])
 
 def counted(self, *given, **named):
     global left
@@ -218,8 +218,8 @@ def counted(self, *given, **named):
         os.kill(os.getpid(), signal.SIGKILL)
     return learn(self, *given, **named)
 
-Trained.learn = counted
-LeagueTrainer(*begun(Path(sys.argv[1]))).train()
+TrainablePolicy.learn = counted
+LeagueAlgorithm(*begun(Path(sys.argv[1]))).train()
 """
 
 
@@ -229,7 +229,7 @@ def test_killed_within_a_step_it_goes_on_with_the_same_opponents_and_ratings(who
     assert subprocess.run(command, cwd=request.path.parent, timeout=120, check=False).returncode == -signal.SIGKILL
     run = RunFolder.open(tmp_path / "run")
     assert max(figures(run)["main/points"][0]) == 3
-    LeagueTrainer(LeagueRecipe.read(DATA), run).train()
+    LeagueAlgorithm(LeagueRecipe.read(DATA), run).train()
     ends_the_same(run, whole)
     assert [said(episode) for episode in read_episodes(run.record)] == [said(e) for e in read_episodes(whole.record)]
 
@@ -246,7 +246,9 @@ def ends_the_same(run, whole):
     assert mine == theirs
     for name in ("league/population.json", "league/results.json", "league.json", "models.json"):
         assert (run.path / name).read_bytes() == (whole.path / name).read_bytes()
-    mine, theirs = (latest(one).state()["learners"]["main"]["optimizer"]["adam"]["state"] for one in (run, whole))
+    mine, theirs = (
+        latest(one).state()["stage"]["learners"]["main"]["optimizer"]["adam"]["state"] for one in (run, whole)
+    )
     assert all(torch.equal(mine[n][name], value) for n, moments in theirs.items() for name, value in moments.items())
 
 
@@ -283,7 +285,7 @@ def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path, spoil, 
     recipe, run = broken_off(tmp_path / "run", at=4)
     best = read_run_models(run.path).models["best"].adapter
     spoil(run.path / best)
-    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
     name = best.rpartition("/")[2]
     assert set(population(run)["aside"]) == {name}
     assert said in population(run)["aside"][name]
@@ -302,7 +304,7 @@ def test_a_row_of_the_population_that_is_half_written_is_named_and_the_league_go
     del rows["main-000002"]["adapter"], rows["searcher"]
     path.write_text(json.dumps({**data, "members": [*rows.values(), {"name": "x", "role": "bot", "player": "random"}]}))
     step = latest(run).step
-    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
     assert min(curve[0][-1] for name, curve in figures(run).items() if name.endswith("/points")) == 5
     assert step == 4
     now = population(run)
@@ -317,14 +319,14 @@ def test_a_population_that_is_no_json_is_told_of_in_a_sentence(tmp_path):
     path = latest(run).folder / "population.json"
     path.write_text(path.read_text()[:200])
     with pytest.raises(StratagemError, match=r"cannot be read: .*Mend it, or remove .* the checkpoint before"):
-        LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+        LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
 
 
 @pytest.mark.parametrize("kept", [1, 4])
 def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(whole, tmp_path, monkeypatch, kept):
     """After a checkpoint was written and before what lies beside it; the fourth is the last."""
     recipe, run = begun(tmp_path / "run")
-    told, left = trainer.write_run_models, [kept]
+    told, left = trainer.publish, [kept]
 
     def plugged(*given):
         left[0] -= 1
@@ -332,10 +334,10 @@ def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(who
             raise Broken
         told(*given)
 
-    monkeypatch.setattr(trainer, "write_run_models", plugged)
+    monkeypatch.setattr(trainer, "publish", plugged)
     with pytest.raises(Broken):
-        LeagueTrainer(recipe, run).train()
-    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+        LeagueAlgorithm(recipe, run).train()
+    LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
     ends_the_same(run, whole)
 
 
@@ -390,9 +392,9 @@ def test_who_is_matched_by_ratings_goes_on_with_the_same_ratings(tmp_path):
     near = {"learners": {"main": {"match": {"rule": "rating_near", "width": 20.0}}}, "league": league}
     whole = trained(tmp_path / "whole", **near, checkpoint_every=1)
     recipe, run = broken_off(tmp_path / "run", at=5, **near, checkpoint_every=1)
-    rated = latest(run).state()["ratings"]
+    rated = latest(run).state()["stage"]["ratings"]
     assert set(rated) == {"base", "bettor", "main", "main-000003"}
-    LeagueTrainer(recipe, RunFolder.open(run.path)).train()
+    LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
     ends_the_same(run, whole)
     effective = figures(whole)["main/effective"][1]
     assert effective[0] == pytest.approx(2.0), "before anybody is rated all are met alike"
@@ -478,7 +480,7 @@ def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
 )
 def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
     with pytest.raises((BadParameter, StratagemError)) as caught:
-        LeagueTrainer(*begun(tmp_path / "run", **changed))
+        LeagueAlgorithm(*begun(tmp_path / "run", **changed))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -45,7 +45,7 @@ def test_who_was_met_last_stays(standing):
     members = list(kept_in_turn(standing, 4))
     said = [seats.player(member).policy(view) for member in members]
     assert len({tuple(mix.values()) for mix in said}) == 4
-    assert said[-1] == standing.learners["main"].hero.policy(view)
+    assert said[-1] == standing.learners["main"].player.policy(view)
     assert len(adapter_names(standing.lm)) == 5
     seats.trim()
     assert len(adapter_names(standing.lm)) == 3
@@ -88,7 +88,7 @@ def test_the_last_adapter_cannot_go(standing):
 
 
 def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(standing):
-    hero, view = standing.learners["main"].hero, make_game("kuhn(hands=1)").start(Key(0)).view(0)
+    hero, view = standing.learners["main"].player, make_game("kuhn(hands=1)").start(Key(0)).view(0)
     before = hero.policy(view)
     for weight in standing.learners["main"].learner.optimizer.weights:
         weight.data.add_(0.1)

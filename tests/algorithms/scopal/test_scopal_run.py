@@ -7,14 +7,11 @@ from shutil import copytree, rmtree
 import numpy as np
 import pytest
 
-from stratagem.algorithms.catalogue import trainer_of
-from stratagem.algorithms.kept_policies import POLICIES
-from stratagem.algorithms.recipe_file import over
-from stratagem.algorithms.scopal.learner_model import STAGES
+from stratagem.algorithms.catalogue import bound
 from stratagem.algorithms.scopal.methods import METHODS
+from stratagem.algorithms.scopal.policy import STAGES
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.steps import read_steps
-from stratagem.algorithms.scopal.trainer import EVALUATION
 from stratagem.engines.open import served
 from stratagem.errors import BadParameter, BadRecord, StratagemError
 from stratagem.models.run_models import read_run_models
@@ -23,6 +20,8 @@ from stratagem.reports.report import report_html
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
+from stratagem.training.evaluation import EVALUATION, POLICIES
+from stratagem.training.recipe_file import over
 
 FAST = {"epochs": 1, "batch": 16, "optimizer": {"learning_rate": 1e-3}}
 SMALL = {
@@ -47,7 +46,7 @@ def recipe(**changes):
 
 def trained(path, made, *told):
     run = RunFolder.create(path, made, made.seed, "a test")
-    trainer_of(made, run, *told).train()
+    bound(made, run).train(*told)
     return run
 
 
@@ -69,8 +68,8 @@ def ends_the_same(path, made, whole, at):
             raise Broken
 
     with pytest.raises(Broken):
-        trainer_of(made, run, plug).train()
-    trainer_of(made, RunFolder.open(path)).train()
+        bound(made, run).train(plug)
+    bound(made, RunFolder.open(path)).train()
     assert figures(run) == figures(whole)
     assert weights(run) == weights(whole)
     assert evaluation(run) == evaluation(whole)
@@ -106,7 +105,7 @@ def test_each_stage_begins_where_the_one_before_it_ended(whole):
     curves = figures(whole)
     bc, kto = (curves[f"{name}/loss"] for name in ("bc", "kto"))
     assert max(bc[0]) < min(kto[0])
-    assert curves["kto/kl"][1][0] == 0.0  # nothing has moved away from the reference, which is what cloning left
+    assert curves["kto/loss/kl"][1][0] == 0.0  # nothing has moved away from the reference, which is what cloning left
     assert kto[1][0] == pytest.approx(0.5, abs=0.4)
 
 
@@ -241,7 +240,7 @@ def test_a_table_of_a_stage_changes_what_it_names_and_nothing_else():
 def test_what_a_later_stage_could_not_use_is_refused_before_there_is_a_run(tmp_path, changes, said):
     made = recipe(**changes)
     with pytest.raises(StratagemError, match=said) as caught:
-        trainer_of(made, RunFolder(tmp_path / "run"))
+        bound(made, RunFolder(tmp_path / "run"))
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "run").exists()
 

@@ -1,11 +1,13 @@
 """A naive learner sees five prompts in all: what is asked of its model is computed once, in play and in training."""
 
+from stages import run_trial
 from stratagem.algorithms.shaping.language_seat import _legal
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.seat import lessons
+from stratagem.algorithms.shaping.seat import Play, lessons
 from stratagem.algorithms.shaping.seats import Seating
-from stratagem.algorithms.shaping.trainer import ShapingTrainer
-from stratagem.algorithms.shaping.trial import Trials
+from stratagem.algorithms.shaping.trainer import bases_of
+from stratagem.algorithms.shaping.trials import Trials
+from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import played
@@ -21,12 +23,12 @@ def test_ten_times_fewer_tokens_are_computed_than_asked_for(tmp_path):
             "seats": {"naive": {"learner": "naive"}, "other": {"learner": "tabular"}},
         }
     )
-    trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
-    (base,) = trainer._bases.values()
-    seats = Seating(recipe, trainer.game, {"tiny": base}).seats()
+    game, (base,) = make_game(recipe.game), bases_of(recipe, RunFolder(tmp_path / "run")).values()
+    seats = Seating(recipe, game, {"tiny": base}).seats()
     read = []
     base.lm.model.get_input_embeddings().register_forward_hook(lambda _, ids, __: read.append(ids[0].numel()))
-    trial = Trials(trainer.game, seats, environments=5, episodes=1, key=trainer.key).run(0)
+    trials = Trials(game, seats, environments=5, episodes=1, key=Key(recipe.seed).at("shaping"))
+    trial = run_trial(trials, 0)
     calls = [row.calls[-1] for episode in trial.episodes for row in episode.decisions if row.slot == 0]
     assert len(calls) == 100
     asked = 4 * sum(call.num_prompt for call in calls)  # played, under policy and reference, and in the steps
@@ -39,15 +41,15 @@ def test_the_bonus_is_for_the_entropy_of_the_legal_labels(tmp_path):
     entropy = {"start": 0.1, "steps": 2}
     seats = {"naive": {"learner": "naive", "ppo": {"entropy": entropy}}, "other": {"learner": "tabular"}}
     recipe = ShapingRecipe.read({"game": "ipd-shapellm(labels=(C, D), rounds=2)", "seats": seats})
-    trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
-    seat = Seating(recipe, trainer.game, trainer._bases).seats()["naive"]
-    match = Match(trainer.game, [seat.player, make_player("random", trainer.game)])
+    game, bases = make_game(recipe.game), bases_of(recipe, RunFolder(tmp_path / "run"))
+    seat = Seating(recipe, game, bases).seats()["naive"]
+    match = Match(game, [seat.player, make_player("random", game)])
     episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(3))
     found = lessons([episodes], 0)
     assert found
-    vocabulary = seat.base.engine.vocabulary
-    for tokens in _legal(seat.speaker, found):
+    vocabulary = seat.policy.engine.vocabulary
+    for tokens in _legal(seat.policy.player.speaker, found):
         assert sorted(vocabulary.decode([token]).strip() for token in tokens) == ["C", "D"]
-    seat.learn([episodes], 0, Key(0))
+    seat.update(Play([episodes], 0, Key(0)))
     assert seat.proximal.learnt == 1
-    assert seat.learner.loss.entropy_coef == 0.1
+    assert seat.policy.learner.loss.entropy_coef == 0.1

@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shaping.seat import Play
 from stratagem.algorithms.shaping.seats import Seating
-from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.algorithms.shaping.trainer import bases_of
+from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.learner import Report
 from stratagem.learning.monitor import TrainingWarning
@@ -24,8 +26,8 @@ def seat(tmp_path):
     naive = {"learner": "naive", "optimizer": {"learning_rate": 1e-3}, "pace": {"start": 0.0, "end": 1.0, "steps": 2}}
     game = "ipd-shapellm(labels=(C, D), rounds=2)"
     recipe = ShapingRecipe.read({"game": game, "seats": {"naive": naive, "other": {"learner": "tabular"}}})
-    trainer = ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
-    return Seating(recipe, trainer.game, trainer._bases).seats()["naive"], trainer.game
+    made = make_game(recipe.game)
+    return Seating(recipe, made, bases_of(recipe, RunFolder(tmp_path / "run"))).seats()["naive"], made
 
 
 def games_of(seat, game):
@@ -35,16 +37,16 @@ def games_of(seat, game):
 
 def moved(seat, game, number):
     """How far its weights go when it learns from some episodes."""
-    weights = seat.optimizer.weights[:-2]
+    weights = seat.policy.learner.optimizer.weights[:-2]
     before = [weight.detach().clone() for weight in weights]
-    seat.learn([games_of(seat, game)], 0, Key(number))
+    seat.update(Play([games_of(seat, game)], 0, Key(number)))
     pairs = zip(before, weights, strict=True)
     return max(float((old - new.detach()).abs().max()) for old, new in pairs)
 
 
 def test_its_pace_rises_by_how_often_it_learnt(seat):
     seat, game = seat
-    found = [(moved(seat, game, number), seat.optimizer.pace) for number in range(3)]
+    found = [(moved(seat, game, number), seat.policy.learner.optimizer.pace) for number in range(3)]
     assert [pace for _, pace in found] == [0.0, 0.5, 1.0]
     assert found[0][0] == 0.0 < found[1][0]
 
@@ -52,18 +54,19 @@ def test_its_pace_rises_by_how_often_it_learnt(seat):
 def test_the_value_head_is_not_slowed(seat):
     seat, game = seat
     moved(seat, game, 0)
-    assert seat.head.weight.abs().max() > 0.0
+    assert seat.policy.learner.value_head.weight.abs().max() > 0.0
 
 
-def test_a_seat_that_is_restored_goes_on_at_its_pace(seat):
+def test_a_seat_that_is_restored_goes_on_at_its_pace(seat, tmp_path):
     seat, game = seat
     moved(seat, game, 0)
     state = seat.state()
+    seat.write(tmp_path)
     moved(seat, game, 1)
-    seat.restore(state)
+    seat.restore(state, tmp_path)
     moved(seat, game, 1)
-    assert seat.optimizer.pace == 0.5
-    assert torch.isfinite(seat.head.weight).all()
+    assert seat.policy.learner.optimizer.pace == 0.5
+    assert torch.isfinite(seat.policy.learner.value_head.weight).all()
 
 
 def test_what_a_recovered_decision_brought_is_learnt_from_too(seat):
@@ -73,7 +76,7 @@ def test_what_a_recovered_decision_brought_is_learnt_from_too(seat):
     own = [row for episode in episodes for row in episode.decisions if row.slot == 0 and row.keep]
     last = next(row for row in reversed(own) if row.turn == 1)
     last.how, last.payoff = "recovered", 7.0
-    figures = seat.learn([episodes], 0, Key(0))
+    figures = seat.update(Play([episodes], 0, Key(0)))
     assert figures["num_examples"] == len(own) - 1
     assert figures["score"] * figures["num_examples"] == pytest.approx(sum(row.payoff for row in own))
 
@@ -91,5 +94,5 @@ def test_the_checks_look_at_every_step_of_a_batch(seat):
 
     seat.proximal.learn = spoilt
     with pytest.warns(TrainingWarning, match="The loss is nan"):
-        seat.learn([games_of(seat, game)], 0, Key(0))
-    assert seat.monitor.findings()["not_finite"].count == 1
+        seat.update(Play([games_of(seat, game)], 0, Key(0)))
+    assert seat.findings()["not_finite"]["count"] == 1

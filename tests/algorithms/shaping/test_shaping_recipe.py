@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stratagem.algorithms.catalogue import read_any, trainer_of
+from stratagem.algorithms.catalogue import bound, read_any
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.trainer import ShapingTrainer
+from stratagem.algorithms.shaping.trainer import ShapingAlgorithm
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder
@@ -94,7 +94,7 @@ def test_wrong_settings_are_refused(changes, said):
 )
 def test_what_cannot_be_played_is_refused_before_there_is_a_run(changes, said, tmp_path):
     with pytest.raises(BadParameter, match=said):
-        ShapingTrainer(made(**changes), RunFolder(tmp_path / "run"))
+        ShapingAlgorithm(made(**changes), RunFolder(tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
 
@@ -105,7 +105,7 @@ def test_an_unknown_algorithm_is_told_with_those_that_there_are(tmp_path):
 
 
 def test_each_recipe_finds_its_trainer(tmp_path):
-    assert isinstance(trainer_of(made(), RunFolder(tmp_path)), ShapingTrainer)
+    assert isinstance(bound(made(), RunFolder(tmp_path)), ShapingAlgorithm)
 
 
 RECIPES = Path(__file__).parents[3] / "recipes"
@@ -119,7 +119,7 @@ def test_every_shipped_recipe_can_be_played(path, tmp_path):
     text = path.read_text()
     assert text.splitlines()[0] == f"# stratagem train {path.relative_to(RECIPES.parent)}"
     made = read_any(path, {"model": "tiny"})
-    assert ShapingTrainer(made, RunFolder(tmp_path / "run")).recipe.model == "tiny"
+    assert ShapingAlgorithm(made, RunFolder(tmp_path / "run")).recipe.model == "tiny"
 
 
 def test_the_papers_rates_stand_in_the_recipes_for_its_model():

@@ -5,9 +5,9 @@ import json
 import pytest
 import torch
 
-from stratagem.algorithms.shaping import trial as trial_module
+from stratagem.algorithms.shaping import trials as trial_module
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.trainer import FINDINGS, OUTCOME, ShapingTrainer
+from stratagem.algorithms.shaping.trainer import OUTCOME, ShapingAlgorithm, bases_of
 from stratagem.engines.open import served
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
@@ -17,6 +17,7 @@ from stratagem.players.language import language_player
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
+from stratagem.training.loop import FINDINGS
 
 ENTROPY = {"start": 0.1, "end": 0.0, "steps": 3}
 RECIPE = ShapingRecipe.read(
@@ -42,6 +43,11 @@ RECIPE = ShapingRecipe.read(
 )
 
 
+SFT = RECIPE.sft_steps
+TRIALS = [SFT + trial for trial in (1, 2, 3, 4)]
+"""Global steps of the trials, which follow KL-SFT."""
+
+
 class Broken(Exception):
     """Somebody pulled the plug."""
 
@@ -58,7 +64,7 @@ def curves(run):
 def whole(tmp_path_factory):
     """A run that never stopped."""
     run = begun(tmp_path_factory.mktemp("whole") / "run")
-    ShapingTrainer(RECIPE, run).train()
+    ShapingAlgorithm(RECIPE, run).train()
     return run
 
 
@@ -77,32 +83,32 @@ def resumed(tmp_path_factory):
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(trial_module, "played", broken)
-            trainer = ShapingTrainer(RECIPE, run)
+            trainer = ShapingAlgorithm(RECIPE, run)
             with pytest.raises(Broken):
                 trainer.train()
-    assert latest(run).step == 2
-    ShapingTrainer(RECIPE, run).train()
+    assert latest(run).step == SFT + 2
+    ShapingAlgorithm(RECIPE, run).train()
     return run
 
 
 def test_every_trial_is_measured(whole):
     found = curves(whole)
     for name in ("shaper/pay", "naive/pay", "shaper/null", "visited/C-D", "shaper/kl", "naive/entropy", "naive/score"):
-        assert found[name][0] == [1, 2, 3, 4]
-    assert found["naive/first/start"][0] == [0, 1, 2, 3, 4]
-    assert found["shaper/first/start"][0] == [1, 2, 3, 4], "told of counts, it is measured where it played"
+        assert found[name][0] == TRIALS
+    assert found["naive/first/start"][0] == [SFT, *TRIALS]
+    assert found["shaper/first/start"][0] == TRIALS, "told of counts, it is measured where it played"
     assert sum(found[f"visited/{name}"][1][0] for name in ("C-C", "C-D", "D-C", "D-D", "null")) == pytest.approx(1.0)
 
 
 def test_both_move_and_each_by_its_clock(whole):
     """Twelve transitions a trial are two batches of two steps for the shaper, and two of one step for the other."""
-    state = latest(whole).state()["seats"]
+    state = latest(whole).state()["stage"]["seats"]
     silent = sum(curves(whole)["shaper/null"][1]) + sum(curves(whole)["naive/null"][1])
     assert silent < 1.0, "the start is legal enough for this count"
     assert state["shaper"]["proximal"]["learnt"] == 4
     assert state["naive"]["proximal"]["learnt"] == 8
-    assert state["naive"]["optimizer"]["taken"] == 8
-    assert 12 <= state["shaper"]["optimizer"]["taken"] <= 16
+    assert state["naive"]["policy"]["optimizer"]["taken"] == 8
+    assert 12 <= state["shaper"]["policy"]["optimizer"]["taken"] <= 16
     first = curves(whole)["naive/first/start"][1]
     assert first[0] != first[-1]
 
@@ -114,11 +120,11 @@ def test_it_begins_where_it_was_taught_to(whole):
 
 def test_a_run_that_was_broken_off_within_a_trial_ends_as_one_that_was_not(whole, resumed):
     assert curves(resumed) == curves(whole)
-    one, other = latest(whole).state(), latest(resumed).state()
+    one, other = latest(whole).state()["stage"], latest(resumed).state()["stage"]
     for seat in ("shaper", "naive"):
         pairs = zip(
-            one["seats"][seat]["optimizer"]["adam"]["state"].values(),
-            other["seats"][seat]["optimizer"]["adam"]["state"].values(),
+            one["seats"][seat]["policy"]["optimizer"]["adam"]["state"].values(),
+            other["seats"][seat]["policy"]["optimizer"]["adam"]["state"].values(),
             strict=True,
         )
         for first, second in pairs:
@@ -140,7 +146,7 @@ def test_the_checks_look_at_every_seat(whole):
 
 def test_the_models_of_all_seats_can_be_played_again(whole):
     models = read_run_models(whole.path).models
-    steps = [f"{step}/{seat}" for step in (2, 4) for seat in ("shaper", "naive")]
+    steps = [f"{step}/{seat}" for step in (SFT + 2, SFT + 4) for seat in ("shaper", "naive")]
     assert set(models) == {
         *steps,
         *(f"{stage}/{seat}" for stage in ("base", "start", "last") for seat in ("shaper", "naive")),
@@ -169,10 +175,10 @@ def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
             raise Broken
 
     with pytest.raises(Broken):
-        ShapingTrainer(recipe, run, plug).train()
-    ShapingTrainer(recipe, run).train()
+        ShapingAlgorithm(recipe, run).train(plug)
+    ShapingAlgorithm(recipe, run).train()
     other = begun(tmp_path / "again", recipe)
-    ShapingTrainer(recipe, other).train()
+    ShapingAlgorithm(recipe, other).train()
     assert curves(run) == curves(other)
     models = read_run_models(run.path).models
     assert (models["start/shaper"].model, models["start/naive"].model) == ("tiny", "tiny-qwen")
@@ -181,7 +187,7 @@ def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
     seats = {"still": {**frozen, "memory": "trial"}, "table": {"learner": "tabular"}}
     recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "trials": 1, "seats": seats, "test": {"games": 2}})
     last = begun(tmp_path / "still", recipe)
-    ShapingTrainer(recipe, last).train()
+    ShapingAlgorithm(recipe, last).train()
     assert curves(last)["table/pay"][0] == [1]
     assert list(json.loads((last.path / OUTCOME).read_text())["interest"]) == ["table"]
 
@@ -194,7 +200,7 @@ def test_a_model_with_an_adapter_is_no_base(tmp_path, whole):
     for changes in (on_it, {"model": learnt, "seats": {"still": {"learner": "frozen"}, "table": table}}):
         recipe = ShapingRecipe.read({**RECIPE.model_dump(), "start": [], **changes})
         with pytest.raises(BadParameter, match=r"is a model with an adapter, .*: name such a base, as run:PATH@start"):
-            ShapingTrainer(recipe, RunFolder(tmp_path / "run"))
+            ShapingAlgorithm(recipe, RunFolder(tmp_path / "run"))
 
 
 def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
@@ -203,7 +209,7 @@ def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
     changes = {"trials": 1, "episodes": 1, "seats": seats, "test": {"games": 1}}
     recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes})
     run = begun(tmp_path / "run", recipe)
-    ShapingTrainer(recipe, run).train()
+    ShapingAlgorithm(recipe, run).train()
     said = language_player("tiny", mode="single", style="shapellm-state").policy(
         make_game(recipe.game).start(Key(0)).view(1)
     )
@@ -216,9 +222,9 @@ def test_a_start_is_held_as_the_model_that_was_taught(tmp_path):
     changes = {"model": "tiny+dtype=bf16", "trials": 1, "episodes": 1, "seats": seats, "test": {"games": 1}}
     recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "kl_sft": {"num_examples": 5, "epochs": 1}})
     run = begun(tmp_path / "run", recipe)
-    trainer = ShapingTrainer(recipe, run)
+    trainer = ShapingAlgorithm(recipe, run)
     trainer.train()
-    assert [base.lm.dtype for base in trainer._bases.values()] == ["bf16"]
+    assert [base.lm.dtype for base in bases_of(recipe, run).values()] == ["bf16"]
     assert {model.model for model in read_run_models(run.path).models.values()} == {
         "tiny+dtype=bf16",
         "dir:base/0/model+dtype=bf16",

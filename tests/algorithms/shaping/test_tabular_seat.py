@@ -5,11 +5,12 @@ from itertools import product
 
 import pytest
 
+from stages import run_trial
 from stratagem.algorithms.shaping.figures import situations
-from stratagem.algorithms.shaping.seat import Seat, lessons
+from stratagem.algorithms.shaping.seat import Play, Seat, lessons
 from stratagem.algorithms.shaping.seat_settings import Tabular
 from stratagem.algorithms.shaping.tabular_seat import TabularSeat
-from stratagem.algorithms.shaping.trial import Trials
+from stratagem.algorithms.shaping.trials import Trials
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -49,7 +50,7 @@ def test_a_step_is_the_score_function_estimate_of_the_mean_return():
     share = sum(lesson.decision.action == "C" for lesson in lessons([episodes], 0)) / 30
     assert 0.0 < share < 1.0
     before = dict(seat.table.row(ONE.start(Key(0)).view(0)))
-    seat.learn([episodes], 0, Key(0))
+    seat.update(Play([episodes], 0, Key(0)))
     # mean of (r - mean r)(1[C] - .6): r is 1 - 1[C], so it is minus the variance of 1[C]
     slope = -share * (1.0 - share)
     after = seat.table.row(ONE.start(Key(0)).view(0))
@@ -67,7 +68,7 @@ def test_among_n_environments_a_step_is_shorter_by_one_in_n():
         ]
         episodes = played(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
         before = seat.table.row(ONE.start(Key(0)).view(0))["C"]
-        seat.learn([episodes], 0, Key(0))
+        seat.update(Play([episodes], 0, Key(0)))
         moved = seat.table.row(ONE.start(Key(0)).view(0))["C"] - before
         mean += math.prod(0.6 if action == "C" else 0.4 for action in played_by) * moved
     assert mean == pytest.approx(0.5 * 0.6 * 0.4 * (0.0 - 1.0)), "half of the gradient"
@@ -78,7 +79,7 @@ def test_it_learns_to_defect_where_that_pays(opponent):
     seat = TabularSeat("t", Tabular(rate=4.0), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player(opponent, GAME))}, 5, 5, Key(0))
     for number in range(8):
-        trials.run(number)
+        run_trial(trials, number)
     assert first_of(seat) < 0.2
 
 
@@ -87,17 +88,17 @@ def test_it_learns_to_cooperate_with_tit_for_tat():
     seat = TabularSeat("t", Tabular(rate=4.0, first=0.7), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 5, 5, Key(1))
     for number in range(12):
-        last = trials.run(number)
+        last = run_trial(trials, number)
     paid = [episode.per_round(0) for episode in last.stages[-1]]
     assert math.fsum(paid) / len(paid) > 2.5
 
 
-def test_a_table_goes_on_from_its_state():
+def test_a_table_goes_on_from_its_state(tmp_path):
     seat = TabularSeat("t", Tabular(rate=4.0), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1))
-    trials.run(0)
+    run_trial(trials, 0)
     again = TabularSeat("t", Tabular(rate=4.0), 1)
-    again.restore(seat.state())
-    trials.run(1)
-    Trials(GAME, {"t": again, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1)).run(1)
+    again.restore(seat.state(), tmp_path)
+    run_trial(trials, 1)
+    run_trial(Trials(GAME, {"t": again, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1)), 1)
     assert again.table.rows == seat.table.rows

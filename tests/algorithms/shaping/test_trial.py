@@ -4,9 +4,10 @@ import math
 
 import pytest
 
+from stages import run_trial
 from stratagem.algorithms.shaping.figures import answers, paid, policies, situations, visited
 from stratagem.algorithms.shaping.seat import Seat, lessons, taught_by
-from stratagem.algorithms.shaping.trial import Trials
+from stratagem.algorithms.shaping.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -24,7 +25,8 @@ class Noted(Seat):
         super().__init__(player, memory, every)
         self.given = []
 
-    def learn(self, stages, slot, key):
+    def update(self, data):
+        stages, slot, key = data
         self.given.append(([[episode.id for episode in stage] for stage in stages], slot, key.value))
         return {"number": float(len(self.given))}
 
@@ -53,7 +55,7 @@ def trials(first, second, episodes=4):
 
 def test_everybody_learns_by_its_own_clock():
     fast, slow = Noted(make_player("random", GAME), every=1), Noted(make_player("random", GAME), every=4)
-    trial = trials(fast, slow).run(5)
+    trial = run_trial(trials(fast, slow), 5)
     assert [len(stages) for stages, _, _ in fast.given] == [1, 1, 1, 1]
     assert [len(stages) for stages, _, _ in slow.given] == [4]
     assert slow.given[0][0][2] == ["trial-5/0.2", "trial-5/1.2"] == fast.given[2][0][0]
@@ -67,7 +69,7 @@ def test_everybody_learns_by_its_own_clock():
 def test_a_trial_follows_from_its_number():
     def payoffs(number):
         players = (Seat(make_player("random", GAME)) for _ in range(2))
-        return [episode.payoffs for episode in trials(*players).run(number).episodes]
+        return [episode.payoffs for episode in run_trial(trials(*players), number).episodes]
 
     assert payoffs(1) == payoffs(1) != payoffs(2)
 
@@ -76,7 +78,7 @@ def test_only_the_memory_of_the_trial_is_carried_over_and_ends_with_it():
     shaper, other = Seat(make_player("ipd/AlwaysDefect", GAME), "trial"), Seat(make_player("ipd/AlwaysCooperate", GAME))
     both = trials(shaper, other)
     for number in (0, 1):
-        first, second, third, _ = both.run(number).stages
+        first, second, third, _ = run_trial(both, number).stages
         assert [episode.pasts[0].rounds for episode in first] == [0, 0]
         assert dict(second[1].pasts[0].counts) == {("D", "C"): 3}
         assert third[0].pasts[0].rounds == 6

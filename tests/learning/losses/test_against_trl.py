@@ -170,7 +170,7 @@ def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
 def grpo(made):
     args = {"per_device_train_batch_size": 4, "num_generations": 2, "max_completion_length": 6, "temperature": 0.8}
     trainer = made(
-        trl.GRPOTrainer,
+        trl.GRPOAlgorithm,
         trl.GRPOConfig,
         {"prompt": PROMPTS},
         reward_funcs=lambda completions, **_: [0.0] * len(completions),

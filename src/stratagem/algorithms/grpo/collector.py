@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from stratagem.algorithms.collected import Collected
 from stratagem.algorithms.grpo.pieces import SIGNALS, Piece, piece_of_each_token, pieces_of
 from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
 from stratagem.algorithms.rollouts import sampled
@@ -32,6 +31,7 @@ from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
+from stratagem.training.online import Collected
 
 
 class Lineup(NamedTuple):

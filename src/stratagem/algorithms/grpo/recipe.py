@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from stratagem.algorithms.grpo.settings import GRPOSettings
-from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.evaluation.suites import Suite, find_suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
+from stratagem.training.recipe import PolicyRecipe
 
 
 class GRPORecipe(PolicyRecipe):

@@ -8,11 +8,11 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.grpo.pieces import SIGNALS
-from stratagem.algorithms.objective import ObjectiveSettings
-from stratagem.algorithms.provided import GRPO, Provided
 from stratagem.learning.advantages.catalogue import NamedAdvantage, read_advantage
 from stratagem.learning.losses.catalogue import NamedLoss, read_loss
 from stratagem.learning.optimizer import OptimizerSettings
+from stratagem.training.objective import ObjectiveSettings
+from stratagem.training.provided import GRPO, Provided
 
 TERMS = ("payoff", "parts", "outcome", *SIGNALS)
 REPLACED = {

@@ -1,4 +1,4 @@
-"""A run of GRPO on forks."""
+"""GRPO on branched rollouts as an algorithm that a recipe names."""
 
 from __future__ import annotations
 
@@ -7,18 +7,21 @@ from typing import Any
 from stratagem.algorithms.grpo.collector import GRPO, check_game
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.trainer import Trainer
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
+from stratagem.training.algorithm import OnlineAlgorithm
 
 
-class GRPOTrainer(Trainer[GRPORecipe]):
-    """Warm-ups, forks and what they teach."""
+class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
+    """Branched rollouts from positions that others made."""
+
+    recipe_type = GRPORecipe
 
     def check(self) -> None:
+        super().check()
         recipe = self.recipe
         for game in self.games:
             check_game(recipe.grpo, game)
@@ -31,6 +34,6 @@ class GRPOTrainer(Trainer[GRPORecipe]):
                     f"there are {', '.join(metrics)}."
                 )
 
-    def collector(self, game: Game[Any], hero: ModelPlayer, key: Key) -> GRPO:
+    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> GRPO:
         settings = self.recipe.grpo
-        return GRPO(settings, game, hero, key, ByShares(settings.opponents, game, hero))
+        return GRPO(settings, game, player, key, ByShares(settings.opponents, game, player))

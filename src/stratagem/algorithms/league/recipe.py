@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.league.settings import LeagueSettings, LearnerSettings
-from stratagem.algorithms.policy_recipe import PolicyRecipe
 from stratagem.evaluation.suites import Suite, find_suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
+from stratagem.training.recipe import PolicyRecipe
 
 BASE = "base"
 """The member that is the base itself."""

@@ -1,13 +1,12 @@
-"""One iteration of a league: all learners' games at once, then what they say and teach, learner after learner."""
+"""One iteration of a league: all learners' games are played at once, and then each learner is updated on its own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from stratagem.algorithms.collected import Collected, joined
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.league.booking import baseline, book
 from stratagem.algorithms.league.matched import Matched
@@ -20,14 +19,13 @@ from stratagem.league.matchmaking import Situation
 from stratagem.league.ratings import MEAN, elo_among
 from stratagem.league.weights import effective_number
 from stratagem.play.match import Setup
-from stratagem.play.records import Episode
 from stratagem.play.scheduler import played
-
-Figures = dict[str, float]
+from stratagem.training.online import joined, training_data
+from stratagem.training.stage import Batch
 
 
 class Round:
-    """Plays and teaches the iterations of a league."""
+    """Plays the iterations of a league."""
 
     def __init__(self, recipe: LeagueRecipe, standing: Standing, seats: Seats, game: Game[Any]) -> None:
         self.recipe = recipe
@@ -36,8 +34,8 @@ class Round:
         self.game = game
         self.rules = {name: one.match.make(one.role) for name, one in recipe.learners.items()}
 
-    def play(self, number: int) -> tuple[Figures, list[Episode]]:
-        """One iteration: what was seen, and all episodes."""
+    def batches(self, number: int) -> Iterator[Batch]:
+        """Play one iteration; then a batch for each learner."""
         renew()
         situation = self._situation()
         matched = {name: self._matched(name, situation) for name in self.rules}
@@ -45,27 +43,25 @@ class Round:
         groups = {name: collector.groups(number) for name, collector in collectors.items()}
         setups = {name: list(collector.setups(groups[name])) for name, collector in collectors.items()}
         over = iter(played(setup for some in setups.values() for setup in some))
-        figures, whole = Figures(), list[Episode]()
         for name, collector in collectors.items():
-            figures[f"{name}/effective"] = effective_number(np.array(list(matched[name].odds.values())))
             episodes = [next(over) for _ in setups[name]]
             worth = self._baselines(setups[name])
             booked = book(self.standing.results, name, groups[name], worth, episodes)
-            figures |= {f"{name}/points": booked.points, f"{name}/pay": booked.pay}
             collected = collector.credited(groups[name], episodes)
             self.standing.collectors[name] = collector.state()
-            figures |= {f"{name}/{what.partition('/')[2]}": value for what, value in collected.figures.items()}
-            figures |= {f"{name}/{what}": value for what, value in self._learnt(name, joined([collected])).items()}
-            whole += collected.episodes
+            metrics = {"effective": effective_number(np.array(list(matched[name].odds.values())))}
+            metrics |= {"points": booked.points, "pay": booked.pay}
+            metrics |= {what.partition("/")[2]: value for what, value in collected.figures.items()}
+            named = {f"{name}/{metric}": value for metric, value in metrics.items()}
+            yield Batch(collected.episodes, name, training_data(joined([collected])), named)
         self.seats.trim()
-        return figures, whole
 
     def _matched(self, name: str, situation: Situation) -> Matched:
         learner, others = situation.population[name], self.game.spec.seats - 1
         return Matched(self.rules[name], learner, situation, self.seats, others)
 
     def _collector(self, name: str, matched: Matched) -> GRPO:
-        hero = self.standing.learners[name].hero
+        hero = self.standing.learners[name].player
         collector = GRPO(self.recipe.league, self.game, hero, self.standing.key().at(name), matched, name)
         collector.restore(self.standing.collectors.get(name, {}))
         return collector
@@ -74,21 +70,6 @@ class Round:
         """The baseline of each group, whose rollouts start from one position."""
         league = self.recipe.league
         return [baseline(setup.begin(), league.match_score) for setup in setups[:: league.group_size]]
-
-    def _learnt(self, name: str, collected: Collected) -> Figures:
-        """The steps of one learner, watched."""
-        trained, monitor = self.standing.learners[name], self.standing.monitors[name]
-        if not collected.examples:
-            found = monitor.check_skipped_batch(trained.taken, counts=collected.counts)
-            trained.skip()
-            return {f"checks/{check}": 1.0 for check in found}
-        reports = trained.learn(collected.examples)
-        found = monitor.check_steps(trained.learner, reports, counts=collected.counts)
-        figures = {f"checks/{check}": 1.0 for check in found}
-        for report in reports:
-            figures |= {"loss": report.loss, "grad_norm": report.grad_norm}
-            figures |= {} if report.entropy is None else {"entropy": report.entropy}
-        return figures
 
     def _situation(self) -> Situation:
         return Situation(self.standing.population, self.standing.results, self._ratings() if self.recipe.rated else {})

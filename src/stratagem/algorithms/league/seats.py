@@ -8,20 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.league.standing import Standing
-from stratagem.algorithms.trained import Trained
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.base import Game
 from stratagem.league.member import Member
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
+from stratagem.training.policy import TrainablePolicy
 
 
 class Seats:
     """Makes a player of every member; of adapters that nobody has met for longest, some are dropped."""
 
     def __init__(
-        self, folder: Path, game: Game[Any], engine: TransformersEngine, learners: Mapping[str, Trained], most: int
+        self,
+        folder: Path,
+        game: Game[Any],
+        engine: TransformersEngine,
+        learners: Mapping[str, TrainablePolicy],
+        most: int,
     ) -> None:
         """`most` members' adapters are held at once."""
         self.folder = folder
@@ -42,7 +47,7 @@ class Seats:
     def player(self, member: Member) -> Player:
         """Who plays for a member."""
         if member.learns:
-            return self.learners[member.name].hero
+            return self.learners[member.name].player
         if member.player:
             if member.name not in self._bots:
                 self._bots[member.name] = make_player(member.player, self.game)
@@ -51,7 +56,7 @@ class Seats:
 
     def _speaking(self, name: str, adapter: str) -> ModelPlayer:
         """The base under an adapter, speaking as the learners do."""
-        hero = next(iter(self.learners.values())).hero
+        hero = next(iter(self.learners.values())).player
         return ModelPlayer(name=name, speaker=replace(hero.speaker, adapter=adapter), mode=hero.mode)
 
     def _adapter(self, member: Member) -> str:

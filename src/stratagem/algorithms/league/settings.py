@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 
 from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
 from stratagem.algorithms.league.booking import MatchScore
-from stratagem.algorithms.provided import LEAGUE, Provided
 from stratagem.league.matchmaking import PFSP, Fixed, Matchmaker, RatingNear, SelfPlay
 from stratagem.league.results import DECAY
 from stratagem.league.roles import LeagueExploiter, Main, MainExploiter
 from stratagem.league.weights import WEIGHTINGS
 from stratagem.settings import FiniteSettings
+from stratagem.training.provided import LEAGUE, Provided
 
 ROLES: dict[str, type[Matchmaker]] = {
     "main": Main,

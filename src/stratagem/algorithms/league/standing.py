@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,19 +13,20 @@ from typing import Any
 import torch
 
 from stratagem.algorithms.league.recipe import BASE, LeagueRecipe
-from stratagem.algorithms.trained import Trained
 from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.ratings import Score, elo_by_name
 from stratagem.league.results import Results
-from stratagem.learning.monitor import TrainingMonitor, TrainingWarning
+from stratagem.learning.monitor import TrainingWarning
 from stratagem.models.adapters import check_loadable, save_adapter
 from stratagem.models.language_model import LanguageModel
-from stratagem.runs.checkpoint import Checkpoint
 from stratagem.runs.files import remove_folder, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.weights import writes_adapters
+from stratagem.training.online import policy_of
+from stratagem.training.policy import TrainablePolicy
 
 FOLDER, POPULATION, RESULTS = "league", "population.json", "results.json"
 """Where a run keeps its members, and what is known of them."""
@@ -39,14 +40,14 @@ class Standing:
     """The population, what is known of it, and those who learn."""
 
     def __init__(self, recipe: LeagueRecipe, run: RunFolder, lm: LanguageModel, *, strict: bool = False) -> None:
+        """`strict` stops at the first fault that a monitor finds."""
         self.recipe = recipe
         self.run = run
         self.lm = lm
         self.engine = TransformersEngine(lm)
         self.population = Population()
         self.results = Results(decay=recipe.league.results_decay)
-        self.learners: dict[str, Trained] = {}
-        self.monitors: dict[str, TrainingMonitor] = {}
+        self.learners: dict[str, TrainablePolicy] = {}
         self._first: dict[str, Sequence[torch.Tensor]] = {}
         """Every learner's weights as they were drawn, to which it goes back when it begins anew."""
         self.collectors: dict[str, Mapping[str, Any]] = {}
@@ -56,9 +57,10 @@ class Standing:
         self.ratings: dict[str, float] = {}
         """As `rate` found them last."""
         for number, name in enumerate(recipe.learners):
-            trained = Trained(recipe, lm, name=name, engine=self.engine, seed=recipe.seed * 1000 + number)
-            self.learners[name], self.monitors[name] = trained, TrainingMonitor(strict=strict)
-            self._first[name] = [weight.detach().clone() for weight in trained.learner.optimizer.weights]
+            seed, games = recipe.seed * 1000 + number, [make_game(recipe.games[0])]
+            policy = policy_of(recipe, lm, self.engine, name=name, seed=seed, strict=strict, games=games)
+            self.learners[name] = policy
+            self._first[name] = [weight.detach().clone() for weight in policy.learner.optimizer.weights]
         for member in self._founders():
             self.population.add(member)
             self.results.add(member.name)
@@ -115,8 +117,7 @@ class Standing:
 
     def renew(self, learner: str) -> None:
         """The learner goes back to where it began, and nothing is known of it."""
-        self.learners[learner].begin_anew(self._first[learner])
-        self.monitors[learner].reset(self.learners[learner].learner.optimizer.taken)
+        self.learners[learner].reset(self._first[learner])
         self.results.forget(learner)
         self.collectors.pop(learner, None)
 
@@ -129,14 +130,12 @@ class Standing:
             "scores": dict(self.scores),
             "ratings": dict(self.ratings),
             "learners": {name: trained.state() for name, trained in self.learners.items()},
-            "monitors": {name: monitor.state() for name, monitor in self.monitors.items()},
         }
 
-    def restore(self, start: Checkpoint) -> None:
-        """Go on from a checkpoint; members that cannot be had any more are set aside."""
-        state: Mapping[str, Any] = start.restore()
+    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
+        """Continue from a checkpoint; members that cannot be loaded any more are set aside."""
         self.population = Population.load(
-            start.folder / POPULATION, self.run.path, self.lm.fingerprint, partial(check_loadable, self.lm)
+            folder / POPULATION, self.run.path, self.lm.fingerprint, partial(check_loadable, self.lm)
         )
         if state.get("match_score") == self.recipe.league.match_score:
             self.results = Results.of(state["results"])
@@ -147,8 +146,7 @@ class Standing:
         self.collectors = dict(state.get("collectors", {}))
         self.scores = dict(state["scores"])
         for name, trained in self.learners.items():
-            trained.restore(state["learners"][name], start.folder)
-            self.monitors[name].restore(state["monitors"][name])
+            trained.restore(state["learners"][name], folder)
 
     def _complete(self) -> None:
         """People may have edited the file: who learns is said by the recipe, and who is new has met nobody."""
@@ -160,16 +158,11 @@ class Standing:
         for member in self.population:
             self.results.add(member.name)
 
-    def writes(self) -> Callable[[Path], None]:
-        """What writes weights and population into the folder of a checkpoint."""
-        names = [name for trained in self.learners.values() for name in trained.adapters]
-        adapters = writes_adapters(self.lm, names)
-
-        def write(folder: Path) -> None:
-            adapters(folder)
-            self.population.save(folder / POPULATION)
-
-        return write
+    def write(self, folder: Path) -> None:
+        """Write weights and population into the folder of a checkpoint."""
+        names = [name for policy in self.learners.values() for name in policy.adapters]
+        writes_adapters(self.lm, names)(folder)
+        self.population.save(folder / POPULATION)
 
     def publish(self) -> None:
         """Write the population and what is known of it where people look."""
@@ -182,14 +175,6 @@ class Standing:
                 rates.setdefault(names[one], {})[names[other]] = round(points / games, 3)
         lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(row)}" for name, row in rates.items())
         write_file(folder / RESULTS, f'{{"win rates": {{\n{lines}\n}}}}\n')
-
-    def findings(self) -> dict[str, Any]:
-        """What the checks found, by learner."""
-        return {
-            f"{name}/{check}": asdict(finding)
-            for name, monitor in self.monitors.items()
-            for check, finding in monitor.findings().items()
-        }
 
     def key(self) -> Key:
         """What the iterations' draws follow from."""

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from stratagem.algorithms.recipe_file import AnyRecipe, ModeName
 from stratagem.algorithms.scopal.methods import CLONING, METHODS
 from stratagem.algorithms.scopal.settings import (
     SELF,
@@ -16,10 +15,11 @@ from stratagem.algorithms.scopal.settings import (
     SampleSettings,
     StageSettings,
 )
-from stratagem.algorithms.sft import AdapterSettings
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings, over_default
+from stratagem.training.recipe_file import AnyRecipe, ModeName
+from stratagem.training.sft import AdapterSettings
 
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
 """The games that SCO-PAL trains on."""

@@ -15,10 +15,9 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
-from stratagem.algorithms.demonstrations import reply
 from stratagem.algorithms.scopal.settings import SampleSettings
 from stratagem.algorithms.scopal.steps import Steps
-from stratagem.algorithms.sft import demonstrated
+from stratagem.demonstrations.scripted import reply
 from stratagem.engines.base import Call, Engine
 from stratagem.errors import BadRecord
 from stratagem.learning.advantages.base import Bools, Floats, Ints
@@ -28,6 +27,7 @@ from stratagem.play.forks import steps as turns
 from stratagem.play.store import read_calls, read_episodes
 from stratagem.players.modes import MODES
 from stratagem.prompting.base import Message, Role, Style
+from stratagem.training.sft import demonstrated
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,26 +1,23 @@
-"""A run of SCO-PAL: games, what their steps are worth, and stages of refinement; then what each stage made of the base.
+"""SCO-PAL as an algorithm: in each iteration games, the win rates of their steps, and stages of refinement.
 
-Every block of games and every so many steps of refinement are kept with a checkpoint, so a run that was killed goes on
-from there as if it had never stopped. What is worked out from the games (the table of steps, the samples) is worked out
-again.
+Each block of games is saved with a checkpoint. What is computed from the games (the table of steps, the samples) is
+computed again after a resume.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from stratagem.algorithms.kept_policies import keep_policies
-from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.scopal.decision_table import check_record, read_decisions
-from stratagem.algorithms.scopal.interaction import Block, Interaction
-from stratagem.algorithms.scopal.judge import judged
-from stratagem.algorithms.scopal.learner_model import LearnerModel
-from stratagem.algorithms.scopal.methods import CLONING
+from stratagem.algorithms.scopal.interaction import Interaction
+from stratagem.algorithms.scopal.policy import ScopalPolicy
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
 from stratagem.algorithms.scopal.samples import Samples, Wording, samples_of
@@ -28,37 +25,91 @@ from stratagem.algorithms.scopal.settings import SELF
 from stratagem.algorithms.scopal.steps import Steps, read_steps, steps_of, write_steps
 from stratagem.algorithms.scopal.summary import summed_up
 from stratagem.engines.renewal import renew
-from stratagem.games.catalogue import make_game
+from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.suites import CONTEST_METRICS, Line, Suite
+from stratagem.games.base import Game
+from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import Decisions
 from stratagem.learning.advantages.catalogue import read_advantage
-from stratagem.learning.monitor import TrainingMonitor
-from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
-from stratagem.runs.checkpoint import keep, save_checkpoint
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
-from stratagem.runs.resume import resume
+from stratagem.training.algorithm import Algorithm
+from stratagem.training.evaluation import Final, save_policies
+from stratagem.training.policy import TrainingData
+from stratagem.training.stage import Batch, Metrics, Stage, State
 
-FINDINGS, EVALUATION, STEPS = "findings.json", "evaluation.json", "steps"
-"""Where a run keeps what the checks found, its last table, and its tables of steps."""
+STEPS = "steps"
+"""Folder of the tables of steps."""
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a run stands."""
+class ScopalAlgorithm(Algorithm[ScopalRecipe]):
+    """Play and refinement, iteration after iteration."""
 
-    iteration: int = 0
-    stage: int = -1
-    """The number of the stage of refinement; -1 is play."""
-    done: int = 0
-    """Blocks or steps of it."""
+    recipe_type = ScopalRecipe
+
+    def check(self) -> None:
+        recipe, games = self.recipe, [make_game(text) for text in self.recipe.games]
+        make_style(recipe.style)
+        names = {*recipe.interaction.opponents, *recipe.interaction.teachers, *recipe.judge.opponents} - {SELF}
+        for game, name in product(games, sorted(names)):
+            make_player(name, game)
+        nought = np.zeros(2, dtype=np.int64)
+        two = Decisions(episode=nought, state=nought, action=np.arange(2), outcome=np.array([1.0, 0.0]))
+        read_advantage(recipe.reward.credit).made(two)
+        for folder in map(Path, recipe.interaction.records):
+            check_record(folder)
+        if recipe.reward.table:
+            read_steps(Path(recipe.reward.table))
+
+    @property
+    def num_steps(self) -> int:
+        return 0
+
+    def stages(self) -> Sequence[Callable[[], Stage]]:
+        shared = Shared(self.recipe, self.run, strict=self.strict)
+        made: list[Callable[[], Stage]] = []
+        for iteration in range(self.recipe.iterations):
+            made.append(partial(Play, shared, iteration))
+            made += [partial(Refine, shared, iteration, number) for number in range(len(self.recipe.refine))]
+        return made
+
+
+class Shared:
+    """The policy and the samples that the stages of a run share; each is made when it is first asked for."""
+
+    def __init__(self, recipe: ScopalRecipe, run: RunFolder, *, strict: bool) -> None:
+        """`strict` stops at the first fault that a monitor finds."""
+        self.recipe = recipe
+        self.run = run
+        self.strict = strict
+        self.key = Key(recipe.seed).at("scopal")
+        self.games: list[Game[Any]] = [make_game(text) for text in recipe.games]
+        self._policy: ScopalPolicy | None = None
+        self._samples: tuple[int, Samples] | None = None
+
+    @property
+    def policy(self) -> ScopalPolicy:
+        """The policy under training."""
+        if self._policy is None:
+            self._policy = ScopalPolicy(self.recipe, self.run, strict=self.strict)
+        return self._policy
+
+    def samples(self, iteration: int) -> Samples:
+        """The samples of an iteration's games."""
+        if self._samples is None or self._samples[0] != iteration:
+            steps = steps_table(self.recipe, self.run, iteration)
+            rng = np.random.default_rng(self.key.at("samples", iteration).value)
+            wording = Wording(make_style(self.recipe.style), self.recipe.mode)
+            found = samples_of(steps, self.policy.engine, wording, self.recipe.samples, rng)
+            self._samples = (iteration, found)
+        return self._samples[1]
 
 
 def steps_table(recipe: ScopalRecipe, run: RunFolder, iteration: int) -> Steps:
-    """Stage II: the table that the recipe names, or what the games of an iteration make, which the run keeps."""
+    """Stage II: the table that the recipe names, or that of an iteration's games, which the run saves."""
     if recipe.reward.table:
         return read_steps(Path(recipe.reward.table))
     path = run.path / STEPS / f"{iteration}.parquet"
@@ -70,153 +121,102 @@ def steps_table(recipe: ScopalRecipe, run: RunFolder, iteration: int) -> Steps:
     return steps
 
 
-class ScopalTrainer:
-    """One run of one recipe."""
+class ScopalStage(Stage):
+    """A stage of SCO-PAL: all have one policy, which is in every checkpoint."""
 
-    def __init__(
-        self, recipe: ScopalRecipe, run: RunFolder, progress: Progress = nobody, *, strict: bool = False
-    ) -> None:
-        """`strict` stops at what a check finds; by default it is warned of once and counted."""
-        self.recipe = recipe
-        self.run = run
-        self.progress = progress
-        self.monitor = TrainingMonitor(strict=strict)
-        self.key = Key(recipe.seed).at("scopal")
-        self.games = [make_game(text) for text in recipe.games]
-        self._check()
-        self.step = 0
-        self.place = Place()
+    def __init__(self, shared: Shared, iteration: int) -> None:
+        self.shared = shared
+        self.recipe = shared.recipe
+        self.run = shared.run
+        self.policy = shared.policy
+        self.policies = {}
+        self.iteration = iteration
 
-    def _check(self) -> None:
-        """Refuse what a stage could not use, before anything is played or written."""
-        recipe = self.recipe
-        make_style(recipe.style)
-        names = {*recipe.interaction.opponents, *recipe.interaction.teachers, *recipe.judge.opponents} - {SELF}
-        for game, name in product(self.games, sorted(names)):
-            make_player(name, game)
-        nought = np.zeros(2, dtype=np.int64)
-        two = Decisions(episode=nought, state=nought, action=np.arange(2), outcome=np.array([1.0, 0.0]))
-        read_advantage(recipe.reward.credit).made(two)
-        for folder in map(Path, recipe.interaction.records):
-            check_record(folder)
-        if recipe.reward.table:
-            read_steps(Path(recipe.reward.table))
+    def state(self) -> dict[str, Any]:
+        return self.policy.state()
 
-    def train(self) -> None:
-        """Begin, or go on from the newest checkpoint."""
-        with self.run.at_work():
-            start = resume(self.run, self.recipe)
-            keep(self.run, last=2)
-            self.model = LearnerModel(self.recipe, self.run)
-            if start is not None:
-                state = start.restore()
-                self.step, self.place = start.step, Place(**state["place"])
-                self.model.restore(state["model"], start.folder)
-                self.monitor.restore(state["monitor"])
-            with MetricLog(self.run) as log:
-                if not self.step:
-                    self._keep_policies()
-                for iteration in range(self.place.iteration, self.recipe.iterations):
-                    self._iterate(iteration, log)
-            judged(self.recipe, self.games, self.model, self.run.path / EVALUATION)
+    def restore(self, state: State, folder: Path) -> None:
+        self.policy.restore(state, folder)
 
-    def _iterate(self, iteration: int, log: MetricLog) -> None:
-        if self.place.stage < 0:
-            self._play(iteration, log)
+    def write(self, folder: Path) -> None:
+        self.policy.write(folder)
+
+    def publish(self, run: RunFolder, best: int | None) -> None:
+        self.policy.publish_models()
+
+    def final_evaluation(self, best: int | None) -> None:
+        judge, titles = self.recipe.judge, self.policy.titles()
+        whole = judge.stages == "all"
+        lines = tuple(Line(describe(game), {"opponents": judge.opponents}) for game in self.shared.games)
+        suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, judge.episodes)
+        table = Evaluator(judge.episodes, Key(self.recipe.seed).at("test"), exact_budget=0)  # no induction over boards
+        shown = titles if whole else dict([list(titles.items())[-1]])
+        Final(suite, table, self.recipe.seed, chance=whole).write(
+            self.run, shown, self.policy.speaks(judge.temperature)
+        )
+
+
+class Play(ScopalStage):
+    """Stage I: games between the policy and its opponents; a step is a block of games."""
+
+    def __init__(self, shared: Shared, iteration: int) -> None:
+        super().__init__(shared, iteration)
+        settings = self.recipe.interaction
+        key, earlier = shared.key.at("interaction", iteration), self.policy.earlier(iteration) if iteration else None
+        self.interaction = Interaction(settings, shared.games, self.policy.player, key, str(iteration), earlier)
+        given = settings.records or self.recipe.reward.table
+        self.num_steps = 0 if given else len(self.interaction.blocks)
+
+    def begin(self, step: int) -> Metrics:
+        if not step and not self.iteration:
+            renew()
+            save_policies(self.run, self.shared.games, 0, self.policy.player)
+        return {}
+
+    def batches(self, step: int) -> Iterator[Batch]:
+        block = self.interaction.blocks[step]
+        episodes = self.interaction.play(block)
+        decisions = sum(len(episode.decisions) for episode in episodes)
+        illegal = sum(sum(episode.num_illegal) for episode in episodes)
+        metrics = {f"{block.game.spec.name}/decisions": float(decisions / len(episodes))}
+        metrics[f"{block.game.spec.name}/illegal_rate"] = illegal / max(1, decisions)
+        yield Batch(episodes, metrics=metrics)
+
+    def saves(self, step: int) -> bool:
+        return True
+
+    def finish(self, step: int) -> None:
         if not self.recipe.refine:
-            steps_table(self.recipe, self.run, iteration)
-            return
-        samples = self._samples(iteration)
-        for stage in range(max(0, self.place.stage), len(self.recipe.refine)):
-            self._refine(iteration, stage, samples, log)
+            steps_table(self.recipe, self.run, self.iteration)
 
-    # --- stage I
 
-    def _play(self, iteration: int, log: MetricLog) -> None:
-        """The games that are still to be played, block by block."""
-        if self.recipe.interaction.records or self.recipe.reward.table:
-            self.place = Place(iteration, 0)
-            return
-        interaction = self._interaction(iteration)
-        for block in interaction.blocks[self.place.done :]:
-            episodes = interaction.play(block)
-            write_shard(self.run.record, self._shard(interaction, block, iteration), episodes)
-            decisions = sum(len(episode.decisions) for episode in episodes)
-            illegal = sum(sum(episode.num_illegal) for episode in episodes)
-            figures = {f"{block.game.spec.name}/decisions": float(decisions / len(episodes))}
-            figures[f"{block.game.spec.name}/illegal_rate"] = illegal / max(1, decisions)
-            self._took(figures, log)
-            self.place = Place(iteration, -1, block.number + 1)
-            self._keep()
-        self.place = Place(iteration, 0)
+class Refine(ScopalStage):
+    """Stage III: one method of refinement on the samples of an iteration's games."""
 
-    def _interaction(self, iteration: int) -> Interaction:
-        settings, key = self.recipe.interaction, self.key.at("interaction", iteration)
-        earlier = self.model.earlier(iteration) if iteration else None
-        return Interaction(settings, self.games, self.model.player(), key, str(iteration), earlier)
+    def __init__(self, shared: Shared, iteration: int, number: int) -> None:
+        super().__init__(shared, iteration)
+        self.number = number
+        self.method = self.recipe.refine[number]
+        self.policies = {self.method: self.policy}
+        self.key = shared.key.at("refine", iteration, number)
+        settings = self.recipe.stage(self.method)
+        self.refinement = Refinement(self.method, shared.samples(iteration), settings, self.key)
+        self.num_steps = self.refinement.steps
 
-    def _shard(self, interaction: Interaction, block: Block, iteration: int) -> int:
-        return iteration * len(interaction.blocks) + block.number
+    def begin(self, step: int) -> Metrics:
+        self.policy.refine(self.method, self.refinement, self.key, fresh=not step)
+        self._batches = self.refinement.batches(step)
+        return {}
 
-    # --- stages II and III
+    def batches(self, step: int) -> Iterator[Batch]:
+        yield Batch(policy=self.method, data=TrainingData(next(self._batches)))
 
-    def _samples(self, iteration: int) -> Samples:
-        steps = steps_table(self.recipe, self.run, iteration)
-        rng = np.random.default_rng(self.key.at("samples", iteration).value)
-        wording = Wording(make_style(self.recipe.style), self.recipe.mode)
-        return samples_of(steps, self.model.engine, wording, self.recipe.samples, rng)
+    def saves(self, step: int) -> bool:
+        return not step % self.recipe.checkpoint_every
 
-    def _refine(self, iteration: int, stage: int, samples: Samples, log: MetricLog) -> None:
-        method = self.recipe.refine[stage]
-        key = self.key.at("refine", iteration, stage)
-        refinement = Refinement(method, samples, self.recipe.stage(method), key)
-        done = self.place.done if self.place.stage == stage else 0
-        learner = self.model.learner(refinement, key, fresh=not done)
-        if not done:
-            self.monitor.reset(0)
-        meant = ("collapse",) if method in CLONING else ()
-        for number, batch in enumerate(refinement.batches(done), done + 1):
-            report = learner.step(batch)
-            found = self.monitor.check_steps(learner, [report], skip=meant)
-            figures = {
-                f"{method}/loss": report.loss,
-                f"{method}/grad_norm": report.grad_norm,
-                f"{method}/learning_rate": report.learning_rate,
-            }
-            figures |= {f"{method}/{name}": value for name, value in report.metrics.items()}
-            figures |= {f"checks/{name}": 1.0 for name in found}
-            self._took(figures, log, loss=report.loss)
-            if number == refinement.steps:
-                self._staged(iteration, stage)
-            else:
-                self.place = Place(iteration, stage, number)
-            if number == refinement.steps or not number % self.recipe.checkpoint_every:
-                self._keep()
-
-    def _staged(self, iteration: int, stage: int) -> None:
-        """A stage is over; with the last one the iteration is, too."""
-        self.model.staged(self.step, self.recipe.refine[stage])
-        self._keep_policies()
-        self.place = Place(iteration, stage + 1)
-        if stage + 1 == len(self.recipe.refine):
-            self.model.remember(iteration)
-            self.place = Place(iteration + 1)
-
-    # --- what is kept
-
-    def _keep_policies(self) -> None:
+    def finish(self, step: int) -> None:
+        self.policy.refined(step, self.method)
         renew()
-        keep_policies(self.run.path, self.games, self.step, self.model.player())
-
-    def _took(self, figures: dict[str, float], log: MetricLog, **told: float) -> None:
-        self.step += 1
-        log.write(self.step, figures)
-        self.progress(self.step, 0, figures | told)
-
-    def _keep(self) -> None:
-        state = {"place": asdict(self.place), "model": self.model.state(), "monitor": self.monitor.state()}
-        save_checkpoint(self.run, self.step, state, write=self.model.writes())
-        keep(self.run, last=2)
-        found = {name: asdict(finding) for name, finding in self.monitor.findings().items()}
-        write_file(self.run.path / FINDINGS, json.dumps(found, indent=1) + "\n")
-        self.model.publish()
+        save_policies(self.run, self.shared.games, step, self.policy.player)
+        if self.number == len(self.recipe.refine) - 1:
+            self.policy.remember(self.iteration)

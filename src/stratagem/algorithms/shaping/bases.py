@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stratagem.algorithms.own_base import load_own
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import BadParameter
 from stratagem.learning.policy import Policy
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import resolved
-from stratagem.runs.folder import RunFolder
+from stratagem.training.artifacts import Artifacts
 
 
 @dataclass(frozen=True)
@@ -23,12 +22,13 @@ class Base:
     policy: Policy
 
     @classmethod
-    def of(cls, run: RunFolder, text: str, max_tokens_per_microbatch: int) -> Base:
-        """The model that a text names, by itself: adapters that are put on it are nobody else's, and it has none."""
+    def of(cls, artifacts: Artifacts, max_tokens: int) -> Base:
+        """The base of a run, or one of its bases; seats put adapters of their own on it, and it has none."""
+        text = artifacts.model
         if resolved(parse_model(text)).adapters:
             raise BadParameter(
                 f"{text} is a model with an adapter, and seats of a run are on a base without one: name such a base, "
                 "as run:PATH@start, or name this model at a seat that is frozen."
             )
-        lm = load_own(run, text)
-        return cls(lm, TransformersEngine(lm), Policy(lm, max_tokens_per_microbatch=max_tokens_per_microbatch))
+        lm = artifacts.load()
+        return cls(lm, TransformersEngine(lm), Policy(lm, max_tokens_per_microbatch=max_tokens))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, product
 from typing import Any
 
-from stratagem.algorithms.shaping.seat import Figures, Seat
+from stratagem.algorithms.shaping.seat import Seat
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
@@ -17,13 +17,14 @@ from stratagem.play.memory import memory_of
 from stratagem.play.records import Episode
 from stratagem.players.base import Mix
 from stratagem.players.model_player import ModelPlayer
+from stratagem.training.stage import Metrics
 
 START = "start"
 NULL = "null"
 """A round in which somebody said nothing legal."""
 
 
-def paid(episodes: Sequence[Episode], names: Sequence[str]) -> Figures:
+def paid(episodes: Sequence[Episode], names: Sequence[str]) -> Metrics:
     """What each seat was paid a step, rounds with a null action left out, and how often each said nothing legal."""
     legal = [paid for episode in episodes for paid, whole in zip(episode.rounds, _whole(episode), strict=True) if whole]
     steps = sum(len(episode.rounds) for episode in episodes)
@@ -40,7 +41,7 @@ def _whole(episode: Episode) -> list[bool]:
     return [number not in silent for number in range(len(episode.rounds))]
 
 
-def visited(game: Game[Any], episodes: Sequence[Episode]) -> Figures:
+def visited(game: Game[Any], episodes: Sequence[Episode]) -> Metrics:
     """How often each joint action was played, as a share of all rounds; for matrix games."""
     if not isinstance(game, MatrixGame):
         return {}
@@ -69,12 +70,12 @@ def situations(game: Game[Any], slot: int) -> dict[str, View[Any]]:
     return seen
 
 
-def policies(game: Game[Any], seats: Mapping[str, Seat]) -> Figures:
+def policies(game: Game[Any], seats: Mapping[str, Seat]) -> Metrics:
     """How likely each seat is to play its first action first, and after each joint action.
 
     For those that remember the last round at most: what any other would do hangs on what came before it, too.
     """
-    figures: Figures = {}
+    figures: Metrics = {}
     for slot, (name, seat) in enumerate(seats.items()):
         seen = {} if _counts(seat) else situations(game, slot)
         for state, mix in zip(seen, _mixes(seat, list(seen.values())), strict=False):
@@ -82,9 +83,9 @@ def policies(game: Game[Any], seats: Mapping[str, Seat]) -> Figures:
     return figures
 
 
-def answers(game: Game[Any], seats: Mapping[str, Seat], episodes: Sequence[Episode]) -> Figures:
+def answers(game: Game[Any], seats: Mapping[str, Seat], episodes: Sequence[Episode]) -> Metrics:
     """How often each seat that remembers more did so in these episodes, as a share of what it legally said there."""
-    figures: Figures = {}
+    figures: Metrics = {}
     for slot, (name, seat) in enumerate(seats.items()):
         seen = situations(game, slot) if _counts(seat) else {}
         said = list(_answers(episodes, slot)) if seen else []

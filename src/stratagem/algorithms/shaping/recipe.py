@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.algorithms.kl_sft import KLSFTSettings
-from stratagem.algorithms.recipe_file import AnyRecipe, over
+from stratagem.algorithms.kl_sft import KLSFTRecipe, KLSFTSettings
 from stratagem.algorithms.shaping.seat_settings import Frozen, Learns, SeatSettings, Speaks, Tabular, episodes_between
 from stratagem.algorithms.target_policies import TargetPolicy
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings
+from stratagem.training.recipe_file import AnyRecipe, over
 
 _KINDS = ("naive", "shaper", "frozen", "scripted", "tabular")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -120,6 +120,14 @@ class ShapingRecipe(AnyRecipe):
             raise ValueError(f"`seats.{name}` learns, and a model behind a server has no weights here: name another")
         if ref.adapters:
             raise ValueError(f"`seats.{name}` learns an adapter of its own: name a base without one, not {text!r}")
+
+    @property
+    def sft_steps(self) -> int:
+        """Steps of KL-SFT, of all bases together."""
+        if not self.start:
+            return 0
+        one = KLSFTRecipe(target_policies=self.start, kl_sft=self.kl_sft)
+        return one.steps * len(self.bases)
 
     @property
     def bases(self) -> tuple[str, ...]:

@@ -1,39 +1,55 @@
-"""A seat of a trial: who plays there, what it remembers, and what becomes of it after some episodes."""
+"""A seat of a trial: its player, its memory, and its update after some episodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from stratagem.games.key import Key
 from stratagem.play.records import Decision, Episode
 from stratagem.players.base import Player
+from stratagem.training.stage import Metrics
 
 Stages = Sequence[Sequence[Episode]]
 """Episodes in the order of time, each in all environments."""
-Figures = dict[str, float]
+
+
+class Play(NamedTuple):
+    """The episodes since the last update of a seat."""
+
+    stages: Stages
+    slot: int
+    key: Key
 
 
 class Seat:
-    """Who sits there; this one plays, and never learns."""
+    """A seat's player and memory; this one plays, and is never updated."""
 
     def __init__(self, player: Player, memory: str = "none", every: int = 0) -> None:
-        """After `every` so many episodes it learns; 0: never."""
+        """It is updated after `every` so many episodes; 0: never."""
         self.player = player
         self.memory = memory
         self.every = every
 
-    def learn(self, stages: Stages, slot: int, key: Key) -> Figures:
-        """Learn from the episodes since the last time."""
+    def update(self, data: Play) -> Metrics:
+        """Learn from the episodes since the last update."""
+        return {}
+
+    def findings(self) -> Mapping[str, Any]:
+        """Findings of its training monitor, by check."""
         return {}
 
     def state(self) -> dict[str, Any]:
-        """What later play depends on, but for weights."""
+        """All that later play depends on, except weights."""
         return {}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state; the weights are there already."""
+    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
+        """Continue from a state and the weights in the folder of its checkpoint."""
+
+    def write(self, folder: Path) -> None:
+        """Write the weights into the folder of a checkpoint."""
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from stratagem.algorithms.recipe_file import ModeName, over
-from stratagem.algorithms.sft import AdapterSettings
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.proximal import PPOSettings
 from stratagem.learning.schedules import Schedule
 from stratagem.play.memory import memory_of
 from stratagem.prompting.catalogue import make_style
 from stratagem.settings import FiniteSettings
+from stratagem.training.recipe_file import ModeName, over
+from stratagem.training.sft import AdapterSettings
 
 Clock = Annotated[int, Field(ge=1)] | Literal["trial"]
 """After so many episodes, or once a trial."""

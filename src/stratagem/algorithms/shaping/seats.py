@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.algorithms.shaping.bases import Base
-from stratagem.algorithms.shaping.language_seat import LanguageSeat, speaker
+from stratagem.algorithms.shaping.language_seat import LanguageSeat, speaks_of
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
 from stratagem.algorithms.shaping.seat import Seat
 from stratagem.algorithms.shaping.seat_settings import (
@@ -30,6 +30,7 @@ from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_mode
 from stratagem.prompting.catalogue import make_style
+from stratagem.training.policy import model_player, speaker
 
 
 def check_seats(recipe: ShapingRecipe, game: Game[Any]) -> None:
@@ -60,7 +61,7 @@ def check_speech(recipe: ShapingRecipe, game: Game[Any], bases: Mapping[str, Bas
             state = game.start(Key(0))
             view = state.view(slot if slot in state.to_act else state.to_act[0])
             try:
-                check_mode(seat.mode, speaker(seat, engine, ""), view)
+                check_mode(seat.mode, speaker(speaks_of(seat), engine), view)
             except BadParameter as error:
                 raise BadParameter(f"The seat {name}, with {engine.name}: {error}") from error
 
@@ -98,7 +99,7 @@ class Seating:
 
     def _frozen(self, name: str, seat: Frozen) -> ModelPlayer:
         engine, adapter = spoken_by(self.recipe, seat, self.bases)
-        return ModelPlayer(name=name, speaker=speaker(seat, engine, adapter), mode=seat.mode)
+        return model_player(speaks_of(seat), engine, adapter, name)
 
     def _learning(self, name: str, seat: Learns, every: int) -> LanguageSeat:
         base, key = self.bases[self.recipe.base_of(seat)], Key(self.recipe.seed).at("seat", name)

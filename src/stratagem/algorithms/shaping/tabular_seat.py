@@ -15,21 +15,22 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stratagem.algorithms.shaping.seat import Figures, Lesson, Seat, Stages, lessons, taught_by
+from stratagem.algorithms.shaping.seat import Lesson, Play, Seat, lessons, taught_by
 from stratagem.algorithms.shaping.seat_settings import Tabular
 from stratagem.errors import BadParameter
 from stratagem.games.base import View
-from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts
 from stratagem.play.forks import steps
 from stratagem.players.base import Ask, Mix, Move, Traits, draw
 from stratagem.prompting.base import Style
 from stratagem.prompting.catalogue import make_style
 from stratagem.prompting.past import NOTHING, Past
+from stratagem.training.stage import Metrics
 
 Row = dict[str, float]
 """A logit for each action."""
@@ -80,7 +81,8 @@ class TabularSeat(Seat):
         self.table = TabularLearner(make_style(settings.style), settings.first, name)
         super().__init__(self.table, settings.memory, every)
 
-    def learn(self, stages: Stages, slot: int, key: Key) -> Figures:
+    def update(self, data: Play) -> Metrics:
+        stages, slot = data.stages, data.slot
         found = taught_by(lessons(stages, slot), lambda one: one.decision.action is not None)
         if not found:
             return {}
@@ -118,7 +120,7 @@ class TabularSeat(Seat):
     def state(self) -> dict[str, Any]:
         return {"rows": {told: dict(row) for told, row in self.table.rows.items()}}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         self.table.rows = {told: dict(row) for told, row in state["rows"].items()}
 
 

@@ -1,178 +1,156 @@
-"""A run of learners with clocks of their own: the base they begin with, trial after trial, and games without learning.
-
-All that is random follows from the seed and the place in the run, so a run that was killed, within a trial too, goes on
-from its newest checkpoint as if it had never stopped.
-"""
+"""ShapeLLM as an algorithm: KL-SFT on target policies, then trials in which each seat is updated at its own pace."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
-from stratagem.algorithms.own_base import BASE
-from stratagem.algorithms.progress import Progress, nobody
 from stratagem.algorithms.shaping.bases import Base
 from stratagem.algorithms.shaping.figures import answers, paid, policies, visited
 from stratagem.algorithms.shaping.final_games import tested
-from stratagem.algorithms.shaping.held import publish
 from stratagem.algorithms.shaping.interest import interests
-from stratagem.algorithms.shaping.language_seat import LanguageSeat
+from stratagem.algorithms.shaping.language_seat import speaks_of
 from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.seat import Seat
+from stratagem.algorithms.shaping.seat_settings import Learns
 from stratagem.algorithms.shaping.seats import Seating, check_seats, check_speech
-from stratagem.algorithms.shaping.trial import Trial, Trials
+from stratagem.algorithms.shaping.trials import Trials
 from stratagem.engines.renewal import renew
+from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.adapters import adapter_names
-from stratagem.models.load import load
-from stratagem.models.reference import parse_model
-from stratagem.play.store import write_shard
-from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
-from stratagem.runs.files import new_folder, write_file
+from stratagem.models.run_models import RunModel
+from stratagem.play.records import Episode
+from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
-from stratagem.runs.resume import resume
-from stratagem.runs.weights import (
-    MODEL,
-    restore_heads,
-    restore_weights,
-    sealed,
-    together,
-    writes_adapters,
-    writes_heads,
-    writes_model,
-)
+from stratagem.training.algorithm import Algorithm
+from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.training.stage import Batch, Metrics, Stage, State
 
-FINDINGS, OUTCOME = "findings.json", "outcome.json"
-"""Where a run keeps what the checks found, and the games that were played at its end."""
-KEPT = 2
-"""How many of the newest checkpoints are kept."""
+OUTCOME = "outcome.json"
+"""File of the games that are played when training is over."""
+Bases = Mapping[str, Base]
 
 
-class ShapingTrainer:
-    """One run of one recipe."""
+class ShapingAlgorithm(Algorithm[ShapingRecipe]):
+    """A stage of KL-SFT for each base where the recipe has target policies, then the trials."""
 
-    def __init__(
-        self, recipe: ShapingRecipe, run: RunFolder, progress: Progress = nobody, *, strict: bool = False
-    ) -> None:
-        """`strict` stops at what a check finds; by default it is warned of once and counted."""
+    recipe_type = ShapingRecipe
+
+    def check(self) -> None:
+        game = make_game(self.recipe.game)
+        check_seats(self.recipe, game)
+        check_speech(self.recipe, game, bases_of(self.recipe, self.run))
+
+    @property
+    def num_steps(self) -> int:
+        return self.recipe.sft_steps + self.recipe.trials
+
+    def stages(self) -> Sequence[Callable[[], Stage]]:
+        recipe, several = self.recipe, len(self.recipe.bases) > 1
+        made = []
+        for number, text in enumerate(recipe.bases if recipe.start else ()):
+            one, name = taught(recipe, text), f"kl_sft-{number}" if several else "kl_sft"
+            made.append(partial(kl_sft, one, self.run, str(number), name=name, strict=self.strict))
+        return [*made, lambda: TrialStage(recipe, self.run, strict=self.strict)]
+
+
+def taught(recipe: ShapingRecipe, model: str) -> KLSFTRecipe:
+    """The recipe of the KL-SFT of one base."""
+    return KLSFTRecipe(
+        model=model,
+        seed=recipe.seed,
+        max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+        target_policies=recipe.start,
+        kl_sft=recipe.kl_sft,
+    )
+
+
+def artifacts_of(recipe: ShapingRecipe, run: RunFolder) -> dict[str, Artifacts]:
+    """The bases of a run, by the recipe's names."""
+    return {text: Artifacts(run, text, str(number)) for number, text in enumerate(recipe.bases)}
+
+
+def bases_of(recipe: ShapingRecipe, run: RunFolder) -> Bases:
+    """The bases of a run, loaded."""
+    return {text: Base.of(made, recipe.max_tokens_per_microbatch) for text, made in artifacts_of(recipe, run).items()}
+
+
+class TrialStage(Stage):
+    """The trials of a run."""
+
+    def __init__(self, recipe: ShapingRecipe, run: RunFolder, *, strict: bool = False) -> None:
+        """`strict` stops at the first fault that a monitor finds."""
         self.recipe = recipe
         self.run = run
-        self.progress = progress
-        self.strict = strict
-        self.game = make_game(recipe.game)
+        self.game: Game[Any] = make_game(recipe.game)
         self.key = Key(recipe.seed).at("shaping")
-        check_seats(recipe, self.game)
-        self._bases = {
-            text: Base.of(self.run, self._held(text), recipe.max_tokens_per_microbatch) for text in recipe.bases
-        }
-        check_speech(recipe, self.game, self._bases)
+        self.artifacts = artifacts_of(recipe, run)
+        self.seats = Seating(recipe, self.game, bases_of(recipe, run), strict=strict).seats()
+        self.policies = self.seats
+        self.num_steps = recipe.trials
+        self.trials = Trials(self.game, self.seats, recipe.environments, recipe.episodes, self.key)
+        self._episodes: list[Episode] = []
+        """Episodes of the newest trial."""
 
-    def train(self) -> None:
-        """Begin, or go on from the newest checkpoint."""
-        with self.run.at_work():
-            start = resume(self.run, self.recipe)
-            keep(self.run, last=KEPT)
-            self._make_bases()
-            seats = Seating(self.recipe, self.game, self._bases, strict=self.strict).seats()
-            done = 0 if start is None else self._restore(seats, start)
-            with MetricLog(self.run) as log:
-                self._trials(seats, done, log)
-            self._judge(seats)
+    def begin(self, step: int) -> Metrics:
+        if step:
+            return {}
+        renew()
+        return policies(self.game, self.seats)
 
-    def _folder(self, text: str) -> Path:
-        """Where the run keeps a base that it made."""
-        return self.run.path / BASE / str(self.recipe.bases.index(text))
+    def batches(self, step: int) -> Iterator[Batch]:
+        self._episodes = []
+        for batch in self.trials.batches(step):
+            self._episodes += batch.episodes
+            yield batch
 
-    def _held(self, text: str) -> str:
-        made = self._folder(text) / MODEL
-        return f"dir:{made}{parse_model(text).options}" if made.is_dir() else text
-
-    def _make_bases(self) -> None:
-        """Teach every base what it is to begin with; one appears whole or not at all."""
-        for number, text in enumerate(self.recipe.bases if self.recipe.start else ()):
-            if self._folder(text).is_dir():
-                continue
-            recipe = self.recipe
-            taught = KLSFTRecipe(
-                model=text,
-                seed=recipe.seed,
-                max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-                target_policies=recipe.start,
-                kl_sft=recipe.kl_sft,
-            )
-            lm = load(text)
-            for report in kl_sft(lm, taught):
-                self.progress(0, recipe.trials, {f"start-{number}/loss": report.loss})
-            self._folder(text).parent.mkdir(exist_ok=True)
-            new_folder(self._folder(text), sealed(writes_model(lm)))
-            self._bases[text] = Base.of(self.run, self._held(text), recipe.max_tokens_per_microbatch)
-
-    def _trials(self, seats: dict[str, Seat], done: int, log: MetricLog) -> None:
-        recipe = self.recipe
-        trials = Trials(self.game, seats, recipe.environments, recipe.episodes, self.key)
-        if not done:
-            renew()
-            log.write(0, policies(self.game, seats))
-            publish(recipe, self.run)
-        for number in range(done, recipe.trials):
-            trial = trials.run(number)
-            figures = self._figures(trial, seats)
-            step = number + 1
-            log.write(step, figures)
-            if not step % recipe.record_every:
-                write_shard(self.run.record, step, trial.episodes)
-            if not step % recipe.checkpoint_every or step == recipe.trials:
-                self._keep(seats, step)
-            self.progress(step, recipe.trials, figures)
-
-    def _figures(self, trial: Trial, seats: dict[str, Seat]) -> dict[str, float]:
+    def after_step(self, step: int, metrics: Mapping[str, float]) -> Metrics:
+        episodes = self._episodes
         return {
-            **paid(trial.episodes, list(seats)),
-            **visited(self.game, trial.episodes),
-            **policies(self.game, seats),
-            **answers(self.game, seats, trial.episodes),
-            **trial.learnt,
+            **paid(episodes, list(self.seats)),
+            **visited(self.game, episodes),
+            **policies(self.game, self.seats),
+            **answers(self.game, self.seats, episodes),
         }
 
-    def _keep(self, seats: dict[str, Seat], step: int) -> None:
-        state = {"seats": {name: seat.state() for name, seat in seats.items()}}
-        save_checkpoint(self.run, step, state, write=self._writes(seats))
-        keep(self.run, last=KEPT)
-        publish(self.recipe, self.run)
-        learning = {name: seat for name, seat in seats.items() if isinstance(seat, LanguageSeat)}
-        found = {
-            f"{name}/{check}": asdict(finding)
-            for name, seat in learning.items()
-            for check, finding in seat.monitor.findings().items()
-        }
-        write_file(self.run.path / FINDINGS, json.dumps(found, indent=1) + "\n")
+    def records(self, step: int) -> bool:
+        return not (step + 1) % self.recipe.record_every
 
-    def _writes(self, seats: dict[str, Seat]) -> Callable[[Path], None]:
-        heads = {name: seat.head for name, seat in seats.items() if isinstance(seat, LanguageSeat)}
-        adapters = [writes_adapters(base.lm) for base in self._bases.values()]
-        return together(*adapters, *([writes_heads(heads)] if heads else []))
+    def saves(self, step: int) -> bool:
+        return not step % self.recipe.checkpoint_every
 
-    def _restore(self, seats: dict[str, Seat], start: Checkpoint) -> int:
-        """Everybody as they were; how many trials are done."""
-        for base in self._bases.values():
-            restore_weights(base.lm, start.folder, adapter_names(base.lm))
-        restore_heads({n: s.head for n, s in seats.items() if isinstance(s, LanguageSeat)}, start.folder)
-        state: dict[str, Any] = start.restore()
-        for name, seat in seats.items():
-            seat.restore(state["seats"][name])
-        return start.step
+    def state(self) -> dict[str, Any]:
+        return {"seats": {name: seat.state() for name, seat in self.seats.items()}}
 
-    def _judge(self, seats: dict[str, Seat]) -> None:
+    def restore(self, state: State, folder: Path) -> None:
+        for name, seat in self.seats.items():
+            seat.restore(state["seats"][name], folder)
+
+    def write(self, folder: Path) -> None:
+        for seat in self.seats.values():
+            seat.write(folder)
+
+    def publish(self, run: RunFolder, best: int | None) -> None:
+        models: dict[str, RunModel] = {}
+        for name, seat in self.recipe.seats.items():
+            if isinstance(seat, Learns):
+                artifacts = self.artifacts[self.recipe.base_of(seat)]
+                steps = artifacts.checkpoints(name, after=self.recipe.sft_steps)
+                spoken = {"speaks": speaks_of(seat)}
+                found = labelled(Saved(*artifacts.base_and_start(), steps), name)
+                models |= {label: model.model_copy(update=spoken) for label, model in found.items()}
+        publish(run, models)
+
+    def final_evaluation(self, best: int | None) -> None:
         path = self.run.path / OUTCOME
         if not path.is_file():
             renew()
-            rows = tested(self.game, seats, self.recipe.test, self.key.at("test"))
-            interest = interests(self.game, seats, self.recipe.test.games, self.key.at("interest"))
-            told = {"seats": list(seats), "rows": rows, "interest": interest}
-            write_file(path, json.dumps(told, indent=1) + "\n")
+            rows = tested(self.game, self.seats, self.recipe.test, self.key.at("test"))
+            interest = interests(self.game, self.seats, self.recipe.test.games, self.key.at("interest"))
+            write_file(
+                path, json.dumps({"seats": list(self.seats), "rows": rows, "interest": interest}, indent=1) + "\n"
+            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stratagem.algorithms.reasoning.base import Reasoners, Reasons, Ways, by_chance, counted
+from stratagem.demonstrations.reasoning.base import Reasoners, Reasons, Ways, by_chance, counted
 from stratagem.games.base import View
 from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.players.iterated import COOPERATE, DEFECT

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from stratagem.algorithms.demonstrations import reply
+from stratagem.demonstrations.scripted import reply
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key

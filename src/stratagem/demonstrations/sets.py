@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from stratagem.algorithms.demonstrations import EPISODES, Demonstration, demonstrations, shuffled
+from stratagem.demonstrations.scripted import EPISODES, Demonstration, demonstrations, shuffled
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stratagem.algorithms.reasoning import auction, ipd, kuhn, negotiation_v1, negotiation_v2
-from stratagem.algorithms.reasoning.base import Reasoners, told
+from stratagem.demonstrations.reasoning import auction, ipd, kuhn, negotiation_v1, negotiation_v2
+from stratagem.demonstrations.reasoning.base import Reasoners, told
 from stratagem.games.base import View
 from stratagem.games.key import Key
 

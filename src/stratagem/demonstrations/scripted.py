@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from stratagem.algorithms.reasoning.catalogue import reasoning
+from stratagem.demonstrations.reasoning.catalogue import reasoning
 from stratagem.games.base import Game, View
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key

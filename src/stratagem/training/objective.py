@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
-from stratagem.algorithms.provided import Provided
 from stratagem.learning.advantages.catalogue import NamedAdvantage
 from stratagem.learning.losses.catalogue import NamedLoss
 from stratagem.learning.named import Named
 from stratagem.settings import FiniteSettings
+from stratagem.training.provided import Provided
 
 
 class ObjectiveSettings(FiniteSettings):

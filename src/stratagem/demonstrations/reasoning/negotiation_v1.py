@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stratagem.algorithms.reasoning.base import Reasoners, Reasons, Ways, by_chance
+from stratagem.demonstrations.reasoning.base import Reasoners, Reasons, Ways, by_chance
 from stratagem.games.base import View
 from stratagem.games.negotiation_v1 import PieFacts
 

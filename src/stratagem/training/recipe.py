@@ -8,8 +8,6 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.algorithms.recipe_file import AnyRecipe, ModeName
-from stratagem.algorithms.sft import AdapterSettings, SFTStageSettings
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game
@@ -18,6 +16,8 @@ from stratagem.learning.named import Named
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
+from stratagem.training.recipe_file import AnyRecipe, ModeName
+from stratagem.training.sft import AdapterSettings, SFTStageSettings
 
 
 class Iterations(Protocol):

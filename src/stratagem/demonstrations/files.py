@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from stratagem import __version__
-from stratagem.algorithms.demonstration_sets import Plan
-from stratagem.algorithms.demonstrations import Demonstration
-from stratagem.algorithms.reasoning.catalogue import VERSION
+from stratagem.demonstrations.reasoning.catalogue import VERSION
+from stratagem.demonstrations.scripted import Demonstration
+from stratagem.demonstrations.sets import Plan
 from stratagem.games.catalogue import make_game
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import demonstrators, sft_opponents

@@ -11,12 +11,11 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from stratagem.algorithms.demonstrations import num_taught
 from stratagem.decoding.vocabulary import Ids
+from stratagem.demonstrations.scripted import num_taught
 from stratagem.engines.base import Engine
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, of_demonstration
-from stratagem.learning.learner import Learner, Report
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.language_model import LanguageModel
@@ -91,16 +90,6 @@ def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Exa
 
 def _said(engine: Engine, reply: str) -> Ids:
     return tuple(engine.vocabulary.encode(reply))
-
-
-def sft(learner: Learner, units: Sequence[Sequence[Example]], settings: SFTSettings, key: Key) -> Iterator[Report]:
-    """Every step in turn; what was learnt already is skipped, so a resumed run goes on where it was.
-
-    Examples of a unit, which begin alike, stand beside each other, so that what they share is read once.
-    """
-    for number, batch in enumerate(batches(units, settings, key)):
-        if number >= learner.optimizer.taken:
-            yield learner.step(batch)
 
 
 def batches(units: Sequence[Sequence[Example]], settings: SFTSettings, key: Key) -> Iterator[list[Example]]:

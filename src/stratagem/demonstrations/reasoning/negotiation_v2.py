@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stratagem.algorithms.reasoning.base import Reasoners, Reasons, Ways
+from stratagem.demonstrations.reasoning.base import Reasoners, Reasons, Ways
 from stratagem.games.base import View
 from stratagem.games.negotiation_v2 import ITEMS, Bundle, DivisionFacts
 from stratagem.players.negotiation_v2 import left_over, ranked

@@ -1,0 +1,192 @@
+"""The policy that SCO-PAL trains: an adapter on a base, what it was at the start of a stage, and what it was before.
+
+A stage is held near to the policy as it was when the stage began: cloning moves away from the base, and KTO is measured
+from what cloning left. All of these are adapters on one base. Where all weights are trained, nothing is left of what
+they were, so only cloning is possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stratagem.algorithms.scopal.methods import CLONING
+from stratagem.algorithms.scopal.recipe import ScopalRecipe
+from stratagem.algorithms.scopal.refinement import Refinement
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.learning.monitor import TrainingMonitor
+from stratagem.learning.policy import Policy
+from stratagem.learning.reference import REFERENCE
+from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
+from stratagem.models.run_models import Speaks
+from stratagem.players.model_player import ModelPlayer
+from stratagem.runs.files import new_folder
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.weights import ADAPTERS, restore_weights, sealed, writes_adapters, writes_model
+from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.training.policy import POLICY, TrainablePolicy, model_player
+
+STAGES = "stages"
+"""Folder of what each stage ended with, by step and method."""
+_WAS = "was-"
+_NAMES = {
+    "bc": "BC",
+    "kto": "KTO",
+    "dpo": "DPO",
+    "grpo": "GRPO",
+    "spag": "SPAG",
+    "winning": "BC of won games",
+    "imitate": "BC of all",
+}
+
+
+class ScopalPolicy(TrainablePolicy):
+    """A policy that plays, is refined stage by stage, and remembers what it was."""
+
+    def __init__(self, recipe: ScopalRecipe, run: RunFolder, *, strict: bool = False) -> None:
+        """`strict` stops at the first fault that a monitor finds."""
+        self.recipe = recipe
+        self.run = run
+        self.strict = strict
+        self.artifacts = Artifacts(run, recipe.model)
+        self.artifacts.merge_base()
+        lm = self.artifacts.load()
+        super().__init__(
+            lm,
+            TransformersEngine(lm),
+            self.speaks(recipe.interaction.temperature),
+            adapter=recipe.adapter if recipe.train == "adapter" else None,
+            seed=recipe.seed,
+            policy=Policy(
+                lm,
+                max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+                gradient_checkpointing=recipe.gradient_checkpointing,
+            ),
+            strict=strict,
+        )
+        self.refining = False
+        self._monitors: dict[str, TrainingMonitor] = {}
+        """A monitor for each method."""
+        self._versions: dict[str, int] = {}
+        self._saved: dict[str, Any] | None = None
+        """State of the optimizer in the checkpoint that the run continues from."""
+        for text in recipe.games:
+            self.player.check(make_game(text))
+
+    def speaks(self, temperature: float) -> Speaks:
+        """The way in which the model is asked for its actions."""
+        recipe = self.recipe
+        return Speaks(
+            mode=recipe.mode, style=recipe.style, temperature=temperature, max_new_tokens=recipe.max_new_tokens
+        )
+
+    # --- players
+
+    def earlier(self, iteration: int) -> ModelPlayer:
+        """What it was before the last iteration: the base in the second, the first one's outcome in the third."""
+        adapter = f"{_WAS}{iteration - 2}" if iteration > 1 else ""
+        return model_player(self.speaks(self.recipe.interaction.temperature), self.engine, adapter, "earlier")
+
+    def remember(self, iteration: int) -> None:
+        """Keep what an iteration ended with, as an opponent of later ones."""
+        if iteration + 2 < self.recipe.iterations:
+            self._copy(f"{_WAS}{iteration}")
+
+    def _copy(self, name: str) -> None:
+        if name in adapter_names(self.lm):
+            averaged(self.lm, name, POLICY, 0.0)
+        else:
+            copied(self.lm, POLICY, name)
+        self._publish(name)
+
+    def publish(self) -> None:
+        """Nothing: it does not play while it is refined."""
+
+    def _publish(self, name: str) -> None:
+        """Let an adapter play as it is now, or the base where it has no name, under a version of its own."""
+        self._versions[name] = max(self._versions.values(), default=0) + 1
+        self.engine.publish(name, self._versions[name])
+
+    # --- refinement
+
+    def refine(self, method: str, refinement: Refinement, key: Key, *, fresh: bool) -> None:
+        """Begin a stage of refinement, or continue it."""
+        reference = REFERENCE if self.adapter else None
+        if fresh and reference:
+            self._copy(reference)
+        settings, loss = refinement.settings, refinement.lesson.loss
+        self.assign(loss, settings.optimizer, refinement.steps, key=key.at("dropout"), reference=reference)
+        self.monitor = self._monitors.setdefault(method, TrainingMonitor(strict=self.strict))
+        self.skipped_checks = ("collapse",) if method in CLONING else ()
+        if fresh:
+            self.monitor.reset(0)
+        elif self._saved is not None:
+            self.learner.optimizer.restore(self._saved)
+        self.refining = True
+
+    def refined(self, step: int, method: str) -> None:
+        """Save what a stage ended with."""
+        self.refining = False
+        self._publish(self.adapter or "")
+        folder = self.run.path / STAGES / f"{step:06d}-{method}"
+        if not folder.is_dir():
+            new_folder(folder, sealed(self._write_policy))
+
+    def _write_policy(self, folder: Path) -> None:
+        if self.adapter is None:
+            writes_model(self.lm)(folder)
+        else:
+            save_adapter(self.lm, POLICY, folder / POLICY)
+
+    # --- checkpoints
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "optimizer": self.learner.optimizer.state() if self.refining else None,
+            "versions": self._versions,
+            "monitors": {method: monitor.state() for method, monitor in self._monitors.items()},
+        }
+
+    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
+        self._saved, self._versions = state["optimizer"], dict(state["versions"])
+        for method, saved in state["monitors"].items():
+            self._monitors[method] = TrainingMonitor(strict=self.strict)
+            self._monitors[method].restore(saved)
+        for path in sorted((folder / ADAPTERS).glob("*")):
+            if path.name not in adapter_names(self.lm):
+                copied(self.lm, POLICY, path.name)
+        restore_weights(self.lm, folder)
+        for name in ("", *adapter_names(self.lm)):
+            self.engine.publish(name, self._versions.get(name, 0))
+
+    def write(self, folder: Path) -> None:
+        (writes_model(self.lm) if self.adapter is None else writes_adapters(self.lm))(folder)
+
+    # --- models of the run
+
+    def publish_models(self) -> None:
+        """Write the list of models of the run."""
+        base, start = self.artifacts.base_and_start()
+        stages = self._stages()
+        steps = {step: self.artifacts.saved(folder, POLICY) for step, (folder, _) in stages.items()}
+        models = labelled(Saved(base, start, steps))
+        models |= {f"last/{method}": steps[step] for step, (_, method) in stages.items()}
+        publish(self.run, models, self.speaks(self.recipe.interaction.temperature), self.titles())
+
+    def _stages(self) -> dict[int, tuple[Path, str]]:
+        """What was saved, by step: the folder and the method."""
+        folders = sorted((self.run.path / STAGES).glob("[0-9]*"))
+        return {int(path.name.partition("-")[0]): (path, path.name.partition("-")[2]) for path in folders}
+
+    def titles(self) -> dict[str, str]:
+        """The models to evaluate by label, each with its title in reports."""
+        titles, stages, per = {"start": "Base"}, self._stages(), len(self.recipe.refine)
+        for number, (step, (_, method)) in enumerate(stages.items()):
+            before = number % per
+            called = " + ".join(_NAMES.get(name, name) for name in (*self.recipe.refine[:before], method))
+            again = f", iteration {number // per + 1}" if self.recipe.iterations > 1 else ""
+            titles[str(step)] = called + again
+        return titles

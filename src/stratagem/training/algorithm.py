@@ -1,0 +1,101 @@
+"""An algorithm as a recipe names it: it checks what it is to train, and makes the stages of a run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Generic, TypeVar
+
+from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.modes import check_style
+from stratagem.prompting.catalogue import make_style
+from stratagem.runs.folder import RunFolder
+from stratagem.training.artifacts import Artifacts
+from stratagem.training.loop import train
+from stratagem.training.online import Collects, Online
+from stratagem.training.recipe import PolicyRecipe
+from stratagem.training.recipe_file import AnyRecipe
+from stratagem.training.stage import Progress, Stage, no_progress
+from stratagem.training.supervised import check_teacher, sft
+
+R = TypeVar("R", bound=AnyRecipe)
+P = TypeVar("P", bound=PolicyRecipe)
+
+
+class Algorithm(ABC, Generic[R]):
+    """An algorithm with its recipe, bound to the folder of a run; making one refuses what cannot be trained."""
+
+    recipe_type: ClassVar[type[AnyRecipe]]
+    """The settings that its recipes have."""
+
+    def __init__(self, recipe: R, run: RunFolder, *, strict: bool = False) -> None:
+        """`strict` stops a run at the first fault that a check finds; by default it is warned of once and counted."""
+        self.recipe = recipe
+        self.run = run
+        self.strict = strict
+        self.check()
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse a recipe that cannot be trained, before anything is played or written."""
+
+    @property
+    @abstractmethod
+    def num_steps(self) -> int:
+        """Steps of all stages; 0 where only the stages know."""
+
+    @abstractmethod
+    def stages(self) -> Sequence[Callable[[], Stage]]:
+        """Functions that make the stages, in order; each opens what the earlier ones left."""
+
+    def train(self, progress: Progress = no_progress) -> None:
+        """Begin the run, or continue it from its newest checkpoint."""
+        train(self, progress)
+
+
+class PolicyAlgorithm(Algorithm[P]):
+    """SFT of the base where the recipe has it, and then the stage in which a policy learns from play."""
+
+    @cached_property
+    def games(self) -> list[Game[Any]]:
+        """The games of the recipe."""
+        return [make_game(text) for text in self.recipe.games]
+
+    @property
+    def num_steps(self) -> int:
+        return self.recipe.steps
+
+    def check(self) -> None:
+        check_teacher(self.recipe.sft, self.games)
+        for game in self.games:  # a style that the mode or a game does not admit, before any model is loaded
+            state = game.start(Key(0))
+            check_style(self.recipe.mode, make_style(self.recipe.style), state.view(state.to_act[0]))
+
+    def stages(self) -> Sequence[Callable[[], Stage]]:
+        return [self._sft, self._after] if self.recipe.sft_steps else [self._after]
+
+    def _sft(self) -> Stage:
+        return sft(self.recipe, self.run, self.games, strict=self.strict)
+
+    def _after(self) -> Stage:
+        Artifacts(self.run, self.recipe.model).merge_base()
+        return self.main_stage()
+
+    @abstractmethod
+    def main_stage(self) -> Stage:
+        """The stage of play."""
+
+
+class OnlineAlgorithm(PolicyAlgorithm[P]):
+    """An algorithm of one policy: all of it is how a game is played and made into examples."""
+
+    @abstractmethod
+    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> Collects:
+        """Play one game with the policy, and make examples of it."""
+
+    def main_stage(self) -> Stage:
+        return Online(self.recipe, self.run, self.games, self.collector, strict=self.strict)

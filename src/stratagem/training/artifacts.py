@@ -1,0 +1,141 @@
+"""The models of a run: the base that it made, and the list of all that it holds (`models.json`).
+
+A base of the run's own is made once, in `RUN/base`, and later stages never change it. So a run's models are one base
+with adapters on it, or whole models where all weights are trained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from stratagem.models.adapters import adapter_names
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.load import load
+from stratagem.models.merging import merged
+from stratagem.models.reference import parse_model
+from stratagem.models.run_models import (
+    RunModel,
+    RunModels,
+    Speaks,
+    outside,
+    own_text,
+    resolved,
+    write_run_models,
+)
+from stratagem.players.language import language_player
+from stratagem.runs.checkpoint import checkpoint_folders
+from stratagem.runs.files import new_folder
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.weights import ADAPTERS, MODEL, sealed, writes_model
+
+BASE = "base"
+"""Folder of the base that a run made."""
+
+
+class Artifacts:
+    """The base of a run and its models; `part` tells apart the bases of a run that has several."""
+
+    def __init__(self, run: RunFolder, model: str, part: str = "") -> None:
+        self.run = run
+        self.model = model
+        self.folder = run.path / BASE / part if part else run.path / BASE
+
+    @property
+    def options(self) -> str:
+        """The way in which the recipe's model is loaded, such as +dtype=bf16."""
+        return parse_model(self.model).options
+
+    @property
+    def made(self) -> bool:
+        """Whether the run has a base of its own."""
+        return (self.folder / MODEL).is_dir()
+
+    @property
+    def base(self) -> str:
+        """The model that adapters are put on: the base that the run made, or the recipe's model."""
+        return f"dir:{self.folder / MODEL}{self.options}" if self.made else self.model
+
+    def save_base(self, lm: LanguageModel) -> None:
+        """Save a model as the base; it appears whole, and one that is there already stays."""
+        if not self.made:
+            self.folder.parent.mkdir(exist_ok=True)
+            new_folder(self.folder, sealed(writes_model(lm)))
+
+    def merge_base(self) -> None:
+        """Where the recipe's model has an adapter, merge it into a base; other models are bases as they are."""
+        if self.made or not resolved(parse_model(self.model)).adapters:
+            return
+        lm = load(self.model)
+        merged(lm, adapter_names(lm)[0])
+        self.save_base(lm)
+
+    def load(self) -> LanguageModel:
+        """Load the base; one in the run's folder is named by its path from there, so the run can be moved."""
+        lm = load(self.base)
+        if lm.name.startswith(own := f"dir:{self.run.path}/"):
+            lm.name = f"dir:{lm.name.removeprefix(own)}"
+        return lm
+
+    # --- the list of models
+
+    def base_and_start(self) -> tuple[RunModel, RunModel]:
+        """The model from elsewhere, and the one that training starts from; the same where an adapter was merged."""
+        given = outside(self.model)
+        base = RunModel(model=given)
+        relative = (self.folder / MODEL).relative_to(self.run.path)
+        start = RunModel(model=f"dir:{relative}{self.options}") if self.made else base
+        return (start if parse_model(given).adapters else base), start
+
+    def saved(self, folder: Path, adapter: str) -> RunModel:
+        """The model of a saved folder of the run: an adapter there on the base, or a whole model."""
+        where = folder.relative_to(self.run.path)
+        if (folder / adapter).is_dir():
+            return self.base_and_start()[1].model_copy(update={"adapter": str(where / adapter)})
+        return RunModel(model=f"dir:{where / MODEL}{self.options}")
+
+    def checkpoints(self, adapter: str, after: int = 0) -> dict[int, RunModel]:
+        """The models of all checkpoints after a step."""
+        return {
+            step: self.saved(folder, f"{ADAPTERS}/{adapter}")
+            for step, folder in checkpoint_folders(self.run).items()
+            if step > after
+        }
+
+
+class Saved(NamedTuple):
+    """The models of one learner of a run."""
+
+    base: RunModel
+    start: RunModel
+    steps: Mapping[int, RunModel]
+    best: int | None = None
+
+
+def labelled(saved: Saved, learner: str = "") -> dict[str, RunModel]:
+    """The models of a learner by label: base, start, best, last, and each step; with the learner, as last/shaper."""
+    models = {"base": saved.base, "start": saved.start}
+    if saved.best is not None and saved.best in saved.steps:
+        models["best"] = saved.steps[saved.best]
+    if saved.steps:
+        models["last"] = saved.steps[max(saved.steps)]
+    models |= {str(step): model for step, model in saved.steps.items()}
+    return {f"{label}/{learner}": model for label, model in models.items()} if learner else models
+
+
+def publish(
+    run: RunFolder,
+    models: Mapping[str, RunModel],
+    speaks: Speaks | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> None:
+    """Write the list of models of a run, some with a title in reports."""
+    made = RunModels(models=dict(models), speaks=speaks or Speaks(), titles=dict(titles or {}))
+    write_run_models(run.path, made)
+
+
+def player_names(run: RunFolder, labels: Iterable[str], speaks: Speaks | None = None) -> dict[str, str]:
+    """The names under which an evaluation knows models of a run, by label."""
+    options = speaks.model_dump() if speaks else {}
+    return {label: language_player(own_text(run.path, label), **options).name for label in labels}

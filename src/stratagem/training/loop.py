@@ -1,0 +1,176 @@
+"""The training loop: every algorithm is a sequence of stages, and this drives them from start to end.
+
+    for each stage, from the one that the newest checkpoint names:
+        for each step:
+            for each batch of the step:  record the episodes, update the policy
+            validate, act on the step, log the metrics, save a checkpoint if one is due
+        save the outcome of the stage
+    evaluate what was trained
+
+All that is random follows from the seed and the position in the run, so a run that was killed continues from its newest
+checkpoint as if it had never stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from stratagem.play.records import Episode
+from stratagem.play.store import write_shard
+from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
+from stratagem.runs.files import write_file
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import MetricLog
+from stratagem.runs.resume import resume
+from stratagem.training.stage import MeanMetrics, Metrics, Progress, Stage, no_progress
+
+FINDINGS = "findings.json"
+"""File of what the training monitors found."""
+NUM_CHECKPOINTS = 2
+"""Newest checkpoints that are kept beside the best."""
+
+
+class Algorithm(Protocol):
+    """An algorithm with its recipe, bound to the folder of a run; making one refuses what cannot be trained."""
+
+    recipe: Any
+    run: RunFolder
+
+    @property
+    def num_steps(self) -> int:
+        """Steps of all stages; 0 where only the stages know."""
+        ...
+
+    def stages(self) -> Sequence[Callable[[], Stage]]:
+        """Functions that make the stages, in order; each opens what the earlier ones left."""
+        ...
+
+
+@dataclass
+class Position:
+    """The place of a run in its stages, and what it knows of all of them."""
+
+    stage: int = 0
+    step: int = 0
+    """Steps of the stage that are done."""
+    before: int = 0
+    """Steps of earlier stages."""
+    best: int | None = None
+    """Global step of the best checkpoint."""
+    best_score: float = -math.inf
+    findings: dict[str, Any] = field(default_factory=dict)
+    """Findings of the stages so far."""
+
+    @property
+    def total(self) -> int:
+        """Global number of the step: metrics, checkpoints and shards are named by it."""
+        return self.before + self.step
+
+    def offer(self, score: float | None) -> None:
+        """Take the checkpoint of this step as the best if it scores higher; of equals the first is the best."""
+        if score is not None and score > self.best_score:
+            self.best, self.best_score = self.total, score
+
+
+def train(algorithm: Algorithm, progress: Progress = no_progress) -> None:
+    """Begin a run, or continue it from its newest checkpoint."""
+    with algorithm.run.at_work():
+        start = resume(algorithm.run, algorithm.recipe)
+        keep(algorithm.run, last=NUM_CHECKPOINTS)
+        with MetricLog(algorithm.run) as log:
+            loop = _Loop(algorithm, progress, log)
+            stage = loop.train(start)
+        stage.final_evaluation(loop.at.best)
+
+
+class _Loop:
+    """A run in progress."""
+
+    def __init__(self, algorithm: Algorithm, progress: Progress, log: MetricLog) -> None:
+        self.run = algorithm.run
+        self.makers = algorithm.stages()
+        self.num_steps = algorithm.num_steps
+        self.progress = progress
+        self.log = log
+        self.at = Position()
+
+    def train(self, start: Checkpoint | None) -> Stage:
+        """Run all stages that are left; the last one is returned."""
+        saved: Mapping[str, Any] | None = None
+        if start is not None:
+            saved = start.restore()
+            self.at = Position(**saved["position"])
+        while True:
+            stage = self.makers[self.at.stage]()
+            if start is not None and saved is not None and saved["stage"] is not None:
+                stage.restore(saved["stage"], start.folder)
+            start = saved = None
+            last = self.at.stage == self._last
+            self._run(stage)
+            if last:
+                return stage
+            del stage
+
+    @property
+    def _last(self) -> int:
+        return len(self.makers) - 1
+
+    def _run(self, stage: Stage) -> None:
+        """The steps of a stage that are left; then the position is the beginning of the next stage, if there is one."""
+        at = self.at
+        metrics = stage.begin(at.step)
+        stage.publish(self.run, at.best)
+        self._write_findings(stage)
+        if metrics and not at.step:
+            self.log.write(at.total, metrics)
+        steps = range(at.step, stage.num_steps)
+        for step in steps:
+            metrics = self._step(stage)
+            if step + 1 < stage.num_steps and stage.saves(at.step):
+                self._save(stage)
+            self.progress(at.total, self.num_steps, metrics)
+        stage.finish(at.total)
+        if at.stage < self._last:
+            at.stage, at.before, at.step = at.stage + 1, at.total, 0
+        if steps:
+            self._save(stage)
+
+    def _step(self, stage: Stage) -> Metrics:
+        """Collect, record, update, validate, log."""
+        at, means, episodes = self.at, MeanMetrics(), list[Episode]()
+        for batch in stage.batches(at.step):
+            episodes += batch.episodes
+            means.add(batch.metrics)
+            if batch.policy is not None:
+                means.add(stage.policies[batch.policy].update(batch.data), batch.policy)
+        if episodes and stage.records(at.step):
+            write_shard(self.run.record, at.total, episodes)
+        at.step += 1
+        metrics = means.means()
+        if stage.evaluates(at.step):
+            metrics |= stage.evaluate(at.step)
+            at.offer(stage.score(metrics))
+        metrics |= stage.after_step(at.step, metrics)
+        self.log.write(at.total, metrics)
+        return metrics
+
+    def _save(self, stage: Stage) -> None:
+        """Save a checkpoint, and what follows from it."""
+        at = self.at
+        at.findings |= stage.findings()
+        needed = at.step > 0 or not stage.saves_outcome  # step 0 is the beginning of the next stage
+        state = {"position": asdict(at), "stage": stage.state() if needed else None}
+        best = () if at.best is None else (at.best,)
+        write = stage.write if needed else None
+        save_checkpoint(self.run, at.total, state, best=best, write=write, loose=stage.loose_files())
+        keep(self.run, last=NUM_CHECKPOINTS)
+        stage.publish(self.run, at.best)
+        self._write_findings(stage)
+
+    def _write_findings(self, stage: Stage) -> None:
+        findings = self.at.findings | stage.findings()
+        write_file(self.run.path / FINDINGS, json.dumps(findings, indent=1) + "\n")

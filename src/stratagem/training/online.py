@@ -1,0 +1,200 @@
+"""Online reinforcement learning as a stage: in each step all games are played and the policy is updated once.
+
+SEPO and GRPO differ in their collector, which plays one game and makes examples of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from stratagem.engines.renewal import renew
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.learning.example import Example
+from stratagem.learning.gradient_signal import TERM
+from stratagem.learning.policy import Policy
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.run_models import Speaks
+from stratagem.play.records import Episode
+from stratagem.players.model_player import ModelPlayer
+from stratagem.runs.folder import RunFolder
+from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.training.evaluation import Final, Validation, save_policies
+from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, model_player
+from stratagem.training.recipe import PolicyRecipe
+from stratagem.training.stage import Batch, Metrics, Stage, State
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What an iteration teaches, and what was seen while it was collected."""
+
+    examples: list[Example]
+    figures: dict[str, float]
+    episodes: list[Episode]
+    counts: dict[str, int]
+    """Of groups, as the estimators of credit counted them."""
+    terms: frozenset[str]
+    """Of the reward, those that brought nothing included."""
+    uncharged: frozenset[str] = frozenset()
+    """Those that were not asked for anything, since nobody gained by what they charge for."""
+
+
+class Collects(Protocol):
+    """An algorithm in one game."""
+
+    def collect(self, iteration: int) -> Collected:
+        """What one iteration plays and teaches."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """What a later iteration depends on."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state."""
+        ...
+
+
+def joined(parts: Sequence[Collected]) -> Collected:
+    """The iteration of several games as one: every example knows all terms, and the number of steps in all."""
+    examples = [example for part in parts for example in part.examples]
+    terms = frozenset[str]().union(*(part.terms for part in parts))
+    divisor = float(max(1, len(examples)))
+    whole = [replace(_with_terms(example, terms), row={**example.row, "divisor": divisor}) for example in examples]
+    counts = sum((Counter(part.counts) for part in parts), start=Counter[str]())
+    figures = {name: value for part in parts for name, value in part.figures.items()}
+    charged = frozenset[str]().union(*(part.terms - part.uncharged for part in parts))
+    episodes = [episode for part in parts for episode in part.episodes]
+    return Collected(whole, figures, episodes, dict(counts), terms, terms - charged)
+
+
+def _with_terms(example: Example, terms: Iterable[str]) -> Example:
+    """The example with nothing for the terms that it does not know."""
+    missing = sorted(name for name in terms if TERM + name not in example.columns)
+    return example.with_columns(**{TERM + name: (0.0,) * len(example.taught) for name in missing})
+
+
+def training_data(collected: Collected) -> TrainingData:
+    """The data that a policy is updated on."""
+    return TrainingData(collected.examples, collected.counts, collected.uncharged)
+
+
+def speaks_of(recipe: PolicyRecipe) -> Speaks:
+    """The way in which a recipe's model is asked for its actions."""
+    return Speaks(
+        mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new_tokens=recipe.max_new_tokens
+    )
+
+
+def policy_of(
+    recipe: PolicyRecipe,
+    lm: LanguageModel,
+    engine: TransformersEngine | None = None,
+    *,
+    name: str = POLICY,
+    seed: int | None = None,
+    strict: bool = False,
+    games: Sequence[Game[Any]] = (),
+) -> TrainablePolicy:
+    """The policy that a recipe trains, with its objective and optimizer; refused where it cannot play a game."""
+    engine = engine or TransformersEngine(lm)
+    model_player(speaks_of(recipe), engine, games=games)
+    stage, seed = recipe.stage, recipe.seed if seed is None else seed
+    made = TrainablePolicy(
+        lm,
+        engine,
+        speaks_of(recipe),
+        name=name,
+        adapter=recipe.adapter if recipe.train == "adapter" else None,
+        seed=seed,
+        policy=Policy(
+            lm,
+            max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+            gradient_checkpointing=recipe.gradient_checkpointing,
+        ),
+        strict=strict,
+    )
+    made.optimizer_steps, made.signal_every = stage.optimizer_steps, recipe.signal_every
+    reference = recipe.reference.make(lm, name)
+    steps, key = stage.iterations * stage.optimizer_steps, Key(seed).at("dropout")
+    made.assign(stage.loss.made, stage.optimizer, steps, key=key, reference=reference)
+    return made
+
+
+class Online(Stage):
+    """Iterations of play and learning of one policy, validated now and then."""
+
+    def __init__(
+        self,
+        recipe: PolicyRecipe,
+        run: RunFolder,
+        games: Sequence[Game[Any]],
+        collector: Callable[[Game[Any], ModelPlayer, Key], Collects],
+        *,
+        strict: bool = False,
+    ) -> None:
+        self.recipe = recipe
+        self.run = run
+        self.games = games
+        self.artifacts = Artifacts(run, recipe.model)
+        self.policy = policy_of(recipe, self.artifacts.load(), strict=strict, games=games)
+        self.policies = {"": self.policy}
+        self.num_steps = recipe.stage.iterations
+        self.validation = Validation(recipe, games)
+        key = Key(recipe.seed).at(recipe.stage_name)
+        self.collectors = [collector(game, self.policy.player, key) for game in games]
+
+    def begin(self, step: int) -> Metrics:
+        return self.evaluate(0) if not step else {}
+
+    def batches(self, step: int) -> Iterator[Batch]:
+        renew()
+        collected = joined([collector.collect(step) for collector in self.collectors])
+        yield Batch(collected.episodes, "", training_data(collected), collected.figures)
+
+    def evaluates(self, step: int) -> bool:
+        return step % self.recipe.evaluate_every == 0 or step == self.num_steps
+
+    def evaluate(self, step: int) -> Metrics:
+        renew()
+        save_policies(self.run, self.games, self.recipe.sft_steps + step, self.policy.player)
+        return self.validation.figures(self.policy.player)
+
+    def score(self, metrics: Mapping[str, float]) -> float:
+        return metrics["checkpoint_metric"]
+
+    def saves(self, step: int) -> bool:
+        return self.evaluates(step) or self.recipe.keeps(step)
+
+    def state(self) -> dict[str, Any]:
+        return {"policy": self.policy.state(), "collectors": [one.state() for one in self.collectors]}
+
+    def restore(self, state: State, folder: Path) -> None:
+        self.policy.restore(state["policy"], folder)
+        for collector, saved in zip(self.collectors, state["collectors"], strict=True):
+            collector.restore(saved)
+
+    def write(self, folder: Path) -> None:
+        self.policy.write(folder)
+
+    def publish(self, run: RunFolder, best: int | None) -> None:
+        base, start = self.artifacts.base_and_start()
+        steps = self.artifacts.checkpoints(POLICY, after=self.recipe.sft_steps)
+        publish(run, labelled(Saved(base, start, steps, best)), speaks_of(self.recipe))
+
+    def final_evaluation(self, best: int | None) -> None:
+        Final.of(self.recipe, self.games).write(self.run, self._titles(best), speaks_of(self.recipe))
+
+    def _titles(self, best: int | None) -> dict[str, str]:
+        """The models to evaluate by label, each with its title in reports."""
+        title, last, before = self.recipe.title, self.recipe.steps, self.recipe.sft_steps
+        titles = {"base": "Base"} | ({"start": "SFT"} if before else {})
+        titles |= {str(best): f"{title} (step {best - before})"} if best is not None else {}
+        titles |= {str(last): f"{title}, last (step {last - before})"} if best != last else {}
+        return titles

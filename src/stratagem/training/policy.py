@@ -1,0 +1,260 @@
+"""A trainable policy: an adapter or all weights of a model, with its player, its learner and its monitor.
+
+Several policies may share one model and its engine, each as an adapter of its own name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stratagem.engines.base import Engine, Sampling
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.learning.example import Example
+from stratagem.learning.gradient_signal import measured
+from stratagem.learning.learner import Learner, Report
+from stratagem.learning.losses.base import Loss
+from stratagem.learning.monitor import TrainingMonitor
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
+from stratagem.learning.policy import Policy
+from stratagem.learning.reference import Average
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.run_models import Speaks
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.speaker import Speaker
+from stratagem.prompting.catalogue import make_style
+from stratagem.runs.weights import restore_heads, restore_weights, writes_adapters, writes_heads, writes_model
+from stratagem.training.sft import AdapterSettings
+from stratagem.training.stage import Metrics
+
+if TYPE_CHECKING:
+    import torch
+
+POLICY = "policy"
+"""Name of the adapter where one policy is trained."""
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Examples of one batch, with what the monitor must know of them."""
+
+    examples: Sequence[Example]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    """Groups and advantages, as the estimators counted them."""
+    inactive: Collection[str] = ()
+    """Reward terms that ask for nothing in this batch."""
+
+
+def speaker(speaks: Speaks, engine: Engine, adapter: str = "") -> Speaker:
+    """The way in which a model is asked for its actions."""
+    return Speaker(
+        engine=engine,
+        adapter=adapter,
+        style=make_style(speaks.style),
+        sampling=Sampling(temperature=speaks.temperature),
+        max_new_tokens=speaks.max_new_tokens,
+    )
+
+
+def model_player(
+    speaks: Speaks, engine: Engine, adapter: str = "", name: str = POLICY, games: Iterable[Game[Any]] = ()
+) -> ModelPlayer:
+    """A model as a player; refused where it cannot say the actions of one of the games in its mode."""
+    player = ModelPlayer(name=name, speaker=speaker(speaks, engine, adapter), mode=speaks.mode)
+    for game in games:
+        player.check(game)
+    return player
+
+
+class TrainablePolicy:
+    """A policy under training; `assign` gives it an objective and an optimizer."""
+
+    def __init__(
+        self,
+        lm: LanguageModel,
+        engine: TransformersEngine,
+        speaks: Speaks,
+        *,
+        name: str = POLICY,
+        adapter: AdapterSettings | None,
+        seed: int,
+        policy: Policy,
+        strict: bool = False,
+    ) -> None:
+        """Without `adapter` all weights are trained; `strict` stops at the first fault that the monitor finds."""
+        self.lm = lm
+        self.engine = engine
+        self.name = name
+        self.adapter = name if adapter is not None else None
+        self.weights = _all_weights(lm) if adapter is None else adapter.add(lm, name, seed)
+        self.player = model_player(speaks, engine, self.adapter or "", name)
+        self.policy = policy
+        self.monitor = TrainingMonitor(strict=strict)
+        self.skipped_checks: Collection[str] = ()
+        """Checks that are left out, since the objective means it so."""
+        self.optimizer_steps = 1
+        """Optimizer steps a batch, among which its examples are dealt out."""
+        self.signal_every = 0
+        """Batches between two measurements of the gradient signal of each reward term; 0 never measures."""
+        self.learner: Learner
+
+    def assign(
+        self,
+        loss: Loss,
+        optimizer: OptimizerSettings,
+        num_steps: int,
+        *,
+        key: Key,
+        reference: str | Average | None = None,
+        value_head: torch.nn.Module | None = None,
+    ) -> None:
+        """Set the loss, a new optimizer for so many steps, and the reference; `key` draws what dropout drops.
+
+        The optimizer moves a value head, too, at the learning rate without its scale.
+        """
+        unpaced = () if value_head is None else value_head.parameters()
+        self.learner = Learner(
+            self.policy,
+            loss,
+            Optimizer(self.weights, optimizer, num_steps, unpaced=unpaced),
+            adapter=self.adapter,
+            reference=reference,
+            value_head=value_head,
+            key=key,
+        )
+
+    @property
+    def num_updates(self) -> int:
+        """Batches that it was updated on."""
+        return self.learner.optimizer.taken // self.optimizer_steps
+
+    def update(self, data: TrainingData) -> Metrics:
+        """Take the optimizer steps of a batch under the monitor."""
+        if not data.examples:
+            return self._skip(data)
+        metrics = self._signal(data)
+        reports = self.learn(data.examples)
+        found = self.monitor.check_steps(self.learner, reports, counts=data.counts, skip=self.skipped_checks)
+        return metrics | step_metrics(reports) | {f"checks/{check}": 1.0 for check in found}
+
+    def learn(self, examples: Sequence[Example]) -> list[Report]:
+        """Take the optimizer steps of a batch; then the new weights play.
+
+        In all of the steps the log-probabilities before the first are the old ones.
+        """
+        if self.optimizer_steps == 1:
+            reports = [self.learner.step(examples)]
+        else:
+            prepared = self.learner.prepared(examples)
+            parts = [prepared[number :: self.optimizer_steps] for number in range(self.optimizer_steps)]
+            reports = [self.learner.update(part) if part else self._empty_step() for part in parts]
+        self.publish()
+        return reports
+
+    def _skip(self, data: TrainingData) -> Metrics:
+        """Take steps without a gradient, so that schedules go on, where a batch has no examples."""
+        found = self.monitor.check_skipped_batch(self.num_updates, counts=data.counts)
+        for _ in range(self.optimizer_steps):
+            self._empty_step()
+        return {f"checks/{check}": 1.0 for check in found}
+
+    def _empty_step(self) -> Report:
+        learning_rate, grad_norm = self.learner.optimizer.learning_rate, self.learner.optimizer.step()
+        return Report(
+            loss=0.0, grad_norm=grad_norm, learning_rate=learning_rate, num_examples=0, num_tokens=0, num_read=0
+        )
+
+    def _signal(self, data: TrainingData) -> Metrics:
+        """The gradient signal-to-noise ratio of each reward term, when it is due."""
+        if not self.signal_every or self.num_updates % self.signal_every:
+            return {}
+        found = measured(self.learner, data.examples)
+        self.monitor.signal_to_noise.add({name: signal for name, signal in found.items() if name not in data.inactive})
+        metrics: Metrics = {}
+        for name, signal in found.items():
+            metrics[f"signal/{name}/dot"] = signal.dot
+            metrics[f"signal/{name}/noise"] = signal.noise
+            metrics[f"signal/{name}/ratio"] = 2.0 * signal.dot / signal.noise if signal.noise else 0.0
+        return metrics
+
+    def publish(self) -> None:
+        """Let the engine play by the weights as they are now."""
+        self.engine.publish(self.adapter or "", self.learner.optimizer.taken)
+
+    def reset(self, weights: Iterable[torch.Tensor]) -> None:
+        """Go back to these weights of its adapter, as if it had never been updated."""
+        self.learner.optimizer.begin_anew(weights)
+        if self.learner.average is not None:
+            self.learner.average.begin_anew()
+        self.monitor.reset(self.learner.optimizer.taken)
+        self.publish()
+
+    def findings(self) -> dict[str, Any]:
+        """Findings of its monitor, by check."""
+        return {check: asdict(finding) for check, finding in self.monitor.findings().items()}
+
+    # --- checkpoints
+
+    def state(self) -> dict[str, Any]:
+        """All that a later update depends on, except weights."""
+        return {"optimizer": self.learner.optimizer.state(), "monitor": self.monitor.state()}
+
+    def restore(self, state: Mapping[str, Any], folder: Path) -> None:
+        """Continue from a state and the weights in the folder of its checkpoint."""
+        restore_weights(self.lm, folder, None if self.adapter is None else self.adapters)
+        restore_heads(self._heads, folder)
+        self.learner.optimizer.restore(state["optimizer"])
+        self.monitor.restore(state["monitor"])
+        self.publish()
+
+    @property
+    def adapters(self) -> list[str]:
+        """Its own adapter, and that of a reference that is an average of it."""
+        average = self.learner.average
+        return [self.name] if average is None else [self.name, average.name]
+
+    @property
+    def _heads(self) -> dict[str, torch.nn.Module]:
+        head = self.learner.value_head
+        return {} if head is None else {self.name: head}
+
+    def write(self, folder: Path) -> None:
+        """Write the weights into the folder of a checkpoint."""
+        (writes_model(self.lm) if self.adapter is None else writes_adapters(self.lm, self.adapters))(folder)
+        if self._heads:
+            writes_heads(self._heads)(folder)
+
+
+def _all_weights(lm: LanguageModel) -> list[Any]:
+    lm.model.requires_grad_(True)
+    return list(lm.model.parameters())
+
+
+def step_metrics(reports: Sequence[Report]) -> Metrics:
+    """Metrics of the optimizer steps of a batch: the mean over the steps, and for a range its ends."""
+    metrics = {
+        "loss": mean(report.loss for report in reports),
+        "grad_norm": mean(report.grad_norm for report in reports),
+        "learning_rate": reports[-1].learning_rate,
+    }
+    entropies = [report.entropy for report in reports if report.entropy is not None]
+    metrics |= {"entropy": mean(entropies)} if entropies else {}
+    for name in dict.fromkeys(name for report in reports for name in report.metrics):
+        metrics[f"loss/{name}"] = _over_steps(name, [r.metrics[name] for r in reports if name in r.metrics])
+    return metrics
+
+
+def _over_steps(name: str, values: Sequence[float]) -> float:
+    ends = {"min": min, "max": max}
+    return ends[name[-3:]](values) if name.endswith(("_min", "_max")) else mean(values)
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean; NaN of nothing."""
+    items = list(values)
+    return math.fsum(items) / len(items) if items else math.nan

@@ -1,0 +1,143 @@
+"""Supervised fine-tuning as a stage: the base is trained on examples, and saved as the base of the run.
+
+All weights are trained, or an adapter that is merged into them at the end. SFT takes demonstrations and the
+cross-entropy loss; KL-SFT takes target policies and the KL divergence (`algorithms/kl_sft.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from stratagem.demonstrations.imitation import imitated
+from stratagem.demonstrations.scripted import demonstrations
+from stratagem.engines.base import Engine
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.learning.example import Example
+from stratagem.learning.losses.cross_entropy import CrossEntropy
+from stratagem.learning.policy import Policy
+from stratagem.models.load import load
+from stratagem.models.merging import merged
+from stratagem.models.run_models import Speaks
+from stratagem.players.catalogue import make_player
+from stratagem.prompting.catalogue import make_style
+from stratagem.runs.folder import RunFolder
+from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.training.online import speaks_of
+from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
+from stratagem.training.recipe import PolicyRecipe
+from stratagem.training.sft import SFTSettings, SFTStageSettings, batches, demonstrated
+from stratagem.training.stage import Batch, Stage, State
+
+WITHOUT = ("collapse", "inert_clip", "stuck_ratio")
+"""Checks of sampled policies: one that imitates may have as little entropy as its teacher."""
+Units = Sequence[Sequence[Example]]
+"""Examples; those of a unit begin alike and stand beside each other, so that what they share is computed once."""
+
+
+class Supervised(Stage):
+    """Training on fixed examples, in an order that follows from the key."""
+
+    saves_outcome = True
+
+    def __init__(
+        self,
+        name: str,
+        artifacts: Artifacts,
+        policy: TrainablePolicy,
+        examples: Sequence[Sequence[Example]],
+        settings: SFTSettings,
+        key: Key,
+        speaks: Speaks,
+        save_every: int,
+    ) -> None:
+        """`name` is the prefix of the metrics; a checkpoint is saved every `save_every` steps."""
+        self.name = name
+        self.artifacts = artifacts
+        self.policy = policy
+        self.policies = {name: policy}
+        self.policy.skipped_checks = WITHOUT
+        self.speaks = speaks
+        self.save_every = save_every
+        self._batches = list(batches(examples, settings, key))
+        self.num_steps = len(self._batches)
+
+    def batches(self, step: int) -> Iterator[Batch]:
+        yield Batch(policy=self.name, data=TrainingData(self._batches[step]))
+
+    def saves(self, step: int) -> bool:
+        return step % self.save_every == 0
+
+    def finish(self, step: int) -> None:
+        if self.artifacts.made:
+            return
+        lm = self.policy.lm
+        if self.policy.adapter is not None:
+            merged(lm, self.policy.adapter)
+        lm.model.requires_grad_(False)
+        self.artifacts.save_base(lm)
+
+    def publish(self, run: RunFolder, best: int | None) -> None:
+        if self.artifacts.made:
+            base, start = self.artifacts.base_and_start()
+            publish(run, labelled(Saved(base, start, {})) | {"best": start}, self.speaks)
+
+    def state(self) -> dict[str, Any]:
+        return self.policy.state()
+
+    def restore(self, state: State, folder: Path) -> None:
+        self.policy.restore(state, folder)
+
+    def write(self, folder: Path) -> None:
+        self.policy.write(folder)
+
+
+def check_teacher(settings: SFTStageSettings | None, games: Sequence[Game[Any]]) -> None:
+    """Refuse a teacher that does not exist or does not play these games, before anything is trained."""
+    if settings is not None and settings.teacher:
+        for game in games:
+            make_player(settings.teacher, game)
+
+
+def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, strict: bool = False) -> Supervised:
+    """The SFT stage of a recipe: cross-entropy on the decisions of demonstrators or of a teacher."""
+    settings, key = recipe.sft, Key(recipe.seed)
+    assert settings is not None
+    artifacts, lm = Artifacts(run, recipe.model), load(recipe.model)
+    engine = TransformersEngine(lm)
+    model_player(speaks_of(recipe), engine, games=games)  # which refuses what it could not play afterwards
+    policy = TrainablePolicy(
+        lm,
+        engine,
+        speaks_of(recipe),
+        name="sft",
+        adapter=settings.adapter,
+        seed=recipe.seed,
+        policy=Policy(
+            lm,
+            max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+            gradient_checkpointing=recipe.gradient_checkpointing,
+        ),
+        strict=strict,
+    )
+    examples = list(_examples(recipe, settings, games, engine, key))
+    policy.assign(CrossEntropy(), settings.optimizer, recipe.sft_steps, key=key.at("dropout"))
+    order, every = key.at("warm start"), 10 * recipe.evaluate_every
+    return Supervised("sft", artifacts, policy, examples, settings, order, speaks_of(recipe), every)
+
+
+def _examples(
+    recipe: PolicyRecipe, settings: SFTStageSettings, games: Sequence[Game[Any]], engine: Engine, key: Key
+) -> Iterator[list[Example]]:
+    """Examples of every game; of demonstrations those that are not held out."""
+    for game in games:
+        if settings.teacher:
+            for unit in imitated(game, settings.teacher, settings.num_examples, key, make_style(recipe.style)):
+                yield [demonstrated(engine, one.messages, one.reply) for one in unit]
+            continue
+        for one in demonstrations(game, settings.num_examples, key, style=recipe.style):
+            if not one.held_out:
+                yield [demonstrated(engine, one.messages, one.reply)]
