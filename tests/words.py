@@ -47,7 +47,6 @@ EXCUSED = {
     "src/stratagem/algorithms/": "not swept yet",
     "src/stratagem/learning/": "not swept yet",
     "src/stratagem/reports/": "not swept yet",
-    "src/stratagem/runs/": "not swept yet",
     "src/stratagem/settings.py": "not swept yet",
     "tests/algorithms/": "not swept yet",
     "tests/conformance/": "not swept yet",

@@ -1,1 +1,1 @@
-"""A run is a folder: its settings, what made it, what was played, its metrics and its checkpoints."""
+"""Runs: a run is a folder with settings, provenance, record, metrics and checkpoints."""

@@ -1,4 +1,4 @@
-"""A run is bound to its recipe: the digest of its resolved configuration stands in `run.json` and in each checkpoint.
+"""Binding of a run to its recipe: the digest of its resolved configuration is in `run.json` and in each checkpoint.
 
 The digest is of what `config.toml` says, not of how it is written. So comments may be added, and a later version of the
 program with more settings reads the same recipe.
@@ -14,29 +14,29 @@ from stratagem.runs.config_file import recipe_digest, settings_digest
 from stratagem.runs.folder import Forced, RunFolder
 from stratagem.settings import Settings
 
-_HOW = "put its config.toml back, begin anew in another folder, or add --force to go on all the same"
+_HOW = "put its config.toml back, start again in another folder, or add --force to go on all the same"
 
 
 class ResumeWarning(UserWarning):
-    """Something about a run that goes on is not as it was."""
+    """Warning about a resumed run that differs from the original one."""
 
 
 def bound_digest(run: RunFolder) -> str:
-    """The digest of the recipe that a run is bound to: the last that was forced, or the one that it began with."""
+    """Return the digest of the recipe that a run is bound to: the last that was forced, or the first."""
     info = run.info()
     return info.forced[-1].recipe if info.forced else info.recipe
 
 
 def known_digests(run: RunFolder) -> set[str]:
-    """The digests of all recipes that a run was bound to."""
+    """Return the digests of all recipes that a run was bound to."""
     info = run.info()
     return {info.recipe, *(forced.recipe for forced in info.forced)}
 
 
 def check_recipe(run: RunFolder, recipe: Settings | None = None) -> None:
-    """Refuse a configuration that is not the run's, in its folder or in the hands of who trains.
+    """Refuse a configuration that differs from the run's own, in its folder or in the trainer.
 
-    Runs from before there were digests are taken at their word.
+    Runs of versions without digests are accepted.
     """
     bound = bound_digest(run)
     if bound and recipe_digest(run.config_data()) != bound:
@@ -46,9 +46,9 @@ def check_recipe(run: RunFolder, recipe: Settings | None = None) -> None:
 
 
 def force(run: RunFolder, step: int | None) -> None:
-    """Bind a run to the configuration that it has now; `run.json` says so from then on.
+    """Bind a run to its present configuration, from now on also in `run.json`.
 
-    `step` is that of the checkpoint from which it goes on; None where it begins again.
+    `step` is that of the checkpoint to resume from; None where the run starts again.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     digest, commit = recipe_digest(run.config_data()), source()["commit"]
@@ -58,15 +58,15 @@ def force(run: RunFolder, step: int | None) -> None:
 
 
 def changes(run: RunFolder) -> list[str]:
-    """Sentences on what made the run and is not what goes on with it; each may change its figures."""
+    """Describe the changes between the run and its continuation; each may change its figures."""
     info, now, torch = run.info(), source(), provenance()["packages"].get("torch")
-    said = []
+    sentences = []
     if info.commit != now["commit"]:
         before, after = _short(info.commit), _short(now["commit"])
-        said.append(f"The run {run.path} was begun by commit {before} and goes on by {after}.")
+        sentences.append(f"The run {run.path} was begun by commit {before} and goes on by {after}.")
     if (begun := info.made_by.get("packages", {}).get("torch")) != torch:
-        said.append(f"The run {run.path} was begun with torch {begun} and goes on with {torch}.")
-    return said
+        sentences.append(f"The run {run.path} was begun with torch {begun} and goes on with {torch}.")
+    return sentences
 
 
 def _short(commit: str | None) -> str:

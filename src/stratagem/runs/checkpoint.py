@@ -1,7 +1,7 @@
-"""Checkpoints: a folder each, from which a run goes on as if it had never stopped.
+"""Checkpoints: a folder each, from which a run resumes as if it had never stopped.
 
-A checkpoint appears whole, under its final name, with a manifest of its files. It counts only while all of them are as
-the manifest says, so a damaged one is passed over for the one before it.
+A checkpoint appears whole, under its final name, with a manifest of its files. It is valid only while all of them match
+the manifest; a damaged one is passed over for the one before it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ from stratagem.runs.state_files import load_state, save_state
 
 _PREFIX, _ABOUT, _STATE, NEWEST = "step-", "checkpoint.json", "state", "newest.json"
 _VERSION = 2
-"""The first version, which is read too, had no digests of what lies around a checkpoint."""
+"""Version of the format.
+
+The first version is readable too; it had no digests of the files around a checkpoint.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,21 +39,21 @@ class Checkpoint:
     folder: Path
     step: int
     shards: tuple[int, ...]
-    """Of the record: those that were there when it was saved, and no others, count."""
+    """Shards of the record that were complete when it was saved; no others count."""
     metrics: int
-    """How many lines of metrics count."""
+    """Number of lines of metrics that count."""
     best: tuple[int, ...]
-    """The steps whose checkpoints were the best so far, by whatever the run goes by."""
+    """Steps of the best checkpoints so far."""
     files: Mapping[str, Entry]
-    """The size and the digest of each file of those shards."""
+    """Size and digest of each file of those shards."""
     counted: CountedMetrics | None
-    """The metrics that count; None in checkpoints of the first version."""
+    """Metrics that count; None in checkpoints of the first version."""
     recipe: str
-    """The digest of the recipe that the run was bound to."""
+    """Digest of the recipe that the run was bound to."""
 
     @classmethod
     def open(cls, folder: Path, *, digests: bool = True) -> Self:
-        """The checkpoint in a folder, if all of its files are as they were written."""
+        """Open the checkpoint in a folder, if all of its files match its manifest."""
         check_manifest(folder, digests=digests)
         try:
             about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
@@ -71,11 +74,11 @@ class Checkpoint:
             raise BadRecord(f"{folder} is not whole: its {_ABOUT} cannot be read.") from error
 
     def state(self) -> dict[str, Any]:
-        """What was saved in it; its tensors are on the CPU."""
+        """Load the saved state; its tensors are on the CPU."""
         return self._load()["saved"]
 
     def restore(self) -> dict[str, Any]:
-        """The same, and torch draws on from where it was."""
+        """Load the saved state, and restore torch's random generators."""
         loaded = self._load()
         restore_random(loaded["random"])
         return loaded["saved"]
@@ -94,11 +97,11 @@ def save_checkpoint(
     write: Callable[[Path], None] | None = None,
     loose: Collection[str] = (),
 ) -> Checkpoint:
-    """Save all that later steps depend on; what was played and measured so far counts, and what comes after does not.
+    """Save the state of training with the present extent of the record and the metrics; later entries do not count.
 
-    `state` is a tree of dicts, lists, numbers and tensors, to which torch's random state is added; `write` puts more
-    into the folder, such as weights, of which `loose` are files that people may edit, and that who reads them judges.
-    `best` are the steps of checkpoints, this one's perhaps among them, to be kept.
+    `state` is a tree of dicts, lists, numbers and tensors, to which torch's random state is added. `write` puts
+    more files into the folder, such as weights; the files in `loose` may be edited by people and are checked by
+    their readers. `best` are the steps of checkpoints to keep, perhaps including this one.
     """
     before = latest(run, digests=False)
     about = _about(run, step, sorted(best), before.files if before else {})
@@ -119,7 +122,7 @@ def save_checkpoint(
 
 
 def _about(run: RunFolder, step: int, best: list[int], before: Mapping[str, Entry]) -> dict[str, Any]:
-    """What a checkpoint says of itself and of what lies around it."""
+    """Describe a checkpoint and the files around it."""
     played, (lines, size, digest) = shards(run.record), counted_metrics(run)
     return {
         "version": _VERSION,
@@ -134,48 +137,48 @@ def _about(run: RunFolder, step: int, best: list[int], before: Mapping[str, Entr
 
 
 def say_newest(run: RunFolder, step: int) -> None:
-    """Note beside the checkpoints that one of this step was saved, so that it is missed if it goes."""
+    """Note the step of the newest checkpoint beside the checkpoints, so that its loss is detected."""
     write_file(run.path / NEWEST, json.dumps({"step": step}) + "\n")
 
 
 def newest_step(run: RunFolder) -> int | None:
-    """The step of the newest checkpoint that was saved, be it there or not; None where none was."""
+    """Return the step of the newest checkpoint that was saved, even if it is gone; None where there was none."""
     try:
         step = json.loads((run.path / NEWEST).read_text(encoding="utf-8"))["step"]
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
-        told = f"{run.path / NEWEST} is not as it was written: remove it if the checkpoints are there."
-        raise BadRecord(told) from error
+        problem = f"{run.path / NEWEST} is not as it was written: remove it if the checkpoints are there."
+        raise BadRecord(problem) from error
     return int(step)
 
 
 def checkpoint_folders(run: RunFolder) -> dict[int, Path]:
-    """The folders of all checkpoints, whole or not, by step, in order."""
+    """Return the folders of all checkpoints, whole or not, by step, in order."""
     return numbered(run.checkpoints.glob(f"{_PREFIX}*"), _PREFIX)
 
 
 def latest(run: RunFolder, *, digests: bool = True) -> Checkpoint | None:
-    """The newest checkpoint that is whole; None where there is none."""
+    """Return the newest valid checkpoint; None where there is none."""
     return next(_whole(run, digests), None)
 
 
 def keep(run: RunFolder, last: int) -> None:
-    """Remove all checkpoints but the last few, and those that the newest calls best; where none is whole, none goes.
+    """Remove all checkpoints but the last few and the best; without a valid one, remove none.
 
     To be called after a save, and after a resume, since the run may have been killed between the two.
     """
     if last < 1:
         raise ValueError("the newest checkpoint is always kept")
     whole = list(_whole(run, digests=False))
-    wanted = {checkpoint.step for checkpoint in whole[:last]} | {step for one in whole[:1] for step in one.best}
+    wanted = {checkpoint.step for checkpoint in whole[:last]} | {step for newest in whole[:1] for step in newest.best}
     for step, folder in checkpoint_folders(run).items():
         if wanted and step not in wanted:
             remove_folder(folder)
 
 
 def _whole(run: RunFolder, digests: bool) -> Iterator[Checkpoint]:
-    """The checkpoints that are whole, the newest first."""
+    """Yield the valid checkpoints, the newest first."""
     for folder in reversed(checkpoint_folders(run).values()):
         with suppress(BadRecord):
             yield Checkpoint.open(folder, digests=digests)

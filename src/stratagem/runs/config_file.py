@@ -1,7 +1,7 @@
-"""Settings as TOML: every value is written, and what is read back is what was written.
+"""Settings as TOML, written in full and read back unchanged.
 
-TOML has no word for nothing, so a value that is None is left out, with a comment in its place. Settings that would not
-read back as they are, because they say None where the default is something else, are refused.
+TOML has no null, so a value that is None is left out, with a comment in its place. Settings that would not be read back
+unchanged, because they are None where the default is something else, are refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ S = TypeVar("S", bound=Settings)
 
 
 def settings_toml(settings: Settings) -> str:
-    """The settings as a TOML document."""
+    """Write the settings as a TOML document."""
     text = _document(settings)
     again = type(settings).read(tomllib.loads(text))
     if again != settings and _document(again) != text:  # with a value that is not a number, equals differ
@@ -32,12 +32,12 @@ def settings_toml(settings: Settings) -> str:
 
 
 def read_settings(cls: type[S], path: Path) -> S:
-    """The settings in a TOML file."""
+    """Read the settings in a TOML file."""
     return cls.read(read_toml(path))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a TOML file says."""
+    """Read a TOML file."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -45,13 +45,13 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def recipe_digest(data: Mapping[str, Any]) -> str:
-    """The digest of a configuration."""
+    """Return the digest of a configuration."""
     text = json.dumps(data, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).hexdigest()
 
 
 def settings_digest(settings: Settings) -> str:
-    """The digest of what a run's `config.toml` says if it is begun with these settings."""
+    """Return the digest of the `config.toml` of a run with these settings."""
     return recipe_digest(tomllib.loads(settings_toml(settings)))
 
 
@@ -60,7 +60,7 @@ def _document(settings: Settings) -> str:
 
 
 def _table(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
-    """The lines of a table: its own values first, since whatever follows a header belongs to that."""
+    """Write the lines of a table: its own values first, since whatever follows a header belongs to that."""
     inner = {name: value for name, value in table.items() if _is_table(value) or _is_tables(value)}
     for name, value in table.items():
         if value is None:
@@ -88,7 +88,7 @@ def _key(name: str) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """A value on one line."""
+    """Write a value on one line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
@@ -104,5 +104,5 @@ def toml_value(value: Any) -> str:
 
 
 def _text(text: str) -> str:
-    """A basic string, which is written as in JSON but for one character."""
+    """Write a basic string, which is the same as in JSON but for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

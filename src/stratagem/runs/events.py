@@ -19,7 +19,10 @@ from tensorboardX.record_writer import RecordWriter
 from stratagem.runs.files import numbered
 
 PREFIX = "events.out.tfevents."
-"""TensorBoard takes files with `tfevents` in the name, in the order of their names; a number of one length follows."""
+"""Start of the files' names.
+
+TensorBoard takes files with `tfevents` in the name, in the order of their names; a number of one length follows.
+"""
 _SECONDS = 5.0
 """Time between two flushes; each waits for the disk."""
 
@@ -28,7 +31,7 @@ class EventFile:
     """The event file of a session."""
 
     def __init__(self, folder: Path, rows: Iterable[tuple[int, Mapping[str, float]]] = ()) -> None:
-        """`rows` are the steps of earlier sessions, with their scalars."""
+        """Start a file with `rows`, the steps of earlier sessions with their scalars."""
         earlier = event_files(folder)
         self._writer = RecordWriter(str(folder / f"{PREFIX}{max(earlier, default=0) + 1:010d}"))
         self._flushed = time.monotonic()
@@ -56,7 +59,7 @@ class EventFile:
         self._writer.write(Event(wall_time=time.time(), step=step, **what).SerializeToString())
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file."""
         self._writer.flush()
         self._writer.close()
 
@@ -70,5 +73,5 @@ def _retire(path: Path) -> None:
 
 
 def event_files(folder: Path) -> dict[int, Path]:
-    """The event files of a folder, by number, in order."""
+    """Return the event files of a folder, by number, in order."""
     return numbered(folder.glob(f"{PREFIX}*"), PREFIX)

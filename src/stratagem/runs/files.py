@@ -44,7 +44,7 @@ def new_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 
 
 def move(path: Path, target: Path) -> None:
-    """Give a file or a folder another place, whose folder is made where it is missing."""
+    """Move a file or a folder, and make the parent folder of its new path if it is missing."""
     with telling(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         path.rename(target)
@@ -52,14 +52,14 @@ def move(path: Path, target: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Take a folder away: it is gone at once, and what it held soon after."""
+    """Remove a folder: its name is gone at once, and its content soon after."""
     gone = Path(mkdtemp(dir=folder.parent, prefix=PARTIAL))
     move(folder, gone / folder.name)
     shutil.rmtree(gone)
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what a killed process left under temporary names, wherever in the folder."""
+    """Remove all temporary files and folders that a killed process left in the folder."""
     for path in [*folder.rglob(f"{PARTIAL}*"), *folder.rglob("*.partial")]:  # the second are the record's
         if path.is_dir():
             shutil.rmtree(path)
@@ -68,6 +68,6 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def numbered(paths: Iterable[Path], prefix: str) -> dict[int, Path]:
-    """The paths called so with a number behind it, by number, from the lowest."""
+    """Return the paths of this name with a number at the end, in ascending order."""
     ends = ((path.name.removeprefix(prefix), path) for path in paths if path.name.startswith(prefix))
     return dict(sorted((int(end), path) for end, path in ends if end.isdecimal()))

@@ -1,4 +1,4 @@
-"""A run is a folder, and what it is can be read from it: its settings, its seed, what made it, and how it stands."""
+"""Folder of a run: its settings, its seed, its provenance, and its status."""
 
 from __future__ import annotations
 
@@ -23,60 +23,60 @@ S = TypeVar("S", bound=Settings)
 
 
 class Forced(Settings):
-    """A time at which a run went on with another recipe than it was bound to, or began again, because of `--force`."""
+    """Forced continuation: the run went on with another recipe, or started again, because of `--force`."""
 
     at: str
-    """When, in UTC."""
+    """Time in UTC."""
     step: int | None
-    """From which step; None where it began again."""
+    """Step of the checkpoint; None where the run started again."""
     recipe: str
-    """The digest of the recipe from then on."""
+    """Digest of the recipe from then on."""
     was: str
-    """The digest of the recipe before."""
+    """Digest of the recipe before."""
     commit: str | None
-    """The program's commit then."""
+    """Commit of the program."""
 
 
 class RunInfo(Settings):
-    """What a run was begun with."""
+    """Provenance of a run."""
 
     seed: int
-    """What all that is random in it follows from."""
+    """Seed of all randomness of the run."""
     command: str
-    """The command that began it."""
+    """Command that started the run."""
     begun: str
-    """When, in UTC."""
+    """Start time in UTC."""
     commit: str | None
-    """The program's commit; None where git does not keep it."""
+    """Commit of the program; None where git does not keep it."""
     dirty: bool | None
-    """Whether the program differed from that."""
+    """True if the program differed from that commit."""
     made_by: dict[str, Any]
-    """The versions of the program and of its libraries, and the machine."""
+    """Versions of the program and of its libraries, and the machine."""
     recipe: str = ""
-    """The digest of what config.toml says; empty for runs from before there was one."""
+    """Digest of config.toml; empty for runs of versions without digests."""
     forced: tuple[Forced, ...] = ()
-    """When it went on by --force, and with what recipe: `at`, `step`, `recipe`, `was`, `commit`."""
+    """Continuations by --force: `at`, `step`, `recipe`, `was`, `commit`."""
 
 
 class Status(Settings):
-    """How a run stands."""
+    """Status of a run."""
 
     state: Literal["running", "finished", "failed"]
     sentence: str = ""
-    """Why it failed."""
+    """Reason of a failure, in a sentence."""
     since: str = ""
-    """Since when, in UTC."""
+    """Time of the last change of status in UTC."""
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A run that is there; the names below are its parts, which need not all be there yet."""
+    """Existing run; the attributes below are its parts, which need not all exist yet."""
 
     path: Path
 
     @classmethod
     def create(cls, path: Path, config: Settings, seed: int, command: str) -> Self:
-        """A new run; where there is something already, nothing is changed."""
+        """Create a run; an existing file or folder is not changed."""
         if path.exists():
             raise StratagemError(
                 f"There is something at {path} already: resume it, or name a folder that is not there."
@@ -94,60 +94,62 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """A run that was begun before."""
+        """Open an existing run."""
         if not (path / _INFO).is_file():
             raise BadRecord(f"There is no run at {path}: a run is a folder with {_INFO} and {_CONFIG}.")
         return cls(path)
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
+        """Name of the folder."""
         return self.path.resolve().name
 
     @property
     def record(self) -> Path:
-        """What was played, as `stratagem.play.store` writes it."""
+        """Folder of the record, as `stratagem.play.store` writes it."""
         return self.path / "record"
 
     @property
     def checkpoints(self) -> Path:
-        """From where it can be resumed."""
+        """Folder of the checkpoints."""
         return self.path / "checkpoints"
 
     @property
     def set_aside(self) -> Path:
-        """What happened after a checkpoint that the run was resumed from, and counts no more."""
+        """Folder of data that was set aside by a resume and does not count."""
         return self.path / "set-aside"
 
     def config(self, cls: type[S]) -> S:
-        """Its settings."""
+        """File of the settings."""
         return read_settings(cls, self.path / _CONFIG)
 
     def config_data(self) -> dict[str, Any]:
-        """The same as its file says them."""
+        """Settings as the file has them."""
         return read_toml(self.path / _CONFIG)
 
     def say_info(self, info: RunInfo) -> None:
-        """Write what it was begun with, after a change by force."""
+        """Write the provenance, after a change by force."""
         write_file(self.path / _INFO, _json(info))
 
     def info(self) -> RunInfo:
-        """What it was begun with."""
+        """Provenance of the run."""
         return _read(RunInfo, self.path / _INFO)
 
     def status(self) -> Status:
-        """How it stands; a run whose process is gone without a word is no longer running."""
-        held = is_locked(self.path / _LOCK)  # asked first, since who lets it go has written how it ended
+        """Read the status; a run whose process is gone without a word is no longer running."""
+        locked_now = is_locked(self.path / _LOCK)  # asked first, since who lets it go has written how it ended
         if not (self.path / _STATUS).is_file():
             return Status(state="failed", sentence="It was never begun.")
-        said = _read(Status, self.path / _STATUS)
-        if said.state != "running" or held:
-            return said
-        return Status(state="failed", sentence="Its process ended without a word: it can be resumed.", since=said.since)
+        status = _read(Status, self.path / _STATUS)
+        if status.state != "running" or locked_now:
+            return status
+        return Status(
+            state="failed", sentence="Its process ended without a word: it can be resumed.", since=status.since
+        )
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Within, the run is running and nobody else can be at work on it; then it is finished, or failed."""
+        """Mark the run as running and exclude other processes within; then mark it finished, or failed."""
         with locked(self.path / _LOCK, f"the run {self.path}"):
             self._say("running")
             try:
@@ -163,16 +165,16 @@ class RunFolder:
 
 
 def find_runs(folder: Path) -> list[RunFolder]:
-    """The runs that lie in a folder, by name."""
+    """Find the runs in a folder, by name."""
     return [RunFolder(path.parent) for path in sorted(folder.glob(f"*/{_INFO}")) if path.parent.name[0] != "."]
 
 
 def _sentence(error: BaseException) -> str:
-    """One sentence about what broke a run off."""
+    """Describe in one sentence the error that stopped a run."""
     if isinstance(error, KeyboardInterrupt):
         return "It was interrupted."
-    said = " ".join(str(error).split())[:_LONGEST]
-    return said if isinstance(error, StratagemError) else f"{type(error).__name__}: {said or 'no more was said'}"
+    text = " ".join(str(error).split())[:_LONGEST]
+    return text if isinstance(error, StratagemError) else f"{type(error).__name__}: {text or 'no more was said'}"
 
 
 def _now() -> str:

@@ -1,4 +1,4 @@
-"""One process at a time: a lock on a file, which the system lets go when its process ends, however it ends."""
+"""Lock on a file, for one process at a time; the system releases it when its process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from stratagem.errors import StratagemError
 from stratagem.runs.files import telling
 
 _TRIES, _PAUSE = 20, 0.01
-"""Whoever only looks holds the lock for some microseconds, which must not turn a worker away."""
+"""Retries, since a process that only checks the lock holds it for some microseconds."""
 
 
 @contextmanager
 def locked(path: Path, what: str) -> Iterator[None]:
-    """Within, no other process is at work here; where one is, it is refused."""
+    """Exclude other processes within; refused where another one holds the lock."""
     with telling(path):
         file = path.open("a")
     with file:
@@ -28,7 +28,7 @@ def locked(path: Path, what: str) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether some process is within `locked` now."""
+    """Return whether some process is within `locked` now."""
     try:
         with path.open() as file:
             return not _try(file, fcntl.LOCK_SH)

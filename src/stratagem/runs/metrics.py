@@ -25,14 +25,14 @@ _NAME = re.compile(r"[^\s/\ud800-\udfff]+(/[^\s/\ud800-\udfff]+)*")
 
 
 class Curve(NamedTuple):
-    """One metric over a run, at the steps at which it was measured."""
+    """Values of one metric by step."""
 
     steps: list[int]
     values: list[float]
 
 
 class CountedMetrics(NamedTuple):
-    """The metrics that a checkpoint counts: how many lines, how many bytes, and their digest."""
+    """Extent of the metrics that a checkpoint counts: number of lines and bytes, and their digest."""
 
     lines: int
     size: int
@@ -40,7 +40,7 @@ class CountedMetrics(NamedTuple):
 
 
 class MetricLog:
-    """Where a run's metrics are written; they are with the system, and outlive the process, when `write` returns."""
+    """Writer of a run's metrics; when `write` returns, they outlive the process."""
 
     def __init__(self, run: RunFolder) -> None:
         from stratagem.runs.events import EventFile  # tensorboardX loads torch where it is installed
@@ -53,7 +53,7 @@ class MetricLog:
             self._lines = path.open("ab")
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
-        """Add what was measured at a step; steps do not fall, and one may have several lines."""
+        """Write the metrics of a step; steps do not fall, and one may have several lines."""
         if step < max(0, self._step):
             raise ValueError(f"metrics of step {step} cannot follow those of step {self._step}")
         line = _line(step, values)
@@ -72,7 +72,7 @@ class MetricLog:
 
 
 def read_metrics(run: RunFolder) -> dict[str, Curve]:
-    """All metrics of a run by name, also while it is running."""
+    """Read all metrics of a run by name, also while it is running."""
     data = _read(run.path / FILE)
     rows = list(_rows(data))
     end = rows[-1][0] if rows else 0
@@ -88,13 +88,13 @@ def read_metrics(run: RunFolder) -> dict[str, Curve]:
 
 
 def counted_metrics(run: RunFolder) -> CountedMetrics:
-    """All that was written."""
+    """Count all metrics written so far."""
     data = _read(run.path / FILE)
     return CountedMetrics(data.count(b"\n"), len(data), blake2b(data, digest_size=16).hexdigest())
 
 
 def cut_metrics(run: RunFolder, lines: int) -> None:
-    """Leave so many lines, and nothing torn."""
+    """Cut the file to so many lines, without a torn one."""
     path = run.path / FILE
     with telling(path):
         if path.is_file():
@@ -103,7 +103,7 @@ def cut_metrics(run: RunFolder, lines: int) -> None:
 
 
 def damage(run: RunFolder, counted: CountedMetrics) -> str:
-    """What is wrong with the metrics that a checkpoint counts; empty where they are as it counted them."""
+    """Describe damage in the metrics that a checkpoint counts; empty where they are unchanged."""
     data = _read(run.path / FILE)[: counted.size]
     if (whole := sum(_row(line) is not None for line in _lines(data))) < counted.lines:
         return f"has {whole} whole lines of the {counted.lines}"
@@ -111,9 +111,9 @@ def damage(run: RunFolder, counted: CountedMetrics) -> str:
 
 
 def mend_metrics(run: RunFolder, counted: CountedMetrics) -> None:
-    """Put a line without figures in the place of each counted one that cannot be read.
+    """Replace each counted line that cannot be read by a line without figures.
 
-    So every other line stays, and later checkpoints count as they did. To be called when the file as it was has been
+    So every other line stays, and later checkpoints count as they did. To be called when the original file has been
     set aside.
     """
     mended, step = list[bytes](), 0
@@ -157,7 +157,7 @@ def _read(path: Path) -> bytes:
 
 
 def _rows(data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The lines that are whole, each with where it ends, up to the first that is not."""
+    """Yield the complete lines, each with its end, up to the first incomplete one."""
     end = 0
     for line in _lines(data):
         if (row := _row(line)) is None:
@@ -167,12 +167,12 @@ def _rows(data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Lines with their ends; a damaged one may hold what is a line break elsewhere."""
+    """Split into lines with their ends; a damaged one may contain another kind of line break."""
     return re.findall(rb"[^\n]*\n|[^\n]+", data)
 
 
 def _row(line: bytes) -> dict[str, Any] | None:
-    """What a line says; None where it is not whole."""
+    """Parse a line; None where it is incomplete."""
     try:
         row = json.loads(line)
     except ValueError:

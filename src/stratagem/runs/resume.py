@@ -1,8 +1,8 @@
-"""Going on from the newest whole checkpoint: whatever came after it is made not to have happened.
+"""Resuming from the newest valid checkpoint: everything after it is set aside.
 
-What the checkpoint counts on is held against what it says of it: the recipe, the shards, the metrics. Shards and
-damaged checkpoints are set aside, not removed; metrics are cut back. All of it can be broken off and begun again, so a
-run may be killed while it resumes, too.
+The recipe, the shards and the metrics are compared with the checkpoint's digests. Shards and damaged checkpoints are
+set aside, not removed; metrics are cut back. All of it can be interrupted and repeated, so a run may be killed while it
+resumes, too.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ NOTE = "resume.json"
 
 
 def resume(run: RunFolder, recipe: Settings | None = None) -> Checkpoint | None:
-    """The checkpoint to go on from, in a folder that holds nothing later; None where the run must begin.
+    """Return the checkpoint to resume from, in a folder without later data; None where the run must start.
 
-    To be called by who is at work on the run, with the recipe to train by.
+    To be called by the process that holds the run, with the recipe to train by.
     """
     check_recipe(run, recipe)
     remove_leftovers(run.path)
     start = _start(run)
-    told = [] if start is None else [*changes(run), *_gone(run, start)]
+    remarks = [] if start is None else [*changes(run), *_gone(run, start)]
     step = -1 if start is None else start.step
     later = [folder for number, folder in checkpoint_folders(run).items() if number > step]
     later += shard_files(run.record, start.shards if start else ())
     if start or later:
-        told += _set_aside(run, later, start)
+        remarks += _set_aside(run, later, start)
     cut_metrics(run, start.metrics if start else 0)
     if start is not None:
         say_newest(run, start.step)
-    for sentence in told:
+    for sentence in remarks:
         warnings.warn(sentence, ResumeWarning, stacklevel=2)
     return start
 
 
 def resume_by_force(run: RunFolder) -> None:
-    """Bind a run to the recipe that it has now, and let it begin again where all of its checkpoints are gone."""
+    """Bind a run to its present recipe, and let it start again where all of its checkpoints are gone."""
     if run.status().state == "running":
         raise StratagemError(f"Another process is at work on the run {run.path}: wait until it has ended, or stop it.")
     there = latest(run, digests=False)
@@ -60,14 +60,14 @@ def resume_by_force(run: RunFolder) -> None:
 
 
 def _start(run: RunFolder) -> Checkpoint | None:
-    """The newest whole checkpoint, if all that it counts on is there."""
+    """Return the newest valid checkpoint, if the data that it counts are there."""
     folders, start, saved = checkpoint_folders(run), latest(run), newest_step(run)
     if start is None:
         if folders:
             Checkpoint.open(folders[max(folders)])  # which says what is wrong with it
         if saved is not None:
             raise BadRecord(
-                f"The checkpoints of {run.path} are gone, and it had come to step {saved}: put them back, begin anew "
+                f"The checkpoints of {run.path} are gone, and it had come to step {saved}: put them back, start again "
                 "in another folder, or add --force to begin again in this one."
             )
         return None
@@ -78,7 +78,7 @@ def _start(run: RunFolder) -> Checkpoint | None:
 
 
 def _gone(run: RunFolder, start: Checkpoint) -> list[str]:
-    """Whether a later checkpoint was saved and is not there any more."""
+    """Report a later checkpoint that was saved and is gone."""
     saved = newest_step(run)
     if saved is None or saved <= start.step or saved in checkpoint_folders(run):
         return []
@@ -86,9 +86,9 @@ def _gone(run: RunFolder, start: Checkpoint) -> list[str]:
 
 
 def _set_aside(run: RunFolder, paths: Sequence[Path], start: Checkpoint | None) -> list[str]:
-    """Move what counts no more into a new folder, with a note of what the run goes on with, and from where.
+    """Move data that do not count into a new folder, with a note of the checkpoint and of the date.
 
-    Metrics that are not as the checkpoint counted them are copied there before they are mended; a sentence names them.
+    Metrics that differ from the checkpoint's count are copied there before they are mended; a sentence names them.
     """
     aside = run.set_aside / f"{max(numbered(run.set_aside.glob('*'), ''), default=0) + 1:03d}"
     aside.mkdir(parents=True)
@@ -102,5 +102,5 @@ def _set_aside(run: RunFolder, paths: Sequence[Path], start: Checkpoint | None) 
     if (run.path / FILE).is_file():
         shutil.copy2(run.path / FILE, aside / FILE)
     mend_metrics(run, start.counted)
-    kept = f"as it was it lies in {aside}, and what can be read of it stays"
-    return [f"{run.path / FILE} {wrong} that {start.folder.name} counts: {kept}."]
+    explained = f"as it was it lies in {aside}, and what can be read of it stays"
+    return [f"{run.path / FILE} {wrong} that {start.folder.name} counts: {explained}."]

@@ -1,4 +1,4 @@
-"""The record's shards as files: what a checkpoint waits for and counts on, and what a resume sets aside."""
+"""Files of the record's shards: those that a checkpoint counts, and those that a resume sets aside."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from stratagem.play.schemas import SCHEMAS
 from stratagem.runs.files import sync
 
 _TABLES = ("episodes", *(name for name in SCHEMAS if name != "episodes"))
-"""A shard counts while its episodes are there, so these are the first to go."""
+"""Tables of a shard; it counts while its episodes are there, so these are the first to be removed."""
 Counted = dict[str, Entry]
-"""The size and the digest of each file of the record that counts, by its path from there."""
+"""Size and digest of each counted file of the record, by its relative path."""
 
 
 def shard_files(record: Path, known: Container[int]) -> list[Path]:
-    """The files of all shards but the known ones, whether whole or not."""
+    """Return the files of all shards but the known ones, whether whole or not."""
     paths = [path for name in _TABLES for path in sorted((record / name).glob("*.parquet"))]
     return [path for path in paths if path.stem.isdecimal() and int(path.stem) not in known]
 
@@ -31,20 +31,20 @@ def sync_shards(record: Path, known: Container[int]) -> None:
 
 
 def counted_files(record: Path, numbers: Collection[int], before: Mapping[str, Entry]) -> Counted:
-    """Sizes and digests of the shards of these numbers; of those that counted before, what was found then."""
-    found = [path for path in shard_files(record, ()) if int(path.stem) in numbers]
-    names = {path.relative_to(record).as_posix(): path for path in found}
+    """Return the sizes and digests of the shards of these numbers; known ones are not computed again."""
+    paths = [path for path in shard_files(record, ()) if int(path.stem) in numbers]
+    names = {path.relative_to(record).as_posix(): path for path in paths}
     return {name: before.get(name) or entry_of(path) for name, path in names.items()}
 
 
 def check_counted(record: Path, numbers: Collection[int], counted: Mapping[str, Entry], by: str) -> None:
-    """Refuse a record in which a shard that counts is missing or changed."""
+    """Refuse a record in which a counted shard is missing or changed."""
     wanted = {f"episodes/{number:06d}.parquet": None for number in numbers} | dict(counted)
     for name, entry in wanted.items():
         path = record / name
         if not path.is_file():
-            raise BadRecord(f"{path} is missing, and {by} counts on it: put it back, or begin anew in another folder.")
+            raise BadRecord(f"{path} is missing, and {by} counts on it: put it back, or start again in another folder.")
         if entry is not None and entry_of(path) != entry:
             raise BadRecord(
-                f"{path} is not as it was when {by} counted it: put it back, or begin anew in another folder."
+                f"{path} is not as it was when {by} counted it: put it back, or start again in another folder."
             )

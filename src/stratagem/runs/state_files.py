@@ -32,7 +32,7 @@ def save_state(tree: Any, folder: Path) -> None:
 
 
 def load_state(folder: Path) -> Any:
-    """The state in a folder; its tensors are on the CPU."""
+    """Load the state in a folder; its tensors are on the CPU."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -46,15 +46,15 @@ def load_state(folder: Path) -> Any:
 
 
 class _Packer:
-    """Takes the tensors out of a state; one that stands at several places is written once."""
+    """Collector of the tensors of a state; one that occurs several times is written once."""
 
     def __init__(self) -> None:
         self.tensors: list[Any] = []
         self._numbers: dict[int, int] = {}
         self._storages: set[int] = set()
 
-    def packed(self, value: Any, place: str) -> Any:
-        """The state without its tensors, as JSON."""
+    def packed(self, value: Any, path: str) -> Any:
+        """Return the state without its tensors, as JSON."""
         import torch
 
         if type(value) in _PLAIN:
@@ -64,24 +64,24 @@ class _Packer:
         if isinstance(value, torch.Tensor):
             return {"tensor": self._number(value)}
         if isinstance(value, dict):
-            return self._dict(value, place)
+            return self._dict(value, path)
         if type(value) in (list, tuple):
-            items = [self.packed(item, f"{place}[{number}]") for number, item in enumerate(value)]
+            items = [self.packed(item, f"{path}[{number}]") for number, item in enumerate(value)]
             return items if type(value) is list else {"tuple": items}
-        raise TypeError(f"{place} is a {type(value).__name__}: a state holds dicts, lists, texts, numbers and tensors")
+        raise TypeError(f"{path} is a {type(value).__name__}: a state holds dicts, lists, texts, numbers and tensors")
 
-    def _dict(self, value: dict[Any, Any], place: str) -> Any:
+    def _dict(self, value: dict[Any, Any], path: str) -> Any:
         for key in value:
             if type(key) not in (*_PLAIN, float):
-                raise TypeError(f"{place} has a {type(key).__name__} for a key: keys are texts and numbers")
-        items = [(key, self.packed(item, f"{place}[{key!r}]")) for key, item in value.items()]
+                raise TypeError(f"{path} has a {type(key).__name__} for a key: keys are texts and numbers")
+        items = [(key, self.packed(item, f"{path}[{key!r}]")) for key, item in value.items()]
         mistakable = len(value) == 1 and next(iter(value)) in _WORDS
         if mistakable or not all(type(key) is str for key in value):
-            return {"dict": [[self.packed(key, place), item] for key, item in items]}
+            return {"dict": [[self.packed(key, path), item] for key, item in items]}
         return dict(items)
 
     def _number(self, tensor: Any) -> int:
-        """The number of a tensor; one that shares memory with another is copied, which safetensors asks for."""
+        """Return the number of a tensor; one that shares memory with another is copied, which safetensors asks for."""
         if id(tensor) not in self._numbers:
             own = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
             storage = own.untyped_storage().data_ptr()

@@ -23,7 +23,7 @@ ADAPTERS, MODEL, HEADS = "adapters", "model", "heads"
 
 
 def writes_adapters(model: LanguageModel, names: Sequence[str] | None = None) -> Callable[[Path], None]:
-    """What writes adapters (by default all) into the folder of a checkpoint, each as `+adapter:PATH` takes it."""
+    """Make a writer of adapters (by default all) into a checkpoint's folder, each as `+adapter:PATH` takes it."""
 
     def write(folder: Path) -> None:
         for name in adapter_names(model) if names is None else names:
@@ -33,13 +33,13 @@ def writes_adapters(model: LanguageModel, names: Sequence[str] | None = None) ->
 
 
 def writes_model(model: LanguageModel) -> Callable[[Path], None]:
-    """What writes all weights of a model without adapters into the folder of a checkpoint, as `dir:PATH` takes it."""
+    """Make a writer of all weights of a model without adapters into a checkpoint's folder, as `dir:PATH` takes it."""
     check_whole(model)
     return lambda folder: write_model(model, folder / MODEL)
 
 
 def writes_heads(heads: Mapping[str, torch.nn.Module]) -> Callable[[Path], None]:
-    """What writes small modules that belong to the trainer, such as value heads, each under its name."""
+    """Make a writer of small modules that belong to the trainer, such as value heads, each under its name."""
     from safetensors.torch import save_file
 
     def write(folder: Path) -> None:
@@ -52,17 +52,17 @@ def writes_heads(heads: Mapping[str, torch.nn.Module]) -> Callable[[Path], None]
 
 
 def together(*writes: Callable[[Path], None]) -> Callable[[Path], None]:
-    """What writes all of these."""
+    """Combine writers."""
 
     def write(folder: Path) -> None:
-        for one in writes:
-            one(folder)
+        for writer in writes:
+            writer(folder)
 
     return write
 
 
 def sealed(write: Callable[[Path], None]) -> Callable[[Path], None]:
-    """What writes these, and then a manifest that they are held against when they are loaded."""
+    """Make a writer that adds a manifest, against which the files are checked when they are loaded."""
 
     def write_all(folder: Path) -> None:
         write(folder)
@@ -72,9 +72,9 @@ def sealed(write: Callable[[Path], None]) -> Callable[[Path], None]:
 
 
 def restore_weights(model: LanguageModel, folder: Path, names: Sequence[str] | None = None) -> None:
-    """Give a model the weights in the folder of a checkpoint; it must have the adapters that were saved there.
+    """Load a model's weights from a checkpoint's folder; the model must have the saved adapters.
 
-    `names` are those that are its own, where the checkpoint is of several models.
+    `names` are the model's own adapters, where the checkpoint is of several models.
     """
     from safetensors.torch import load_file
 
@@ -88,7 +88,7 @@ def restore_weights(model: LanguageModel, folder: Path, names: Sequence[str] | N
 
 
 def restore_heads(heads: Mapping[str, torch.nn.Module], folder: Path) -> None:
-    """Give modules what `writes_heads` wrote into the folder of a checkpoint; each must be there."""
+    """Load modules that `writes_heads` saved in a checkpoint's folder; each must be there."""
     from safetensors.torch import load_file
 
     for name, head in heads.items():
@@ -106,7 +106,7 @@ def _restore_adapter(model: LanguageModel, path: Path) -> None:
 
 
 def _fill(module: Any, weights: Mapping[str, Any], wanted: Sequence[Any], path: Path) -> None:
-    """Copy all of the weights, if they are those that are wanted, in shape and type."""
+    """Copy all of the weights, if their names, shapes and types match."""
     import torch
 
     known = dict(module.named_parameters())
