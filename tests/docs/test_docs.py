@@ -36,8 +36,9 @@ def test_reference_pages_are_what_the_code_says(name):
     assert catalogue.REFERENCE[name]() == committed, "run `make docs`"
 
 
-def test_every_reference_page_is_generated():
-    assert {path.stem for path in (ROOT / "docs" / "reference").glob("*")} == set(catalogue.REFERENCE)
+def test_every_reference_page_but_the_glossary_is_generated():
+    pages = {path.stem for path in (ROOT / "docs" / "reference").glob("*")}
+    assert pages == {*catalogue.REFERENCE, "glossary"}
 
 
 @pytest.mark.parametrize("path", catalogue.written_by_hand(), ids=named)
