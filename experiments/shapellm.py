@@ -43,11 +43,11 @@ def clock_tabular(seeds: int) -> Iterator[Run]:
         changes = {
             "seed": str(seed),
             "game": GAMES[game],
-            "seats.shaper.clock": "trial" if clock == "trial" else "1",
-            "seats.shaper.rate": str(slow if clock == "trial" else quick),
-            "seats.shaper.first": str(first),
-            "seats.naive.rate": str(quick),
-            "seats.naive.first": str(EVEN[game]),
+            "seats.shaper.update_every": "trial" if clock == "trial" else "1",
+            "seats.shaper.learning_rate": str(slow if clock == "trial" else quick),
+            "seats.shaper.initial_probability": str(first),
+            "seats.naive.learning_rate": str(quick),
+            "seats.naive.initial_probability": str(EVEN[game]),
         }
         name = f"tabular-{game}-{rates}-{clock}-{start}-{seed}"
         yield Run(name, RECIPES / "tabular" / "ipd.toml", changes, ends_with="outcome.json")
@@ -57,7 +57,7 @@ def clock_tiny(seeds: int) -> Iterator[Run]:
     """`tiny`: clock of the first seat x start of the first seat x game; the first seat is told the trial's counts."""
     for seed, game, clock, start in product(range(seeds), GAMES, CLOCKS, STARTS):
         pair, told = ("shaper", {}) if clock == "trial" else ("baseline", TELLS_COUNTS)
-        changes = {"seed": str(seed), **told, "start": _starts(game, start)}
+        changes = {"seed": str(seed), **told, "target_policies": _starts(game, start)}
         recipe = RECIPES / "tiny" / f"{game}-{pair}.toml"
         yield Run(f"tiny-{game}-{clock}-{start}-{seed}", recipe, changes, ends_with="outcome.json")
 
@@ -80,7 +80,12 @@ def loss_tiny(seeds: int) -> Iterator[Run]:
     """A shaper of `tiny` in the prisoner's dilemma over 300 trials, by learning rate of both seats."""
     for seed, share in product(range(seeds), (6, 3, 1)):
         rates = {f"seats.{kind}.optimizer.learning_rate": f"{rate / share:.6g}" for kind, rate in TINY_RATES.items()}
-        changes = {"seed": str(seed), "trials": "300", **rates, "seats.shaper.pace.steps": str(40 * share)}
+        changes = {
+            "seed": str(seed),
+            "trials": "300",
+            **rates,
+            "seats.shaper.learning_rate_scale.steps": str(40 * share),
+        }
         recipe = RECIPES / "tiny" / "ipd-shaper.toml"
         yield Run(f"tiny-ipd-long-{share}-{seed}", recipe, changes, ends_with="outcome.json")
 

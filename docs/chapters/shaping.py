@@ -5,10 +5,10 @@ from __future__ import annotations
 from chapters.markdown import definition, page, table
 from chapters.training import HEADS, TABLES, rows
 from stratagem.algorithms.kl_sft import KLSFTRecipe, KLSFTSettings
-from stratagem.algorithms.shaping.recipe import FinalGames, ShapingRecipe
+from stratagem.algorithms.shaping.recipe import FinalEvaluationSettings, ShapingRecipe
 from stratagem.algorithms.shaping.seat_settings import Frozen, Naive, Scripted, Shaper, Tabular
 from stratagem.algorithms.target_policies import TargetPolicy
-from stratagem.learning.kl_controller import KLSettings
+from stratagem.learning.kl_controller import AdaptiveKLSettings
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.proximal import PPOSettings
 from stratagem.learning.schedules import Schedule
@@ -23,12 +23,12 @@ SEATS: dict[str, type[Settings]] = {
 }
 OWN: dict[str, type[Settings]] = {
     "ppo": PPOSettings,
-    "kl": KLSettings,
-    "entropy": Schedule,
+    "adaptive_kl": AdaptiveKLSettings,
+    "entropy_coef": Schedule,
     "batches": Batches,
-    "start": TargetPolicy,
+    "target_policies": TargetPolicy,
     "kl_sft": KLSFTSettings,
-    "test": FinalGames,
+    "final_evaluation": FinalEvaluationSettings,
 }
 LINKS = {
     **{settings: f"recipes.md#{name}" for name, settings in TABLES.items()},
@@ -40,13 +40,13 @@ def shaping() -> str:
     """The page."""
     return page(
         "Recipes of several learners",
-        'With `algorithm = "shaping"` several seats of one game learn, each by a clock of its own. A recipe names '
-        "what differs from these defaults, which are ShapeLLM\u2019s; adapters and optimizers are told of on the page "
-        "of [recipes](recipes.md).",
+        'With `algorithm = "shaping"` several seats of one game learn, each with an `update_every` of its own. A '
+        "recipe names what differs from these defaults, those of ShapeLLM. The page of [recipes](recipes.md) has "
+        "the settings of adapters and optimizers.",
         "## At the top",
         table(HEADS, rows(ShapingRecipe, LINKS)),
-        "What seats of one kind have in common a file may say once, under `[usual.naive]`, `[usual.shaper]` and so on; "
-        "what a seat says itself counts. [What all of it means](../explanation/shaping.md) is told elsewhere.",
+        "What seats of one kind have in common a file may say once, under `[defaults.naive]`, `[defaults.shaper]` and "
+        "so on; what a seat says itself counts. [What all of it means](../explanation/shaping.md) is told elsewhere.",
         *(_table(f"{name}", settings) for name, settings in SEATS.items()),
         *(_table(name, settings) for name, settings in OWN.items()),
         "## First policies alone",

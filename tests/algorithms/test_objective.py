@@ -224,7 +224,7 @@ def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need
     assert read_advantage(RewardSettings().credit).made.columns <= SCO_PAL.advantage
     ppo = PPOSettings().loss(0)
     assert needs(ppo.columns, ppo.rows, ppo.extras) <= SHAPELLM.loss
-    assert PPOSettings(centre="turn").advantage_estimator().columns <= SHAPELLM.advantage
+    assert PPOSettings(advantage_mean_over="turn").advantage_estimator().columns <= SHAPELLM.advantage
     targets = read_loss("kl_targets").made
     assert needs(targets.columns, targets.rows, targets.extras) <= KL_SFT.loss
     assert len({one.name for one in PROVIDED}) == len(PROVIDED)

@@ -78,7 +78,7 @@ def test_own_payoff_raises_the_action_that_pays(seated, kind, opponent):
 @pytest.mark.parametrize("centre", ["batch", "turn"])
 @pytest.mark.parametrize("kind", LEARNING)
 def test_the_sum_of_payoffs_raises_what_pays_both_together(seated, kind, centre):
-    seat, game = seated(kind, reward="sum", ppo={"centre": centre})
+    seat, game = seated(kind, reward="sum", ppo={"advantage_mean_over": centre})
     assert moved(seat, game, [games(seat, game, "ipd/AlwaysCooperate")]) < -1e-4
 
 
@@ -96,12 +96,12 @@ def trial(seat, game):
 
 @pytest.mark.parametrize("centre", ["batch", "turn"])
 def test_a_shaper_is_paid_for_what_comes_of_an_action_in_a_later_episode(seated, centre):
-    seat, game = seated("shaper", ppo={"centre": centre})
+    seat, game = seated("shaper", ppo={"advantage_mean_over": centre})
     assert moved(seat, game, trial(seat, game)) < -1e-4
 
 
 def test_a_table_is_paid_for_what_comes_of_an_action_in_a_later_episode(seated):
-    seat, game = seated("tabular", clock="trial")
+    seat, game = seated("tabular", update_every="trial")
     assert moved(seat, game, trial(seat, game)) < -1e-4
 
 
@@ -114,7 +114,7 @@ def test_a_naive_learner_is_not(seated):
 
 @pytest.mark.parametrize("kind", LEARNING)
 def test_the_charge_leads_back_to_the_reference(seated, kind):
-    seat, game = seated(kind, FLAT, ppo={"kl": {"start": 5.0}, "scale_scores": False})
+    seat, game = seated(kind, FLAT, ppo={"adaptive_kl": {"initial_kl_coef": 5.0}, "scale_scores": False})
     home = defects(seat, game)
     torch.manual_seed(3)
     with torch.no_grad():
@@ -128,6 +128,8 @@ def test_the_charge_leads_back_to_the_reference(seated, kind):
 
 @pytest.mark.parametrize("kind", LEARNING)
 def test_the_bonus_for_entropy_evens_the_actions_out(seated, kind):
-    seat, game = seated(kind, FLAT, ppo={"entropy": {"start": 1.0, "end": 1.0}, "kl": {"start": 0.0}})
+    seat, game = seated(
+        kind, FLAT, ppo={"entropy_coef": {"start": 1.0, "end": 1.0}, "adaptive_kl": {"initial_kl_coef": 0.0}}
+    )
     before = defects(seat, game)
     assert (0.5 - before) * moved(seat, game, [games(seat, game, "ipd/AlwaysCooperate")]) > 0.0

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from stratagem.learning.kl_controller import KLController, KLSettings
+from stratagem.learning.kl_controller import AdaptiveKLSettings, KLController
 
 
 class Theirs:
@@ -21,7 +21,10 @@ class Theirs:
 
 @pytest.mark.parametrize(("start", "target", "horizon"), [(0.2, 6.0, 10_000), (0.05, 1.5, 300)])
 def test_the_coefficient_is_that_of_trl(start, target, horizon):
-    ours, theirs = KLController(KLSettings(start=start, target=target, horizon=horizon)), Theirs(start, target, horizon)
+    ours, theirs = (
+        KLController(AdaptiveKLSettings(initial_kl_coef=start, target_kl=target, num_decisions=horizon)),
+        Theirs(start, target, horizon),
+    )
     for kl, decisions in ((0.0, 100), (7.0, 100), (6.3, 97), (400.0, 500), (-2.0, 10), (5.9, 100)):
         ours.update(kl, decisions)
         theirs.update(kl, decisions)
@@ -29,25 +32,27 @@ def test_the_coefficient_is_that_of_trl(start, target, horizon):
 
 
 def test_below_its_target_the_paper_s_setting_falls_by_a_fifth_of_a_percent_a_batch():
-    controller = KLController(KLSettings())
+    controller = KLController(AdaptiveKLSettings())
     for _ in range(1500):
         controller.update(0.1, 100)
     assert controller.coefficient == pytest.approx(0.2 * 0.998**1500)
 
 
 def test_a_batch_of_many_horizons_does_not_turn_the_charge_into_a_reward():
-    controller = KLController(KLSettings(horizon=100))
+    controller = KLController(AdaptiveKLSettings(num_decisions=100))
     controller.update(0.1, 1000)
     assert controller.coefficient == 0.1
 
 
 def test_the_charge_is_what_the_policy_says_more_often_than_the_reference():
-    controller = KLController(KLSettings(start=0.5))
-    found = controller.charge(np.array([-1.0, -3.0]), np.array([-2.0, -2.0]))
+    controller = KLController(AdaptiveKLSettings(initial_kl_coef=0.5))
+    found = controller.penalty(np.array([-1.0, -3.0]), np.array([-2.0, -2.0]))
     assert found.tolist() == [-0.5, 0.5]
 
 
-@pytest.mark.parametrize(("settings", "kl"), [(KLSettings(target=None), 50.0), (KLSettings(), math.nan)])
+@pytest.mark.parametrize(
+    ("settings", "kl"), [(AdaptiveKLSettings(target_kl=None), 50.0), (AdaptiveKLSettings(), math.nan)]
+)
 def test_without_a_target_or_a_figure_the_coefficient_stays(settings, kl):
     controller = KLController(settings)
     controller.update(kl, 100)
@@ -55,11 +60,11 @@ def test_without_a_target_or_a_figure_the_coefficient_stays(settings, kl):
 
 
 def test_a_restored_controller_goes_on():
-    whole, broken = KLController(KLSettings()), KLController(KLSettings())
+    whole, broken = KLController(AdaptiveKLSettings()), KLController(AdaptiveKLSettings())
     for controller in (whole, broken):
         controller.update(9.0, 100)
-    resumed = KLController(KLSettings())
+    resumed = KLController(AdaptiveKLSettings())
     resumed.restore(broken.state())
     for controller in (whole, resumed):
         controller.update(0.5, 100)
-    assert resumed.state() == whole.state() != KLController(KLSettings()).state()
+    assert resumed.state() == whole.state() != KLController(AdaptiveKLSettings()).state()

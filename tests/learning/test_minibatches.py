@@ -24,7 +24,7 @@ def test_a_shaper_s_trial_is_five_batches_one_after_the_other():
 
 
 def test_each_epoch_has_an_order_of_its_own():
-    batches = Batches(batch=6, mini_batch=2, epochs=3)
+    batches = Batches(batch_size=6, mini_batch_size=2, epochs=3)
     drawn = list(batches.drawn(12, Key(0)))
     assert [sorted({place // 6 for place in step}) for step in drawn] == [[0]] * 9 + [[1]] * 9
     epochs = [tuple(place for step in drawn[start : start + 3] for place in step) for start in (0, 3, 6)]

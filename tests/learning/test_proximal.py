@@ -9,7 +9,7 @@ import torch
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
-from stratagem.learning.kl_controller import KLSettings
+from stratagem.learning.kl_controller import AdaptiveKLSettings
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
@@ -22,7 +22,12 @@ from stratagem.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.models.load import load
 
 SETTINGS = PPOSettings(
-    clip=0.002, value_clip=0.01, c_vf=0.3, gamma=0.9, lam=0.8, batches=Batches(batch=8, mini_batch=3, epochs=2)
+    clip_range=0.002,
+    clip_range_value=0.01,
+    value_coef=0.3,
+    discount=0.9,
+    gae_lambda=0.8,
+    batches=Batches(batch_size=8, mini_batch_size=3, epochs=2),
 )
 RATE = 3e-3
 
@@ -114,7 +119,7 @@ class ByHand:
         for episode in sorted(set(some.episodes)):
             few = [n for n, one in enumerate(some.episodes) if one == episode]
             joined = [np.concatenate([column[n] for n in few]) for column in (rewards, values)]
-            found.append(advantages(*joined, self.settings.gamma, self.settings.lam))
+            found.append(advantages(*joined, self.settings.discount, self.settings.gae_lambda))
         gained = np.concatenate(found)
         returns = gained + np.concatenate(values)
         whitened = (gained - gained.mean()) / np.sqrt(gained.var(ddof=1) + 1e-8)
@@ -122,7 +127,7 @@ class ByHand:
         return np.split(whitened, ends), np.split(returns, ends)
 
     def minibatch(self, rows):
-        clip, value_clip = self.settings.clip, self.settings.value_clip
+        clip, value_clip = self.settings.clip_range, self.settings.clip_range_value
         policy, value = [], []
         for example, old, old_value, gained, came in rows:
             said, now = say(self.lm, self.head, example, "one")
@@ -131,7 +136,7 @@ class ByHand:
             policy.append(torch.max(-gained * rho, -gained * torch.clamp(rho, 1 - clip, 1 + clip)))
             near = torch.max(torch.min(now, old_value + value_clip), old_value - value_clip)
             value.append(torch.max((now - came) ** 2, (near - came) ** 2))
-        loss = torch.cat(policy).mean() + self.settings.c_vf * 0.5 * torch.cat(value).mean()
+        loss = torch.cat(policy).mean() + self.settings.value_coef * 0.5 * torch.cat(value).mean()
         self.adam.zero_grad()
         loss.backward()
         self.adam.step()
@@ -174,7 +179,7 @@ def test_old_figures_are_fixed_once_for_all_batches_and_epochs():
 
 
 def test_a_resumed_one_takes_the_same_steps():
-    settings = SETTINGS.model_copy(update={"entropy": Schedule(start=0.1, steps=3)})
+    settings = SETTINGS.model_copy(update={"entropy_coef": Schedule(start=0.1, steps=3)})
     whole, broken = made(settings), made(settings)
     for one in (whole, broken):
         list(one.learn(played(1), Key(1)))
@@ -196,11 +201,11 @@ def test_the_state_is_plain_data():
     state = ours.state()
     assert state["learnt"] == 1
     assert {type(value) for value in (*state["scores"].values(), *state["kl"].values())} == {float}
-    assert ours.last["kl_coefficient"] == 0.2 > state["kl"]["coefficient"]
+    assert ours.last["kl_coef"] == 0.2 > state["kl"]["coefficient"]
 
 
 def test_steps_that_go_too_far_are_undone():
-    near, far = (made(SETTINGS.model_copy(update={"farthest": bound})) for bound in (1e-9, 1e9))
+    near, far = (made(SETTINGS.model_copy(update={"max_update_kl": bound})) for bound in (1e-9, 1e9))
     for one in (near, far):
         list(one.learn(played(1), Key(1)))
     start, state = weights_of(near.learner), copy.deepcopy(near.learner.optimizer.state())
@@ -221,13 +226,13 @@ def test_steps_that_go_too_far_are_undone():
 
 
 def test_the_bound_is_on_how_much_rarer_the_batch_became():
-    free = made(SETTINGS.model_copy(update={"farthest": 1e9}))
+    free = made(SETTINGS.model_copy(update={"max_update_kl": 1e9}))
     before = fixed(free.learner, played(2).examples).policy_logprobs
     list(free.learn(played(2), Key(2)))
     rarer = float((before - fixed(free.learner, played(2).examples).policy_logprobs).mean())
     assert abs(rarer) > 1e-6
     for bound, undone in ((0.5 * abs(rarer), float(rarer > 0.0)), (2.0 * abs(rarer), 0.0)):
-        bound_by = made(SETTINGS.model_copy(update={"farthest": bound}))
+        bound_by = made(SETTINGS.model_copy(update={"max_update_kl": bound}))
         list(bound_by.learn(played(2), Key(2)))
         assert bound_by.last["undone"] == undone
 
@@ -242,7 +247,7 @@ def test_the_kl_of_a_batch_is_from_the_policy_to_its_reference():
 
 
 def test_scores_and_charges_can_be_left_as_they_are():
-    ours = made(PPOSettings(scale_scores=False, kl=KLSettings(target=None)))
+    ours = made(PPOSettings(scale_scores=False, adaptive_kl=AdaptiveKLSettings(target_kl=None)))
     list(ours.learn(played(1), Key(1)))
     assert (ours.state()["scores"]["count"], ours.state()["kl"]) == (0.0, {"coefficient": 0.2})
 

@@ -23,8 +23,11 @@ RECIPE = {
     "trials": 3,
     "environments": 2,
     "episodes": 2,
-    "test": {"games": 4, "rounds": [4, 6]},
-    "seats": {"leader": {"learner": "tabular", "clock": "trial"}, "other": {"learner": "tabular", "rate": 5.0}},
+    "final_evaluation": {"episodes": 4, "rounds": [4, 6]},
+    "seats": {
+        "leader": {"learner": "tabular", "update_every": "trial"},
+        "other": {"learner": "tabular", "learning_rate": 5.0},
+    },
 }
 
 
@@ -106,8 +109,12 @@ def test_a_learner_is_held_against_itself_where_nobody_shapes(tmp_path):
     """Only against a run with the same learner in the same place, and never in a run where nobody shapes."""
     seats = RECIPE["seats"]
     shaped = RunData(trained(tmp_path, "shaped"))
-    equals = trained(tmp_path, "equals", seats={**seats, "leader": {"learner": "tabular", "rate": 5.0}})
-    trained(tmp_path, "faster", seats={"leader": {"learner": "tabular"}, "other": {"learner": "tabular", "rate": 9.0}})
+    equals = trained(tmp_path, "equals", seats={**seats, "leader": {"learner": "tabular", "learning_rate": 5.0}})
+    trained(
+        tmp_path,
+        "faster",
+        seats={"leader": {"learner": "tabular"}, "other": {"learner": "tabular", "learning_rate": 9.0}},
+    )
     (tmp_path / "spoilt").mkdir()
     (tmp_path / "spoilt" / "run.json").write_text("{")
     told = json.loads((equals.path / "outcome.json").read_text())["rows"][0]["figures"]

@@ -1,31 +1,39 @@
-"""What leaving the reference costs, raised or lowered until the policy is about as far from it as it is meant to be."""
+"""Adaptive KL coefficient: raised or lowered until the KL divergence from the reference is near its target."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import ClassVar
 
 from pydantic import Field
 
 from stratagem.learning.advantages.base import Floats
-from stratagem.settings import Settings
+from stratagem.settings import FiniteSettings
 
 
-class KLSettings(Settings):
-    """What leaving the reference costs."""
+class AdaptiveKLSettings(FiniteSettings):
+    """Settings of the adaptive KL penalty to the reference policy."""
 
-    start: float = Field(default=0.2, ge=0.0)
-    """The coefficient at first."""
-    target: float | None = Field(default=6.0, gt=0.0)
-    """How far the policy is meant to be from the reference, in nats a decision; without it the coefficient stays."""
-    horizon: float = Field(default=10_000.0, gt=0.0)
-    """After so many decisions an error of 100 % would have doubled the coefficient, were errors not bounded."""
-    bound: float = Field(default=0.2, ge=0.0)
-    """The largest error that counts, either way, as a share of the target."""
+    replaced: ClassVar[Mapping[str, str]] = {
+        "start": "initial_kl_coef",
+        "target": "target_kl",
+        "horizon": "num_decisions",
+        "bound": "max_error",
+    }
+
+    initial_kl_coef: float = Field(default=0.2, ge=0.0)
+    """Initial coefficient beta of the KL penalty."""
+    target_kl: float | None = Field(default=6.0, gt=0.0)
+    """Target KL divergence in nats per decision; without a target the coefficient is constant."""
+    num_decisions: float = Field(default=10_000.0, gt=0.0)
+    """Number of decisions after which an unclipped error of 100 % doubles the coefficient."""
+    max_error: float = Field(default=0.2, ge=0.0)
+    """Clip range of the relative error KL / target - 1."""
 
 
 class KLController:
-    """The coefficient of the charge: `beta <- beta (1 + clip(KL / target - 1, -bound, bound) n / horizon)`.
+    """Coefficient of the KL penalty: `beta <- beta (1 + clip(KL / target - 1, -max_error, max_error) n / N)`.
 
     At once it is never more than halved.
     Reference: Ziegler 2019, section 2.2; trl 0.11's AdaptiveKLController, which ShapeLLM trains with: .2, 6, 10,000.
@@ -33,27 +41,27 @@ class KLController:
     .2 % every 100 decisions; give a target that can be reached, or none.
     """
 
-    def __init__(self, settings: KLSettings) -> None:
+    def __init__(self, settings: AdaptiveKLSettings) -> None:
         self.settings = settings
-        self.coefficient = settings.start
+        self.coefficient = settings.initial_kl_coef
 
-    def charge(self, policy_logprobs: Floats, reference_logprobs: Floats) -> Floats:
-        """What is added to the reward of each token: `-beta (log pi - log ref)`, whose mean is the divergence."""
+    def penalty(self, policy_logprobs: Floats, reference_logprobs: Floats) -> Floats:
+        """Penalty term of the reward of each token: `-beta (log pi - log ref)`."""
         return -self.coefficient * (policy_logprobs - reference_logprobs)
 
     def update(self, kl: float, decisions: int) -> None:
-        """Take note of how far the policy was from the reference over so many decisions."""
-        target, bound = self.settings.target, self.settings.bound
+        """Adapt the coefficient to the KL divergence over a number of decisions."""
+        target, bound = self.settings.target_kl, self.settings.max_error
         if target is None or math.isnan(kl):
             return
         error = min(bound, max(-bound, kl / target - 1.0))
-        # over many horizons at once the factor would be nought or negative: a charge that pays for leaving
-        self.coefficient *= max(0.5, 1.0 + error * decisions / self.settings.horizon)
+        # over very many decisions at once the factor would be zero or negative: the penalty would become a reward
+        self.coefficient *= max(0.5, 1.0 + error * decisions / self.settings.num_decisions)
 
     def state(self) -> dict[str, float]:
-        """All that a later update depends on."""
+        """Return the coefficient for a checkpoint."""
         return {"coefficient": self.coefficient}
 
     def restore(self, state: Mapping[str, float]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         self.coefficient = state["coefficient"]

@@ -1,9 +1,10 @@
-"""Which examples make each step, where a batch is learnt from in several."""
+"""Mini-batches: the examples of each optimizer step."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import ClassVar
 
 from pydantic import Field
 
@@ -12,14 +13,16 @@ from stratagem.settings import Settings
 
 
 class Batches(Settings):
-    """How many examples are learnt from together, and how often."""
+    """Sizes of batches and mini-batches, and the number of epochs over each batch."""
 
-    batch: int = Field(default=100, ge=1)
-    """How many neighbours make a batch, within which the order is drawn; the next one begins when it is done with."""
-    mini_batch: int = Field(default=10, ge=1)
-    """How many make a step."""
+    replaced: ClassVar[Mapping[str, str]] = {"batch": "batch_size", "mini_batch": "mini_batch_size"}
+
+    batch_size: int = Field(default=100, ge=1)
+    """Number of successive examples in a batch; their order is shuffled within the batch."""
+    mini_batch_size: int = Field(default=10, ge=1)
+    """Number of examples in an optimizer step."""
     epochs: int = Field(default=1, ge=1)
-    """How often each batch is gone through."""
+    """Number of passes over each batch."""
 
     def drawn(self, count: int, key: Key) -> Iterator[list[int]]:
         """The places of the examples of every step, of so many in all; the same key draws the same order.
@@ -27,15 +30,17 @@ class Batches(Settings):
         Parts that cannot all be full are as equal as can be: a last step on one example left over would move the
         weights as far as any other.
         """
-        for number, batch in enumerate(parts(range(count), self.batch)):
+        for number, batch in enumerate(parts(range(count), self.batch_size)):
             for epoch in range(self.epochs):
                 order = list(batch)
                 key.at("batch", number, "epoch", epoch).rng().shuffle(order)
-                yield from map(list, parts(order, self.mini_batch))
+                yield from map(list, parts(order, self.mini_batch_size))
 
     def steps(self, count: int) -> int:
         """How many steps so many examples make."""
-        return self.epochs * sum(len(parts(batch, self.mini_batch)) for batch in parts(range(count), self.batch))
+        return self.epochs * sum(
+            len(parts(batch, self.mini_batch_size)) for batch in parts(range(count), self.batch_size)
+        )
 
 
 def parts(places: Sequence[int], size: int) -> list[Sequence[int]]:

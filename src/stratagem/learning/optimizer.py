@@ -62,20 +62,20 @@ class Optimizer:
         weights: Iterable[torch.nn.Parameter],
         settings: OptimizerSettings,
         steps: int,
-        unpaced: Iterable[torch.nn.Parameter] = (),
+        unscaled: Iterable[torch.nn.Parameter] = (),
     ) -> None:
-        """`steps` are all that will be taken, which the schedule must know; who does not know them sets a `pace`.
+        """The schedule needs the total number of `steps`; a caller without it sets `learning_rate_scale`.
 
-        The `unpaced` are moved by the full rate at any pace.
+        That factor is not applied to the `unscaled` weights.
         """
-        paced = list(weights)
-        self.weights = [*paced, *unpaced]
+        scaled = list(weights)
+        self.weights = [*scaled, *unscaled]
         self.settings = settings
         self.steps = steps
         self.taken = 0
-        self.pace = 1.0
+        self.learning_rate_scale = 1.0
         self._long = [_long(weight) for weight in self.weights]
-        groups = [self._long[: len(paced)], self._long[len(paced) :]]
+        groups = [self._long[: len(scaled)], self._long[len(scaled) :]]
         self._adam = torch.optim.AdamW(
             [{"params": group} for group in groups if group],
             lr=settings.learning_rate,
@@ -86,7 +86,7 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> float:
-        """The learning rate of the next step, at full pace."""
+        """The learning rate of the next step, at scale 1."""
         return self.settings.learning_rate * share_at(self.settings, self.taken, self.steps)
 
     def step(self) -> float:
@@ -95,8 +95,8 @@ class Optimizer:
             long.grad = None if short.grad is None else short.grad.to(long)
         norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.max_grad_norm))
         if math.isfinite(norm):
-            for group, pace in zip(self._adam.param_groups, (self.pace, 1.0), strict=False):
-                group["lr"] = pace * self.learning_rate
+            for group, scale in zip(self._adam.param_groups, (self.learning_rate_scale, 1.0), strict=False):
+                group["lr"] = scale * self.learning_rate
             self._adam.step()
             self._round()
         for weight in (*self._long, *self.weights):

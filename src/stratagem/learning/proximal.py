@@ -1,7 +1,7 @@
 """Proximal policy optimization, from what was played and what it paid to the steps of the learner.
 
     fix       log pi, log ref and V of every token, in one pass under the weights that played
-    charge    r_t = score_t / std of all scores so far  -  beta (log pi - log ref)
+    penalty   r_t = score_t / std of all scores so far  -  beta (log pi - log ref)
     estimate  GAE over each episode, whitened over all rows;  R = A + V
     learn     mini-batches in a drawn order, all against the same old log-probabilities and values
     undo      all of it, if what was said has become too unlikely
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstim
 from stratagem.learning.advantages.gae import GAE
 from stratagem.learning.advantages.whitened import Whitened
 from stratagem.learning.example import Example
-from stratagem.learning.kl_controller import KLController, KLSettings
+from stratagem.learning.kl_controller import AdaptiveKLSettings, KLController
 from stratagem.learning.learner import OLD, Learner, Report
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
@@ -40,48 +40,61 @@ from stratagem.settings import Settings
 
 
 class PPOSettings(Settings):
-    """How a batch of play is learnt from."""
+    """Settings of proximal policy optimization on a batch of play."""
 
-    clip: float = Field(default=0.2, ge=0.0, le=1.0)
-    """How far from 1 the ratio still counts."""
-    value_clip: float | None = Field(default=0.2, ge=0.0)
-    """How far from the old value a value still counts."""
-    c_vf: float = Field(default=0.2, ge=0.0)
-    """The weight of the value loss."""
-    gamma: float = Field(default=1.0, ge=0.0, le=1.0)
-    """What the next step's worth counts in this one's."""
-    lam: float = Field(default=0.95, ge=0.0, le=1.0)
-    """How far ahead rewards are trusted rather than the value head."""
-    centre: Literal["batch", "turn"] = "batch"
-    """Whether the mean that is taken from the advantages is that of all, or of the same turn in the other episodes."""
-    least_spread: float = Field(default=0.0, ge=0.0)
-    """Advantages are divided by their spread, but by no less than this: where all is paid alike, noise stays small."""
+    replaced: ClassVar[Mapping[str, str]] = {
+        "clip": "clip_range",
+        "value_clip": "clip_range_value",
+        "c_vf": "value_coef",
+        "gamma": "discount",
+        "lam": "gae_lambda",
+        "centre": "advantage_mean_over",
+        "least_spread": "advantage_std_floor",
+        "kl": "adaptive_kl",
+        "farthest": "max_update_kl",
+        "entropy": "entropy_coef",
+    }
+
+    clip_range: float = Field(default=0.2, ge=0.0, le=1.0)
+    """Clip range of the ratio around 1."""
+    clip_range_value: float | None = Field(default=0.2, ge=0.0)
+    """Clip range of the value around the old value."""
+    value_coef: float = Field(default=0.2, ge=0.0)
+    """Coefficient of the value loss."""
+    discount: float = Field(default=1.0, ge=0.0, le=1.0)
+    """Discount factor gamma."""
+    gae_lambda: float = Field(default=0.95, ge=0.0, le=1.0)
+    """GAE parameter lambda: 1 uses rewards alone, 0 the value head one step ahead."""
+    advantage_mean_over: Literal["batch", "turn"] = "batch"
+    """Rows over which the mean advantage is taken: the batch, or the same turn of all episodes."""
+    advantage_std_floor: float = Field(default=0.0, ge=0.0)
+    """Lower bound of the standard deviation that advantages are divided by."""
     scale_scores: bool = True
-    """Whether scores are divided by the spread of all scores so far."""
-    kl: KLSettings = KLSettings()
-    """What leaving the reference costs."""
-    farthest: float = Field(default=0.0, ge=0.0)
-    """How far all steps of a batch may move the policy, in nats by which what was said has become less likely, a token
-    on average; farther, they are undone. 0 sets no bound."""
-    entropy: Schedule = Schedule()
-    """The bonus for entropy, by how often was learnt before."""
+    """Division of scores by the standard deviation of all scores so far."""
+    adaptive_kl: AdaptiveKLSettings = AdaptiveKLSettings()
+    """KL penalty to the reference policy."""
+    max_update_kl: float = Field(default=0.0, ge=0.0)
+    """Bound of the KL divergence between the policies before and after a batch, in nats per token; an update beyond it
+    is undone. 0 sets no bound."""
+    entropy_coef: Schedule = Schedule()
+    """Coefficient of the entropy bonus, as a schedule over updates."""
     batches: Batches = Batches()
-    """What makes a step."""
+    """Batches and mini-batches."""
 
     def loss(self, learnt: int) -> PPO:
         """The loss after learning so often."""
         return PPO(
-            clip_range=self.clip,
-            clip_range_value=self.value_clip,
-            value_coef=self.c_vf,
-            entropy_coef=self.entropy.at(learnt),
+            clip_range=self.clip_range,
+            clip_range_value=self.clip_range_value,
+            value_coef=self.value_coef,
+            entropy_coef=self.entropy_coef.at(learnt),
         )
 
     def advantage_estimator(self) -> AdvantageEstimator:
         """From rewards and values to advantages and returns."""
-        mean_over: Literal["batch", "round"] = "round" if self.centre == "turn" else "batch"
-        gae = GAE(discount=self.gamma, gae_lambda=self.lam)
-        return Whitened(of=gae, mean_over=mean_over, advantage_std_floor=self.least_spread)
+        mean_over: Literal["batch", "round"] = "round" if self.advantage_mean_over == "turn" else "batch"
+        gae = GAE(discount=self.discount, gae_lambda=self.gae_lambda)
+        return Whitened(of=gae, mean_over=mean_over, advantage_std_floor=self.advantage_std_floor)
 
 
 @dataclass(frozen=True)
@@ -120,7 +133,7 @@ class Proximal:
     def __post_init__(self) -> None:
         if self.learner.value_head is None:
             raise BadParameter("Proximal policy optimization needs a learner with a value head.")
-        self.controller = KLController(self.settings.kl)
+        self.controller = KLController(self.settings.adaptive_kl)
         self.scaling = ScoreScaling()
 
     def learn(self, played: Played, key: Key) -> Iterator[Report]:
@@ -131,7 +144,7 @@ class Proximal:
         said = fixed(self.learner, played.examples)
         estimate = self.settings.advantage_estimator()(self._decisions(played, said))
         examples = with_advantages(played.examples, said, estimate)
-        before = self.learner.optimizer.snapshot() if self.settings.farthest else None
+        before = self.learner.optimizer.snapshot() if self.settings.max_update_kl else None
         for places in self.settings.batches.drawn(len(examples), key):
             yield self.learner.update([examples[place] for place in places])
         self._note(played, said)
@@ -142,7 +155,7 @@ class Proximal:
         """Undo what was learnt if it went too far."""
         now = _figures(self.learner.fixed(examples).logprobs)
         moved = float((said.policy_logprobs - now).mean())
-        if moved <= self.settings.farthest:
+        if moved <= self.settings.max_update_kl:
             return False
         self.learner.optimizer.undo(before)
         return True
@@ -150,8 +163,8 @@ class Proximal:
     def _decisions(self, played: Played, said: Fixed) -> Decisions:
         """A row for each token; a decision's score stands at its last."""
         sizes = [len(example.taught) for example in played.examples]
-        charge = self.controller.charge(said.policy_logprobs, said.reference_logprobs)
-        terms = {"score": np.zeros(sum(sizes)), "kl": charge}
+        penalty = self.controller.penalty(said.policy_logprobs, said.reference_logprobs)
+        terms = {"score": np.zeros(sum(sizes)), "kl": penalty}
         terms["score"][np.cumsum(sizes) - 1] = self._scaled(np.asarray(played.scores, dtype=np.float64))
         turns = None if played.turns is None else np.repeat(np.asarray(played.turns), sizes)
         episodes = np.repeat(np.asarray(played.episodes), sizes)
@@ -163,7 +176,7 @@ class Proximal:
     def _note(self, played: Played, said: Fixed) -> None:
         count = len(played.examples)
         kl = float((said.policy_logprobs - said.reference_logprobs).sum()) / count
-        self.last = {"kl": kl, "kl_coefficient": self.controller.coefficient, "score": float(np.mean(played.scores))}
+        self.last = {"kl": kl, "kl_coef": self.controller.coefficient, "score": float(np.mean(played.scores))}
         self.controller.update(kl, count)
         self.learnt += 1
 

@@ -54,7 +54,7 @@ def unshaped(data: RunData) -> dict[int, float]:
 def _paid_unshaped(other: RunData, data: RunData, naive: Mapping[int, Any]) -> dict[int, float]:
     """What the seats of another run were paid, if it is such a run."""
     try:
-        same = all(other.settings.get(name) == data.settings.get(name) for name in ("game", "model", "start"))
+        same = all(other.settings.get(name) == data.settings.get(name) for name in ("game", "model", "target_policies"))
     except StratagemError:
         return {}
     seats, rows = _seats(other), rows_of(other)
@@ -71,4 +71,4 @@ def _seats(data: RunData) -> list[Any]:
 
 def _is_naive(seat: Any) -> bool:
     """Whether a seat learns after every episode."""
-    return isinstance(seat, dict) and seat.get("clock") == 1
+    return isinstance(seat, dict) and seat.get("update_every") == 1

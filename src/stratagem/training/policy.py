@@ -117,11 +117,11 @@ class TrainablePolicy:
 
         The optimizer moves a value head, too, at the learning rate without its scale.
         """
-        unpaced = () if value_head is None else value_head.parameters()
+        unscaled = () if value_head is None else value_head.parameters()
         self.learner = Learner(
             self.policy,
             loss,
-            Optimizer(self.weights, optimizer, num_steps, unpaced=unpaced),
+            Optimizer(self.weights, optimizer, num_steps, unscaled=unscaled),
             adapter=self.adapter,
             reference=reference,
             value_head=value_head,

@@ -39,7 +39,7 @@ def test_ten_times_fewer_tokens_are_computed_than_asked_for(tmp_path):
 def test_the_bonus_is_for_the_entropy_of_the_legal_labels(tmp_path):
     """ShapeLLM, A.5: renormalised over the two labels, while the policy is over the whole vocabulary."""
     entropy = {"start": 0.1, "steps": 2}
-    seats = {"naive": {"learner": "naive", "ppo": {"entropy": entropy}}, "other": {"learner": "tabular"}}
+    seats = {"naive": {"learner": "naive", "ppo": {"entropy_coef": entropy}}, "other": {"learner": "tabular"}}
     recipe = ShapingRecipe.read({"game": "ipd-shapellm(labels=(C, D), rounds=2)", "seats": seats})
     game, bases = make_game(recipe.game), bases_of(recipe, RunFolder(tmp_path / "run"))
     seat = Seating(recipe, game, bases).seats()["naive"]

@@ -24,7 +24,7 @@ def test_there_are_32_and_no_two_are_alike():
 )
 def test_the_best_answer_is_found(opponent, possible):
     """Defect against who never or always cooperates; cooperate with who answers in kind."""
-    seat = TabularSeat("t", Tabular(first=0.5), 1)
+    seat = TabularSeat("t", Tabular(initial_probability=0.5), 1)
     told = interests(GAME, {"t": seat, "other": Seat(make_player(opponent, GAME))}, 20, Key(0))
     assert list(told) == ["t"], "who does not learn has no interest here"
     assert told["t"]["possible"] == possible
@@ -35,8 +35,8 @@ def test_it_is_told_of_the_seat_that_it_sits_at():
     """Matching pennies against who always says heads: seat 1 wins by saying tails."""
     game = make_game("imp(rounds=6)")
     seats = {
-        "other": TabularSeat("o", Tabular(first=1.0 - 1e-12), 6),
-        "t": TabularSeat("t", Tabular(first=0.5), 1),
+        "other": TabularSeat("o", Tabular(initial_probability=1.0 - 1e-12), 6),
+        "t": TabularSeat("t", Tabular(initial_probability=0.5), 1),
     }
     told = interests(game, seats, 10, Key(1))
     assert told["t"]["possible"] == 1.0

@@ -23,7 +23,11 @@ from stratagem.runs.folder import RunFolder
 
 @pytest.fixture
 def seat(tmp_path):
-    naive = {"learner": "naive", "optimizer": {"learning_rate": 1e-3}, "pace": {"start": 0.0, "end": 1.0, "steps": 2}}
+    naive = {
+        "learner": "naive",
+        "optimizer": {"learning_rate": 1e-3},
+        "learning_rate_scale": {"start": 0.0, "end": 1.0, "steps": 2},
+    }
     game = "ipd-shapellm(labels=(C, D), rounds=2)"
     recipe = ShapingRecipe.read({"game": game, "seats": {"naive": naive, "other": {"learner": "tabular"}}})
     made = make_game(recipe.game)
@@ -46,7 +50,7 @@ def moved(seat, game, number):
 
 def test_its_pace_rises_by_how_often_it_learnt(seat):
     seat, game = seat
-    found = [(moved(seat, game, number), seat.policy.learner.optimizer.pace) for number in range(3)]
+    found = [(moved(seat, game, number), seat.policy.learner.optimizer.learning_rate_scale) for number in range(3)]
     assert [pace for _, pace in found] == [0.0, 0.5, 1.0]
     assert found[0][0] == 0.0 < found[1][0]
 
@@ -65,7 +69,7 @@ def test_a_seat_that_is_restored_goes_on_at_its_pace(seat, tmp_path):
     moved(seat, game, 1)
     seat.restore(state, tmp_path)
     moved(seat, game, 1)
-    assert seat.policy.learner.optimizer.pace == 0.5
+    assert seat.policy.learner.optimizer.learning_rate_scale == 0.5
     assert torch.isfinite(seat.policy.learner.value_head.weight).all()
 
 
@@ -84,7 +88,7 @@ def test_what_a_recovered_decision_brought_is_learnt_from_too(seat):
 def test_the_checks_look_at_every_step_of_a_batch(seat):
     """Of three steps the second is no number."""
     seat, game = seat
-    seat.settings = seat.settings.model_copy(update={"pace": Schedule(start=1.0, end=1.0)})
+    seat.settings = seat.settings.model_copy(update={"learning_rate_scale": Schedule(start=1.0, end=1.0)})
     sound = Report(loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1)
     learn = seat.proximal.learn
 

@@ -27,12 +27,22 @@ def test_seats_default_to_the_papers_settings():
     assert (naive.adapter.rank, naive.adapter.lora_alpha, naive.adapter.targets) == (2, 32.0, ("q_proj", "v_proj"))
     assert (naive.optimizer.learning_rate, naive.optimizer.max_grad_norm) == (1.41e-6, float("inf"))
     ppo = naive.ppo
-    assert (ppo.clip, ppo.value_clip, ppo.c_vf, ppo.gamma, ppo.lam) == (0.2, 0.2, 0.2, 1.0, 0.95)
-    assert (ppo.kl.start, ppo.kl.target, ppo.kl.horizon) == (0.2, 6.0, 10_000)
-    assert (ppo.batches.batch, ppo.batches.mini_batch, ppo.batches.epochs) == (100, 10, 1)
-    assert (naive.clock, naive.memory, naive.style) == (1, "last", "shapellm-state")
-    assert (shaper.clock, shaper.memory, shaper.style) == ("trial", "trial", "shapellm-occurrence")
-    assert (shaper.mode, shaper.temperature, shaper.ppo.c_vf) == ("single", 1.0, 1e-3)
+    assert (ppo.clip_range, ppo.clip_range_value, ppo.value_coef, ppo.discount, ppo.gae_lambda) == (
+        0.2,
+        0.2,
+        0.2,
+        1.0,
+        0.95,
+    )
+    assert (ppo.adaptive_kl.initial_kl_coef, ppo.adaptive_kl.target_kl, ppo.adaptive_kl.num_decisions) == (
+        0.2,
+        6.0,
+        10_000,
+    )
+    assert (ppo.batches.batch_size, ppo.batches.mini_batch_size, ppo.batches.epochs) == (100, 10, 1)
+    assert (naive.update_every, naive.memory, naive.style) == (1, "last", "shapellm-state")
+    assert (shaper.update_every, shaper.memory, shaper.style) == ("trial", "trial", "shapellm-occurrence")
+    assert (shaper.mode, shaper.temperature, shaper.ppo.value_coef) == ("single", 1.0, 1e-3)
 
 
 def test_who_has_a_value_head_may_learn_from_one_environment():
@@ -42,16 +52,19 @@ def test_who_has_a_value_head_may_learn_from_one_environment():
 def test_a_recipe_is_written_and_read_again(tmp_path):
     path = tmp_path / "one.toml"
     path.write_text(settings_toml(made(trials=7)))
-    again = read_any(path, {"seats.naive.ppo.lam": "1.0"})
+    again = read_any(path, {"seats.naive.ppo.gae_lambda": "1.0"})
     assert isinstance(again, ShapingRecipe)
-    assert (again.trials, again.seats["naive"].ppo.lam, again.seats["shaper"].ppo.lam) == (7, 1.0, 0.95)
+    assert (again.trials, again.seats["naive"].ppo.gae_lambda, again.seats["shaper"].ppo.gae_lambda) == (7, 1.0, 0.95)
     assert list(again.seats) == ["shaper", "naive"]
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"seats": {**TWO, "naive": {"learner": "naive", "clock": 2}}}, r"`seats.naive` learns every 2 .* the 5"),
+        (
+            {"seats": {**TWO, "naive": {"learner": "naive", "update_every": 2}}},
+            r"`seats.naive` learns every 2 .* the 5",
+        ),
         ({"seats": {**TWO, "naive": {"learner": "clever"}}}, "naive, shaper|'naive', 'shaper'"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "mode": "sing"}}}, "the modes are free"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "model": "api:x@http://localhost:1/v1"}}}, "behind a server"),
@@ -59,17 +72,26 @@ def test_a_recipe_is_written_and_read_again(tmp_path):
         ({"seats": {**TWO, "na/ive": {"learner": "naive"}}}, "cannot be called 'na/ive'"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "optimizer": {"schedule": "linear"}}}}, "a schedule"),
         ({"seats": {**TWO, "naive": {"learner": "tabular", "memory": "all"}}}, "memory"),
-        ({"model": "tiny+4bit", "start": [{"policy": "ipd-75"}]}, r"'tiny\+4bit' in 4 bits cannot be taught a `start`"),
-        ({"test": {"rounds": [20, 0]}}, r"test\.rounds\.1 cannot be 0: .* greater than or equal to 1"),
         (
-            {"start": [{"policy": "ipd-75"}], "seats": {"one": {"learner": "frozen", "model": "tiny"}}},
-            "A `start` teaches the base .* no seat is on one",
+            {"model": "tiny+4bit", "target_policies": [{"policy": "ipd-75"}]},
+            r"'tiny\+4bit' in 4 bits cannot be trained to `target_policies`",
+        ),
+        (
+            {"final_evaluation": {"rounds": [20, 0]}},
+            r"final_evaluation\.rounds\.1 cannot be 0: .* greater than or equal to 1",
+        ),
+        (
+            {"target_policies": [{"policy": "ipd-75"}], "seats": {"one": {"learner": "frozen", "model": "tiny"}}},
+            "`target_policies` train the base .* no seat is on one",
         ),
         ({"trials": 0}, "trials"),
         ({"environments": 1, "seats": {**TWO, "one": {"learner": "tabular"}}}, r"`seats.one` .*: take at least 2"),
         (
-            {"environments": 1, "seats": {**TWO, "naive": {"learner": "naive", "ppo": {"centre": "turn"}}}},
-            r"`seats.naive` learns from how `environments` differ .*centre.*: take at least 2",
+            {
+                "environments": 1,
+                "seats": {**TWO, "naive": {"learner": "naive", "ppo": {"advantage_mean_over": "turn"}}},
+            },
+            r"`seats.naive` learns from how `environments` differ .*advantage_mean_over.*: take at least 2",
         ),
     ],
 )
@@ -126,24 +148,24 @@ def test_the_papers_rates_stand_in_the_recipes_for_its_model():
     """ShapeLLM, Tables 9 and 12, footnote 7."""
     made = read_any(RECIPES / "shapellm/gemma/imp-25-shaper.toml")
     shaper, naive = made.seats["shaper"], made.seats["naive"]
-    assert (shaper.optimizer.learning_rate, shaper.ppo.c_vf, shaper.ppo.clip) == (6.41e-7, 1e-3, 0.2)
-    assert (naive.optimizer.learning_rate, naive.ppo.c_vf) == (1.41e-7, 0.05)
+    assert (shaper.optimizer.learning_rate, shaper.ppo.value_coef, shaper.ppo.clip_range) == (6.41e-7, 1e-3, 0.2)
+    assert (naive.optimizer.learning_rate, naive.ppo.value_coef) == (1.41e-7, 0.05)
     assert made.game == "imp(labels=(N, M))"
-    assert made.test.rounds == (20, 50, 100)
+    assert made.final_evaluation.rounds == (20, 50, 100)
     switched = read_any(RECIPES / "shapellm/gemma/icg-switched.toml").seats["shaper"].ppo
-    assert [switched.entropy.at(step) for step in (0, 25)] == [0.7, 0.0]
+    assert [switched.entropy_coef.at(step) for step in (0, 25)] == [0.7, 0.0]
 
 
 def test_what_learners_have_in_common_is_said_once():
-    usual = {"naive": {"ppo": {"lam": 1.0}, "optimizer": {"learning_rate": 1e-3}}}
+    usual = {"naive": {"ppo": {"gae_lambda": 1.0}, "optimizer": {"learning_rate": 1e-3}}}
     seats = {**TWO, "naive": {"learner": "naive", "optimizer": {"learning_rate": 1e-2}}}
-    made = ShapingRecipe.read({"seats": seats, "usual": usual})
-    assert (made.seats["naive"].ppo.lam, made.seats["naive"].optimizer.learning_rate) == (1.0, 1e-2)
-    assert made.seats["shaper"].ppo.lam == 0.95
+    made = ShapingRecipe.read({"seats": seats, "defaults": usual})
+    assert (made.seats["naive"].ppo.gae_lambda, made.seats["naive"].optimizer.learning_rate) == (1.0, 1e-2)
+    assert made.seats["shaper"].ppo.gae_lambda == 0.95
     with pytest.raises(BadParameter, match="clever"):
-        ShapingRecipe.read({"seats": TWO, "usual": {"clever": {}}})
-    with pytest.raises(BadParameter, match=r"as \[usual.naive\]"):
-        ShapingRecipe.read({"seats": TWO, "usual": {"naive": 3}})
+        ShapingRecipe.read({"seats": TWO, "defaults": {"clever": {}}})
+    with pytest.raises(BadParameter, match=r"as \[defaults.naive\]"):
+        ShapingRecipe.read({"seats": TWO, "defaults": {"naive": 3}})
 
 
 @pytest.mark.parametrize(
@@ -151,7 +173,10 @@ def test_what_learners_have_in_common_is_said_once():
     [
         ({"naive": {"learner": "tabular", "rat": 3}}, "no setting seats.naive.rat: there are memory, style, learner"),
         ({"naive": {"learner": "naive", "ppo": {"lamb": 1}}}, "no setting seats.naive.ppo.lamb: there are clip"),
-        ({"naive": {"learner": "naive", "ppo": {"lam": 2}}}, "The setting seats.naive.ppo.lam cannot be 2"),
+        (
+            {"naive": {"learner": "naive", "ppo": {"gae_lambda": 2}}},
+            "The setting seats.naive.ppo.gae_lambda cannot be 2",
+        ),
         ({"naive": {"learner": "scripted"}}, "The setting seats.naive.player must be given"),
     ],
 )
@@ -168,11 +193,39 @@ def test_a_recipe_without_seats_lacks_them():
 def test_a_table_that_tells_a_part_leaves_the_rest_as_the_kind_has_it():
     """trl bounds no gradient, and a shaper's value loss counts less than a naive one's (Tables 7 and 8)."""
     seats = {
-        "shaper": {"learner": "shaper", "optimizer": {"learning_rate": 1e-7}, "ppo": {"batches": {"mini_batch": 5}}},
+        "shaper": {
+            "learner": "shaper",
+            "optimizer": {"learning_rate": 1e-7},
+            "ppo": {"batches": {"mini_batch_size": 5}},
+        },
         "naive": {"learner": "naive", "optimizer": {"learning_rate": 1e-6}, "adapter": {"lora_alpha": 16.0}},
     }
     made = ShapingRecipe.read({"seats": seats}).seats
     assert [seat.optimizer.max_grad_norm for seat in made.values()] == [math.inf, math.inf]
-    assert [seat.ppo.c_vf for seat in made.values()] == [1e-3, 0.2]
-    assert [made["shaper"].ppo.batches.mini_batch, made["shaper"].ppo.batches.batch] == [5, 100]
+    assert [seat.ppo.value_coef for seat in made.values()] == [1e-3, 0.2]
+    assert [made["shaper"].ppo.batches.mini_batch_size, made["shaper"].ppo.batches.batch_size] == [5, 100]
     assert (made["naive"].adapter.rank, made["naive"].adapter.lora_alpha) == (2, 16.0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "old", "new"),
+    [
+        ({"usual": {"naive": {}}}, "usual", "defaults"),
+        ({"start": []}, "start", "target_policies"),
+        (
+            {"seats": {**TWO, "naive": {"learner": "naive", "clock": 1}}},
+            "seats.naive.clock",
+            "seats.naive.update_every",
+        ),
+        ({"seats": {"t": {"learner": "tabular", "rate": 2.0}}}, "seats.t.rate", "seats.t.learning_rate"),
+        (
+            {"seats": {"t": {"learner": "naive", "ppo": {"kl": {}}}}},
+            "seats.t.ppo.kl",
+            "seats.t.ppo.adaptive_kl",
+        ),
+    ],
+)
+def test_replaced_key_is_told_its_new_name(changes, old, new):
+    with pytest.raises(BadParameter) as refused:
+        ShapingRecipe.read(changes | {"seats": changes.get("seats", TWO)})
+    assert str(refused.value) == f"There is no setting {old} any more: write {new}."

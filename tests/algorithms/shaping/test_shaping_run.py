@@ -28,14 +28,14 @@ RECIPE = ShapingRecipe.read(
         "episodes": 2,
         "checkpoint_every": 2,
         "record_every": 2,
-        "test": {"games": 3, "rounds": [2, 4]},
-        "start": [{"policy": "ipd-cooperative", "seat": 0}],
+        "final_evaluation": {"episodes": 3, "rounds": [2, 4]},
+        "target_policies": [{"policy": "ipd-cooperative", "seat": 0}],
         "kl_sft": {"num_examples": 10, "epochs": 40, "batch_size": 10},
         "seats": {
             "shaper": {
                 "learner": "shaper",
                 "optimizer": {"learning_rate": 1e-3, "max_grad_norm": float("inf")},
-                "ppo": {"entropy": ENTROPY, "batches": {"batch": 6, "mini_batch": 3}},
+                "ppo": {"entropy_coef": ENTROPY, "batches": {"batch_size": 6, "mini_batch_size": 3}},
             },
             "naive": {"learner": "naive", "optimizer": {"learning_rate": 1e-3, "max_grad_norm": float("inf")}},
         },
@@ -166,8 +166,8 @@ def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
         "shaper": {"learner": "shaper", "mode": "direct"},
         "naive": {"learner": "naive", "mode": "direct", "model": "tiny-qwen"},
     }
-    changes = {"trials": 2, "checkpoint_every": 1, "record_every": 1, "start": [], "seats": seats}
-    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "test": {"games": 2}})
+    changes = {"trials": 2, "checkpoint_every": 1, "record_every": 1, "target_policies": [], "seats": seats}
+    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "final_evaluation": {"episodes": 2}})
     run = begun(tmp_path / "two", recipe)
 
     def plug(step, steps, seen):
@@ -185,7 +185,9 @@ def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
 
     frozen = {"learner": "frozen", "model": f"run:{whole.path}@last/shaper", "style": "shapellm-occurrence"}
     seats = {"still": {**frozen, "memory": "trial"}, "table": {"learner": "tabular"}}
-    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "trials": 1, "seats": seats, "test": {"games": 2}})
+    recipe = ShapingRecipe.read(
+        {**RECIPE.model_dump(), **changes, "trials": 1, "seats": seats, "final_evaluation": {"episodes": 2}}
+    )
     last = begun(tmp_path / "still", recipe)
     ShapingAlgorithm(recipe, last).train()
     assert curves(last)["table/pay"][0] == [1]
@@ -198,7 +200,7 @@ def test_a_model_with_an_adapter_is_no_base(tmp_path, whole):
     table = {"learner": "tabular"}
     on_it = {"seats": {"naive": {"learner": "naive", "model": learnt}, "table": table}}
     for changes in (on_it, {"model": learnt, "seats": {"still": {"learner": "frozen"}, "table": table}}):
-        recipe = ShapingRecipe.read({**RECIPE.model_dump(), "start": [], **changes})
+        recipe = ShapingRecipe.read({**RECIPE.model_dump(), "target_policies": [], **changes})
         with pytest.raises(BadParameter, match=r"is a model with an adapter, .*: name such a base, as run:PATH@start"):
             ShapingAlgorithm(recipe, RunFolder(tmp_path / "run"))
 
@@ -206,7 +208,7 @@ def test_a_model_with_an_adapter_is_no_base(tmp_path, whole):
 def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
     """Both name tiny; only the learner begins with the policy that the start teaches."""
     seats = {"naive": {"learner": "naive"}, "still": {"learner": "frozen", "model": "tiny"}}
-    changes = {"trials": 1, "episodes": 1, "seats": seats, "test": {"games": 1}}
+    changes = {"trials": 1, "episodes": 1, "seats": seats, "final_evaluation": {"episodes": 1}}
     recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes})
     run = begun(tmp_path / "run", recipe)
     ShapingAlgorithm(recipe, run).train()
@@ -219,7 +221,13 @@ def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
 
 def test_a_start_is_held_as_the_model_that_was_taught(tmp_path):
     seats = {"naive": {"learner": "naive"}, "table": {"learner": "tabular"}}
-    changes = {"model": "tiny+dtype=bf16", "trials": 1, "episodes": 1, "seats": seats, "test": {"games": 1}}
+    changes = {
+        "model": "tiny+dtype=bf16",
+        "trials": 1,
+        "episodes": 1,
+        "seats": seats,
+        "final_evaluation": {"episodes": 1},
+    }
     recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "kl_sft": {"num_examples": 5, "epochs": 1}})
     run = begun(tmp_path / "run", recipe)
     trainer = ShapingAlgorithm(recipe, run)

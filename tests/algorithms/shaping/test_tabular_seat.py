@@ -28,23 +28,23 @@ def first_of(seat, game=GAME):
 
 
 def test_a_row_begins_as_it_is_told():
-    seat = TabularSeat("t", Tabular(first=0.8), 1)
+    seat = TabularSeat("t", Tabular(initial_probability=0.8), 1)
     assert first_of(seat) == pytest.approx(0.8)
 
 
 def test_five_rows_may_begin_with_five_odds():
     """Before anything was played, and after each joint action, its own part first."""
-    seat = TabularSeat("t", Tabular(first=(0.5, 0.9, 0.2, 0.8, 0.1)), 1)
+    seat = TabularSeat("t", Tabular(initial_probability=(0.5, 0.9, 0.2, 0.8, 0.1)), 1)
     found = [seat.table.policy(view)["C"] for view in situations(GAME, 1).values()]
     assert found == pytest.approx([0.5, 0.9, 0.2, 0.8, 0.1])
-    elsewhere = TabularSeat("t", Tabular(first=(0.5,) * 5, style="plain"), 1)
+    elsewhere = TabularSeat("t", Tabular(initial_probability=(0.5,) * 5, style="plain"), 1)
     with pytest.raises(BadParameter, match="repeated games of two actions"):
         elsewhere.table.policy(make_game("auction").start(Key(0)).view(0))
 
 
 def test_a_step_is_the_score_function_estimate_of_the_mean_return():
     """By hand, for games of one round against a defector, who pays cooperation 0 and defection 1."""
-    seat = TabularSeat("t", Tabular(first=0.6, rate=2.0), 1)
+    seat = TabularSeat("t", Tabular(initial_probability=0.6, learning_rate=2.0), 1)
     match = Match(ONE, [seat.player, make_player("ipd/AlwaysDefect", ONE)])
     episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(30))
     share = sum(lesson.decision.action == "C" for lesson in lessons([episodes], 0)) / 30
@@ -62,7 +62,7 @@ def test_among_n_environments_a_step_is_shorter_by_one_in_n():
     """Against a defector, cooperation pays 0 and defection 1: by hand, over all that two environments may play."""
     mean = 0.0
     for played_by in product("CD", repeat=2):
-        seat = TabularSeat("t", Tabular(first=0.6), 1)
+        seat = TabularSeat("t", Tabular(initial_probability=0.6), 1)
         pairs = [
             Match(ONE, [make_player(PLAYS[action], ONE), make_player("ipd/AlwaysDefect", ONE)]) for action in played_by
         ]
@@ -76,7 +76,7 @@ def test_among_n_environments_a_step_is_shorter_by_one_in_n():
 
 @pytest.mark.parametrize("opponent", ["ipd/AlwaysCooperate", "ipd/AlwaysDefect"])
 def test_it_learns_to_defect_where_that_pays(opponent):
-    seat = TabularSeat("t", Tabular(rate=4.0), 1)
+    seat = TabularSeat("t", Tabular(learning_rate=4.0), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player(opponent, GAME))}, 5, 5, Key(0))
     for number in range(8):
         run_trial(trials, number)
@@ -85,7 +85,7 @@ def test_it_learns_to_defect_where_that_pays(opponent):
 
 def test_it_learns_to_cooperate_with_tit_for_tat():
     """Over twenty rounds cooperation brings 3 a round, defection hardly more than 1."""
-    seat = TabularSeat("t", Tabular(rate=4.0, first=0.7), 1)
+    seat = TabularSeat("t", Tabular(learning_rate=4.0, initial_probability=0.7), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 5, 5, Key(1))
     for number in range(12):
         last = run_trial(trials, number)
@@ -94,10 +94,10 @@ def test_it_learns_to_cooperate_with_tit_for_tat():
 
 
 def test_a_table_goes_on_from_its_state(tmp_path):
-    seat = TabularSeat("t", Tabular(rate=4.0), 1)
+    seat = TabularSeat("t", Tabular(learning_rate=4.0), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1))
     run_trial(trials, 0)
-    again = TabularSeat("t", Tabular(rate=4.0), 1)
+    again = TabularSeat("t", Tabular(learning_rate=4.0), 1)
     again.restore(seat.state(), tmp_path)
     run_trial(trials, 1)
     run_trial(Trials(GAME, {"t": again, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1)), 1)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from stratagem.algorithms.shaping.figures import paid, visited
-from stratagem.algorithms.shaping.recipe import FinalGames
+from stratagem.algorithms.shaping.recipe import FinalEvaluationSettings
 from stratagem.algorithms.shaping.seat import Seat
 from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
@@ -16,14 +16,14 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import played
 
 
-def tested(game: Game[Any], seats: Mapping[str, Seat], settings: FinalGames, key: Key) -> list[Json]:
+def tested(game: Game[Any], seats: Mapping[str, Seat], settings: FinalEvaluationSettings, key: Key) -> list[Json]:
     """A row for each length: pay a step by seat with its standard error over games, null actions, joint actions."""
     return [
-        _row(one, seats, settings.games, key.at("rounds", one.spec.rounds or 0)) for one in _lengths(game, settings)
+        _row(one, seats, settings.episodes, key.at("rounds", one.spec.rounds or 0)) for one in _lengths(game, settings)
     ]
 
 
-def _lengths(game: Game[Any], settings: FinalGames) -> list[Game[Any]]:
+def _lengths(game: Game[Any], settings: FinalEvaluationSettings) -> list[Game[Any]]:
     """The game at every length, or as it is."""
     if settings.rounds and hasattr(game, "rounds"):
         return [replace(cast("Any", game), rounds=rounds) for rounds in settings.rounds]

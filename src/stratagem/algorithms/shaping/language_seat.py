@@ -59,18 +59,19 @@ class LanguageSeat(Seat):
             turns=coded(lesson.turn for lesson, _ in found)[0].tolist(),
         )
         optimizer = self.policy.learner.optimizer
-        optimizer.pace = self.settings.pace.at(self.proximal.learnt)
+        optimizer.learning_rate_scale = self.settings.learning_rate_scale.at(self.proximal.learnt)
         reports = list(self.proximal.learn(played, data.key))
         self.policy.publish()
         metrics = step_metrics(reports) | self._metrics(played.examples, reports)
-        if optimizer.pace and not self.proximal.last.get("undone"):  # standing still is then what was asked for
+        frozen = not optimizer.learning_rate_scale or self.proximal.last.get("undone")
+        if not frozen:  # a frozen policy stands still on purpose
             found_by = self.policy.monitor.check_steps(self.policy.learner, reports)
             metrics |= {f"checks/{check}": 1.0 for check in found_by}
         return metrics
 
     def _examples(self, found: Sequence[tuple[Lesson, Example]]) -> list[Example]:
         """What the replies teach; where anything may be said, entropy is that of the legal actions."""
-        if self.settings.mode != "single" or not self.settings.ppo.entropy.at(self.proximal.learnt):
+        if self.settings.mode != "single" or not self.settings.ppo.entropy_coef.at(self.proximal.learnt):
             return [example for _, example in found]
         sets = _legal(self.policy.player.speaker, [lesson for lesson, _ in found])
         return [replace(example, entropy_over=(some,)) for (_, example), some in zip(found, sets, strict=True)]
@@ -78,7 +79,7 @@ class LanguageSeat(Seat):
     def _metrics(self, examples: Sequence[Example], reports: Sequence[Report]) -> Metrics:
         """Metrics of the whole update, beside those of its steps."""
         last = self.proximal.last
-        metrics = {name: last[name] for name in ("kl", "kl_coefficient", "score", "undone") if name in last}
+        metrics = {name: last[name] for name in ("kl", "kl_coef", "score", "undone") if name in last}
         asked = sum(len(read(example)) for example in examples)
         counted = {"num_examples": len(examples), "num_asked": asked, "num_read": sum(one.num_read for one in reports)}
         return metrics | {name: float(count) for name, count in counted.items()}

@@ -1,10 +1,10 @@
-"""A recipe for learners with clocks of their own: the game, who sits where, and how long a trial is."""
+"""Recipe for ShapeLLM: the game, the seats, and the length of a trial."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -20,58 +20,66 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _TAKEN = "lora_"
 
 
-class FinalGames(FiniteSettings):
-    """What is played when all is learnt, without learning."""
+class FinalEvaluationSettings(FiniteSettings):
+    """Final evaluation: games after training, without learning."""
 
-    games: int = Field(default=100, ge=1)
-    """How many games of each length."""
+    replaced: ClassVar[Mapping[str, str]] = {"games": "episodes"}
+
+    episodes: int = Field(default=100, ge=1)
+    """Number of episodes of each length."""
     rounds: tuple[Annotated[int, Field(ge=1)], ...] = ()
-    """How long they are, for a game that says how many rounds it has; without any they are as long as an episode."""
+    """Lengths in rounds, for games with that parameter; without any, the length of a training episode."""
 
 
 class ShapingRecipe(AnyRecipe):
     """Trials of several environments side by side, each of several episodes one after the other."""
 
+    replaced: ClassVar[Mapping[str, str]] = {
+        "start": "target_policies",
+        "test": "final_evaluation",
+        "usual": "defaults",
+    }
+
     algorithm: Literal["shaping"] = "shaping"
-    """By which algorithm it learns."""
+    """Name of the algorithm."""
     game: str = "ipd-shapellm"
-    """What is played."""
+    """Game of all episodes."""
     model: str = "tiny"
-    """The base of every seat that names none."""
+    """Base model of every seat that names none."""
     seats: dict[str, SeatSettings] = Field(min_length=1)
-    """Who sits where, by names of your own, in the order of the seats."""
+    """Seats by names of your own, in the order of the game's seats."""
     trials: int = Field(default=300, ge=1)
-    """How many trials are played; nobody forgets between two."""
+    """Number of trials; all learners keep what they learnt between two."""
     environments: int = Field(default=5, ge=1)
-    """How many games are played side by side."""
+    """Number of parallel environments."""
     episodes: int = Field(default=5, ge=1)
-    """How many each plays one after the other; a game's own `rounds` is the length of one."""
-    start: tuple[TargetPolicy, ...] = ()
-    """What the base is taught to begin with, before there is any learner; without it, it stays as it is."""
+    """Number of successive episodes of an environment in a trial; a game's own `rounds` is the length of one."""
+    target_policies: tuple[TargetPolicy, ...] = ()
+    """Initial policies, to which the base is trained before there is any learner; without any the base is unchanged."""
     kl_sft: KLSFTSettings = KLSFTSettings()
-    """How it is taught that."""
+    """Training of the base to its target policies."""
     checkpoint_every: int = Field(default=10, ge=1)
-    """Trials between two checkpoints."""
+    """Number of trials between two checkpoints."""
     record_every: int = Field(default=10, ge=1)
-    """Every so many trials what was played is kept."""
-    test: FinalGames = FinalGames()
-    """What is played at the end."""
+    """Number of trials between two that are recorded."""
+    final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
+    """Evaluation after the last trial."""
 
     @model_validator(mode="before")
     @classmethod
     def _as_usual(cls, data: Any) -> Any:
-        """A file may say under `usual` what its naive learners, or its shapers, have in common; a seat's own counts."""
-        if not isinstance(data, Mapping) or "usual" not in data:
+        """Lay each seat over the `defaults` of its kind of learner, such as [defaults.naive]."""
+        if not isinstance(data, Mapping) or "defaults" not in data:
             return data
-        usual, seats = data["usual"], data.get("seats", {})
+        usual, seats = data["defaults"], data.get("seats", {})
         if not _is_tables(usual) or not _is_tables(seats):
             raise ValueError(
-                "`usual` has a table for a kind of learner, as [usual.naive], and `seats` one for each seat"
+                "`defaults` has a table for a kind of learner, as [defaults.naive], and `seats` one for each seat"
             )
         if unknown := set(usual) - set(_KINDS):
-            raise ValueError(f"`usual` tells of {', '.join(sorted(unknown))}, and there are {', '.join(_KINDS)}")
+            raise ValueError(f"`defaults` has {', '.join(sorted(unknown))}, and there are {', '.join(_KINDS)}")
         whole = {name: over(usual.get(str(seat.get("learner")), {}), seat) for name, seat in seats.items()}
-        return {**{name: value for name, value in data.items() if name != "usual"}, "seats": whole}
+        return {**{name: value for name, value in data.items() if name != "defaults"}, "seats": whole}
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -81,28 +89,30 @@ class ShapingRecipe(AnyRecipe):
                     f"a seat cannot be called {name!r}: take letters, digits, - and _, a letter first, no part of lora_"
                 )
             if isinstance(seat, Learns | Tabular):
-                self._check_clock(name, episodes_between(seat.clock, self.episodes))
+                self._check_clock(name, episodes_between(seat.update_every, self.episodes))
                 self._check_compared(name, seat)
             if isinstance(seat, Learns):
                 self._check_learner(name, seat)
-        if self.start and not self.bases:
-            raise ValueError("a `start` teaches the base of seats that learn, and no seat is on one: leave it out")
-        if self.start and (held := [text for text in self.bases if parse_model(text).four_bit]):
-            raise ValueError(f"{held[0]!r} in 4 bits cannot be taught a `start`: leave `start` out, or +4bit")
+        if self.target_policies and not self.bases:
+            raise ValueError(
+                "`target_policies` train the base of seats that learn, and no seat is on one: leave them out"
+            )
+        if self.target_policies and (held := [text for text in self.bases if parse_model(text).four_bit]):
+            raise ValueError(f"{held[0]!r} in 4 bits cannot be trained to `target_policies`: leave them out, or +4bit")
         return self
 
     def _check_clock(self, name: str, between: int) -> None:
         if self.episodes % between:
             raise ValueError(
                 f"`seats.{name}` learns every {between} episodes, which do not divide the {self.episodes} of a trial: "
-                'take a `clock` that does, or "trial"'
+                'take an `update_every` that does, or "trial"'
             )
 
     def _check_compared(self, name: str, seat: Learns | Tabular) -> None:
         """A return that is compared with the mean over one environment is compared with itself."""
-        centred = isinstance(seat, Tabular) or seat.ppo.centre == "turn"
+        centred = isinstance(seat, Tabular) or seat.ppo.advantage_mean_over == "turn"
         if centred and self.environments == 1:
-            how = 'learner = "tabular"' if isinstance(seat, Tabular) else 'ppo.centre = "turn"'
+            how = 'learner = "tabular"' if isinstance(seat, Tabular) else 'ppo.advantage_mean_over = "turn"'
             raise ValueError(
                 f"`seats.{name}` learns from how `environments` differ (`{how}`), and one alone teaches it nothing: "
                 "take at least 2"
@@ -114,7 +124,7 @@ class ShapingRecipe(AnyRecipe):
         if seat.optimizer.schedule != "constant" or seat.optimizer.warmup_ratio:
             raise ValueError(
                 f"`seats.{name}.optimizer` cannot have a schedule, as how many steps are taken depends on what is "
-                "played: its `pace` goes by how often it learns"
+                "played: its `learning_rate_scale` goes by how often it learns"
             )
         if ref.kind == "api":
             raise ValueError(f"`seats.{name}` learns, and a model behind a server has no weights here: name another")
@@ -124,9 +134,9 @@ class ShapingRecipe(AnyRecipe):
     @property
     def sft_steps(self) -> int:
         """Steps of KL-SFT, of all bases together."""
-        if not self.start:
+        if not self.target_policies:
             return 0
-        one = KLSFTRecipe(target_policies=self.start, kl_sft=self.kl_sft)
+        one = KLSFTRecipe(target_policies=self.target_policies, kl_sft=self.kl_sft)
         return one.steps * len(self.bases)
 
     @property

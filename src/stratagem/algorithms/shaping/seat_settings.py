@@ -21,8 +21,8 @@ from stratagem.settings import FiniteSettings
 from stratagem.training.recipe_file import ModeName, over
 from stratagem.training.sft import AdapterSettings
 
-Clock = Annotated[int, Field(ge=1)] | Literal["trial"]
-"""After so many episodes, or once a trial."""
+UpdateEvery = Annotated[int, Field(ge=1)] | Literal["trial"]
+"""Number of episodes, or once a trial."""
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 TRL_RATE = 1.41e-6
 """trl's, which ShapeLLM trains naive learners with (Table 7)."""
@@ -30,12 +30,12 @@ RANK_TWO = AdapterSettings(rank=2, targets=("q_proj", "v_proj"))
 
 
 class Remembers(FiniteSettings):
-    """A seat that is told of the game in words."""
+    """Seat with a prompt and a memory."""
 
     memory: str = "last"
-    """What it remembers: none, last, episode or trial."""
+    """Memory: none, last, episode or trial."""
     style: str = "shapellm-state"
-    """How a turn is put in words, which must go with the memory."""
+    """Prompt style, which must fit the memory."""
 
     @field_validator("memory")
     @classmethod
@@ -51,7 +51,7 @@ class Remembers(FiniteSettings):
 
 
 class Speaks(Remembers):
-    """A language model at a seat."""
+    """Language model at a seat."""
 
     replaced: ClassVar[Mapping[str, str]] = {"max_new": "max_new_tokens"}
 
@@ -60,28 +60,28 @@ class Speaks(Remembers):
     mode: ModeName = "single"
     """How it comes to its action; in single it says one token of its whole vocabulary, and may say nothing legal."""
     temperature: float = Field(default=1.0, gt=0.0)
-    """At which it is drawn."""
+    """Sampling temperature."""
     max_new_tokens: int = Field(default=256, ge=1)
     """Maximum number of tokens of a reply."""
 
 
 class Learns(Speaks):
-    """A language model that learns by proximal policy optimization, as an adapter of its own."""
+    """Language model that learns by PPO, with an adapter of its own."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer"}
+    replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer", "pace": "learning_rate_scale"}
 
     adapter: AdapterSettings = RANK_TWO
-    """The adapter."""
+    """LoRA adapter."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=TRL_RATE, max_grad_norm=float("inf"))
-    """How the adapter and the value head are moved."""
-    pace: Schedule = Schedule(start=1.0, end=1.0)
-    """The share of its rate at which the adapter is moved, by how often it learnt before; not the value head."""
+    """Optimizer of the adapter and the value head."""
+    learning_rate_scale: Schedule = Schedule(start=1.0, end=1.0)
+    """Factor of the adapter's learning rate, as a schedule over updates; the value head is not scaled."""
     ppo: PPOSettings = PPOSettings()
-    """How a batch of play is learnt from."""
+    """Settings of PPO."""
     value_scale: float = Field(default=1.0, gt=0.0)
-    """How far one step moves the value head, against trl's; a small model's hidden states move it little."""
+    """Step size of the value head, relative to trl's; the hidden states of a small model move it little."""
     reward: Literal["own", "sum"] = "own"
-    """What it learns to raise: its own payoff, or what all seats are paid together (ShapeLLM, footnote 5)."""
+    """Reward: its own payoff, or the sum over all seats (ShapeLLM, footnote 5)."""
 
     @model_validator(mode="before")
     @classmethod
@@ -95,66 +95,77 @@ class Learns(Speaks):
 
 
 class Naive(Learns):
-    """Learns after every episode, and takes the others for a part of the world."""
+    """Naive learner: updates after every episode, and treats the others as part of the environment."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"clock": "update_every"}
 
     learner: Literal["naive"] = "naive"
-    """Who sits there."""
-    clock: Clock = 1
-    """After how many episodes it learns, and over how many an action is credited."""
+    """Kind of learner."""
+    update_every: UpdateEvery = 1
+    """Episodes between two updates, and over which returns are summed: a number, or "trial"."""
 
 
 class Shaper(Learns):
-    """Learns once a trial, and is paid for what the others learn meanwhile."""
+    """Shaper: updates once a trial, so its return includes the effects of the others' updates."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"clock": "update_every"}
 
     learner: Literal["shaper"] = "shaper"
-    """Who sits there."""
-    clock: Clock = "trial"
-    """After how many episodes it learns, and over how many an action is credited."""
+    """Kind of learner."""
+    update_every: UpdateEvery = "trial"
+    """Episodes between two updates, and over which returns are summed: a number, or "trial"."""
     memory: str = "trial"
-    """What it remembers: none, last, episode or trial."""
+    """Memory: none, last, episode or trial."""
     style: str = "shapellm-occurrence"
-    """How a turn is put in words, which must go with the memory."""
+    """Prompt style, which must fit the memory."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=TRL_RATE / 10, max_grad_norm=float("inf"))
-    """How the adapter and the value head are moved."""
-    ppo: PPOSettings = PPOSettings(c_vf=1e-3)
-    """How a batch of play is learnt from."""
+    """Optimizer of the adapter and the value head."""
+    ppo: PPOSettings = PPOSettings(value_coef=1e-3)
+    """Settings of PPO."""
 
 
 class Frozen(Speaks):
-    """A model that does not learn."""
+    """Language model that does not learn."""
 
     learner: Literal["frozen"] = "frozen"
-    """Who sits there."""
+    """Kind of learner."""
 
 
 class Scripted(FiniteSettings):
-    """A player by name."""
+    """Player by name."""
 
     learner: Literal["scripted"] = "scripted"
-    """Who sits there."""
+    """Kind of learner."""
     player: str
-    """As `stratagem players` names them."""
+    """Player, as `stratagem players` names it."""
 
 
 class Tabular(Remembers):
-    """A table with a row for each thing that the seat may be told, learnt by the policy gradient; no model."""
+    """Tabular policy with a row for each prompt, trained by the policy gradient; no model."""
+
+    replaced: ClassVar[Mapping[str, str]] = {
+        "clock": "update_every",
+        "rate": "learning_rate",
+        "first": "initial_probability",
+        "gamma": "discount",
+    }
 
     learner: Literal["tabular"] = "tabular"
-    """Who sits there."""
-    clock: Clock = 1
-    """After how many episodes it learns, and over how many an action is credited."""
-    rate: float = Field(default=1.0, gt=0.0)
-    """How far a logit is moved along the gradient of the mean return of an episode."""
-    first: Share | tuple[Share, Share, Share, Share, Share] = 0.5
-    """How likely the first action is at first, in every row; the others share the rest. Five numbers are for before
-    anything was played and after each joint action, as in the tables of first policies."""
-    gamma: float = Field(default=1.0, ge=0.0, le=1.0)
-    """What the next step's worth counts in this one's."""
+    """Kind of learner."""
+    update_every: UpdateEvery = 1
+    """Episodes between two updates, and over which returns are summed: a number, or "trial"."""
+    learning_rate: float = Field(default=1.0, gt=0.0)
+    """Step size of a logit along the gradient of the mean return of an episode."""
+    initial_probability: Share | tuple[Share, Share, Share, Share, Share] = 0.5
+    """Initial probability of the first action, in every row; the other actions share the rest. Five numbers are for
+    the first round and after each joint action, as in the tables of target policies."""
+    discount: float = Field(default=1.0, ge=0.0, le=1.0)
+    """Discount factor gamma."""
 
 
 SeatSettings = Annotated[Naive | Shaper | Frozen | Scripted | Tabular, Field(discriminator="learner")]
 
 
-def episodes_between(clock: Clock, episodes: int) -> int:
+def episodes_between(update_every: UpdateEvery, episodes: int) -> int:
     """How many episodes lie between two updates, in a trial of so many."""
-    return episodes if clock == "trial" else clock
+    return episodes if update_every == "trial" else update_every

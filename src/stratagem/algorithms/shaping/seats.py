@@ -46,7 +46,7 @@ def check_seats(recipe: ShapingRecipe, game: Game[Any]) -> None:
                 check_memory(seat.memory, make_style(seat.style), game)
                 make_style(seat.style).messages(game.start(Key(0)).view(slot))
             if isinstance(seat, Tabular):
-                TabularLearner(make_style(seat.style), seat.first).row(game.start(Key(0)).view(slot))
+                TabularLearner(make_style(seat.style), seat.initial_probability).row(game.start(Key(0)).view(slot))
             if isinstance(seat, Scripted):
                 make_player(seat.player, game)
         except BadParameter as error:
@@ -92,7 +92,7 @@ class Seating:
             return Seat(make_player(seat.player, self.game))
         if isinstance(seat, Frozen):
             return Seat(self._frozen(name, seat), seat.memory)
-        every = episodes_between(seat.clock, self.recipe.episodes)
+        every = episodes_between(seat.update_every, self.recipe.episodes)
         if isinstance(seat, Tabular):
             return TabularSeat(name, seat, every)
         return self._learning(name, seat, every)

@@ -78,7 +78,7 @@ class TabularSeat(Seat):
     def __init__(self, name: str, settings: Tabular, every: int) -> None:
         """`every` so many episodes it learns."""
         self.settings = settings
-        self.table = TabularLearner(make_style(settings.style), settings.first, name)
+        self.table = TabularLearner(make_style(settings.style), settings.initial_probability, name)
         super().__init__(self.table, settings.memory, every)
 
     def update(self, data: Play) -> Metrics:
@@ -100,7 +100,7 @@ class TabularSeat(Seat):
                 slope[action] += advantage * ((action == lesson.decision.action) - mix[action])
         for name, row in rows.items():
             for action in row:
-                row[action] += self.settings.rate * gradient[name][action] / len(found)
+                row[action] += self.settings.learning_rate * gradient[name][action] / len(found)
         return {"score": math.fsum(lesson.reward for lesson in found) / len(found)}
 
     def _advantages(self, found: Sequence[Lesson]) -> list[float]:
@@ -109,7 +109,7 @@ class TabularSeat(Seat):
         returns = [0.0] * len(found)
         for place in sorted(range(len(found)), key=lambda place: found[place].turn, reverse=True):
             lesson = found[place]
-            later[lesson.episode] = lesson.reward + self.settings.gamma * later[lesson.episode]
+            later[lesson.episode] = lesson.reward + self.settings.discount * later[lesson.episode]
             returns[place] = later[lesson.episode]
         at_once: dict[tuple[int, int], list[float]] = defaultdict(list)
         for lesson, value in zip(found, returns, strict=True):

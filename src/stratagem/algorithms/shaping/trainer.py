@@ -52,7 +52,7 @@ class ShapingAlgorithm(Algorithm[ShapingRecipe]):
     def stages(self) -> Sequence[Callable[[], Stage]]:
         recipe, several = self.recipe, len(self.recipe.bases) > 1
         made = []
-        for number, text in enumerate(recipe.bases if recipe.start else ()):
+        for number, text in enumerate(recipe.bases if recipe.target_policies else ()):
             one, name = taught(recipe, text), f"kl_sft-{number}" if several else "kl_sft"
             made.append(partial(kl_sft, one, self.run, str(number), name=name, strict=self.strict))
         return [*made, lambda: TrialStage(recipe, self.run, strict=self.strict)]
@@ -64,7 +64,7 @@ def taught(recipe: ShapingRecipe, model: str) -> KLSFTRecipe:
         model=model,
         seed=recipe.seed,
         max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-        target_policies=recipe.start,
+        target_policies=recipe.target_policies,
         kl_sft=recipe.kl_sft,
     )
 
@@ -149,8 +149,8 @@ class TrialStage(Stage):
         path = self.run.path / OUTCOME
         if not path.is_file():
             renew()
-            rows = tested(self.game, self.seats, self.recipe.test, self.key.at("test"))
-            interest = interests(self.game, self.seats, self.recipe.test.games, self.key.at("interest"))
+            rows = tested(self.game, self.seats, self.recipe.final_evaluation, self.key.at("test"))
+            interest = interests(self.game, self.seats, self.recipe.final_evaluation.episodes, self.key.at("interest"))
             write_file(
                 path, json.dumps({"seats": list(self.seats), "rows": rows, "interest": interest}, indent=1) + "\n"
             )
