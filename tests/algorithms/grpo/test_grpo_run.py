@@ -122,6 +122,8 @@ def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
         assert make_player(f"run:{run.path}@{label}", game).policy(view)["DEFECT"] == pytest.approx(was, abs=1e-4)
     rows = json.loads((run.path / "evaluation.json").read_text())["rows"]
     assert [title.split(" (")[0] for title in rows.values()] == ["Base", "GRPO"]
+    assert next(iter(rows)) == "run:.@base", "wherever the base lies"
+    assert all(name.startswith("run:.@") for name in rows)
     with pytest.raises(BadParameter, match="was trained before is taught no more: leave `sft` out"):
         GRPORecipe.read({**data, "sft": FORKED["sft"]})
 
