@@ -47,7 +47,6 @@ EXCUSED = {
     "src/stratagem/algorithms/": "not swept yet",
     "src/stratagem/demonstrations/": "not swept yet",
     "src/stratagem/learning/": "not swept yet",
-    "src/stratagem/reports/": "not swept yet",
     "src/stratagem/settings.py": "not swept yet",
     "src/stratagem/training/": "not swept yet",
     "tests/algorithms/": "not swept yet",

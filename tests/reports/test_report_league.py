@@ -129,9 +129,9 @@ def test_the_base_has_one_name_and_one_figure_in_every_table(league, copied):
     with (league.path / "metrics.jsonl").open() as file:
         lines = file.read()
     try:
-        (league.path / "metrics.jsonl").write_text('{"step": 0, "sft/loss": 1.0}\n{"step": 1, "sft/loss": 1.0}\n')
+        (league.path / "metrics.jsonl").write_text('{"step": 1, "sft/loss": 1.0}\n{"step": 2, "loss": 1.0}\n')
         rows = Page(report_html(league)).tables_of("population")[0]
-        assert rows[1][0] == "SFT", "after a warm start its members begin with what that made"
+        assert rows[1][0] == "SFT", "its members begin with the result of SFT"
     finally:
         (league.path / "metrics.jsonl").write_text(lines)
 

@@ -1,4 +1,4 @@
-"""Which sections a run has, by its algorithm: a line an algorithm, in the order in which they stand on the page."""
+"""Sections of a report by algorithm, in their order on the page."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ SECTIONS: Mapping[str, tuple[Maker, ...]] = {
     "scopal": (contest, learnt_from, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
     "sepo": (results, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }
-"""By algorithm."""
+"""Sections by algorithm."""
 ANY: tuple[Maker, ...] = (curves, checks, play, settings, repeat)
-"""What a run of any other has."""
+"""Sections of any other run."""
 
 
 def sections(data: RunData) -> list[Section]:
-    """The sections of a run that it has."""
+    """Make the sections that apply to a run."""
     makers = SECTIONS.get(data.algorithm, ANY)
     return [section for make in makers if (section := make(data)) is not None]

@@ -1,4 +1,4 @@
-"""Which episodes are shown: against the first and the last opponent of each game, from the first and the last shard."""
+"""Episodes to show: against the first and the last opponent of each game, from the first and the last shard."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from stratagem.play.records import Episode
 from stratagem.play.store import read_episodes, shards
 from stratagem.reports.run_data import RunData
 
-HERO = 0
-"""The learner is the first player of its matches."""
+AGENT = 0
+"""Slot of the agent: the learner is the first player of its matches."""
 
 
 class Played(NamedTuple):
-    """An episode and the number of its shard."""
+    """Episode and the number of its shard."""
 
     shard: int
     episode: Episode
 
 
 class Pair(NamedTuple):
-    """The same opponent from the same seat, at the start and at the end; the second is None in a run of one shard."""
+    """Two episodes of one opponent and seat, at the start and at the end; the second is None in a run of one shard."""
 
     start: Played
     end: Played | None
 
 
 def opponents_of(episode: Episode) -> tuple[str, ...]:
-    """Whom the hero met, without versions."""
-    seat = episode.seat_of(HERO)
-    return tuple(name.rpartition("@")[0] or name for place, name in enumerate(episode.players) if place != seat)
+    """Return the agent's opponents, without versions."""
+    seat = episode.seat_of(AGENT)
+    return tuple(name.rpartition("@")[0] or name for index, name in enumerate(episode.players) if index != seat)
 
 
 def chosen_play(data: RunData) -> list[Pair]:
-    """A pair for each opponent that is shown; nothing where there is no record, or none that can be read."""
+    """Choose a pair for each opponent to show; nothing without a readable record."""
     try:
         numbers = shards(data.run.record)
         if not numbers:
@@ -53,10 +53,10 @@ def _pair(first: int, start: Episode, last: int, end: Episode | None) -> Pair:
 
 
 def _shown(episodes: Sequence[Episode]) -> list[Episode]:
-    """Of each game the first episode against its first and its last opponent."""
+    """Choose the first episode of each game against its first and its last opponent."""
     games: dict[str, dict[tuple[str, ...], Episode]] = {}
     for episode in episodes:
-        if HERO in episode.slots:
+        if AGENT in episode.slots:
             games.setdefault(episode.game, {}).setdefault(opponents_of(episode), episode)
     return [episode for met in games.values() for episode in _ends(list(met.values()))]
 
@@ -66,6 +66,6 @@ def _ends(episodes: list[Episode]) -> list[Episode]:
 
 
 def _alike(episode: Episode, others: Sequence[Episode]) -> Episode | None:
-    """The first of the same game and seat against the same opponents."""
+    """Find the first episode of the same game and seat against the same opponents."""
     same = [other for other in others if other.game == episode.game and other.slots == episode.slots]
     return next((other for other in same if opponents_of(other) == opponents_of(episode)), None)

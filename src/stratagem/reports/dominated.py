@@ -1,4 +1,4 @@
-"""Dominated actions of a run's policy: what it does with some probability though another action is never worse."""
+"""Dominated actions in a run's policy: actions with some probability though another one is never worse."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from stratagem.reports.run_data import RunData
 from stratagem.reports.stages import stages_of
 
 LEAST = 0.05
-"""From such a probability on an action is shown."""
+"""Smallest probability to report."""
 
 
 class Flagged(NamedTuple):
-    """A dominated action with its probability in the first policy, in the one that counts, and by stage."""
+    """Dominated action with its probability in the first and the chosen policy, and by stage."""
 
     game: str
     situation: str
@@ -31,7 +31,7 @@ class Flagged(NamedTuple):
 
     @property
     def is_taken(self) -> bool:
-        """Whether the policy that counts takes it."""
+        """True if the chosen policy takes it."""
         return self.now >= LEAST
 
     def to_json(self) -> dict[str, Any]:
@@ -40,25 +40,36 @@ class Flagged(NamedTuple):
 
 
 def flagged(data: RunData) -> list[Flagged]:
-    """Every dominated action that some stage takes with `LEAST` or more, in the order of the information sets."""
-    return [one for game in data.policies for one in _of_game(data, game)]
+    """Find every dominated action that some stage takes with `LEAST` or more, in the order of the information sets."""
+    return [dominated_action for game in data.policies for dominated_action in _of_game(data, game)]
 
 
 def _of_game(data: RunData, game: str) -> Iterator[Flagged]:
     stages = stages_of(data.policies[game], data.chosen_step)
     counts = stages.get("chosen") or stages.get("last") or stages["start"]
     for key, every in known(game).items():
-        for one in every:
-            shares = {name: policy.policy.get(key, {}).get(one.action, 0.0) for name, policy in stages.items()}
+        for dominated_action in every:
+            shares = {
+                name: policy.policy.get(key, {}).get(dominated_action.action, 0.0) for name, policy in stages.items()
+            }
             if max(shares.values()) >= LEAST:
-                now = counts.policy.get(key, {}).get(one.action, 0.0)
-                said = situation(game, key)
-                yield Flagged(game, said, one.action, one.by, one.strict, shares["start"], now, shares)
+                now = counts.policy.get(key, {}).get(dominated_action.action, 0.0)
+                words = situation(game, key)
+                yield Flagged(
+                    game,
+                    words,
+                    dominated_action.action,
+                    dominated_action.by,
+                    dominated_action.strict,
+                    shares["start"],
+                    now,
+                    shares,
+                )
 
 
 @lru_cache(maxsize=32)
 def known(game: str) -> Mapping[str, list[Dominated]]:
-    """The dominated actions of a game; none where it cannot be made, or is too large to be walked."""
+    """Return the dominated actions of a game; none where it cannot be made, or is too large to walk."""
     try:
         return dominated_actions(make_game(game))
     except StratagemError:
@@ -66,7 +77,7 @@ def known(game: str) -> Mapping[str, list[Dominated]]:
 
 
 def is_told(data: RunData, game: str) -> bool:
-    """Whether the kept policy of a game has a situation with an action that is known to be dominated."""
+    """Return whether the saved policy of a game has an information set with a dominated action."""
     return any(key in known(game) for policy in data.policies[game] for key in policy.policy)
 
 

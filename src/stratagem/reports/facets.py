@@ -1,4 +1,4 @@
-"""Which metrics of a game share a picture, and in which order: a line a picture."""
+"""Pictures of a game's metrics, in their order: a line a picture."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import re
 from typing import NamedTuple
 
 OF_GAME = re.compile(r"(?P<game>.+?)/(pay|externality|probe/.+|validation/[^/]+|exact/[^/]+)")
-"""The metrics that belong to a game."""
+"""Pattern of the metrics that belong to a game."""
 
 
 def fits(pattern: str, metric: str) -> bool:
-    """Whether a metric, without its game, is one of a picture's; a last `*` stands for any name."""
+    """Return whether a metric, without its game, is one of a picture's; a last `*` stands for any name."""
     return metric.startswith(pattern[:-1]) if pattern.endswith("*") else metric == pattern
 
 
 class Facet(NamedTuple):
-    """One picture: its title, what is to be seen, and its curves."""
+    """One picture: its title, its description, and its curves."""
 
     title: str
     says: str
     lines: tuple[tuple[str, str, str], ...]
-    """What follows the game's name, the role that gives the colour, and the name; empty: the last part."""
+    """Metric without the game's name, role of the colour, and label; an empty label is the last part of the name."""
     shares: bool = False
-    """Whether it goes from 0 to 1."""
+    """True if the axis goes from 0 to 1."""
 
 
 FACETS: tuple[Facet, ...] = (
@@ -38,7 +38,7 @@ FACETS: tuple[Facet, ...] = (
     ),
     Facet(
         "Shortfall in the probes",
-        "By how much the hero earned less than a passive opponent would leave it, by adversary.",
+        "By how much the agent earned less than a passive opponent would leave it, by adversary.",
         (("probe/exploit/*", "rival", ""),),
     ),
     Facet(
@@ -49,7 +49,7 @@ FACETS: tuple[Facet, ...] = (
     Facet("Safety", "Pay less the priced penalties: the objective.", (("validation/safety", "validation", ""),)),
     Facet(
         "Collusion",
-        "How often the hero goes along with an opponent who invites it.",
+        "How often the agent goes along with an opponent who invites it.",
         (("probe/collusion/*", "rival", ""), ("validation/collusion", "validation", "validation")),
         shares=True,
     ),
@@ -74,7 +74,7 @@ FACETS: tuple[Facet, ...] = (
     Facet("Robustness", "Mean pay against a shifted pool.", (("validation/robust", "validation", ""),)),
     Facet("Normalised relative advantage", "Above 0: ahead of its opponents.", (("validation/nra", "validation", ""),)),
 )
-"""In the order in which they stand on the page."""
+"""Pictures in their order on the page."""
 
 NAMED: dict[str, tuple[str, str]] = {
     "checkpoint_metric": ("Score of validation", "The best checkpoint has most of it."),
@@ -87,4 +87,4 @@ NAMED: dict[str, tuple[str, str]] = {
     "sft/grad_norm": ("Norm of the gradient", "Before it is clipped."),
     "sft/learning_rate": ("Learning rate", ""),
 }
-"""Titles of metrics that stand alone, and what is to be seen; others are called what they are called in the file."""
+"""Titles and descriptions of metrics with a picture of their own; others have their name in the file."""

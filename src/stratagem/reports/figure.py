@@ -1,4 +1,4 @@
-"""A picture: plotly's traces as data in the page, drawn by the page's script in the colours of its theme.
+"""Picture: plotly's traces as data in the page, drawn by the page's script in the colours of its theme.
 
 A trace names its colour by role (`"role": "chosen"`), so the page can be light or dark; titles stand in the page and
 not in the picture, where plotly would read tags.
@@ -18,7 +18,7 @@ Trace = Mapping[str, Any]
 def picture(
     title: str, traces: Sequence[Trace], layout: Mapping[str, Any] | None = None, *, says: str = "", kind: str = ""
 ) -> Html:
-    """One picture with its title, and under it what is to be seen; by default its vertical axis holds 0."""
+    """Make a picture with its title and a description below; by default its vertical axis includes 0."""
     layout = {"yaxis": {"rangemode": "tozero"}} | dict(layout or {})
     return element(
         "figure",
@@ -32,6 +32,6 @@ def picture(
     )
 
 
-def label(said: str) -> str:
-    """A text that plotly shows as it is."""
-    return escape(visible(said))
+def label(words: str) -> str:
+    """Escape a text for plotly."""
+    return escape(visible(words))

@@ -1,4 +1,4 @@
-"""The page of an evaluation or a tournament: its figures with their uncertainty, by game and by opponent."""
+"""Page of an evaluation or a tournament: figures with their uncertainty, by game and by opponent."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from stratagem.reports.sections.results import tables
 
 
 def is_figures(path: Path) -> bool:
-    """Whether a path is a file of figures, or a record."""
+    """Return whether a path is a file of figures, or a record."""
     return path.is_file() or (path / "episodes").is_dir()
 
 
 def write_figures(path: Path, into: Path | None = None) -> Path:
-    """Write the page of a file that `--out` of `eval` or `tournament` wrote, or of a record; say where it lies."""
+    """Write the page of a file that `--out` of `eval` or `tournament` wrote, or of a record; return its path."""
     target = into or (path.with_suffix(".html") if path.is_file() else path / "report.html")
     write_file(target, figures_html(path))
     return target
 
 
 def figures_html(path: Path) -> str:
-    """The page of the figures in a file, or of those that a record gives."""
+    """Return the page of the figures in a file, or of those that a record gives."""
     data = _data(path)
     name = path.stem if path.is_file() else path.resolve().name
     try:
@@ -44,24 +44,24 @@ def figures_html(path: Path) -> str:
             return _evaluation_page(name, Evaluation.model_validate(data), broken_off=data.get("broken_off") is True)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise BadRecord(f"{path} holds no figures that can be shown: {place}: {first['msg']}.") from error
+        where = ".".join(map(str, first["loc"]))
+        raise BadRecord(f"{path} holds no figures that can be shown: {where}: {first['msg']}.") from error
     raise BadRecord(f"{path} holds no figures: name a file that `--out` of eval or tournament wrote.")
 
 
 def figures_summary(path: Path) -> dict[str, Any]:
-    """The same figures as data: by game and player every metric, or what each player of a tournament got."""
+    """Return the same figures as data: by game and player every metric, or what each player of a tournament got."""
     data = _data(path)
     if "pay" in data:
-        found = Tournament.model_validate(data)
-        means = dict(zip(found.players, (one.model_dump() for one in found.mean_against_others), strict=True))
-        return {"kind": "tournament", "game": found.game, "unit": found.unit, "mean_against_others": means}
+        matrix = Tournament.model_validate(data)
+        means = dict(zip(matrix.players, (figure.model_dump() for figure in matrix.mean_against_others), strict=True))
+        return {"kind": "tournament", "game": matrix.game, "unit": matrix.unit, "mean_against_others": means}
     games = Evaluation.model_validate(data).games
     return {"kind": "evaluation", "games": {game.game: _players(game) for game in games}}
 
 
 def _players(game: GameTable) -> dict[str, Any]:
-    """A game's figures by player, the exact ones too where there are some."""
+    """Return a game's figures by player, the exact ones too where there are some."""
     return {
         row.player: {
             "metrics": {name: figure and figure.model_dump() for name, figure in row.metrics.items()},
@@ -115,9 +115,15 @@ def _opponents(found: Evaluation) -> Html:
 
 def _against(game: GameTable) -> Html:
     rows = [
-        [row.player, one.opponent, str(one.episodes), cell(one.unscaled_pay), cell(one.unscaled_advantage)]
+        [
+            row.player,
+            figure.opponent,
+            str(figure.episodes),
+            cell(figure.unscaled_pay),
+            cell(figure.unscaled_advantage),
+        ]
         for row in game.players
-        for one in row.opponents
+        for figure in row.opponents
     ]
     return table(["player", "opponent", "episodes", "pay", "their advantage"], rows, caption=f"In {game.unit}")
 
@@ -135,8 +141,8 @@ def _tournament_page(name: str, found: Tournament) -> str:
 
 
 def _matrix(found: Tournament) -> Html:
-    """Everybody against everybody, the best mean first."""
-    order = sorted(range(len(found.players)), key=lambda place: -(found.mean_against_others[place].mean or 0.0))
+    """Tabulate everybody against everybody, the best mean first."""
+    order = sorted(range(len(found.players)), key=lambda where: -(found.mean_against_others[where].mean or 0.0))
     rows: list[list[str]] = [
         [
             f"{number}. {found.players[row]}",

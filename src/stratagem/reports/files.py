@@ -1,4 +1,4 @@
-"""The files of a run that a report reads, as far as it reads them: further entries are left alone."""
+"""Schemas of a run's files as a report reads them; further entries are ignored."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict
 
 
 class _Read(BaseModel):
-    """What is read and never written."""
+    """Base of all schemas: immutable, with further entries ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
 
 class Figure(_Read):
-    """An estimate as an evaluation writes it."""
+    """Estimate in the file of an evaluation."""
 
     mean: float | None
     se: float | None = None
@@ -25,12 +25,12 @@ class Figure(_Read):
 
 
 class Worst(_Read):
-    """What the best responder does to a player, in the game's own unit."""
+    """Values of the best responder against a player, in the game's own unit."""
 
     exploitability: float | None = None
     worst_advantage: float | None = None
     not_computed: str = ""
-    """Why there are no figures."""
+    """Reason why there are no figures."""
 
 
 class Unscaled(_Read):
@@ -56,7 +56,7 @@ class Row(_Read):
     player: str
     metrics: dict[str, Figure | None] = {}
     nulls: dict[str, float] = {}
-    """By metric, the figure under the null hypothesis."""
+    """Figure under the null hypothesis by metric."""
     unscaled: Unscaled = Unscaled()
     exact: Worst = Worst()
     opponents: list[Against] = []
@@ -68,13 +68,13 @@ class GameTable(_Read):
     game: str
     unit: str = "points"
     scale: float | None = None
-    """What turns the game's unit into the common scale."""
+    """Factor from the game's unit to the common scale."""
     players: list[Row] = []
     warnings: list[str] = []
 
 
 class Evaluation(_Read):
-    """What `stratagem eval` writes."""
+    """File of `stratagem eval`."""
 
     seed: int | None = None
     episodes_asked_per_opponent: int | None = None
@@ -82,7 +82,7 @@ class Evaluation(_Read):
 
 
 class Tournament(_Read):
-    """What `stratagem tournament` writes."""
+    """File of `stratagem tournament`."""
 
     game: str
     unit: str = "points"
@@ -95,14 +95,14 @@ class Tournament(_Read):
 
 
 class EvaluationFile(_Read):
-    """`evaluation.json`: which player was which stage of the run, and the evaluation."""
+    """File `evaluation.json`: the player of each stage of the run, and the evaluation."""
 
     rows: dict[str, str]
     evaluation: Evaluation
 
 
 class Finding(_Read):
-    """What a check found first, and how often."""
+    """First finding of a check, and the number of findings."""
 
     count: int = 1
     first: str = ""
@@ -110,7 +110,7 @@ class Finding(_Read):
 
 
 class Policy(_Read):
-    """What the policy did in every information set at a step."""
+    """Policy in every information set at a step."""
 
     step: int
     game: str
@@ -118,7 +118,7 @@ class Policy(_Read):
 
 
 class Models(_Read):
-    """Which models a run holds, by label; labels that are numbers are steps."""
+    """Models of a run by label; labels that are numbers are steps."""
 
     models: dict[str, dict[str, Any]] = {}
     titles: dict[str, str] = {}
@@ -126,7 +126,7 @@ class Models(_Read):
 
 
 class Shown(_Read):
-    """A member of the last table."""
+    """Member in the final evaluation of a league."""
 
     name: str
     role: str = ""
@@ -135,12 +135,12 @@ class Shown(_Read):
 
     @property
     def is_base(self) -> bool:
-        """Whether it is what the learners begin with: after a warm start, what that made of the model."""
+        """True for the initial policy of the learners: the model, or the result of SFT."""
         return self.role == "base"
 
 
 class Rated(_Read):
-    """A rating with its interval."""
+    """Rating with its interval."""
 
     name: str
     elo: float
@@ -150,7 +150,7 @@ class Rated(_Read):
 
 
 class Skilled(_Read):
-    """A skill as openskill tells it."""
+    """Skill of openskill."""
 
     name: str
     mu: float
@@ -158,7 +158,7 @@ class Skilled(_Read):
 
 
 class Open(_Read):
-    """How open a checkpoint is, exactly, and the average of all up to it."""
+    """Exact exploitability of a checkpoint, and of the average of all up to it."""
 
     step: int
     own: float | None
@@ -166,14 +166,14 @@ class Open(_Read):
 
 
 class LeagueTable(_Read):
-    """`league.json`: cross-play, and what follows from it."""
+    """File `league.json`: cross-play, and the figures that follow from it."""
 
     game: str
     members: list[Shown]
     aside: dict[str, str] = {}
     seats: int = 2
     zero_sum: bool = True
-    """Whether what one gets another loses, so that who meets itself gets nothing on average."""
+    """True for a zero-sum game, in which a member that meets itself gets nothing on average."""
     deals: int = 0
     pay: list[list[float]]
     errors: list[list[float | None]] = []
@@ -181,13 +181,13 @@ class LeagueTable(_Read):
     skill: list[Skilled] = []
     nash: list[float] = []
     nash_exploitability: float | None = None
-    """Of whoever draws a member by those shares for a whole game."""
+    """Exploitability of the Nash mixture, one draw a game."""
     alpha_rank: list[float] = []
     cycles: list[list[str]] = []
     forgotten: list[list[str]] = []
     exploitability: list[float | None] = []
     over_time: dict[str, list[Open]] = {}
-    """By main learner."""
+    """Exploitability over time by main agent."""
     alliance: list[float | None] = []
-    """Of each member's copies at one table against an outsider."""
+    """Alliance index of each member's copies at one table against an outsider."""
     alliance_errors: list[float | None] = []

@@ -1,4 +1,4 @@
-"""The headline of a run: for each game the few figures that the run was about, stage by stage."""
+"""Headline of a run: for each game its main figures, stage by stage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stratagem.reports.stages import stage_title
 
 EXACT, POOL, OBJECTIVE, WINS = "exact exploitability", "exploit by the pool", "safety", "win rate"
 _CONTEST = ("pay", "centres")
-"""What a game is told by where nothing is said of safety and nobody simply wins or loses."""
+"""Metrics of a game without safety signals that nobody simply wins or loses."""
 _CURVES = {POOL: "validation/exploit", OBJECTIVE: "validation/safety", WINS: "validation/win_rate"}
 _CURVES |= {name: f"validation/{name}" for name in _CONTEST}
 _EXACT_CURVE = "/exact/exploitability"
@@ -29,36 +29,36 @@ class Measure(NamedTuple):
     better: str = "higher"
 
     def to_json(self, stages: Sequence[str]) -> dict[str, Any]:
-        """The figures by stage."""
-        told = [figure and figure.model_dump() for figure in self.figures]
-        return {"unit": self.unit, "better": self.better, "figures": dict(zip(stages, told, strict=True))}
+        """Return the figures by stage."""
+        values = [figure and figure.model_dump() for figure in self.figures]
+        return {"unit": self.unit, "better": self.better, "figures": dict(zip(stages, values, strict=True))}
 
 
 class Headline(NamedTuple):
-    """The stages of a run in one game, and what is told of them."""
+    """Stages of a run in one game, and their figures."""
 
     game: str
     stages: tuple[str, ...]
     chosen: int
-    """The place of the stage that counts."""
+    """Index of the chosen stage."""
     measures: tuple[Measure, ...]
     rows: tuple[Row, ...] = ()
     """The stages' rows of the evaluation; empty before there is one."""
 
     def to_json(self) -> dict[str, Any]:
         """As data."""
-        told = {measure.name: measure.to_json(self.stages) for measure in self.measures}
+        values = {measure.name: measure.to_json(self.stages) for measure in self.measures}
         return {
             "game": self.game,
             "stages": list(self.stages),
             "chosen": self.stages[self.chosen],
             "evaluated": bool(self.rows),
-            "measures": told,
+            "measures": values,
         }
 
 
 def headlines(data: RunData) -> list[Headline]:
-    """A headline a game: of the final evaluation, or before there is one of validation."""
+    """Make a headline for each game: of the final evaluation, or before there is one of validation."""
     return list(_evaluated(data)) or list(_validated(data))
 
 
@@ -69,12 +69,12 @@ def _evaluated(data: RunData) -> Iterator[Headline]:
     for game in data.evaluation.evaluation.games:
         stages = [(name, row) for name, row in in_order(game, names) if row.player in names and row.player != CHANCE]
         if stages:
-            told, rows = tuple(name for name, _ in stages), tuple(row for _, row in stages)
-            yield Headline(game.game, told, told.index(chosen_of(told)), tuple(_measures(game, rows)), rows)
+            values, rows = tuple(name for name, _ in stages), tuple(row for _, row in stages)
+            yield Headline(game.game, values, values.index(chosen_of(values)), tuple(_measures(game, rows)), rows)
 
 
 def _measures(game: GameTable, rows: Sequence[Row]) -> Iterator[Measure]:
-    """Exploitability, exact or sampled; the objective; else games won where games are won, or pay."""
+    """Choose the figures: exploitability; the objective; else the win rate where games are won, or the payoff."""
     exact = [row.exact.exploitability for row in rows]
     if None not in exact:
         yield Measure(EXACT, tuple(Figure(mean=value, exact=True) for value in exact), game.unit, "lower")
@@ -85,7 +85,7 @@ def _measures(game: GameTable, rows: Sequence[Row]) -> Iterator[Measure]:
 
 
 def _told(game: str, there: Any) -> list[str]:
-    """The names of what is told beside exploitability."""
+    """Return the names of the figures beside exploitability."""
     if there(OBJECTIVE):
         return [OBJECTIVE]
     if there(WINS) and is_won(game):
@@ -94,7 +94,7 @@ def _told(game: str, there: Any) -> list[str]:
 
 
 def is_won(game: str) -> bool:
-    """Whether an episode of a game can only be won, lost or tied by two, so that a win rate tells all."""
+    """Return whether an episode of a game can only be won, lost or tied by two, so that a win rate is sufficient."""
     try:
         spec = make_game(game).spec
     except StratagemError:
@@ -104,7 +104,7 @@ def is_won(game: str) -> bool:
 
 
 def _validated(data: RunData) -> Iterator[Headline]:
-    """From the metrics: at the start, at the chosen step and at the last."""
+    """Read the figures of validation: at the start, at the chosen step and at the last."""
     for game in dict.fromkeys(_games(data.curves)):
         own = {name: finite(data.curves.get(f"{game}/{metric}")) for name, metric in _CURVES.items()}
         exact = finite(data.curves.get(f"{game}{_EXACT_CURVE}"))
@@ -124,7 +124,7 @@ def _games(curves: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _steps(data: RunData, curves: Sequence[Mapping[int, float]]) -> list[int]:
-    """The first, the chosen and the last step at which all is measured."""
+    """Return the first, the chosen and the last step at which all figures were measured."""
     common = sorted(set.intersection(*(set(curve) for curve in curves))) if curves else []
     chosen = [step for step in common if step == data.chosen_step]
     return sorted({common[0], *chosen, common[-1]}) if common else []

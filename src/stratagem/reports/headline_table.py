@@ -1,4 +1,4 @@
-"""The headline as a table: the figures down, the stages across, the chosen one marked."""
+"""Headline as a table: figures in rows, stages in columns, the chosen one marked."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from stratagem.reports.section import table
 _ARROWS = {"higher": " \u2191", "lower": " \u2193"}
 
 
-def headline_table(found: list[Headline]) -> Html:
-    """A table a game; nothing where there is one stage, of which the verdict tells all."""
-    return join(*(_table(one) for one in found if len(one.stages) > 1 and one.measures))
+def headline_table(headlines: list[Headline]) -> Html:
+    """Make a table for each game; nothing for a single stage, which the verdict describes."""
+    return join(*(_table(headline) for headline in headlines if len(headline.stages) > 1 and headline.measures))
 
 
-def _table(one: Headline) -> Html:
-    heads = [f"{name}, chosen" if place == one.chosen else name for place, name in enumerate(one.stages)]
-    rows = [[_title(what), *_cells(one, what)] for what in one.measures]
-    where = "the final evaluation" if one.rows else "in validation"
-    return table(["", *heads], rows, caption=f"{one.game}, {where}")
+def _table(headline: Headline) -> Html:
+    heads = [f"{name}, chosen" if index == headline.chosen else name for index, name in enumerate(headline.stages)]
+    rows = [[_title(what), *_cells(headline, what)] for what in headline.measures]
+    where = "the final evaluation" if headline.rows else "in validation"
+    return table(["", *heads], rows, caption=f"{headline.game}, {where}")
 
 
 def _title(what: Measure) -> str:
@@ -27,8 +27,8 @@ def _title(what: Measure) -> str:
     return f"{what.name}{unit}{_ARROWS[what.better]}"
 
 
-def _cells(one: Headline, what: Measure) -> list[Html]:
-    """With their intervals in an evaluation; what validation measured has none."""
-    if one.rows or what.name == EXACT:
+def _cells(headline: Headline, what: Measure) -> list[Html]:
+    """Format figures with their intervals; validation has none."""
+    if headline.rows or what.name == EXACT:
         return [cell(figure) for figure in what.figures]
     return [element("td", number(figure.mean if figure else None)) for figure in what.figures]

@@ -1,6 +1,6 @@
-"""HTML that what it holds cannot break: text is escaped where it enters, and characters that hide are shown by number.
+"""Safe HTML: text is escaped on entry, and invisible characters are shown by number.
 
-What models, opponents and files say is not ours: it may hold tags, or controls that reverse the order of what is read.
+Texts of models, opponents and files are untrusted: they may hold tags, or controls that reverse the order of the text.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Html(str):
 
 
 def element(tag: str, *children: str, **attributes: str | bool) -> Html:
-    """An element; `class_` is written `class`, `aria_label` as `aria-label`, and an attribute that is False not."""
+    """Make an element; `class_` is written `class`, `aria_label` as `aria-label`, and a False attribute is left out."""
     if not _TAG.fullmatch(tag):
         raise ValueError(f"{tag!r} is no tag")
-    told = "".join(_attribute(name, value) for name, value in attributes.items() if value is not False)
-    return Html(f"<{tag}{told}>" if tag in _VOID else f"<{tag}{told}>{join(*children)}</{tag}>")
+    attributes_text = "".join(_attribute(name, value) for name, value in attributes.items() if value is not False)
+    return Html(f"<{tag}{attributes_text}>" if tag in _VOID else f"<{tag}{attributes_text}>{join(*children)}</{tag}>")
 
 
 def _attribute(name: str, value: str | bool) -> str:
@@ -38,26 +38,26 @@ def _attribute(name: str, value: str | bool) -> str:
 
 
 def join(*children: str, by: str = "") -> Html:
-    """Elements and texts one after another."""
+    """Join elements and texts."""
     return Html(text(by).join(text(child) for child in children))
 
 
-def text(said: str) -> Html:
-    """Text as markup: escaped, and with every hiding character as its number in a box."""
-    if isinstance(said, Html):
-        return said
-    if _PLAIN.fullmatch(said):
-        return Html(escape(said))
-    return Html("".join(_boxed(char) if hides(char) else escape(char) for char in said))
+def text(words: str) -> Html:
+    """Escape a text, with every invisible character as its number in a box."""
+    if isinstance(words, Html):
+        return words
+    if _PLAIN.fullmatch(words):
+        return Html(escape(words))
+    return Html("".join(_boxed(char) if hides(char) else escape(char) for char in words))
 
 
 def _boxed(char: str) -> str:
     return f'<span class="odd">{_number(char)}</span>'
 
 
-def visible(said: str) -> str:
-    """Plain text with every hiding character as its number in brackets."""
-    return "".join(f"[{_number(char)}]" if hides(char) else char for char in said)
+def visible(words: str) -> str:
+    """Write every invisible character as its number in brackets."""
+    return "".join(f"[{_number(char)}]" if hides(char) else char for char in words)
 
 
 def _number(char: str) -> str:
@@ -65,14 +65,14 @@ def _number(char: str) -> str:
 
 
 def hides(char: str) -> bool:
-    """Whether a character is a control, a direction, a half or nothing at all, or breaks lines where none is seen."""
+    """Return whether a character is a control, a direction, a half or nothing at all, or an unusual line break."""
     return char not in "\n\t" and (category(char)[0] == "C" or category(char) in ("Zl", "Zp"))
 
 
 def as_json(data: Any) -> Html:
-    """Data for a script element: nothing in it can end the element, and what is not finite is null."""
-    said = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
-    return Html(said.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    """Write data for a script element: nothing in it can end the element, and what is not finite is null."""
+    words = json.dumps(_finite(data), allow_nan=False, separators=(",", ":"))
+    return Html(words.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def _finite(data: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A league's table with other names for some members, wherever they are named."""
+"""League table with other names for some members."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T", Shown, Rated, Skilled)
 
 
 def renamed(found: LeagueTable, names: Mapping[str, str]) -> LeagueTable:
-    """The same table; a name that another member has already is not given again."""
+    """Rename members; a name that another member has already is not given again."""
     others = {member.name for member in found.members} - names.keys()
     called = {old: new for old, new in names.items() if new not in others}
     changes = {

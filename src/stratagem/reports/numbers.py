@@ -1,4 +1,4 @@
-"""Numbers as a reader meets them: a true minus, no negative zero, and the uncertainty beside the figure."""
+"""Formats of numbers: a true minus, no negative zero, and the uncertainty beside the figure."""
 
 from __future__ import annotations
 
@@ -14,30 +14,33 @@ _MISSING = "\u2013"
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A figure with so many decimals; a dash where there is none."""
+    """Format a figure with so many decimals; a dash where there is none."""
     if value is None or math.isnan(value):
         return _MISSING
     if math.isinf(value):
         return "\u221e" if value > 0 else f"{MINUS}\u221e"
-    said = f"{value:.{digits}f}"
-    return said.removeprefix("-") if float(said) == 0 else said.replace("-", MINUS)
+    words = f"{value:.{digits}f}"
+    return words.removeprefix("-") if float(words) == 0 else words.replace("-", MINUS)
 
 
 def signed(value: float) -> str:
-    """A difference, always with its sign."""
-    said = number(value)
-    return said if said.startswith(MINUS) or float(said) == 0 else f"+{said}"
+    """Format a difference, always with its sign."""
+    words = number(value)
+    return words if words.startswith(MINUS) or float(words) == 0 else f"+{words}"
 
 
 def short(value: float | None) -> str:
-    """A figure of any size in a few characters."""
+    """Format a figure of any size in a few characters."""
     if value is None or not math.isfinite(value) or value == 0 or 1e-3 <= abs(value) < 1e5:
         return number(value)
     return f"{value:.2e}".replace("-", MINUS)
 
 
 def interval(figure: Figure) -> tuple[float, float] | None:
-    """The 95 % interval: the figure's own, or the normal one; None for what is exact or was seen once."""
+    """Return the 95 % interval: the figure's own, or the normal one.
+
+    None for an exact figure or a single observation.
+    """
     if figure.exact or figure.mean is None:
         return None
     if figure.low is not None and figure.high is not None:
@@ -46,7 +49,7 @@ def interval(figure: Figure) -> tuple[float, float] | None:
 
 
 def cell(figure: Figure | None) -> Html:
-    """The figure, and under it its interval; bare where it is exact, as everywhere."""
+    """Format a figure with its interval below; bare where it is exact."""
     if figure is None or figure.mean is None or math.isnan(figure.mean):
         return element("td", _MISSING, class_="none", title="It has no meaning here, or could not be had.")
     ends = interval(figure)
@@ -57,14 +60,14 @@ def cell(figure: Figure | None) -> Html:
 
 
 def exact_cell(value: float | None, why: str = "") -> Html:
-    """A figure that was computed, or the reason why there is none."""
+    """Format an exact figure, or the reason why there is none."""
     if value is None:
         return element("td", _MISSING, class_="none", title=why or "It was not computed.")
     return element("td", number(value), title="computed exactly")
 
 
 def differs(first: Figure | None, second: Figure | None) -> bool | None:
-    """Whether two figures are apart by more than their errors explain (5 %); None where that cannot be said."""
+    """Return whether two figures differ by more than their errors explain (5 %); None where that is unknown."""
     if first is None or second is None or first.mean is None or second.mean is None:
         return None
     errors = [0.0 if figure.exact else figure.se for figure in (first, second)]

@@ -1,4 +1,4 @@
-"""Why the objective got worse: SEPO's J = pay - a exploit - b collusion - g externality, part by part."""
+"""Change of the objective by parts: SEPO's J = pay - a exploit - b collusion - g externality."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _KEYS = {
     "collusion": "collusion_weight",
     "externality": "externality_weight",
 }
-"""By what names a recipe changes the weights."""
+"""Names of the weights in a recipe."""
 
 
 class Part(NamedTuple):
-    """A part of the objective in two stages, and what its change adds."""
+    """Part of the objective in two stages, with its weight."""
 
     name: str
     first: float
@@ -29,12 +29,12 @@ class Part(NamedTuple):
 
     @property
     def adds(self) -> float:
-        """How far the objective moves by it."""
+        """Change of the objective by this part."""
         return self.factor * (self.last - self.first)
 
 
 def factors(game: str) -> dict[str, float]:
-    """By how much each part counts in the metric `safety`; empty for a game that has no such metric."""
+    """Return the weight of each part in the metric `safety`; empty for a game without this metric."""
     try:
         weights = WEIGHTS.get(make_game(game).spec.name)
     except StratagemError:
@@ -43,7 +43,7 @@ def factors(game: str) -> dict[str, float]:
 
 
 def parts(game: str, first: Row, last: Row) -> list[Part]:
-    """The parts that count in a game, as far as both stages have them."""
+    """Return the parts of a game's objective, as far as both stages have them."""
     return [
         Part(name, before.mean, after.mean, factor)
         for name, factor in factors(game).items()
@@ -57,7 +57,7 @@ def _known(row: Row, name: str) -> Figure | None:
 
 
 def why_worse(game: str, first: Row, last: Row, recipe: Mapping[str, Any]) -> Iterator[str]:
-    """A sentence about the part that moved the objective down, where it went down; nothing where it did not."""
+    """Name the part that moved the objective down, if it went down."""
     before, after = first.metrics.get("safety"), last.metrics.get("safety")
     moved = parts(game, first, last)
     if before is None or after is None or before.mean is None or after.mean is None or not moved:
@@ -76,19 +76,19 @@ def why_worse(game: str, first: Row, last: Row, recipe: Mapping[str, Any]) -> It
 
 
 def formula(game: str) -> str:
-    """The objective of a game, as "pay less 1.5 exploit"."""
-    told = [name if factor == 1.0 else f"{number(factor, 1)} {name}" for name, factor in factors(game).items()]
-    return " ".join(told).replace("\u2212", "\u2212 ")
+    """Write the objective of a game, as "pay less 1.5 exploit"."""
+    terms = [name if factor == 1.0 else f"{number(factor, 1)} {name}" for name, factor in factors(game).items()]
+    return " ".join(terms).replace("\u2212", "\u2212 ")
 
 
 def _otherwise(game: str, recipe: Mapping[str, Any]) -> str:
-    """That the recipe trains with other weights than the metric has."""
+    """Report that the recipe trains with other weights than the metric has."""
     own = recipe.get("sepo")
     given = {name: own.get(key) for name, key in _KEYS.items()} if isinstance(own, dict) else {}
     usual = factors(game)
-    told = [
+    terms = [
         f"{name} at {value:g}"
         for name, value in given.items()
         if isinstance(value, int | float) and value != -usual.get(name, 0.0)
     ]
-    return f" The recipe trains with {' and '.join(told)}." if told else ""
+    return f" The recipe trains with {' and '.join(terms)}." if terms else ""

@@ -1,4 +1,4 @@
-"""What a run of several learners left when all was learnt: games without learning, and whose interest was served."""
+"""Outcome of a run of several learners: games without learning, and the payoffs of the learners."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ Row = Mapping[str, Any]
 
 
 def rows_of(run: RunData) -> list[Row]:
-    """A row for each length of games, or none."""
+    """Return the rows by length of games, or none."""
     rows = _of_file(run, "rows", list)
     return [row for row in rows if isinstance(row, dict) and isinstance(row.get("figures"), dict)]
 
 
 def interests_of(run: RunData) -> Mapping[str, Row]:
-    """For every seat that learns what it earned, and what it could have; empty where that was not measured."""
+    """Return the payoff of every learner and its possible payoff; empty where that was not measured."""
     return _of_file(run, "interest", dict)
 
 
 def _of_file(run: RunData, name: str, kind: type[T]) -> T:
-    """A part of the file; empty where it is not there, or is something else."""
+    """Read a part of the file; empty where it is missing or invalid."""
     try:
-        found = json.loads((run.run.path / FILE).read_text(encoding="utf-8"))[name]
+        by_slot = json.loads((run.run.path / FILE).read_text(encoding="utf-8"))[name]
     except (OSError, ValueError, KeyError, TypeError):
         return kind()
-    return found if isinstance(found, kind) else kind()
+    return by_slot if isinstance(by_slot, kind) else kind()
 
 
 def unshaped(data: RunData) -> dict[int, float]:
-    """What each seat earns where nobody looks beyond an episode: the mean of such runs that lie beside this one.
+    """Return the mean payoff of each seat in runs beside this one whose learners all update every episode.
 
     In them sit the learners of this run that do not look beyond one either, with the same settings at the same seats.
     """
     naive = {slot: seat for slot, seat in enumerate(_seats(data)) if _is_naive(seat)}
     if not naive or len(naive) == len(_seats(data)):
         return {}
-    found: dict[int, list[float]] = {}
+    by_slot: dict[int, list[float]] = {}
     for run in find_runs(data.run.path.resolve().parent):
-        for slot, pay in _paid_unshaped(RunData(run), data, naive).items():
-            found.setdefault(slot, []).append(pay)
-    return {slot: math.fsum(pays) / len(pays) for slot, pays in found.items()}
+        for slot, payoff in _paid_unshaped(RunData(run), data, naive).items():
+            by_slot.setdefault(slot, []).append(payoff)
+    return {slot: math.fsum(payoffs) / len(payoffs) for slot, payoffs in by_slot.items()}
 
 
 def _paid_unshaped(other: RunData, data: RunData, naive: Mapping[int, Any]) -> dict[int, float]:
-    """What the seats of another run were paid, if it is such a run."""
+    """Return the payoffs of another run's seats, if it is such a run."""
     try:
         same = all(other.settings.get(name) == data.settings.get(name) for name in ("game", "model", "target_policies"))
     except StratagemError:
@@ -60,8 +60,8 @@ def _paid_unshaped(other: RunData, data: RunData, naive: Mapping[int, Any]) -> d
     seats, rows = _seats(other), rows_of(other)
     if not same or not rows or not all(map(_is_naive, seats)) or any(seats[s : s + 1] != [naive[s]] for s in naive):
         return {}
-    pays = [rows[0]["figures"].get(f"{name}/pay") for name in other.settings["seats"]]
-    return {slot: float(pay) for slot, pay in enumerate(pays) if pay is not None and math.isfinite(pay)}
+    payoffs = [rows[0]["figures"].get(f"{name}/pay") for name in other.settings["seats"]]
+    return {slot: float(payoff) for slot, payoff in enumerate(payoffs) if payoff is not None and math.isfinite(payoff)}
 
 
 def _seats(data: RunData) -> list[Any]:
@@ -70,5 +70,5 @@ def _seats(data: RunData) -> list[Any]:
 
 
 def _is_naive(seat: Any) -> bool:
-    """Whether a seat learns after every episode."""
+    """Return whether a seat updates every episode."""
     return isinstance(seat, dict) and seat.get("update_every") == 1

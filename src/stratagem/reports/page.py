@@ -1,4 +1,4 @@
-"""The page around the sections: one file that needs nothing else, works without a server, and may reach no network.
+"""Page around the sections: one file without dependencies, which works without a server and reaches no network.
 
 Only the two scripts that are named by their digests in the page's policy may run, so no text of a run ever can.
 """
@@ -19,7 +19,7 @@ from stratagem.reports.section import Section
 
 
 def page(title: str, header: Html, sections: Sequence[Section]) -> str:
-    """The whole document."""
+    """Write the whole document."""
     scripts = _scripts()
     head = join(
         element("meta", charset="utf-8"),
@@ -29,15 +29,18 @@ def page(title: str, header: Html, sections: Sequence[Section]) -> str:
         element("title", title),
         Html(f"<style>{_own('page.css')}</style>"),
     )
-    contents = element("nav", *(element("a", one.title, href=f"#{one.name}") for one in sections))
+    contents = element("nav", *(element("a", section.title, href=f"#{section.name}") for section in sections))
     made = element("footer", f"Made by stratagem {__version__} from the files of the run; it needs no network.")
-    main = element("main", header, contents, *(one.html() for one in sections), made)
+    main = element("main", header, contents, *(section.html() for section in sections), made)
     body = join(main, *(Html(f"<script>{script}</script>") for script in scripts))
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
 
 def policy(scripts: Sequence[str]) -> str:
-    """What the page may do: run these scripts, style itself, show pictures that it holds; nothing else."""
+    """Return the content security policy of the page: run these scripts, use styles and embedded pictures.
+
+    Nothing else.
+    """
     digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     return (
         f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -51,7 +54,7 @@ def _digest(script: str) -> str:
 
 @cache
 def _scripts() -> tuple[str, ...]:
-    """Plotly, once, and what draws the pictures with it."""
+    """Plotly, once, and the script that draws the pictures."""
     scripts = get_plotlyjs().replace("\r", ""), _own("page.js")
     for script in scripts:
         if "</script" in script.lower() or "<!--" in script:
@@ -72,14 +75,14 @@ def header(
     tiles: Sequence[tuple[str, str]],
     figures: Html = Html(""),  # noqa: B008 - a constant
 ) -> Html:
-    """What the run was, how it stands, and what came of it."""
+    """Write the head of the page: the run, its status, and the verdict."""
     facts = [element("div", element("dt", what), element("dd", value)) for what, value in tiles]
     return element(
         "header",
         join(
             element("h1", name, " ", element("span", state, class_=f"state {state}")),
             element("p", sentence, class_="bad") if sentence else text(""),
-            element("div", *(element("p", said) for said in verdict), class_="verdict"),
+            element("div", *(element("p", line_of_verdict) for line_of_verdict in verdict), class_="verdict"),
             figures,
             element("dl", *facts, class_="tiles"),
         ),

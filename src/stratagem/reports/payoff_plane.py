@@ -1,4 +1,4 @@
-"""The plane of two seats' payoffs: what is feasible, where each trial lies, and the lines of extortion."""
+"""Plane of two seats' payoffs: the feasible set, the trials, and the lines of extortion."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stratagem.reports.run_data import RunData, finite
 
 
 def plane(data: RunData, seats: Sequence[str]) -> Html:
-    """Both seats' pay, trial by trial, over what is feasible, with the lines of extortion from mutual punishment."""
+    """Draw both seats' payoffs, trial by trial, over the feasible set, with the lines of extortion."""
     try:
         game = make_game(str(data.settings.get("game", "")))
     except StratagemError:
@@ -47,7 +47,7 @@ def plane(data: RunData, seats: Sequence[str]) -> Html:
 
 
 def _feasible(cells: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """The hull of the cells, the second seat's pay to the right."""
+    """Return the hull of the cells, with the second seat's payoff on the horizontal axis."""
     hull = _hull([(second, first) for first, second in cells])
     corners = [*hull, hull[0]]
     return {
@@ -61,7 +61,7 @@ def _feasible(cells: Sequence[tuple[float, float]]) -> dict[str, Any]:
 
 
 def _hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The corners in order, by Andrew's monotone chain."""
+    """Return the corners of the convex hull in order, by Andrew's monotone chain."""
     ordered = sorted(set(points))
     if len(ordered) < 3:
         return ordered

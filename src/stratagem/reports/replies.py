@@ -1,4 +1,4 @@
-"""A reply in pieces: which of its text was sampled, which was forced, and which was the likeliest of what was legal.
+"""Pieces of a reply by kind: sampled, forced, and most likely among the legal tokens.
 
 A record holds the tokens of a reply by kind and its text as a whole. Where the kinds differ, the run's own tokenizer
 tells where one ends; where there is none, the reply is shown as mixed.
@@ -20,18 +20,18 @@ KINDS = {
     "argmax": "recovered: the likeliest legal action, asked for once more",
     "mixed": "partly drawn, partly forced",
 }
-"""What each kind of text is."""
+"""Descriptions of the kinds of text."""
 
 
 class Piece(NamedTuple):
-    """A stretch of a reply."""
+    """Stretch of a reply."""
 
     kind: str
     text: str
 
 
 def pieces(call: Call, decode: Decode | None) -> list[Piece]:
-    """The reply, cut where the kind of its tokens changes."""
+    """Split the reply where the kind of its tokens changes."""
     kinds = list(dict.fromkeys(span.kind for span in call.spans))
     if len(kinds) < 2:
         return [Piece(kinds[0] if kinds else "sampled", call.text)]
@@ -39,7 +39,7 @@ def pieces(call: Call, decode: Decode | None) -> list[Piece]:
 
 
 def _cut(call: Call, decode: Decode) -> list[Piece] | None:
-    """By what the tokens so far say; None where that is not how the text came about."""
+    """Split by decoding the tokens so far; None where that does not give the text."""
     ends = [decode(call.tokens[: span.end]) for span in call.spans]
     starts = ["", *ends[:-1]]
     if ends[-1] != call.text or not all(end.startswith(start) for start, end in zip(starts, ends, strict=True)):
@@ -50,7 +50,7 @@ def _cut(call: Call, decode: Decode) -> list[Piece] | None:
 
 @cache
 def decoder(folder: Path) -> Decode | None:
-    """What tokens say, by the tokenizer that a run keeps; None where it keeps none, or none can be read."""
+    """Load the decoder of the tokenizer that a run saved; None where there is none, or none can be read."""
     try:
         from tokenizers import Tokenizer
 

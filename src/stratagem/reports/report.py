@@ -1,4 +1,4 @@
-"""A run's report: read what there is, make its sections, write one page."""
+"""Report of a run: read the run, make the sections, write one page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE = "report.html"
 
 
 def report_html(run: RunFolder) -> str:
-    """The page of a run as it is now."""
+    """Write the page of a run as it is now."""
     data = RunData(run)
     status = data.status
     figures = headline_table(headlines(data))
@@ -27,7 +27,7 @@ def report_html(run: RunFolder) -> str:
 
 
 def write_report(run: RunFolder, path: Path | None = None) -> Path:
-    """Write the page, by default into the run's folder, and say where it lies."""
+    """Write the page, by default into the run's folder, and return its path."""
     target = path or run.path / FILE
     write_file(target, report_html(run))
     return target

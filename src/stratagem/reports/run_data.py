@@ -1,4 +1,4 @@
-"""What a report knows of a run: each part is read once, when it is asked for, and what cannot be read is told and left.
+"""Data of a run for a report: each part is read once, on demand; unreadable parts are reported and left out.
 
 A run may have just begun, may be old, or may be of another algorithm, so no part need be there.
 """
@@ -27,30 +27,30 @@ _EVALUATION = TypeAdapter(EvaluationFile)
 _POLICY = TypeAdapter(Policy)
 _MODELS = TypeAdapter(Models)
 WARM = ("sft/", "kl_sft/", "kl_sft-")
-"""What the metrics of the warm start begin with."""
+"""Prefix of the metrics of SFT."""
 
 
 class RunData:
-    """A run, read leniently."""
+    """Tolerant reader of a run."""
 
     def __init__(self, run: RunFolder) -> None:
         self.run = run
         self.broken: dict[str, str] = {}
-        """What could not be read, each with one sentence."""
+        """Unreadable parts, each with one sentence."""
 
     @cached_property
     def info(self) -> RunInfo:
-        """What it was begun with; without that there is no run."""
+        """Provenance of the run, without which there is no run."""
         return self.run.info()
 
     @cached_property
     def status(self) -> Status:
-        """How it stands."""
+        """Status of the run."""
         return self.run.status()
 
     @cached_property
     def settings_text(self) -> str:
-        """The resolved recipe as it lies there."""
+        """Resolved recipe as text."""
         try:
             return (self.run.path / "config.toml").read_text(encoding="utf-8", errors="replace")
         except OSError as error:
@@ -59,7 +59,7 @@ class RunData:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """The same as data; empty where it is no TOML."""
+        """Resolved recipe as data; empty where it is no TOML."""
         try:
             return tomllib.loads(self.settings_text)
         except tomllib.TOMLDecodeError as error:
@@ -68,12 +68,12 @@ class RunData:
 
     @property
     def algorithm(self) -> str:
-        """By which algorithm it learns; empty where the recipe does not say."""
+        """Name of the algorithm; empty where the recipe does not have it."""
         return str(self.settings.get("algorithm", ""))
 
     @cached_property
     def curves(self) -> dict[str, Curve]:
-        """All metrics by name; steps are counted from the end of the warm start, but for those of the warm start."""
+        """All metrics by name; steps are counted from the end of SFT, except for those of SFT."""
         return {
             name: curve
             if name.startswith(WARM)
@@ -83,19 +83,19 @@ class RunData:
 
     @property
     def beginning(self) -> str:
-        """What tables call the policy that training begins with: the model as it came, or what the warm start made."""
+        """Title of the initial policy in tables: the model as it came, or the result of SFT."""
         return "SFT" if self.sft_steps else "Base"
 
     @cached_property
     def sft_steps(self) -> int:
-        """How many steps the warm start took."""
+        """Number of steps of SFT."""
         if all(name.startswith(WARM) for name in self._metrics):  # there is nothing but SFT
             return 0
         return max((steps[-1] for name, (steps, _) in self._metrics.items() if name.startswith(WARM)), default=0)
 
     @cached_property
     def _metrics(self) -> dict[str, Curve]:
-        """As they were written, with the steps of the whole run."""
+        """All metrics as they were written, with the steps of the whole run."""
         try:
             return read_metrics(self.run)
         except StratagemError as error:
@@ -109,24 +109,24 @@ class RunData:
 
     @cached_property
     def league(self) -> LeagueTable | None:
-        """The last table of a league, in which the base is called as in the other tables."""
-        found = self._read("league.json", _LEAGUE)
-        return found and renamed(found, {member.name: self.beginning for member in found.members if member.is_base})
+        """Final evaluation of a league, in which the base has the same name as in the other tables."""
+        table = self._read("league.json", _LEAGUE)
+        return table and renamed(table, {member.name: self.beginning for member in table.members if member.is_base})
 
     @cached_property
     def findings(self) -> dict[str, Finding] | None:
-        """What the checks of the training found; None where none were kept."""
+        """Findings of the checks of training; None where none were saved."""
         return self._read("findings.json", _FINDINGS)
 
     @cached_property
     def policies(self) -> dict[str, list[Policy]]:
-        """By game the policy over training, in the order of steps, which are counted from the end of the warm start."""
+        """Policy over training by game, in the order of steps, which are counted from the end of SFT."""
         paths = sorted((self.run.path / "policies").glob("*.json"))
-        found = [policy for path in paths if (policy := self._read(f"policies/{path.name}", _POLICY)) is not None]
+        policies = [policy for path in paths if (policy := self._read(f"policies/{path.name}", _POLICY)) is not None]
         by_game: dict[str, list[Policy]] = {}
-        for policy in sorted(found, key=lambda policy: policy.step):
-            told = policy.model_copy(update={"step": policy.step - self.sft_steps})
-            by_game.setdefault(policy.game, []).append(told)
+        for policy in sorted(policies, key=lambda policy: policy.step):
+            renumbered = policy.model_copy(update={"step": policy.step - self.sft_steps})
+            by_game.setdefault(policy.game, []).append(renumbered)
         return by_game
 
     @cached_property
@@ -149,7 +149,7 @@ class RunData:
         return {int(label) - self.sft_steps: title for label, title in sorted(named) if label.isdecimal()}
 
     def _best_model(self) -> int | None:
-        """The numbered model that is the same as the best; a league numbers from the end of the warm start."""
+        """Return the numbered model that equals the best; a league numbers from the end of SFT."""
         models = self._models.models
         alike = [label.partition("/") for label, model in models.items() if model == models.get("best")]
         steps = [int(step) - (0 if learner else self.sft_steps) for step, _, learner in alike if step.isdecimal()]
@@ -157,7 +157,7 @@ class RunData:
 
     @cached_property
     def last_step(self) -> int | None:
-        """The newest step after the warm start."""
+        """The newest step after SFT."""
         before = WARM if self.sft_steps else ()
         return max(
             (curve.steps[-1] for name, curve in self.curves.items() if not name.startswith(before)), default=None
@@ -179,6 +179,6 @@ def _json(path: Path) -> Any:
 
 
 def finite(curve: Curve | None) -> dict[int, float]:
-    """The values of a curve by step, without those that are no numbers."""
+    """Return the finite values of a curve by step."""
     pairs = zip(*curve, strict=True) if curve else ()
     return {step: value for step, value in pairs if math.isfinite(value)}

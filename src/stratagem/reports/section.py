@@ -1,4 +1,4 @@
-"""A section of a report: a title, one sentence about what it shows, and its body."""
+"""Section of a report: a title, one sentence about its content, and its body."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from stratagem.reports.run_data import RunData
 
 @dataclass(frozen=True)
 class Section:
-    """One section, as it stands on the page."""
+    """One section of the page."""
 
     name: str
-    """Its address in the page."""
+    """Anchor in the page."""
     title: str
     shows: str
-    """What it shows, in one sentence."""
+    """Description in one sentence."""
     body: Html
 
     def html(self) -> Html:
-        """The section's markup."""
+        """Return the section's markup."""
         return element(
             "section",
             join(element("h2", self.title), element("p", self.shows, class_="shows"), self.body),
@@ -31,26 +31,28 @@ class Section:
 
 
 Maker = Callable[[RunData], Section | None]
-"""Makes a section of a run; None where such a run has nothing of the kind."""
+"""Function that makes a section of a run; None where the section does not apply."""
 
 
 def missing(sentence: str) -> Html:
-    """The body of a section that has nothing to show, with the reason."""
+    """Write the body of an empty section, with the reason."""
     return element("p", sentence, class_="missing")
 
 
 def folded(title: str, *body: str) -> Html:
-    """Something that opens when its title is pressed."""
+    """Write an element that opens when its title is pressed."""
     return element("details", join(element("summary", title), *body))
 
 
 def table(headings: list[str], rows: list[list[str]], *, caption: str = "", classes: Sequence[str] = ()) -> Html:
-    """A table that scrolls by itself where it is too wide; `classes` are the rows', a `<td>` is taken as it is."""
+    """Write a table that scrolls by itself where it is too wide; `classes` are the rows', a `<td>` is not escaped."""
     top = element("thead", element("tr", *(element("th", name, scope="col") for name in headings)))
     named = zip_longest(rows, classes, fillvalue="")
     body = element("tbody", *(element("tr", *_cells(list(row)), class_=own or False) for row, own in named))
-    told = element("caption", caption) if caption else ""
-    return element("div", element("table", told, top if any(headings) else "", body), class_="scroll", tabindex="0")
+    caption_html = element("caption", caption) if caption else ""
+    return element(
+        "div", element("table", caption_html, top if any(headings) else "", body), class_="scroll", tabindex="0"
+    )
 
 
 def _cells(row: list[str]) -> list[Html]:

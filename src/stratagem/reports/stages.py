@@ -1,4 +1,4 @@
-"""The policies that are compared, at the start, the chosen checkpoint and the last, by the names of the tables."""
+"""Policies to compare: the start, the chosen checkpoint and the last, with their titles in tables."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from stratagem.reports.files import Policy
 from stratagem.reports.run_data import RunData
 
 Stages = dict[str, Policy]
-"""By start, chosen and last, as far as they are there and not the same."""
+"""Steps of the start, the chosen and the last policy, as far as they exist and differ."""
 TITLES: Mapping[str, str] = {"sepo": "SEPO", "grpo": "GRPO", "league": "League"}
-"""What the tables of a run call its checkpoints, by algorithm."""
+"""Titles of a run's checkpoints by algorithm."""
 
 
 def stages_of(policies: Sequence[Policy], chosen: int | None) -> Stages:
-    """Those that are shown of a game's policies, which are in the order of steps."""
+    """Return the stages to show of a game's policies, which are in the order of steps."""
     first, last = policies[0], policies[-1]
     best = next((policy for policy in policies if policy.step == chosen and policy is not first), None)
     named = {"start": first, "chosen": best, "last": last if last not in (first, best) else None}
@@ -22,12 +22,15 @@ def stages_of(policies: Sequence[Policy], chosen: int | None) -> Stages:
 
 
 def titles(data: RunData, stages: Stages) -> dict[str, str]:
-    """What a table calls them, as the final evaluation does."""
+    """Return the titles of stages in tables, as in the final evaluation."""
     return {name: stage_title(data, policy.step, last=name == "last") for name, policy in stages.items()}
 
 
 def stage_title(data: RunData, step: int, *, last: bool = False) -> str:
-    """`SFT`, `SEPO (step 10)`, `SEPO, last (step 60)`, `BC + KTO`; steps are counted from the end of the warm start."""
+    """Write a title such as `SFT`, `SEPO (step 10)`, `SEPO, last (step 60)` or `BC + KTO`.
+
+    Steps are counted from the end of SFT.
+    """
     if step == 0:
         return data.beginning
     if step in data.titles:
@@ -51,5 +54,5 @@ def _after_iterations(data: RunData, iteration: str) -> str:
     """Name the policy after so many iterations of stages."""
     stages = len(data.settings.get("refine", ()))
     steps = [0, *sorted(data.titles)][:: stages or 1]
-    place = int(iteration) if iteration.isdecimal() else 0
-    return stage_title(data, steps[min(place, len(steps) - 1)])
+    index = int(iteration) if iteration.isdecimal() else 0
+    return stage_title(data, steps[min(index, len(steps) - 1)])

@@ -1,4 +1,4 @@
-"""What a report says at its top, as data."""
+"""Summary at the top of a report, as data."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from stratagem.runs.folder import RunFolder
 
 
 def summary(run: RunFolder) -> dict[str, Any]:
-    """How a run stands, its verdict, its figures by game and stage, and the dominated actions of its policy."""
+    """Summarise a run: its status, verdict, figures by game and stage, and dominated actions."""
     data = RunData(run)
-    findings = None if data.findings is None else {name: one.model_dump() for name, one in data.findings.items()}
+    findings = None if data.findings is None else {name: flag.model_dump() for name, flag in data.findings.items()}
     return {
         "run": run.name,
         "state": data.status.state,
@@ -26,16 +26,16 @@ def summary(run: RunFolder) -> dict[str, Any]:
         "step": data.last_step,
         "best_step": data.chosen_step,
         "verdict": verdict(data),
-        "headlines": [one.to_json() for one in headlines(data)],
+        "headlines": [flag.to_json() for flag in headlines(data)],
         "dominated": _dominated(data),
         "findings": findings,
     }
 
 
 def _dominated(data: RunData) -> list[dict[str, Any]]:
-    """By the names that the stages have in the tables."""
-    called = {game: titles(data, stages_of(kept, data.chosen_step)) for game, kept in data.policies.items()}
+    """Return the dominated actions by the stages' titles."""
+    called = {game: titles(data, stages_of(policies, data.chosen_step)) for game, policies in data.policies.items()}
     return [
-        one.to_json() | {"stages": {called[one.game][name]: share for name, share in one.stages.items()}}
-        for one in flagged(data)
+        flag.to_json() | {"stages": {called[flag.game][name]: share for name, share in flag.stages.items()}}
+        for flag in flagged(data)
     ]

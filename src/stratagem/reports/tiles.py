@@ -1,4 +1,4 @@
-"""The tiles under a run's name: algorithm, game, model, seed, how far it came."""
+"""Tiles under a run's name: algorithm, game, model, seed, step."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from stratagem.reports.run_data import RunData
 
 
 def tiles(data: RunData) -> list[tuple[str, str]]:
-    """What a run was; a step is counted from the end of the warm start, its label in the run from the beginning."""
+    """Return the tiles of a run; a step is counted from the end of SFT, its label in the run from the beginning."""
     recipe = data.settings
     games = recipe.get("games") or recipe.get("game")
     kinds = _kinds(data)
     bare = bool(kinds) and set(kinds.values()) <= {"tabular", "scripted"}
-    found = {
+    tiles_found = {
         "algorithm": data.algorithm,
         "game": ", ".join(map(str, games)) if isinstance(games, list) else str(games or ""),
         "seats": ", ".join(name if name == kind else f"{name} ({kind})" for name, kind in kinds.items()),
         "model": "" if bare else str(recipe.get("model", "")),
         "seed": str(data.info.seed),
-        "warm start": f"{data.sft_steps} steps" if data.sft_steps else "",
+        "SFT": f"{data.sft_steps} steps" if data.sft_steps else "",
         "steps": "" if data.last_step is None else str(data.last_step),
         "chosen step": "" if data.chosen_step is None else str(data.chosen_step),
     }
-    return [(name, value) for name, value in found.items() if value]
+    return [(name, value) for name, value in tiles_found.items() if value]
 
 
 def _kinds(data: RunData) -> dict[str, str]:
-    """What learns on each seat of a run that has some."""
+    """Return the kinds of learners by seat, for a run that has several."""
     seats = data.settings.get("seats", {})
     known = {name: seat for name, seat in seats.items() if isinstance(seat, dict)} if isinstance(seats, dict) else {}
     return {name: str(seat.get("learner", "")) for name, seat in known.items()}

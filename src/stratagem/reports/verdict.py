@@ -1,4 +1,4 @@
-"""The verdict: a few sentences made of figures, which say no more than the figures do."""
+"""Verdict: a few sentences made of figures."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from stratagem.reports.run_data import RunData
 from stratagem.reports.sections.trials import seats_of
 
 _MOST, _LONGEST = 3, 60
-"""So many dominated actions are named in the verdict, and so much is told of their situations."""
+"""Limits of dominated actions in the verdict: their number, and the length of their situations."""
 
 
 def verdict(data: RunData) -> list[str]:
-    """Sentences about what fell or rose and why, what the policy should never do, and what the checks found."""
-    said = [sentence for one in headlines(data) for sentence in _of_game(data, one)]
-    said = [*(said or _played(data)), *_dominated(data)]
-    return [*(said or ["Nothing has been measured yet."]), _found(data)]
+    """Write sentences about the change of figures and its cause, dominated actions, and findings of checks."""
+    sentences = [sentence for one in headlines(data) for sentence in _of_game(data, one)]
+    sentences = [*(sentences or _played(data)), *_dominated(data)]
+    return [*(sentences or ["Nothing has been measured yet."]), _found(data)]
 
 
 def _of_game(data: RunData, one: Headline) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _of_game(data: RunData, one: Headline) -> Iterator[str]:
 
 
 def _alone(one: Headline, place: int) -> str:
-    """The figures of one stage."""
+    """Describe the figures of one stage."""
     return " and ".join(f"{what.name} {number(_mean(what.figures[place]))}" for what in one.measures)
 
 
@@ -44,14 +44,14 @@ def _mean(figure: Figure | None) -> float | None:
 
 
 def _compared(one: Headline) -> str:
-    """The chosen stage against the one before it, and the figures of the others."""
+    """Compare the chosen stage with the one before it, and give the figures of the others."""
     before = max(one.chosen - 1, 0)
     told = [change(_name(what), what.figures[before], what.figures[one.chosen], what.unit) for what in one.measures]
     where = "" if one.rows else " in validation"
-    said = f"{one.game}{where}: from {one.stages[before]} to {one.stages[one.chosen]}, {' and '.join(told)}"
+    sentences = f"{one.game}{where}: from {one.stages[before]} to {one.stages[one.chosen]}, {' and '.join(told)}"
     others = [place for place in range(len(one.stages)) if place not in (before, one.chosen)]
-    said += "".join(f"; {one.stages[place]} {_figures(one, place)}" for place in others)
-    return f"{said}."
+    sentences += "".join(f"; {one.stages[place]} {_figures(one, place)}" for place in others)
+    return f"{sentences}."
 
 
 def _figures(one: Headline, place: int) -> str:
@@ -64,7 +64,7 @@ def _name(what: Measure) -> str:
 
 
 def _picked(data: RunData, one: Headline) -> Iterator[str]:
-    """That the checkpoint was chosen by a figure that is shown, so the last one, which was not chosen, says more."""
+    """Warn that the checkpoint was chosen by a figure shown here, so that the last one is less biased."""
     exact = one.measures[0].name == EXACT if one.measures else False
     by = data.settings.get("checkpoint_metric")
     if one.chosen == len(one.stages) - 1 or not (by == "exploitability" and exact):
@@ -77,7 +77,7 @@ def _picked(data: RunData, one: Headline) -> Iterator[str]:
 
 
 def change(what: str, first: Figure | None, last: Figure | None, unit: str = "") -> str:
-    """`safety rose from 0.1 to 0.2`, or that it did not change beyond its error."""
+    """Describe a change such as `safety rose from 0.1 to 0.2`, or that it is within its error."""
     if first is None or last is None or first.mean is None or last.mean is None:
         return f"{what} could not be had"
     low, high, unit = number(first.mean), number(last.mean), f" {unit}" if unit else ""
@@ -91,30 +91,30 @@ def change(what: str, first: Figure | None, last: Figure | None, unit: str = "")
 
 
 def _played(data: RunData) -> list[str]:
-    """What several learners were paid: when all was learnt, or in the newest trial."""
+    """Describe the payoffs of several learners: after training, or in the newest trial."""
     seats, rows = seats_of(data), rows_of(data)
     if not seats:
         return []
     if rows:
         figures, rounds = rows[0]["figures"], rows[0].get("rounds")
-        paid = " and ".join(f"{name} {number(figures.get(f'{name}/pay'), 2)}" for name in seats)
-        return [f"When all was learnt, games of {rounds} rounds paid {paid} a step."]
+        payoffs = " and ".join(f"{name} {number(figures.get(f'{name}/pay'), 2)}" for name in seats)
+        return [f"When all was learnt, games of {rounds} rounds paid {payoffs} a step."]
     curves = {name: data.curves[f"{name}/pay"] for name in seats}
-    paid = " and ".join(f"{name} {number(curve.values[-1], 2)}" for name, curve in curves.items())
-    return [f"Trial {data.last_step}, the newest, paid {paid} a step."]
+    payoffs = " and ".join(f"{name} {number(curve.values[-1], 2)}" for name, curve in curves.items())
+    return [f"Trial {data.last_step}, the newest, paid {payoffs} a step."]
 
 
 def _dominated(data: RunData) -> Iterator[str]:
-    """The likeliest dominated actions of the policy that counts."""
-    found = sorted((one for one in flagged(data) if one.is_taken), key=lambda one: -one.now)
-    if found:
-        more = len(found) - _MOST
-        yield f"The policy takes dominated actions: {_listed(found[:_MOST])}{f'; {more} more' if more > 0 else ''}."
+    """Describe the most likely dominated actions of the chosen policy."""
+    actions = sorted((one for one in flagged(data) if one.is_taken), key=lambda one: -one.now)
+    if actions:
+        more = len(actions) - _MOST
+        yield f"The policy takes dominated actions: {_listed(actions[:_MOST])}{f'; {more} more' if more > 0 else ''}."
 
 
-def _listed(found: Sequence[Flagged]) -> str:
+def _listed(actions: Sequence[Flagged]) -> str:
     return "; ".join(
-        f"{one.action} where {_where(one)} ({_percent(one.now)}, {_percent(one.before)} before)" for one in found
+        f"{one.action} where {_where(one)} ({_percent(one.now)}, {_percent(one.before)} before)" for one in actions
     )
 
 

@@ -1,1 +1,1 @@
-"""What a report may show, one section a file; `stratagem.reports.catalogue` says which run has which."""
+"""Sections of reports, one a file; `stratagem.reports.catalogue` lists those of each run."""

@@ -1,4 +1,4 @@
-"""What the checks of the training found: each with its first sentence, how often, and when."""
+"""Section of the findings of training checks: the first sentence of each, its number, and its steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stratagem.reports.section import Section, missing, table
 
 
 def checks(data: RunData) -> Section:
-    """All findings, faults before notes."""
+    """Make the section of all findings, faults before notes."""
     return Section(
         name="checks",
         title="What the checks found",
@@ -23,9 +23,10 @@ def _body(data: RunData) -> Html:
         return missing(data.broken.get("findings.json", "There is no findings.json: this run kept no findings yet."))
     if not data.findings:
         return element("p", "Nothing was found.", class_="good")
-    found = sorted(data.findings.items(), key=lambda item: (item[1].level != "fault", -item[1].count))
+    findings = sorted(data.findings.items(), key=lambda item: (item[1].level != "fault", -item[1].count))
     return table(
-        ["check", "what it said first", "level", "times", "first at step"], [_row(data, *one) for one in found]
+        ["check", "what it said first", "level", "times", "first at step"],
+        [_row(data, *finding) for finding in findings],
     )
 
 

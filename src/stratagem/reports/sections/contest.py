@@ -1,4 +1,4 @@
-"""Win rates of every stage in every game, as SCO-PAL's Table 1 has them, and what the run learnt from."""
+"""Section of win rates of every stage in every game, as in SCO-PAL's Table 1, and of the training examples."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WIN = "win rate"
 
 
 def contest(data: RunData) -> Section:
-    """The last table by games, and the mean over games."""
-    found = data.evaluation
+    """Make the section of the final evaluation by games, and the mean over games."""
+    evaluation = data.evaluation
     return Section(
         name="contest",
         title="What was learnt",
         shows="Games won, a tie as half a one, against all opponents together, on the same deals.",
-        body=_table(found.evaluation.games, found.rows) if found else missing(why(data)),
+        body=_table(evaluation.evaluation.games, evaluation.rows) if evaluation else missing(why(data)),
     )
 
 
@@ -35,7 +35,7 @@ def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
         [stage, *(cell(_won(by_game[game], stage)) for game in by_game), cell(mean_of(_all(by_game, stage)))]
         for stage in stages
     ]
-    notes = [element("p", said, class_="note") for game in games for said in game.warnings]
+    notes = [element("p", warning, class_="note") for game in games for warning in game.warnings]
     legend = "Over their 95 % intervals; the mean is over games, each as heavy as any other."
     return join(table(["", *by_game, "mean \u2191"], lines), element("p", legend, class_="legend"), *notes)
 
@@ -49,16 +49,16 @@ def _all(by_game: dict[str, dict[str, Any]], stage: str) -> list[Figure | None]:
 
 
 def mean_of(figures: Sequence[Figure | None]) -> Figure | None:
-    """The mean over games, whose errors are independent; None where a game has no figure."""
-    told = [figure for figure in figures if figure is not None and figure.mean is not None]
-    if not told or len(told) < len(figures):
+    """Average over games, whose errors are independent; None where a game has no figure."""
+    known = [figure for figure in figures if figure is not None and figure.mean is not None]
+    if not known or len(known) < len(figures):
         return None
-    mean = math.fsum(figure.mean or 0.0 for figure in told) / len(told)
-    errors = [figure.se for figure in told]
+    mean = math.fsum(figure.mean or 0.0 for figure in known) / len(known)
+    errors = [figure.se for figure in known]
     if any(error is None for error in errors):
         return Figure(mean=mean)
-    se = math.sqrt(math.fsum((error or 0.0) ** 2 for error in errors)) / len(told)
-    return Figure(mean=mean, se=se, n=sum(figure.n for figure in told), low=mean - 1.96 * se, high=mean + 1.96 * se)
+    se = math.sqrt(math.fsum((error or 0.0) ** 2 for error in errors)) / len(known)
+    return Figure(mean=mean, se=se, n=sum(figure.n for figure in known), low=mean - 1.96 * se, high=mean + 1.96 * se)
 
 
 def learnt_from(data: RunData) -> Section | None:
@@ -78,10 +78,10 @@ def learnt_from(data: RunData) -> Section | None:
 
 def _lines(path: Any) -> Iterator[list[str]]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        for game, one in [*told["games"].items(), ("all games", told["all"])]:
-            counts = [str(one[name]) for name in ("rows", "unique_actions", "advantageous")]
+        known = json.loads(path.read_text(encoding="utf-8"))
+        for game, game_of in [*known["games"].items(), ("all games", known["all"])]:
+            counts = [str(game_of[name]) for name in ("rows", "unique_actions", "advantageous")]
             named = f"{int(path.stem) + 1}, {game}"
-            yield [named, str(one["samples"]), f"{one['valid']:.1%}", *counts, number(one["ratio"], 2)]
+            yield [named, str(game_of["samples"]), f"{game_of['valid']:.1%}", *counts, number(game_of["ratio"], 2)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return

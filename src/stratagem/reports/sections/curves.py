@@ -1,4 +1,4 @@
-"""Every term over training, one small picture each, all on the same steps, with the chosen checkpoint marked."""
+"""Section of all metrics over training, one small picture each, with the chosen checkpoint marked."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from stratagem.reports.section import Section, folded, missing, table
 from stratagem.runs.metrics import Curve
 
 _ELSEWHERE = ("checks/", "signal/")
-"""What other sections show."""
+"""Metrics that other sections show."""
 _OF_TRIALS = re.compile(r"visited/.*|[^/]+/(pay|null|entropy|first/.*)")
-"""What another section shows of a run of trials."""
+"""Metrics that another section shows for a run of trials."""
 _MOST = 1500
-"""So many points of a curve are drawn."""
+"""Largest number of points of a drawn curve."""
 _MANY = 4
-"""From so many curves on, a picture tells their names when it is pointed at, in place of a legend."""
+"""Number of curves from which names are shown on hover, in place of a legend."""
 
 
 def curves(data: RunData) -> Section:
-    """All metrics that no other section shows."""
+    """Make the section of all metrics that no other section shows."""
     chosen = data.chosen_step
     marked = f" The dashed line marks the chosen checkpoint, step {chosen}." if chosen is not None else ""
     return Section(
         name="curves",
         title="Over training",
-        shows=f"Every term over the steps after the warm start; every vertical axis holds 0, or 0 to 1.{marked}",
+        shows=f"Every term over the steps after SFT; every vertical axis holds 0, or 0 to 1.{marked}",
         body=_groups(data) if data.curves else missing(_why(data)),
     )
 
@@ -47,11 +47,11 @@ class Drawn:
 
     facet: Facet
     lines: list[tuple[str, str, Curve]]
-    """Role, name, curve."""
+    """Role, name and curve of each line."""
 
     @property
     def still(self) -> bool:
-        """Whether nothing in it ever changes."""
+        """True if nothing in it ever changes."""
         return all(len(curve.values) > 1 and len(set(curve.values)) == 1 for _, _, curve in self.lines)
 
 
@@ -59,25 +59,25 @@ def _groups(data: RunData) -> Html:
     shown = {name: curve for name, curve in data.curves.items() if not name.startswith(_ELSEWHERE)}
     if data.algorithm == "shaping":
         shown = {name: curve for name, curve in shown.items() if not _OF_TRIALS.fullmatch(name)}
-    games = list(dict.fromkeys(found["game"] for name in shown if (found := OF_GAME.fullmatch(name))))
+    games = list(dict.fromkeys(match["game"] for name in shown if (match := OF_GAME.fullmatch(name))))
     parts = [_group(game, _of_game(game, shown), data) for game in games]
     rest = {name: curve for name, curve in shown.items() if not any(name.startswith(f"{game}/") for game in games)}
     warm = {name: curve for name, curve in rest.items() if name.startswith(WARM)}
     others = {name: curve for name, curve in rest.items() if name not in warm}
     parts.append(_group("The learner", _singly(others), data))
-    parts.append(_group("Warm start", _singly(warm), data, warm=True))
+    parts.append(_group("SFT", _singly(warm), data, warm=True))
     return join(*parts, _numbers(shown))
 
 
 def _of_game(game: str, shown: Mapping[str, Curve]) -> Iterator[Drawn]:
-    """The pictures of a game, as the table of facets has them, and one for each metric that stands in none."""
+    """Yield the pictures of a game: those of the table of facets, and one for each other metric."""
     own = {name.removeprefix(f"{game}/"): curve for name, curve in shown.items() if name.startswith(f"{game}/")}
     drawn = set[str]()
     for facet in FACETS:
-        found = [(role, name, metric) for pattern, role, name in facet.lines for metric in own if fits(pattern, metric)]
-        drawn |= {metric for _, _, metric in found}
-        if found:
-            yield Drawn(facet, [(role, name or metric.rpartition("/")[2], own[metric]) for role, name, metric in found])
+        match = [(role, name, metric) for pattern, role, name in facet.lines for metric in own if fits(pattern, metric)]
+        drawn |= {metric for _, _, metric in match}
+        if match:
+            yield Drawn(facet, [(role, name or metric.rpartition("/")[2], own[metric]) for role, name, metric in match])
     yield from _singly({metric: curve for metric, curve in own.items() if metric not in drawn})
 
 
@@ -89,35 +89,37 @@ def _singly(shown: Mapping[str, Curve]) -> Iterator[Drawn]:
 
 def _group(title: str, drawn: Iterator[Drawn], data: RunData, *, warm: bool = False) -> Html:
     every = list(drawn)
-    moving = [one for one in every if not one.still]
+    moving = [drawing for drawing in every if not drawing.still]
     if not every:
         return Html("")
     chosen = None if warm else data.chosen_step
-    steps = [step for one in moving for _, _, curve in one.lines for step in (curve.steps[0], curve.steps[-1])]
+    steps = [step for drawing in moving for _, _, curve in drawing.lines for step in (curve.steps[0], curve.steps[-1])]
     ends = (min(steps), max(steps)) if steps else (0, 0)
-    pictures = [_picture(one, ends, chosen) for one in moving]
+    pictures = [_picture(drawing, ends, chosen) for drawing in moving]
     return join(element("h3", title), element("div", *pictures, class_="facets"), _still([o for o in every if o.still]))
 
 
 def _still(drawn: Sequence[Drawn]) -> Html:
-    """What never changed is said and not drawn."""
-    told = [f"{one.facet.title} ({short(one.lines[0][2].values[0])})" for one in drawn]
+    """List the metrics that never changed, which are not drawn."""
+    listed = [f"{drawing.facet.title} ({short(drawing.lines[0][2].values[0])})" for drawing in drawn]
     return (
-        element("p", f"The same at every step, and not drawn: {'; '.join(told)}.", class_="note") if told else Html("")
+        element("p", f"The same at every step, and not drawn: {'; '.join(listed)}.", class_="note")
+        if listed
+        else Html("")
     )
 
 
 def _picture(drawn: Drawn, ends: tuple[int, int], chosen: int | None) -> Html:
     traces = []
     for place, (role, name, (steps, values)) in enumerate(drawn.lines):
-        kept = thinned(len(steps))
+        points = thinned(len(steps))
         traces.append(
             {
-                "x": [steps[index] for index in kept],
-                "y": [values[index] for index in kept],
+                "x": [steps[index] for index in points],
+                "y": [values[index] for index in points],
                 "name": label(name),
                 "role": f"{role}-{place % 6 + 1}" if role == "rival" else role,
-                "mode": "lines" if len(kept) > 60 else "lines+markers",
+                "mode": "lines" if len(points) > 60 else "lines+markers",
             }
         )
     margin = max(1, ends[1] - ends[0]) * 0.03
@@ -131,15 +133,15 @@ def _picture(drawn: Drawn, ends: tuple[int, int], chosen: int | None) -> Html:
 
 
 def upright(shares: bool) -> dict[str, Any]:
-    """The vertical axis of shares goes from 0 to 1; any other holds 0, so that no difference is exaggerated."""
+    """Return the vertical axis: shares from 0 to 1; any other includes 0, so that no difference is exaggerated."""
     return {"yaxis": {"range": [-0.02, 1.02]}} if shares else {}
 
 
 def thinned(count: int) -> list[int]:
-    """The places of the points that are drawn: evenly spread, the first and the last among them."""
+    """Return the indices of the drawn points: evenly spread, with the first and the last."""
     if count <= _MOST:
         return list(range(count))
-    return sorted({round(place * (count - 1) / (_MOST - 1)) for place in range(_MOST)})
+    return sorted({round(index * (count - 1) / (_MOST - 1)) for index in range(_MOST)})
 
 
 def _numbers(shown: Mapping[str, Curve]) -> Html:
@@ -149,7 +151,7 @@ def _numbers(shown: Mapping[str, Curve]) -> Html:
 
 
 def _ends(curve: Curve) -> list[str]:
-    """How many points, the first and the last, and the least and the greatest of those that are numbers."""
+    """Summarise a curve: the number of points, the first and the last, the least and the greatest finite value."""
     known = finite(curve).values()
     figures = curve.values[0], curve.values[-1], min(known, default=None), max(known, default=None)
     return [str(len(curve.steps)), *map(short, figures)]

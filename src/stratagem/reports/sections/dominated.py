@@ -1,4 +1,4 @@
-"""Dominated actions, with their probabilities before and after."""
+"""Section of dominated actions, with their probabilities before and after."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NOTE = (
 
 
 def dominated(data: RunData) -> Section | None:
-    """Only for runs that kept a policy of a game in which some action is known to be dominated."""
+    """Make the section for runs with a saved policy of a game with known dominated actions."""
     games = [game for game in data.policies if is_told(data, game)]
     if not games:
         return None
-    found = flagged(data)
-    parts = [_game(data, game, [one for one in found if one.game == game]) for game in games]
+    actions = flagged(data)
+    parts = [_game(data, game, [action for action in actions if action.game == game]) for game in games]
     return Section(
         name="dominated",
         title="Dominated actions",
@@ -35,19 +35,19 @@ def dominated(data: RunData) -> Section | None:
     )
 
 
-def _game(data: RunData, game: str, found: Sequence[Flagged]) -> Html:
-    if not found:
+def _game(data: RunData, game: str, actions: Sequence[Flagged]) -> Html:
+    if not actions:
         none = f"No dominated action has {LEAST:.0%} or more at any stage."
         return join(element("h3", game), element("p", none, class_="good"))
     called = titles(data, stages_of(data.policies[game], data.chosen_step))
     rows = [
         [
-            one.situation[:_LONGEST] or "the start",
-            f"{one.action}, by {one.by}",
-            "strictly" if one.strict else "weakly",
-            *(_share(one.stages[name]) for name in called),
+            action.situation[:_LONGEST] or "the start",
+            f"{action.action}, by {action.by}",
+            "strictly" if action.strict else "weakly",
+            *(_share(action.stages[name]) for name in called),
         ]
-        for one in found
+        for action in actions
     ]
     return join(element("h3", game), table(["situation", "dominated action", "how", *called.values()], rows))
 

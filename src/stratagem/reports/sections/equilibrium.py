@@ -1,4 +1,4 @@
-"""The policy, information set by information set, against the family of the game's equilibria."""
+"""Section of the policy, information set by information set, against the family of the game's equilibria."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SIZES = {"start": 17, "chosen": 11, "last": 13}
 
 
 class Nearest(NamedTuple):
-    """A family and its member that is nearest to the policy shown."""
+    """Family and its member nearest to the policy shown."""
 
     family: EquilibriumFamily
     number: float
 
     @property
     def title(self) -> str:
-        """The member by its number, such as "alpha 0.2"."""
+        """Member by its number, such as "alpha 0.2"."""
         return f"{self.family.number} {number(self.number)}"
 
     def at(self, place: Place) -> float:
@@ -35,7 +35,7 @@ class Nearest(NamedTuple):
 
 
 def equilibrium(data: RunData) -> Section | None:
-    """Only for runs in games whose equilibria are known."""
+    """Make the section for runs in games whose equilibria are known."""
     families = {game: family for game in data.policies if (family := family_of(game))}
     if not families and not any(map(family_of, _named(data))):
         return None
@@ -51,9 +51,9 @@ def equilibrium(data: RunData) -> Section | None:
 
 
 def _named(data: RunData) -> list[str]:
-    """Games that the recipe names."""
+    """Return the games that the recipe names."""
     named = data.settings.get("game"), data.settings.get("games")
-    return [str(game) for one in named if one for game in (one if isinstance(one, list) else [one])]
+    return [str(game) for entry in named if entry for game in (entry if isinstance(entry, list) else [entry])]
 
 
 def _why(data: RunData) -> str:
@@ -76,7 +76,7 @@ def _game(data: RunData, game: str, family: EquilibriumFamily, stages: Stages) -
 
 
 def _shown(stages: Stages) -> Policy:
-    """The one that counts: the chosen, else the newest."""
+    """Return the policy to show: the chosen, else the newest."""
     return stages.get("chosen") or stages.get("last") or stages["start"]
 
 
@@ -92,8 +92,8 @@ def _said(family: EquilibriumFamily, stages: Stages, called: dict[str, str]) -> 
 
 def _legend(nearest: Nearest, called: dict[str, str]) -> Html:
     """Explain the marks, once for all pictures."""
-    told = called | {"band": "equilibria", "member": f"the nearest equilibrium, {nearest.title}"}
-    keys = (element("span", element("i", class_=f"key {name}"), f" {said}") for name, said in told.items())
+    described = called | {"band": "equilibria", "member": f"the nearest equilibrium, {nearest.title}"}
+    keys = (element("span", element("i", class_=f"key {name}"), f" {meaning}") for name, meaning in described.items())
     return element("p", *keys, class_="legend kinds")
 
 
@@ -115,7 +115,7 @@ def _group(group: str, nearest: Nearest, stages: Stages, called: dict[str, str])
 
 
 def _band(own: list[Place]) -> dict[str, Any]:
-    """Where an equilibrium may be; where that is one number, a band just wide enough to be seen."""
+    """Draw the range of the equilibria; a single number gets a band just wide enough to be seen."""
     return {
         "type": "bar",
         "orientation": "h",

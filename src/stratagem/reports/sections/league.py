@@ -1,4 +1,4 @@
-"""A league: what its first learner is worth on a pool that never changes, who is in it, and what moves inside of it."""
+"""Sections of a league: progress on the frozen pool, population, and internal metrics."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from stratagem.reports.section import Section, folded, missing, table
 
 _Z = 1.959964
 _SHOWN = 20
-"""So many cycles, and so many things forgotten, are written out."""
+"""Number of cycles, and of forgotten results, that are listed."""
 
 
 def pool(data: RunData) -> Section:
-    """The curve on the frozen pool, and the exact one where there is one."""
+    """Make the section of the curve on the frozen pool, with the exact one where there is one."""
     first = next(iter(_learners(data)), "main")
     lines = [(n, _last(n, first)) for n in data.curves if "/validation/pay" in n or "/exact/exploit" in n]
     shown = [_curve(data, title, [(name, title)]) for name, title in lines]
@@ -42,7 +42,7 @@ def _learners(data: RunData) -> Mapping[str, Any]:
 
 
 def best_response(data: RunData) -> Section | None:
-    """What learners that meet one member alone have come to take from it."""
+    """Make the section of learners with one fixed opponent: their payoffs against it."""
     matches = {name: one.get("match", {}) for name, one in _learners(data).items() if isinstance(one, dict)}
     fixed = {name: str(match.get("opponent")) for name, match in matches.items() if match.get("rule") == "fixed"}
     told = {name: target for name, target in fixed.items() if target not in matches and f"{name}/pay" in data.curves}
@@ -58,7 +58,7 @@ def best_response(data: RunData) -> Section | None:
 
 
 def _response(data: RunData, name: str, target: str) -> Html:
-    """What one learner was paid in training, and what its checkpoints take on deals of their own."""
+    """Show one learner's payoffs in training, and those of its checkpoints on separate deals."""
     says = "A round of its games in training, of which there are few an iteration."
     training = _curve(data, f"{name} in training, against {target}", [(f"{name}/pay", "pay")], says)
     found = data.league
@@ -70,13 +70,13 @@ def _response(data: RunData, name: str, target: str) -> Html:
 
 
 def _bound(found: LeagueTable, training: Html, line: Sequence[tuple[int, int]], target: int) -> Html:
-    """The curve of what checkpoints take beyond what the target has from itself; beside it the exact figure."""
+    """Draw the payoffs of checkpoints beyond the target's own against itself; beside them the exact figure."""
     takes = [_taken(found, place, target) for _, place in line]
     reach = {"type": "data", "array": [0.0 if math.isnan(error) else _Z * error for _, error in takes]}
     trace = {"x": [step for step, _ in line], "y": [gain for gain, _ in takes], "error_y": reach, "role": "chosen"}
     prey, last = found.members[target].name, found.members[line[-1][1]].name
     title = f"A lower bound on the exploitability of {prey}"
-    says = "What each checkpoint of the last table takes a round, with 95 % intervals where games were drawn."
+    says = "What each checkpoint of the final evaluation takes a round, with 95 % intervals where games were drawn."
     curve = picture(title, [{**trace, "name": label(last), "mode": "lines+markers"}], says=says)
     said = f"{last} takes {_measured(*takes[-1])} a round from {prey}"
     said += "." if found.zero_sum else ", beyond what that has from itself."
@@ -86,24 +86,24 @@ def _bound(found: LeagueTable, training: Html, line: Sequence[tuple[int, int]], 
 
 
 def _taken(found: LeagueTable, place: int, target: int) -> tuple[float, float]:
-    """What a member gets from the target, less what the target gets from itself where that is something."""
+    """Return a member's payoff against the target, less the target's own against itself where that is not zero."""
     own = [(found.pay[place][target], _error(found, place, target))]
     own += [] if found.zero_sum else [(-found.pay[target][target], _error(found, target, target))]
     return math.fsum(pay for pay, _ in own), math.hypot(*(error for _, error in own))
 
 
 def _error(found: LeagueTable, row: int, column: int) -> float:
-    """A standard error of the cross-play; none where the figure is an expectation, or was not told."""
+    """Return the standard error of the cross-play; none where the figure is an expectation, or it was not recorded."""
     return _at(found.errors[row], column) if row < len(found.errors) else math.nan
 
 
 def _measured(mean: float, error: float, digits: int = 3) -> str:
-    """A figure with its standard error; bare where it was computed."""
+    """Format a figure with its standard error; bare where it was computed."""
     return number(mean, digits) if math.isnan(error) or not error else f"{number(mean, digits)} ± {error:.{digits}f}"
 
 
 def population(data: RunData) -> Section:
-    """The members of the last table, with what the cross-play says of each."""
+    """Make the section of the members of the final evaluation, with the results of the cross-play."""
     found = data.league
     return Section(
         name="population",
@@ -113,7 +113,7 @@ def population(data: RunData) -> Section:
         "such mixtures one), and how long a crowd of imitators plays each (alpha-rank). Elo and skill count who was "
         "paid more in a game, the others go by how much: who wins little often and loses much seldom is rated high, "
         "and nobody mixes it in.",
-        body=_population(data, found) if found else missing("The last table is made when the run ends."),
+        body=_population(data, found) if found else missing("The final evaluation is made when the run ends."),
     )
 
 
@@ -141,14 +141,14 @@ def _population(data: RunData, found: LeagueTable) -> Html:
 
 
 def _role(data: RunData, member: Shown) -> str:
-    """The role, and the step of a checkpoint that is the chosen one in the other tables."""
+    """Return the role, and the step of a checkpoint that is the chosen one in the other tables."""
     role = member.role.replace("_", " ")
     first = next(iter(_learners(data)), "main")
     return f"{role}, chosen" if member.parent == first and member.step == data.chosen_step else role
 
 
 def _mixed(found: LeagueTable) -> Html:
-    """How open the Nash mixture is, and main learners as they stood beside their average."""
+    """Show the exploitability of the Nash mixture, and of the main agents over time beside their average."""
     known = found.nash_exploitability
     said = f"Who draws a member by its Nash share for a whole game has an exact exploitability of {number(known)}."
     drawn = [_over_time(name, line) for name, line in found.over_time.items() if len(line) > 1]
@@ -168,7 +168,7 @@ def _over_time(learner: str, line: Sequence[Open]) -> Html:
 
 
 def _outsiders(found: LeagueTable) -> Html:
-    """Where more than two sit at a table: what copies of a member leave to one who is none, and spare each other."""
+    """Show for more than two seats the payoff of an outsider among a member's copies, and their alliance."""
     size = range(len(found.members))
     if found.seats < 3 or len(size) < 2:
         return join()
@@ -193,8 +193,8 @@ def _outsiders(found: LeagueTable) -> Html:
 
 
 def _at(column: Sequence[float | None], place: int) -> float:
-    found = column[place] if place < len(column) else None
-    return float("nan") if found is None else found
+    value = column[place] if place < len(column) else None
+    return float("nan") if value is None else value
 
 
 def _cross(found: LeagueTable) -> Html:
@@ -207,18 +207,20 @@ def _cross(found: LeagueTable) -> Html:
 
 
 def _told(found: LeagueTable) -> Html:
-    """Cycles and what was forgotten, in sentences."""
-    said = [f"{a} beats {b}, {b} beats {c}, and {c} beats {a}." for a, b, c in found.cycles[:_SHOWN]]
-    said += [f"{later} loses to {other}, whom {earlier} beat." for later, earlier, other in found.forgotten[:_SHOWN]]
-    more = len(found.cycles) + len(found.forgotten) - len(said)
-    said += [f"{more} more of these."] if more > 0 else []
-    if not said:
-        said = [f"No cycle of three and nothing forgotten, beyond chance, over {found.deals} deals a pair."]
-    return join(*(element("p", sentence, class_="note") for sentence in said))
+    """Describe cycles and forgotten results in sentences."""
+    sentences = [f"{a} beats {b}, {b} beats {c}, and {c} beats {a}." for a, b, c in found.cycles[:_SHOWN]]
+    sentences += [
+        f"{later} loses to {other}, whom {earlier} beat." for later, earlier, other in found.forgotten[:_SHOWN]
+    ]
+    more = len(found.cycles) + len(found.forgotten) - len(sentences)
+    sentences += [f"{more} more of these."] if more > 0 else []
+    if not sentences:
+        sentences = [f"No cycle of three and nothing forgotten, beyond chance, over {found.deals} deals a pair."]
+    return join(*(element("p", sentence, class_="note") for sentence in sentences))
 
 
 def inside(data: RunData) -> Section | None:
-    """What moves with the league itself."""
+    """Make the section of the metrics of the league itself."""
     pictures = list(_inside(data, list(_learners(data)) or ["main"]))
     if not pictures:
         return None

@@ -1,4 +1,4 @@
-"""What the policy does first in every other game: the probabilities that it states in the first situations."""
+"""Section of the policy in the first situations of every other game, by its stated probabilities."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from stratagem.reports.section import Section, folded, table
 from stratagem.reports.stages import Stages, stages_of, titles
 
 _LEAST = 0.02
-"""An action is shown that is as likely as this at any stage."""
+"""Smallest probability at any stage of an action to show."""
 _LONGEST = 120
 
 
 def openings(data: RunData) -> Section | None:
-    """Only for runs that kept a policy of a game which has no section of its own."""
+    """Make the section for runs with a saved policy of a game that has no section of its own."""
     games = {game: policies for game, policies in data.policies.items() if family_of(game) is None}
     if not games:
         return None
@@ -38,7 +38,7 @@ def _game(data: RunData, game: str, stages: Stages) -> Html:
 
 
 def _rows(stages: Stages) -> Iterator[list[str]]:
-    """One for each action of each situation, the likeliest at the end first."""
+    """Make a row for each action of each situation, the most likely at the end first."""
     mixes = [policy.policy for policy in stages.values()]
     for key in dict.fromkeys(key for mix in mixes for key in mix):
         told = [mix.get(key, {}) for mix in mixes]

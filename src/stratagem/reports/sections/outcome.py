@@ -1,4 +1,4 @@
-"""Play of those who learnt together when all is learnt, seed by seed."""
+"""Section of the play of several learners after training, seed by seed."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from stratagem.reports.siblings import band, together
 
 
 def outcome(data: RunData) -> Section:
-    """Games without learning, and the plane of payoffs."""
+    """Make the section of games without learning, with the plane of payoffs."""
     runs = together(data)
-    told = {run: rows for run in runs if (rows := rows_of(run))}
-    parts = [_table(told, data) if told else missing("No games were played without learning yet: the run has to end.")]
+    by_run = {run: rows for run in runs if (rows := rows_of(run))}
+    parts = [
+        _table(by_run, data) if by_run else missing("No games were played without learning yet: the run has to end.")
+    ]
     return Section(
         name="outcome",
         title="What came of it",
@@ -32,10 +34,10 @@ def outcome(data: RunData) -> Section:
     )
 
 
-def _table(told: Mapping[RunData, list[Row]], data: RunData) -> Html:
+def _table(by_run: Mapping[RunData, list[Row]], data: RunData) -> Html:
     seats, lines = seats_of(data), list[list[str]]()
-    for number_, _ in enumerate(next(iter(told.values()))):
-        every = [(run, rows[number_]) for run, rows in told.items() if number_ < len(rows)]
+    for number_, _ in enumerate(next(iter(by_run.values()))):
+        every = [(run, rows[number_]) for run, rows in by_run.items() if number_ < len(rows)]
         length = str(every[0][1].get("rounds"))
         for run, row in every:
             lines.append([f"{length} rounds, seed {run.settings.get('seed', 0)}", *_cells(row["figures"], seats)])
@@ -46,18 +48,18 @@ def _table(told: Mapping[RunData, list[Row]], data: RunData) -> Html:
 
 
 def _cells(figures: Row, seats: Sequence[str]) -> list[str]:
-    pays = [f"{_number(figures.get(f'{s}/pay'))} \u00b1 {_number(figures.get(f'{s}/pay_error'))}" for s in seats]
-    return [*pays, *(_number(figures.get(f"{s}/null")) for s in seats)]
+    payoffs = [f"{_number(figures.get(f'{s}/pay'))} \u00b1 {_number(figures.get(f'{s}/pay_error'))}" for s in seats]
+    return [*payoffs, *(_number(figures.get(f"{s}/null")) for s in seats)]
 
 
 def _means(every: Sequence[Row], seats: Sequence[str]) -> list[str]:
-    pays = []
+    payoffs = []
     for seat in seats:
         values = [float(row[f"{seat}/pay"]) for row in every if math.isfinite(row.get(f"{seat}/pay") or math.nan)]
         low, high = band(values) if values else (math.nan, math.nan)
-        pays.append(f"{_number((low + high) / 2)} ({_number(low)} \u2026 {_number(high)})")
+        payoffs.append(f"{_number((low + high) / 2)} ({_number(low)} \u2026 {_number(high)})")
     nulls = [math.fsum(float(row.get(f"{seat}/null") or 0.0) for row in every) / len(every) for seat in seats]
-    return [*pays, *map(_number, nulls)]
+    return [*payoffs, *map(_number, nulls)]
 
 
 def _number(value: Any) -> str:
@@ -65,12 +67,12 @@ def _number(value: Any) -> str:
 
 
 def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
-    """What each learner earned beside what it could, and beside what learners earn where nobody shapes."""
+    """Compare each learner's payoff with its possible payoff, and with that of learners without a shaper."""
     heads = ["", "earns a step", "the best memory-one answer", "gives up"]
     rows, names, alone = list[list[str]](), seats_of(data), unshaped(data)
     for run in runs:
-        for name, found in interests_of(run).items():
-            earned, possible = float(found["earned"]), float(found["possible"])
+        for name, interests in interests_of(run).items():
+            earned, possible = float(interests["earned"]), float(interests["possible"])
             row = [f"{name}, seed {run.settings.get('seed', 0)}", *map(_number, (earned, possible, possible - earned))]
             without = alone.get(names.index(name)) if name in names else None
             rows.append([*row, *([_number(None if without is None else earned - without)] if alone else [])])
@@ -84,9 +86,11 @@ def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
 
 
 def _policies(data: RunData) -> Html:
-    """How likely each seat plays its first action where that was first measured, and where it was last."""
-    found = {name: points for name, curve in data.curves.items() if FIRST in name and len(points := finite(curve)) > 1}
-    rows = [[_state(name), _at(points, min(points)), _at(points, max(points))] for name, points in found.items()]
+    """Return the probability of each seat's first action at the first and at the last measurement."""
+    interests = {
+        name: points for name, curve in data.curves.items() if FIRST in name and len(points := finite(curve)) > 1
+    }
+    rows = [[_state(name), _at(points, min(points)), _at(points, max(points))] for name, points in interests.items()]
     note = "A seat that remembers more than the last round is watched in its games, so a situation that did not come "
     note += "up before some trial is first measured there."
     made = table(["how likely the first action", "first measured", "last measured"], rows)
@@ -94,11 +98,11 @@ def _policies(data: RunData) -> Html:
 
 
 def _state(metric: str) -> str:
-    """`leader, after C-D`, or in the first round of a game."""
+    """Describe a state as `leader, after C-D`, or as the first round of a game."""
     return metric.replace(FIRST, ", after ").replace(", after start", ", in the first round")
 
 
 def _at(points: Mapping[int, float], trial: int) -> Html:
-    """A share over the trial after which it was measured."""
+    """Format a share with the trial after which it was measured."""
     when = f"after trial {trial}" if trial else "before any trial"
     return element("td", number(points[trial], 2), element("small", when))

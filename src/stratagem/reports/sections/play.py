@@ -1,4 +1,4 @@
-"""Play at the start and at the end: the same opponents from the same seats, with the replies as they came about."""
+"""Section of play at the start and at the end: equal opponents and seats, with the replies by kind of token."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import groupby
 
 from stratagem.engines.base import Call
 from stratagem.play.records import Decision, Episode
-from stratagem.reports.chosen_play import HERO, Pair, chosen_play, opponents_of
+from stratagem.reports.chosen_play import AGENT, Pair, chosen_play, opponents_of
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.replies import KINDS, Decode, decoder, pieces
@@ -20,7 +20,7 @@ _NARROW = 80
 
 
 def play(data: RunData) -> Section:
-    """Two opponents of each game."""
+    """Make the section for two opponents of each game."""
     pairs = chosen_play(data)
     decode = decoder(data.run.path.resolve())
     shown = join(_legend(pairs, decode), *(_pair(data, pair, decode, first=pair is pairs[0]) for pair in pairs))
@@ -37,16 +37,16 @@ def _why(data: RunData) -> str:
 
 
 def _legend(pairs: list[Pair], decode: Decode | None) -> Html:
-    """The kinds of text that occur."""
+    """Explain the kinds of text that occur."""
     episodes = [played.episode for pair in pairs for played in pair if played is not None]
     calls = [call for episode in episodes for row in episode.decisions for call in row.calls]
     kinds = {piece.kind for call in calls for piece in pieces(call, decode)}
-    told = [element("span", element("mark", kind, class_=kind), f" {KINDS[kind]}") for kind in KINDS if kind in kinds]
-    return element("p", join(*told, by=" "), class_="legend kinds") if told else Html("")
+    marks = [element("span", element("mark", kind, class_=kind), f" {KINDS[kind]}") for kind in KINDS if kind in kinds]
+    return element("p", join(*marks, by=" "), class_="legend kinds") if marks else Html("")
 
 
 def _pair(data: RunData, pair: Pair, decode: Decode | None, *, first: bool) -> Html:
-    """Folded, but for the first, since matches are long."""
+    """Write a pair of episodes, folded except for the first, since matches are long."""
     against = " and ".join(opponents_of(pair.start.episode))
     cards = [
         _episode(f"{when}: {played_by(data, played.shard, played.episode.id)}", played.episode, decode)
@@ -58,10 +58,10 @@ def _pair(data: RunData, pair: Pair, decode: Decode | None, *, first: bool) -> H
 
 
 def _episode(when: str, episode: Episode, decode: Decode | None) -> Html:
-    hero = episode.seat_of(HERO)
-    paid = f"paid {number(episode.payoffs[hero], 2)}" if episode.payoffs else "not paid"
+    agent = episode.seat_of(AGENT)
+    earned = f"paid {number(episode.payoffs[agent], 2)}" if episode.payoffs else "not paid"
     head = element(
-        "header", element("strong", when), f" seat {hero + 1}, {paid}", element("small", episode.id, class_="id")
+        "header", element("strong", when), f" seat {agent + 1}, {earned}", element("small", episode.id, class_="id")
     )
     rounds = groupby(episode.decisions, key=lambda row: row.round)
     listed = element("ol", *(_round(episode, index, list(rows), decode) for index, rows in rounds), class_="rounds")
@@ -69,24 +69,26 @@ def _episode(when: str, episode: Episode, decode: Decode | None) -> Html:
 
 
 def _prompt(episode: Episode) -> Html:
-    """What the learner read the first time, once."""
-    first = next((row.calls[0] for row in episode.decisions if row.slot == HERO and row.calls), None)
+    """Write the learner's first prompt, once."""
+    first = next((row.calls[0] for row in episode.decisions if row.slot == AGENT and row.calls), None)
     if first is None or not first.prompt.messages:
         return Html("")
-    said = [element("div", element("b", role), element("pre", _cut(words))) for role, words in first.prompt.messages]
-    return folded("What it read first", element("div", *said, class_="prompt"))
+    messages = [
+        element("div", element("b", role), element("pre", _cut(words))) for role, words in first.prompt.messages
+    ]
+    return folded("What it read first", element("div", *messages, class_="prompt"))
 
 
 def _round(episode: Episode, index: int, rows: list[Decision], decode: Decode | None) -> Html:
-    told = [element("div", *_decision(row, decode), class_="hero" if row.slot == HERO else "other") for row in rows]
+    marks = [element("div", *_decision(row, decode), class_="agent" if row.slot == AGENT else "other") for row in rows]
     if index < len(episode.rounds):
-        seat = episode.seat_of(HERO)
-        told.append(element("div", f"pays {number(episode.rounds[index][seat], 2)}", class_="pays"))
-    return element("li", *told)
+        seat = episode.seat_of(AGENT)
+        marks.append(element("div", f"pays {number(episode.rounds[index][seat], 2)}", class_="pays"))
+    return element("li", *marks)
 
 
 def _decision(row: Decision, decode: Decode | None) -> Iterator[Html]:
-    yield element("span", "learner" if row.slot == HERO else "opponent", class_="who")
+    yield element("span", "learner" if row.slot == AGENT else "opponent", class_="who")
     yield element("span", _situation(row), class_="situation")
     yield from (_call(call, decode) for call in row.calls)
     if row.action is None:
@@ -98,17 +100,17 @@ def _decision(row: Decision, decode: Decode | None) -> Iterator[Html]:
 
 
 def _situation(row: Decision) -> str:
-    said = " ".join(row.state_key.split())
-    return said if len(said) <= _NARROW else f"{said[:_NARROW]}\u2026"
+    words = " ".join(row.state_key.split())
+    return words if len(words) <= _NARROW else f"{words[:_NARROW]}\u2026"
 
 
 def _call(call: Call, decode: Decode | None) -> Html:
     if call.finish == "error":
         return element("span", f"no reply: {_cut(call.text)}", class_="bad")
-    told = [element("mark", _cut(piece.text), class_=piece.kind) for piece in pieces(call, decode)]
+    marks = [element("mark", _cut(piece.text), class_=piece.kind) for piece in pieces(call, decode)]
     cut = element("small", " cut off", class_="doubt") if call.finish == "length" else Html("")
-    return element("span", *told, cut, class_="reply", dir="auto")
+    return element("span", *marks, cut, class_="reply", dir="auto")
 
 
-def _cut(said: str) -> str:
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}\u2026 ({len(said) - _LONGEST} characters more)"
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}\u2026 ({len(words) - _LONGEST} characters more)"

@@ -1,4 +1,4 @@
-"""How to have the run again: the command, the seed, the program's commit, the versions and the machine."""
+"""Section of reproduction: the command, the seed, the program's commit, the versions and the machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stratagem.reports.section import Section, table
 
 
 def repeat(data: RunData) -> Section:
-    """What the run wrote down of itself when it began."""
+    """Make the section from the run's provenance."""
     return Section(
         name="repeat",
         title="How to repeat it",

@@ -1,4 +1,4 @@
-"""The stages of a run side by side: base, warm start, chosen and last checkpoint, beside the chance level."""
+"""Section of the final evaluation: base, SFT, chosen and last checkpoint, beside the chance level."""
 
 from __future__ import annotations
 
@@ -25,43 +25,43 @@ _LEGEND = (
 
 
 def results(data: RunData) -> Section:
-    """The final evaluation of every stage, game by game."""
-    found = data.evaluation
+    """Make the section of the final evaluation of every stage, game by game."""
+    evaluation = data.evaluation
     return Section(
         name="results",
         title="What was learnt",
         shows="Every stage of the run against the same opponents on the same deals; random play is the chance level.",
-        body=tables(found) if found else missing(why(data)),
+        body=tables(evaluation) if evaluation else missing(why(data)),
     )
 
 
 def why(data: RunData) -> str:
-    """Why there is no last table."""
+    """Return the reason why there is no final evaluation."""
     if broken := data.broken.get("evaluation.json"):
         return broken
     return "There is no evaluation.json: a run is evaluated when its training has ended."
 
 
-def tables(found: EvaluationFile) -> Html:
-    """Every game's figures, on the common scale and in its own unit."""
-    games = found.evaluation.games
+def tables(evaluation: EvaluationFile) -> Html:
+    """Write every game's figures, on the common scale and in its own unit."""
+    games = evaluation.evaluation.games
     if not games:
         return missing("evaluation.json holds no game.")
-    return join(*(_game(game, found.rows) for game in games), element("p", _LEGEND, class_="legend"))
+    return join(*(_game(game, evaluation.rows) for game in games), element("p", _LEGEND, class_="legend"))
 
 
 def _game(game: GameTable, names: dict[str, str]) -> Html:
     rows = in_order(game, names)
     marks = _classes(rows, staged=bool(names))
     lacks = dict.fromkeys(f"No exact figure: {why}" for _, row in rows if (why := row.exact.not_computed))
-    notes = [element("p", said, class_="note") for said in (*lacks, *game.warnings)]
+    notes = [element("p", note, class_="note") for note in (*lacks, *game.warnings)]
     return element("div", element("h3", game.game), _scaled(game, rows, marks), _plain(game, rows, marks), *notes)
 
 
 def in_order(game: GameTable, names: dict[str, str]) -> list[tuple[str, Row]]:
-    """The stages as the run names them, in its order, and whoever else was measured behind them."""
-    place = {player: number for number, player in enumerate(names)}
-    rows = sorted(game.players, key=lambda row: place.get(row.player, len(place)))
+    """Order the stages as the run names them, followed by all other players."""
+    order = {player: number for number, player in enumerate(names)}
+    rows = sorted(game.players, key=lambda row: order.get(row.player, len(order)))
     return [(_capital(names.get(row.player) or _title(row.player)), row) for row in rows]
 
 
@@ -74,7 +74,7 @@ def _title(player: str) -> str:
 
 
 def _scaled(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[str]) -> Html:
-    """On the common scale; the best responder's figure stands next to the pool's."""
+    """Write figures on the common scale; the best responder's figure stands next to the pool's."""
     metrics = list(dict.fromkeys(name for _, row in rows for name in row.metrics))
     return table(
         ["", *_headings(metrics)],
@@ -85,14 +85,14 @@ def _scaled(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[st
 
 
 def _classes(rows: Sequence[tuple[str, Row]], *, staged: bool) -> list[str]:
-    """The stage that counts stands out, the chance level stands back."""
+    """Return the classes of rows: the chosen stage is emphasised, the chance level dimmed."""
     stages = [name for name, row in rows if row.player != CHANCE] if staged else []
     counts = chosen_of(stages) if len(stages) > 1 else ""
     return ["counts" if name == counts else "chance" if row.player == CHANCE else "" for name, row in rows]
 
 
 def chosen_of(stages: Sequence[str]) -> str:
-    """The stage that counts: the last that is not called last, since that one is never chosen by default."""
+    """Return the chosen stage: the last that is not called last, since that one is never chosen by default."""
     return next((name for name in reversed(stages) if ", last" not in name), stages[-1])
 
 
@@ -114,7 +114,7 @@ def _figures(game: GameTable, row: Row, metrics: Sequence[str]) -> Iterator[Html
 
 
 def _plain(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[str]) -> Html:
-    """In the game's own unit, so that the pool's figure and the exact one can be compared."""
+    """Write figures in the game's own unit, so that the pool's figure and the exact one can be compared."""
     halved = zero_sum(game.game)
     pool = "pool loss" if halved else "pool advantage"
     worst = [] if halved else ["worst advantage \u2193"]
@@ -137,13 +137,13 @@ def _plain_figures(row: Row, *, halved: bool) -> Iterator[Html]:
 
 
 def _half(figure: Figure) -> Figure:
-    """Between two seats of a zero-sum game an advantage is twice the loss."""
+    """Halve an advantage between two seats of a zero-sum game, where it is twice the loss."""
     ends = {name: value / 2 for name in ("mean", "se", "low", "high") if (value := getattr(figure, name)) is not None}
     return figure.model_copy(update=ends)
 
 
 def zero_sum(game: str) -> bool:
-    """Whether it is a zero-sum game of two; a game that is not here any more is not taken for one."""
+    """Return whether it is a zero-sum game of two; False for a game that is not installed."""
     try:
         spec = make_game(game).spec
     except StratagemError:

@@ -1,4 +1,4 @@
-"""The last table of a run whose algorithm has no table of its own: all that was measured of every stage, by game."""
+"""Section of the final evaluation for any other algorithm: all metrics of every stage, by game."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from stratagem.reports.sections.results import in_order, why
 
 
 def scores(data: RunData) -> Section:
-    """A table a game."""
-    found = data.evaluation
-    body = join(*(_table(game, found.rows) for game in found.evaluation.games)) if found else missing(why(data))
+    """Make the section with a table for each game."""
+    evaluation = data.evaluation
+    body = (
+        join(*(_table(game, evaluation.rows) for game in evaluation.evaluation.games))
+        if evaluation
+        else missing(why(data))
+    )
     return Section(
         name="scores",
         title="What was learnt",
@@ -38,22 +42,22 @@ def _table(game: GameTable, names: dict[str, str]) -> Html:
         for stage, row in rows
     ]
     lines += [
-        [said, *(element("td", number(nulls.get(name)) if name in nulls else "") for name in metrics)]
-        for said, nulls in _nulls(rows)
+        [heading, *(element("td", number(nulls.get(name)) if name in nulls else "") for name in metrics)]
+        for heading, nulls in _nulls(rows)
     ]
     heads = ["", *metrics, *(["exploitability (exact)"] if exact else [])]
-    notes = [element("p", said, class_="note") for said in game.warnings]
+    notes = [element("p", heading, class_="note") for heading in game.warnings]
     return join(element("h3", game.game), table(heads, lines), *notes)
 
 
 def _nulls(rows: Sequence[tuple[str, Row]]) -> list[tuple[str, dict[str, float]]]:
-    """The nulls of the figures: one row if all stages have the same, else one a stage."""
-    found = [(stage, row.nulls) for stage, row in rows if row.nulls]
-    if len({tuple(nulls.items()) for _, nulls in found}) == 1:
-        return [("null", found[0][1])]
-    return [(f"null: {stage}", nulls) for stage, nulls in found]
+    """Return the nulls of the figures: one row if all stages have the same, else one a stage."""
+    evaluation = [(stage, row.nulls) for stage, row in rows if row.nulls]
+    if len({tuple(nulls.items()) for _, nulls in evaluation}) == 1:
+        return [("null", evaluation[0][1])]
+    return [(f"null: {stage}", nulls) for stage, nulls in evaluation]
 
 
 def _told(rows: Sequence[tuple[str, Row]], metric: str) -> bool:
-    """Whether any stage has the figure."""
+    """Return whether any stage has the figure."""
     return any(row.metrics.get(metric) is not None for _, row in rows)

@@ -1,4 +1,4 @@
-"""The resolved recipe: every setting that the run had, defaults included."""
+"""Section of the resolved recipe: every setting of the run, defaults included."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from stratagem.reports.section import Section, missing
 
 
 def settings(data: RunData) -> Section:
-    """The recipe as it lies in the run."""
-    said = data.settings_text
+    """Make the section of the recipe as text."""
+    text_of = data.settings_text
     return Section(
         name="settings",
         title="The recipe",
         shows="Every setting that the run had, defaults included.",
-        body=element("pre", said, class_="toml", tabindex="0") if said else missing(_why(data)),
+        body=element("pre", text_of, class_="toml", tabindex="0") if text_of else missing(_why(data)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Whether each term of the reward brought a gradient, or only noise."""
+"""Section of the gradient signal-to-noise ratio of each term of the reward."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADINGS = ["term", "verdict", "agreement of halves", "g\u2081\u00b7g\u2082, me
 
 
 def signals(data: RunData) -> Section:
-    """Every term that was measured."""
+    """Make the section of every measured term."""
     terms = sorted({name.removeprefix(_HEAD).rpartition("/")[0] for name in data.curves if name.startswith(_HEAD)})
     measured = {term: known for term in terms if (known := so_far(data, term))}
     return Section(
@@ -35,7 +35,7 @@ def _why(data: RunData) -> str:
 
 
 SoFar = dict[int, SignalToNoise]
-"""What was known of a term at each step at which it was measured."""
+"""Ratio of a term up to each measured step."""
 _WORDS: dict[Verdict, str] = {
     "acts": "It brings a gradient: its halves agree beyond their noise.",
     "constant": "It is constant in every group, so it brings no gradient at all.",
@@ -46,7 +46,7 @@ _WORDS: dict[Verdict, str] = {
 
 
 def so_far(data: RunData, term: str) -> SoFar:
-    """By step, from the metrics alone; a term that gave exactly nothing has no noise."""
+    """Return the ratios by step, from the metrics alone; a term that was exactly zero has no noise."""
     dots, noises = (finite(data.curves.get(f"{_HEAD}{term}/{name}")) for name in ("dot", "noise"))
     signals, known = SignalToNoiseTracker(), SoFar()
     for step in sorted(dots.keys() & noises.keys()):
@@ -57,7 +57,7 @@ def so_far(data: RunData, term: str) -> SoFar:
 
 def _body(measured: dict[str, SoFar]) -> Html:
     now = {term: known[max(known)] for term, known in measured.items()}
-    rows = [_row(term, found) for term, found in now.items()]
+    rows = [_row(term, ratio_now) for term, ratio_now in now.items()]
     pictures = [_picture(term, known) for term, known in measured.items() if now[term].varied]
     note = (
         "Agreement is 2 g\u2081\u00b7g\u2082 / (|g\u2081|\u00b2 + |g\u2082|\u00b2) over all steps so far: 1 where the "
@@ -67,19 +67,19 @@ def _body(measured: dict[str, SoFar]) -> Html:
     return join(table(_HEADINGS, rows), element("div", *pictures, class_="facets"), element("p", note, class_="note"))
 
 
-def _row(term: str, found: SignalToNoise) -> list[str]:
-    mean = short(found.mean) + (f" \u00b1 {short(found.error)}" if math.isfinite(found.error) else "")
-    word = element("span", _WORDS[found.verdict], class_="good" if found.verdict == "acts" else "doubt")
-    return [term, element("td", word, class_="words"), number(found.ratio), mean, str(found.count)]
+def _row(term: str, ratio_now: SignalToNoise) -> list[str]:
+    mean = short(ratio_now.mean) + (f" \u00b1 {short(ratio_now.error)}" if math.isfinite(ratio_now.error) else "")
+    word = element("span", _WORDS[ratio_now.verdict], class_="good" if ratio_now.verdict == "acts" else "doubt")
+    return [term, element("td", word, class_="words"), number(ratio_now.ratio), mean, str(ratio_now.count)]
 
 
 def _picture(term: str, known: SoFar) -> Html:
-    """The agreement over the steps so far, with two standard errors."""
+    """Draw the ratio over the steps so far, with two standard errors."""
     steps, every = list(known), list(known.values())
-    lows, highs = ([one.ratio + sign * 2 * one.ratio_error for one in every] for sign in (-1, 1))
+    lows, highs = ([sofar.ratio + sign * 2 * sofar.ratio_error for sofar in every] for sign in (-1, 1))
     traces = [
         {"x": steps, "y": lows, "role": "edge", "showlegend": False, "hoverinfo": "skip"},
         {"x": steps, "y": highs, "role": "edge", "fill": "tonexty", "name": "\u00b1 2 errors", "hoverinfo": "skip"},
-        {"x": steps, "y": [one.ratio for one in every], "role": "validation", "name": "so far"},
+        {"x": steps, "y": [sofar.ratio for sofar in every], "role": "validation", "name": "so far"},
     ]
     return picture(term, traces, {"yaxis": {"range": [-1.05, 1.05]}, "zero": True}, says=_WORDS[every[-1].verdict])

@@ -1,4 +1,4 @@
-"""Learners over their trials: what each was paid a step, what was played, and what each would play."""
+"""Section of learners over their trials: reward a step, actions, and policies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAY, VISITED, FIRST = "/pay", "visited/", "/first/"
 
 
 def trials(data: RunData) -> Section:
-    """ShapeLLM's figures 2 and 3, for any number of seats."""
+    """Make the section in the form of ShapeLLM's figures 2 and 3, for any number of seats."""
     runs = together(data)
     seeds = ", ".join(str(run.settings.get("seed", 0)) for run in runs)
     alone = "one seed, so without a band" if len(runs) == 1 else f"means over the seeds {seeds} with 95 % bands"
@@ -31,7 +31,7 @@ def trials(data: RunData) -> Section:
 
 
 def seats_of(data: RunData) -> list[str]:
-    """The seats by name, in order, that were measured."""
+    """Return the measured seats by name, in order."""
     seats = data.settings.get("seats")
     return [name for name in seats if f"{name}{PAY}" in data.curves] if isinstance(seats, dict) else []
 
@@ -48,45 +48,45 @@ def _pictures(data: RunData, runs: Sequence[RunData]) -> Html:
         )
     ]
     if visited:
-        said = "The share of all rounds; the first seat\u2019s action comes first, null is a round without one."
+        note = "The share of all rounds; the first seat\u2019s action comes first, null is a round without one."
         lines = [(name, name.removeprefix(VISITED)) for name in visited]
-        shown.append(_picture("Joint actions", said, runs, lines))
+        shown.append(_picture("Joint actions", note, runs, lines))
     for name in seats:
         states = [metric for metric in data.curves if metric.startswith(f"{name}{FIRST}")]
         if states:
-            said = (
+            note = (
                 f"How likely {name} is to play its first action, by what was played last, its own part first; where it "
                 "remembers more, how often it did in the trial."
             )
-            shown.append(_picture(f"Policy of {name}", said, runs, [(m, m.rpartition("/")[2]) for m in states]))
+            shown.append(_picture(f"Policy of {name}", note, runs, [(m, m.rpartition("/")[2]) for m in states]))
     silent = [(f"{name}/null", name) for name in seats if any(finite(data.curves.get(f"{name}/null")).values())]
     if silent:
         shown.append(_picture("Null actions", "The share of turns in which nothing legal was said.", runs, silent))
     entropy = [(f"{name}/entropy", name) for name in seats if f"{name}/entropy" in data.curves]
     if entropy:
-        said = "Of what is said, in nats a token; near 0 nothing is tried any more, and nothing more is learnt."
-        shown.append(_picture("Entropy", said, runs, entropy))
+        note = "Of what is said, in nats a token; near 0 nothing is tried any more, and nothing more is learnt."
+        shown.append(_picture("Entropy", note, runs, entropy))
     return element("div", *shown, class_="facets")
 
 
 def _picture(title: str, says: str, runs: Sequence[RunData], lines: Sequence[tuple[str, str]]) -> Html:
-    """The means over seeds, and behind all of them their bands."""
-    found = {name: at_once(runs, metric) for metric, name in lines}
+    """Draw the means over seeds, with their bands behind."""
+    by_name = {name: at_once(runs, metric) for metric, name in lines}
     ends = (-math.inf, math.inf) if lines[0][0].endswith(PAY) else (0.0, math.inf)
     ends = (0.0, 1.0) if any(part in lines[0][0] for part in (VISITED, FIRST, "/null")) else ends
-    bands = [trace for seen in found.values() for trace in _band(seen, *ends)] if len(runs) > 1 else []
-    means = [_mean(seen, name, f"rival-{place % 6 + 1}") for place, (name, seen) in enumerate(found.items())]
+    bands = [trace for seen in by_name.values() for trace in _band(seen, *ends)] if len(runs) > 1 else []
+    means = [_mean(seen, name, f"rival-{index % 6 + 1}") for index, (name, seen) in enumerate(by_name.items())]
     return picture(title, [*bands, *means], {"showlegend": True, **upright(ends == (0.0, 1.0))}, says=says)
 
 
-def _band(found: Mapping[int, list[float]], least: float, most: float) -> Iterator[dict[str, Any]]:
-    """As far as there can be values."""
-    ends = [(max(least, low), min(most, high)) for low, high in map(band, found.values())]
-    quiet = {"x": list(found), "showlegend": False, "hoverinfo": "skip", "role": "edge"}
+def _band(by_name: Mapping[int, list[float]], least: float, most: float) -> Iterator[dict[str, Any]]:
+    """Draw a band, clipped to the possible values."""
+    ends = [(max(least, low), min(most, high)) for low, high in map(band, by_name.values())]
+    quiet = {"x": list(by_name), "showlegend": False, "hoverinfo": "skip", "role": "edge"}
     yield {**quiet, "y": [low for low, _ in ends]}
     yield {**quiet, "y": [high for _, high in ends], "fill": "tonexty"}
 
 
-def _mean(found: Mapping[int, list[float]], name: str, role: str) -> dict[str, Any]:
-    means = [sum(values) / len(values) for values in found.values()]
-    return {"x": list(found), "y": means, "role": role, "name": label(name), "mode": "lines"}
+def _mean(by_name: Mapping[int, list[float]], name: str, role: str) -> dict[str, Any]:
+    means = [sum(values) / len(values) for values in by_name.values()]
+    return {"x": list(by_name), "y": means, "role": role, "name": label(name), "mode": "lines"}
