@@ -82,7 +82,6 @@ EXCUSED = {
     "docs/tutorials/": "not swept yet",
     "recipes/league/": "not swept yet",
     "recipes/sepo/": "not swept yet",
-    "recipes/shapellm/": "not swept yet",
     "examples/": "not swept yet",
     "experiments/": "not swept yet",
     "benchmarks/": "not swept yet",
