@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stratagem.algorithms.warm_start import BASE
-
 from chapters.markdown import code, notes, page, table
 from stratagem.learning.monitor import Finding
 from stratagem.models.run_models import FILE as MODELS
@@ -14,6 +12,7 @@ from stratagem.reports.report import FILE as REPORT
 from stratagem.runs.folder import RunInfo, Status
 from stratagem.runs.metrics import FILE as METRICS_FILE
 from stratagem.runs.weights import ADAPTERS, MODEL
+from stratagem.training.artifacts import BASE
 from stratagem.training.evaluation import EVALUATION, POLICIES
 from stratagem.training.loop import FINDINGS
 
@@ -38,7 +37,7 @@ FILES = {
     f"{STEP}/{ADAPTERS}/policy": ("every validation", "The trained adapter, as peft keeps it."),
     f"{STEP}/{MODEL}": ("every validation", "In its place where all weights are trained: the whole model."),
     f"{STEP}/{ADAPTERS}/reference": ("every validation", "The moving reference, where there is one."),
-    f"{STEP}/state": ("every validation", "The optimiser, the random state, and what the algorithm carries."),
+    f"{STEP}/state": ("every validation", "The optimizer, the random state, and what the algorithm carries."),
     f"{STEP}/checkpoint.json": (
         "every validation",
         "Its step, which step is best, the recipe's digest, and which shards and metrics count, with digests.",

@@ -12,9 +12,9 @@ When not: to learn from samples, take `sft`; it is the same on average and needs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -49,7 +49,7 @@ class KLSFTSettings(SFTSettings):
     """How first policies are learnt."""
 
     num_examples: int = Field(default=1000, ge=5)
-    """Number of prompts of each target policy (A.9's N); five are enough for a style that does not count."""
+    """Number of examples; prompts of each target policy (A.9's N). Five are enough for a style that does not count."""
     episodes: int = Field(default=5, ge=1)
     """How many episodes a trial has, over which joint actions are counted."""
     batch_size: int = Field(default=40, ge=1)
@@ -57,18 +57,20 @@ class KLSFTSettings(SFTSettings):
     epochs: int = Field(default=4, ge=0)
     """Number of passes over the examples."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-3, schedule="cosine", warmup_ratio=0.05)
-    """How the weights are moved."""
+    """Optimizer of the trained weights."""
 
 
 class KLSFTRecipe(AnyRecipe):
-    """Give a model the first policies of one or more seats."""
+    """KL-SFT of a model to the target policies of one or more seats."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"aims": "target_policies"}
 
     algorithm: Literal["kl_sft"] = "kl_sft"
-    """By which algorithm it learns."""
+    """Name of the algorithm."""
     model: str = "tiny"
-    """The base, as `stratagem players` names models."""
+    """Base model, as `stratagem players` names models."""
     target_policies: tuple[TargetPolicy, ...] = Field(min_length=1)
-    """What each seat is to begin with; one model learns them all."""
+    """Target policies of the seats; one model learns them all."""
     kl_sft: KLSFTSettings = KLSFTSettings()
     """How they are learnt."""
 

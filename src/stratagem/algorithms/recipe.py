@@ -24,11 +24,11 @@ class Recipe(PolicyRecipe):
     stage_name: ClassVar[str] = "sepo"
 
     algorithm: Literal["sepo"] = "sepo"
-    """By which algorithm it learns."""
+    """Name of the algorithm."""
     checkpoint_metric: Literal["safety", "exploitability"] = "safety"
-    """Validation metric by which the best checkpoint is chosen: highest safety, or lowest exact exploitability."""
+    """Validation metric by which the best checkpoint is chosen; highest safety, or lowest exact exploitability."""
     sepo: SEPOSettings = SEPOSettings()
-    """How SEPO trains."""
+    """Settings of SEPO."""
 
     @property
     def stage(self) -> SEPOSettings:

@@ -39,16 +39,16 @@ class SEPOSettings(ObjectiveSettings):
     replaced: ClassVar[Mapping[str, str]] = REPLACED
 
     iterations: int = Field(default=100, ge=1)
-    """Number of iterations, each of rollouts and one optimizer step."""
+    """Number of iterations; each has rollouts and one optimizer step."""
     group_size: int = Field(default=4, ge=2)
-    """Number of rollouts in a group (SEPO's K)."""
+    """Number of rollouts in a group; SEPO's K."""
     groups_per_batch: int = Field(default=2, ge=1)
-    """Number of groups for each opponent in an iteration; the agent's seat rotates from group to group."""
+    """Number of groups in an iteration; for each opponent. The agent's seat rotates from group to group."""
     loss: NamedLoss = read_loss("sepo")
-    """The loss of a batch, by name with its parameters. The default is the clipped surrogate with a one-sided KL
+    """Loss of a batch, by name with its parameters. The default is the clipped surrogate with a one-sided KL
     penalty, divided by the number of decisions."""
     advantage: NamedAdvantage = read_advantage("per_round")
-    """The estimator of the advantage, by name with its parameters. The default compares each round with the same round
+    """Advantage estimator, by name with its parameters. The default compares each round with the same round
     of the other rollouts, by all that comes from it on; `{ return_to_go = false }` takes what it paid itself (the
     paper's), and `{ unit = "episode" }` compares whole episodes."""
     penalty_credit: Literal["probe", "rollout", "shared", "none"] = "probe"
@@ -65,9 +65,9 @@ class SEPOSettings(ObjectiveSettings):
     externality_weight: float | None = Field(default=None, ge=0.0)
     """Weight of the externality penalty (SEPO's gamma); None is the game's own."""
     signal_every: int = Field(default=5, ge=0)
-    """After how many iterations it is measured what gradient each term of the reward brings; 0 never measures."""
+    """Iterations between two measurements of the reward terms' gradients; 0 measures none."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5)
-    """Optimizer of the policy."""
+    """Optimizer of the trained weights."""
 
     @property
     def optimizer_steps(self) -> int:

@@ -32,7 +32,7 @@ class OptimizerSettings(FiniteSettings):
     }
 
     learning_rate: float = Field(default=1e-5, gt=0.0)
-    """Peak learning rate of AdamW."""
+    """Learning rate; AdamW's, at the peak of its schedule."""
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     """Decay of the learning rate to 0 after the warmup; `constant` has none."""
     warmup_ratio: float = Field(default=0.0, ge=0.0, le=1.0)

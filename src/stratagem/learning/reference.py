@@ -59,7 +59,7 @@ class ReferenceSettings(FiniteSettings):
     ema_decay: float = Field(default=0.99, ge=0.0, lt=1.0)
     """Decay d of the average: a <- d a + (1 - d) policy."""
     update_every: int = Field(default=1, ge=1)
-    """Optimizer steps between two updates of the average."""
+    """Interval between two updates; the average's, in optimizer steps."""
 
     def make(self, lm: LanguageModel, policy: str) -> Average | None:
         """What a learner takes as its `reference`; on resuming, restore the weights afterwards."""

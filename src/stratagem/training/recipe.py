@@ -51,15 +51,15 @@ class PolicyRecipe(AnyRecipe):
     """Which table of the recipe says how it goes on."""
 
     games: tuple[str, ...] = Field(default=("kuhn",), min_length=1)
-    """What is played; all games of an iteration make one batch."""
+    """Games that are played; all games of an iteration make one batch."""
     model: str = "tiny"
-    """The base, as `stratagem players` names models."""
+    """Base model, as `stratagem players` names models."""
     style: str = "plain"
-    """How a turn is put in words; `stratagem prompt` shows each style."""
+    """Prompt style; `stratagem prompt` shows each."""
     mode: ModeName = "direct"
-    """How the model comes to its action; only direct and single state their probabilities."""
+    """Decoding mode; only direct and single state their probabilities."""
     temperature: float = Field(default=0.8, gt=0.0)
-    """At which rollouts are drawn, and the policy is measured."""
+    """Sampling temperature; of rollouts and of evaluation."""
     max_new_tokens: int = Field(default=256, ge=1)
     """Maximum number of tokens of a reply."""
     gradient_checkpointing: bool = False
@@ -67,15 +67,15 @@ class PolicyRecipe(AnyRecipe):
     sft: SFTStageSettings | None = None
     """Supervised fine-tuning of the base before the iterations; without this table there is none."""
     train: Literal["adapter", "all"] = "adapter"
-    """What the iterations train: an adapter, with the base as its reference, or all weights, without a reference."""
+    """Trained weights; those of an adapter, with the base as its reference, or all, without a reference."""
     adapter: AdapterSettings = AdapterSettings()
-    """The adapter that is trained."""
+    """LoRA adapter that is trained."""
     reference: ReferenceSettings = ReferenceSettings()
-    """What the policy is held near to."""
+    """Reference of the KL penalty."""
     evaluate_every: int = Field(default=10, ge=1)
-    """Iterations between two validations, each with a checkpoint."""
+    """Iterations between two validations; each saves a checkpoint."""
     checkpoint_every: int = Field(default=0, ge=0)
-    """Iterations between two checkpoints where a validation is dear; 0 keeps none but those of validations."""
+    """Iterations between two checkpoints beside those of validations; 0 saves none beside them."""
     validation_episodes: int = Field(default=10, ge=1)
     """Episodes against each opponent in a validation; their deals differ from those of training and test."""
     test_episodes: int = Field(default=20, ge=1)
@@ -92,7 +92,7 @@ class PolicyRecipe(AnyRecipe):
 
     @property
     def signal_every(self) -> int:
-        """After how many iterations it is measured what gradient each term brings; 0 never measures."""
+        """Iterations between two measurements of the reward terms' gradients; 0 measures none."""
         return 0
 
     @abstractmethod

@@ -55,15 +55,16 @@ class SFTSettings(FiniteSettings):
     }
 
     num_examples: int = Field(default=8000, ge=1)
-    """Number of demonstrations of each game, those that are held out included."""
+    """Number of examples; of each game, those that are held out included."""
     epochs: int = Field(default=3, ge=0)
     """Number of passes over the examples."""
     batch_size: int = Field(default=8, ge=1)
     """Number of examples in an optimizer step."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=2e-5, schedule="cosine", warmup_ratio=0.05)
-    """How the weights are moved."""
+    """Optimizer of the trained weights."""
     adapter: AdapterSettings | None = None
-    """Learn as an adapter, which is merged into the base at the end; without this table all weights learn."""
+    """LoRA adapter that is trained; it is merged into the base at the end. Without this table all
+    weights are trained."""
 
     def steps(self, examples: int) -> int:
         """How many steps so many examples take."""

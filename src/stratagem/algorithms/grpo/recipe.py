@@ -20,15 +20,15 @@ class GRPORecipe(PolicyRecipe):
     stage_name: ClassVar[str] = "grpo"
 
     algorithm: Literal["grpo"] = "grpo"
-    """By which algorithm it learns."""
+    """Name of the algorithm."""
     checkpoint_metric: str = "pay"
-    """Validation metric by which the best checkpoint is chosen: the highest value."""
+    """Validation metric by which the best checkpoint is chosen; the highest is best."""
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
-    """Against whom it is validated and tested, one of them in all other seats."""
+    """Opponents of validation and of the final evaluation; one of them plays all other seats."""
     exact_budget: int = Field(default=0, ge=0)
     """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
     grpo: GRPOSettings = GRPOSettings()
-    """How GRPO trains."""
+    """Settings of GRPO."""
 
     @property
     def stage(self) -> GRPOSettings:

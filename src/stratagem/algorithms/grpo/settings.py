@@ -47,14 +47,14 @@ class BranchedRolloutSettings(ObjectiveSettings):
     replaced: ClassVar[Mapping[str, str]] = REPLACED
 
     iterations: int = Field(default=30, ge=1)
-    """Number of iterations, each of rollouts and optimizer steps."""
+    """Number of iterations; each has rollouts and optimizer steps."""
     groups_per_batch: int = Field(default=7, ge=1)
-    """Number of groups of each game in an iteration; a group has one branching state."""
+    """Number of groups in an iteration; of each game. A group branches from one state."""
     stratified: bool = True
     """Whether the agent's seat rotates from one group to the next, so that all seats are equally frequent; else it is
     drawn for each group, as in the source, where some powers did badly."""
     group_size: int = Field(default=4, ge=2)
-    """Number of branched rollouts from each state (GRPO's G)."""
+    """Number of rollouts in a group; branched from one state (GRPO's G)."""
     prefix_player: str = "random"
     """Player of all seats up to the branching state."""
     prefix_turns: tuple[int, int] = (0, 0)
@@ -70,9 +70,9 @@ class BranchedRolloutSettings(ObjectiveSettings):
     of the end beside its payoff), and the safety signals `externality` and `collusion` of each round. A penalty has a
     negative weight."""
     loss: NamedLoss = read_loss("policy_gradient(clip_range_high=0.28, entropy_coef=0.01)")
-    """The loss of a batch, by name with its parameters."""
+    """Loss of a batch, by name with its parameters."""
     advantage: NamedAdvantage = read_advantage("group_mean")
-    """The estimator of the advantage, by name with its parameters. `group_mean` compares whole episodes of a group;
+    """Advantage estimator, by name with its parameters. `group_mean` compares whole episodes of a group;
     `per_round` compares what comes from a turn on, or from a time of the game's clock, with the same turn of the other
     forks; `role_baseline` compares an episode with the moving average of its seat; `per_order` adds an order's own
     reward."""
@@ -81,7 +81,7 @@ class BranchedRolloutSettings(ObjectiveSettings):
     optimizer_steps: int = Field(default=1, ge=1)
     """Optimizer steps of an iteration, over which its examples are split."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5)
-    """Optimizer of the policy."""
+    """Optimizer of the trained weights."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -105,10 +105,11 @@ class GRPOSettings(BranchedRolloutSettings):
     """GRPO (Shao et al. 2024) on branched rollouts."""
 
     signal_every: int = Field(default=5, ge=0)
-    """After how many iterations it is measured what gradient each term brings; 0 never measures. Where
-    the estimator does not tell the terms apart, as `role_baseline` and `per_order` do not, nothing is measured."""
+    """Iterations between two measurements of the reward terms' gradients; 0 measures none. Estimators that do not
+    separate the terms, such as `role_baseline` and `per_order`, have none."""
     opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
-    """Who plays the other seats, and how often; one is drawn a situation. `self` is the policy, and all learn."""
+    """Opponents in training, each with its share; one is drawn for each group. `self` is the policy; then all
+    seats learn."""
 
     @model_validator(mode="after")
     def _shares(self) -> Self:

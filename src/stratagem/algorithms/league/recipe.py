@@ -25,12 +25,12 @@ class LeagueRecipe(PolicyRecipe):
     stage_name: ClassVar[str] = "league"
 
     algorithm: Literal["league"] = "league"
-    """By which algorithm it learns."""
+    """Name of the algorithm."""
     checkpoint_metric: str = "pay"
-    """Validation metric by which the first learner's best checkpoint is chosen: the highest value, or the lowest exact
-    `exploitability` where there is an `exact_budget`."""
+    """Validation metric by which the best checkpoint is chosen; of the first learner, the highest or, for exact
+    `exploitability` where there is an `exact_budget`, the lowest."""
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
-    """The frozen pool: against them the first learner is validated and tested, on the same deals each time."""
+    """Opponents of validation and of the final evaluation; a frozen pool, on the same deals each time."""
     exact_budget: int = Field(default=0, ge=0)
     """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
     learners: dict[str, LearnerSettings] = Field(default={"main": LearnerSettings()}, min_length=1)

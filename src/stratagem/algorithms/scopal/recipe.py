@@ -45,23 +45,23 @@ class ScopalRecipe(AnyRecipe):
     replaced: ClassVar[Mapping[str, str]] = {"max_new": "max_new_tokens", "recompute": "gradient_checkpointing"}
 
     algorithm: Literal["scopal"] = "scopal"
-    """By which algorithm it learns."""
+    """Name of the algorithm."""
     games: tuple[str, ...] = Field(default=SIX, min_length=1)
-    """What is played."""
+    """Games that are played."""
     model: str = "tiny"
-    """What is trained, as `stratagem players` names models; an adapter is merged into its base first."""
+    """Base model, as `stratagem players` names models; an adapter is merged into it first."""
     style: str = "gtbench"
-    """How a turn is put in words; `stratagem prompt` shows each style."""
+    """Prompt style; `stratagem prompt` shows each."""
     mode: ModeName = "direct"
-    """How the model comes to its action."""
+    """Decoding mode."""
     max_new_tokens: int = Field(default=64, ge=1)
     """Maximum number of tokens of a reply."""
     gradient_checkpointing: bool = False
     """Whether activations are recomputed in the backward pass: less memory, about a third more time."""
     train: Literal["adapter", "all"] = "adapter"
-    """What learns: an adapter, or all weights, which can only clone, since nothing is left to be held near to."""
+    """Trained weights; those of an adapter, or all, which can only clone, as no reference is left."""
     adapter: AdapterSettings = AdapterSettings()
-    """The adapter that is trained."""
+    """LoRA adapter that is trained."""
     interaction: InteractionSettings = InteractionSettings()
     """Stage I: who plays whom."""
     reward: RewardSettings = RewardSettings()

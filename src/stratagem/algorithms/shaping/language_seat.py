@@ -26,7 +26,7 @@ from stratagem.training.stage import Metrics
 
 
 class LanguageSeat(Seat):
-    """Plays by its adapter, which is trained by proximal policy optimisation."""
+    """Plays by its adapter, which is trained by proximal policy optimization."""
 
     def __init__(self, name: str, settings: Learns, base: Base, every: int, key: Key, *, strict: bool = False) -> None:
         """It is updated every so many episodes; `key` draws the adapter, the order of examples and dropout."""

@@ -55,7 +55,7 @@ class ShapingRecipe(AnyRecipe):
     episodes: int = Field(default=5, ge=1)
     """Number of successive episodes of an environment in a trial; a game's own `rounds` is the length of one."""
     target_policies: tuple[TargetPolicy, ...] = ()
-    """Initial policies, to which the base is trained before there is any learner; without any the base is unchanged."""
+    """Target policies of the seats; the base is trained to them before the first trial. Without any it is unchanged."""
     kl_sft: KLSFTSettings = KLSFTSettings()
     """Training of the base to its target policies."""
     checkpoint_every: int = Field(default=10, ge=1)

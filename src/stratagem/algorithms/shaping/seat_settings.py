@@ -102,7 +102,7 @@ class Naive(Learns):
     learner: Literal["naive"] = "naive"
     """Kind of learner."""
     update_every: UpdateEvery = 1
-    """Episodes between two updates, and over which returns are summed: a number, or "trial"."""
+    """Interval between two updates; a number of episodes, or "trial". Returns are summed over it."""
 
 
 class Shaper(Learns):
@@ -113,7 +113,7 @@ class Shaper(Learns):
     learner: Literal["shaper"] = "shaper"
     """Kind of learner."""
     update_every: UpdateEvery = "trial"
-    """Episodes between two updates, and over which returns are summed: a number, or "trial"."""
+    """Interval between two updates; a number of episodes, or "trial". Returns are summed over it."""
     memory: str = "trial"
     """Memory: none, last, episode or trial."""
     style: str = "shapellm-occurrence"
@@ -153,9 +153,9 @@ class Tabular(Remembers):
     learner: Literal["tabular"] = "tabular"
     """Kind of learner."""
     update_every: UpdateEvery = 1
-    """Episodes between two updates, and over which returns are summed: a number, or "trial"."""
+    """Interval between two updates; a number of episodes, or "trial". Returns are summed over it."""
     learning_rate: float = Field(default=1.0, gt=0.0)
-    """Step size of a logit along the gradient of the mean return of an episode."""
+    """Learning rate; the step size of a logit along the gradient of the mean return of an episode."""
     initial_probability: Share | tuple[Share, Share, Share, Share, Share] = 0.5
     """Initial probability of the first action, in every row; the other actions share the rest. Five numbers are for
     the first round and after each joint action, as in the tables of target policies."""

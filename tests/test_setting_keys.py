@@ -1,0 +1,215 @@
+"""One key means one thing in every recipe, and no replaced key stands in a recipe, a class of settings or a page."""
+
+import re
+import tomllib
+from collections import defaultdict
+from fnmatch import fnmatchcase
+from inspect import signature
+from itertools import accumulate
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of
+from stratagem.learning.advantages.catalogue import ESTIMATORS
+from stratagem.learning.losses.catalogue import LOSSES
+from stratagem.settings import Settings
+from stratagem.sweeps.plan import Plan
+
+ROOT = Path(__file__).parents[1]
+RECIPES = sorted(path for path in (ROOT / "recipes").rglob("*.toml") if path.parent.name != "sweeps")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+ROOTS = [algorithm_of({"algorithm": name}).recipe_type for name in ALGORITHMS.names()]
+
+EXCUSED = {
+    "adapter": "the same adapter; a seat of ShapeLLM has one of its own",
+    "batch_size": "always examples in a batch; those of PPO follow one another in play",
+    "checkpoint_every": "the unit is the algorithm's own: iterations, optimizer steps or trials",
+    "episodes": "always a number of episodes; the sentence says of what",
+    "epochs": "always passes over the data; the sentence says over which",
+    "game": "always a game by name; a target policy may take that of its table",
+    "grpo": "the table of the algorithm, and that of SCO-PAL's offline stage of the same name",
+    "iterations": "SCO-PAL repeats all its stages, the other algorithms play and learn",
+    "kl_sft": "the table of the algorithm, as ShapeLLM uses it before its trials",
+    "model": "always a model by name; the sentence says what for",
+    "mode": "always a decoding mode; the sentence says what a seat of ShapeLLM may do in it",
+    "opponents": "always who plays the other seats: in training with shares, in evaluation by name",
+    "optimizer": "the same optimizer; of ShapeLLM it moves the value head, too",
+    "recipe": "the recipe of a sweep, and that of one of its arms",
+    "reward": "SCO-PAL's stage of step rewards, and whose payoff a seat of ShapeLLM is rewarded by",
+    "style": "always a prompt style; that of a seat must fit its memory",
+    "teacher": "who is imitated: a player by its games, or a model by its policy",
+    "temperature": "always a sampling temperature; the sentence says of whom",
+}
+"""Keys whose sentence differs from class to class, each with the reason why that is right."""
+
+
+def inside(annotation):
+    """Classes of settings that an annotation holds."""
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
+        yield annotation
+    for part in get_args(annotation):
+        yield from inside(part)
+
+
+def tree(cls, place=""):
+    """Every class of settings below a class, with its place; `*` stands for names that a user gives."""
+    yield place, cls
+    for name, field in cls.model_fields.items():
+        for inner in inside(field.annotation):
+            free = "" if inner in (field.annotation, *get_args(field.annotation)) else "*."
+            yield from tree(inner, f"{place}{name}.{free}")
+
+
+PLACES = [(place, cls) for root in (*ROOTS, Plan) for place, cls in tree(root)]
+CLASSES = sorted({cls for _, cls in PLACES}, key=lambda cls: cls.__name__)
+VALID = {f"{place}{name}" for place, cls in PLACES for name in cls.model_fields}
+REPLACED = {f"{place}{old}" for place, cls in PLACES for old in cls.replaced_keys()} - VALID
+
+
+OTHER_NAMES = {
+    "terms": "a column of a batch",
+    "warm_up": "a purpose of an episode in a record",
+    "alpha": "an option of players of Kuhn poker",
+    "clock": "a column of a record",
+    "first": "an option of players",
+    "kl": "a metric",
+    "start": "a checkpoint, and a model of a run",
+}
+"""Replaced keys that are also names of something else, which pages write."""
+PARAMETERS = {name for made in (*LOSSES.values(), *ESTIMATORS.values()) for name in signature(made).parameters}
+RETIRED = {key.rpartition(".")[2] for key in REPLACED}
+RETIRED -= {name for cls in CLASSES for name in cls.model_fields} | PARAMETERS | OTHER_NAMES.keys()
+"""Replaced keys that are no key of anything any more, so that no page has a reason to write them."""
+
+
+def meaning(description):
+    """The first clause of a key's documentation; what follows is how this class uses it."""
+    return re.split(r"[.;:]", " ".join((description or "").split()), maxsplit=1)[0]
+
+
+def meanings():
+    """By key every meaning, with the classes that give it."""
+    found = defaultdict(lambda: defaultdict(list))
+    for cls in CLASSES:
+        for name, field in cls.model_fields.items():
+            found[name][meaning(field.description)].append(cls.__name__)
+    return found
+
+
+def test_every_key_is_documented():
+    assert [
+        f"{cls.__name__}.{name}" for cls in CLASSES for name, f in cls.model_fields.items() if not f.description
+    ] == []
+
+
+def test_one_key_has_one_meaning():
+    several = {name: dict(told) for name, told in meanings().items() if len(told) > 1 and name not in EXCUSED}
+    assert several == {}
+
+
+def test_a_key_is_excused_only_while_it_has_several_sentences():
+    assert {name for name in EXCUSED if len(meanings()[name]) < 2} == set()
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_no_class_has_a_key_that_it_replaced(cls):
+    assert not cls.replaced_keys().keys() & cls.model_fields.keys()
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_replaced_key_leads_to_a_key_of_its_class(cls):
+    words = {old: re.findall(r"\w+", new)[0] for old, new in cls.replaced_keys().items()}
+    assert {old: word for old, word in words.items() if word not in {*cls.model_fields, "defaults"}} == {}
+
+
+def keys(data, place=""):
+    """Every dotted key of TOML data."""
+    for name, value in data.items():
+        yield f"{place}{name}"
+        tables = value if isinstance(value, list) else [value]
+        for table in tables:
+            if isinstance(table, dict):
+                yield from keys(table, f"{place}{name}.")
+
+
+def is_replaced(key):
+    """Whether a dotted key, or a table that it stands in, is replaced, and of no recipe any more."""
+    if key.endswith((".json", ".jsonl", ".toml")):  # a file
+        return False
+    tables = accumulate(key.split("."), "{}.{}".format)
+    return any(matches(place, REPLACED) and not matches(place, VALID) for place in tables)
+
+
+def matches(key, places):
+    return any(fnmatchcase(key, place) for place in places)
+
+
+def recipe_name(path):
+    return str(path.relative_to(ROOT / "recipes"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=recipe_name)
+def test_no_recipe_has_a_replaced_key(path):
+    data = tomllib.loads(path.read_text("utf-8"))
+    own = {f"{place}{old}" for place, cls in tree(algorithm_of(data).recipe_type) for old in cls.replaced_keys()}
+    replaced = own if "algorithm" in data else REPLACED
+    assert [key for key in keys(data) if is_replaced(key) or ("algorithm" in data and key in replaced)] == []
+
+
+def written(page):
+    """Dotted keys in code: of `--set`, of TOML blocks, and of spans such as `grpo.group_size`."""
+    blocks = re.findall(r"```(\w*)\n(.*?)```", page, re.DOTALL)
+    for language, block in blocks:
+        if language == "toml":
+            yield from toml_keys(block)
+    code = [
+        *(block for _, block in blocks),
+        *re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", page, flags=re.DOTALL)),
+    ]
+    for text in code:
+        yield from re.findall(r"--set\s+['\"]?([\w.]+)=", text)
+        yield from re.findall(r"(?<![\w./:-])[a-z_]+(?:\.[a-z_]+)+(?![\w/(])", text)
+
+
+def bare(page):
+    """Keys that stand alone in a span, as `group_size`, `group_size = 4` or `[sft]`."""
+    for span in re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", page, flags=re.DOTALL)):
+        if alone := re.fullmatch(r"\[?(\w+)\]?(?: = .*)?", span):
+            yield alone[1]
+
+
+def toml_keys(block):
+    try:
+        yield from keys(tomllib.loads(block))
+    except tomllib.TOMLDecodeError:
+        return
+
+
+def replaced_in(page):
+    dotted = {key for key in written(page) if is_replaced(key) and key.partition(".")[0] not in OTHER_NAMES}
+    return dotted | {key for key in bare(page) if key in RETIRED}
+
+
+def page_name(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=page_name)
+def test_no_page_names_a_replaced_key(path):
+    assert replaced_in(path.read_text("utf-8")) == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ("Set `grpo.groups` to 4.", {"grpo.groups"}),
+        ("`[warm_start]`, or `keep_every = 1`", {"warm_start", "keep_every"}),
+        ("```toml\n[grpo]\nforks = 2\n```", {"grpo.forks"}),
+        ("```sh\nstratagem train x.toml --set 'warm_start.epochs=0' --set seed=2\n```", {"warm_start.epochs"}),
+        ("`grpo.optimizer.rate` and `league.optimizer.learning_rate`", {"grpo.optimizer.rate"}),
+    ],
+)
+def test_a_replaced_key_in_code_is_found(page, found):
+    assert replaced_in(page) == found
