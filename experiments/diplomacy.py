@@ -29,7 +29,7 @@ VARIANTS: Mapping[str, Mapping[str, str]] = {
     "self": {"grpo.opponents": "{ self = 1.0 }"},
     "ema": {
         "grpo.loss": '{ kl_estimator = "k3", kl_coef = 0.05, entropy_coef = 0.01 }',
-        "reference": '{ type = "ema", ema_ema_decay = 0.9 }',
+        "reference": '{ type = "ema", ema_decay = 0.9 }',
     },
 }
 _PFSP = '{ rule = "pfsp", weighting = "squared", self_play = 0.2, reserved = 0.2 }'

@@ -276,12 +276,12 @@ def test_a_figure_that_no_run_has_is_said_after_the_first(files):
 
 
 def test_an_arm_may_change_a_whole_table(files):
-    table = 'reference = { type = "ema", ema_ema_decay = 0.9 }, "grpo.loss" = { kl_estimator = "k3", kl_coef = 0.1 }'
+    table = 'reference = { type = "ema", ema_decay = 0.9 }, "grpo.loss" = { kl_estimator = "k3", kl_coef = 0.1 }'
     text = (files / "s.toml").read_text().replace('"grpo.loss.entropy_coef" = 0.5', table)
     (files / "s.toml").write_text(text)
     sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
     assert sweep.runs[1].changes["reference"] == '{type = "ema", ema_decay = 0.9}'
-    (files / "s.toml").write_text(text.replace('{ type = "ema", ema_ema_decay = 0.9 }', "2020-01-01"))
+    (files / "s.toml").write_text(text.replace('{ type = "ema", ema_decay = 0.9 }', "2020-01-01"))
     with pytest.raises(StratagemError, match="cannot be written as TOML"):
         Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
 
