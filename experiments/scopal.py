@@ -87,7 +87,7 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
     if variant in REFINED:
         return {"refine": REFINED[variant], "reward.table": f"{main}/steps/0.parquet"}
     if variant in ESTIMATORS:
-        return {"reward.credit": variant, "interaction.records": f'["{main}/record"]'}
+        return {"reward.step_reward": variant, "interaction.records": f'["{main}/record"]'}
     if kind == "against":
         return {"interaction.opponents": f'{{ "{player(rest)}" = 1 }}'}
     if kind == "teacher":
@@ -99,7 +99,7 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
     return {
         MAIN: {},
         "iterations": {"iterations": "3"},
-        "twice": {"iterations": "2", "samples.most": "10000"},
+        "twice": {"iterations": "2", "samples.max_samples": "10000"},
         "temperature": {"interaction.temperature": rest},
         "unbalanced": {"samples.balance": "false"},
     }[kind]
@@ -151,7 +151,7 @@ def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int], start_reci
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
         for variant in variants:
-            judged = {} if variant in (*STAGED, FRESH) else {"judge.stages": "last"}
+            judged = {} if variant in (*STAGED, FRESH) else {"final_evaluation.stages": "last"}
             changed = {"seed": str(seed), **start, **changes(variant, folder, seed), **judged}
             yield Run(f"{variant}-{seed}", GRPO if variant == FRESH else RECIPE, changed)
 

@@ -5,8 +5,17 @@ from __future__ import annotations
 from chapters.markdown import code, definition, page, table
 from chapters.training import HEADS, TABLES, rows
 from stratagem.algorithms.scopal.methods import METHODS
-from stratagem.algorithms.scopal.recipe import JudgeSettings, ScopalRecipe
-from stratagem.algorithms.scopal.settings import InteractionSettings, RewardSettings, SampleSettings, StageSettings
+from stratagem.algorithms.scopal.recipe import FinalEvaluationSettings, ScopalRecipe
+from stratagem.algorithms.scopal.settings import (
+    DPOStageSettings,
+    GRPOStageSettings,
+    InteractionSettings,
+    KTOStageSettings,
+    RewardSettings,
+    SampleSettings,
+    SPAGStageSettings,
+    StageSettings,
+)
 from stratagem.algorithms.scopal.steps import COLUMNS
 from stratagem.settings import Settings
 
@@ -15,7 +24,11 @@ OWN: dict[str, type[Settings]] = {
     "reward": RewardSettings,
     "samples": SampleSettings,
     "stage": StageSettings,
-    "judge": JudgeSettings,
+    "kto": KTOStageSettings,
+    "dpo": DPOStageSettings,
+    "grpo": GRPOStageSettings,
+    "spag": SPAGStageSettings,
+    "final_evaluation": FinalEvaluationSettings,
 }
 LINKS = {
     **{settings: f"recipes.md#{name}" for name, settings in TABLES.items()},

@@ -221,7 +221,7 @@ def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need
     ):
         loss = read_loss(name).made
         assert needs(loss.columns, loss.rows, loss.extras, paired=loss.paired) <= SCO_PAL.loss, name
-    assert read_advantage(RewardSettings().credit).made.columns <= SCO_PAL.advantage
+    assert read_advantage(RewardSettings().step_reward).made.columns <= SCO_PAL.advantage
     ppo = PPOSettings().loss(0)
     assert needs(ppo.columns, ppo.rows, ppo.extras) <= SHAPELLM.loss
     assert PPOSettings(advantage_mean_over="turn").advantage_estimator().columns <= SHAPELLM.advantage

@@ -32,7 +32,7 @@ def test_a_mistake_is_one_sentence_and_nothing_is_written(run, games):
     wrong = {
         (games / "none", "--out", out): "no recorded episodes",
         (games / "nim", "--out", games / "there.parquet"): "there already",
-        (games / "nim", "--out", out, "--credit", "winrate"): "did you mean step_win_rate",
+        (games / "nim", "--out", out, "--step-reward", "winrate"): "did you mean step_win_rate",
         (games / "nim", "--out", out, "--player", "me@1"): "no decisions of me@1",
     }
     for words, said in wrong.items():

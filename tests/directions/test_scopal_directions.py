@@ -13,13 +13,13 @@ from stratagem.games.catalogue import make_game
 from stratagem.players.language import language_player
 from stratagem.runs.folder import RunFolder
 
-STAGE = {"epochs": 1, "batch": 1000, "optimizer": OPTIMIZER}
+STAGE = {"epochs": 1, "batch_size": 1000, "optimizer": OPTIMIZER}
 RECIPE = {
     "algorithm": "scopal",
     "games": [DILEMMA],
     "style": "plain",
     "interaction": {"episodes": 24, "opponents": {"AlwaysCooperate": 1.0}, "temperature": 1.0},
-    "judge": {"episodes": 1, "opponents": ["random"], "stages": "last", "temperature": 1.0},
+    "final_evaluation": {"episodes": 1, "opponents": ["random"], "stages": "last", "temperature": 1.0},
     **dict.fromkeys(METHODS, STAGE),
 }
 WINS = [name for name in METHODS if name != "imitate"]
@@ -43,7 +43,7 @@ def test_what_won_becomes_likelier(tmp_path, method):
 
 @pytest.mark.parametrize("credit", ["step_win_rate", "beta", "discounted(win_reward=1, tie_reward=0, threshold=0.5)"])
 def test_every_step_reward_calls_the_same_action_advantageous(tmp_path, credit):
-    assert moved(tmp_path, "kto", reward={"credit": credit}) > 1e-4
+    assert moved(tmp_path, "kto", reward={"step_reward": credit}) > 1e-4
 
 
 UNFAIR = "matrix(payoffs=[[(2, 1), (2, 1)], [(2, 1), (2, 1)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"

@@ -22,9 +22,9 @@ from stratagem.learning.advantages.catalogue import read_advantage
 def steps(
     records: Annotated[list[Path], typer.Argument(help="Folders of recorded games, as `stratagem play` writes them.")],
     file: Annotated[Path, typer.Option("--out", help="A file for the table, as Parquet.")],
-    credit: Annotated[str, typer.Option(help="What a step is worth: step_win_rate, discounted, beta ...")] = (
-        "step_win_rate"
-    ),
+    step_reward: Annotated[
+        str, typer.Option(help="Advantage estimator of the steps: step_win_rate, discounted, beta ...")
+    ] = "step_win_rate",
     player: Annotated[
         list[str] | None,
         typer.Option(help="Whose decisions count, as the record names them; by default those of slot 0. Repeatable."),
@@ -34,7 +34,7 @@ def steps(
     """Estimate the value of each step of recorded games."""
     if file.exists():
         raise StratagemError(f"{file} is there already: name another file.")
-    estimator = read_advantage(credit).made
+    estimator = read_advantage(step_reward).made
     steps_found = steps_of(read_decisions(records, player or ()), records, estimator)
     try:
         write_steps(steps_found, file)

@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from stratagem.algorithms.scopal.methods import METHODS, both_kinds
+from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement, split
 from stratagem.algorithms.scopal.samples import Samples, Wording, drawn, weights_of
-from stratagem.algorithms.scopal.settings import SampleSettings, StageSettings
+from stratagem.algorithms.scopal.settings import SampleSettings
 from stratagem.algorithms.scopal.steps import SCHEMA, Steps
 from stratagem.games.key import Key
 from stratagem.learning.batch import columns_of
@@ -17,6 +18,10 @@ from stratagem.learning.losses.base import Outputs
 from stratagem.prompting.catalogue import make_style
 
 PLAIN = SampleSettings(balance=False)
+
+
+def settings_of(method, **options):
+    return type(ScopalRecipe().stage(method))(**options)
 
 
 def steps(counts, games=None, desirable=None):
@@ -88,7 +93,7 @@ def test_both_kinds_count_alike_in_sum_and_the_rarer_as_it_is():
 
 def test_won_games_and_imitation_leave_illegal_replies_out():
     for method in ("winning", "imitate"):
-        lesson = METHODS[method].lesson(samples([3, 1, 1, 2]), StageSettings(), np.random.default_rng(0))
+        lesson = METHODS[method].lesson(samples([3, 1, 1, 2]), settings_of(method), np.random.default_rng(0))
         assert len(lesson.units) == 3
 
 
@@ -102,25 +107,25 @@ def test_replies_of_models_and_of_others_can_be_in_one_batch(method):
         prompt=np.zeros(10, dtype=np.int64),
         columns={name: np.concatenate([own.columns[name], others.columns[name]]) for name in own.columns},
     )
-    for batch in Refinement(method, both, StageSettings(epochs=1), Key(0)).batches():
+    for batch in Refinement(method, both, settings_of(method, epochs=1), Key(0)).batches():
         assert len({frozenset(example.columns) for example in batch}) == 1
 
 
 @pytest.mark.parametrize(("batch", "sizes"), [(1, {2, 3}), (2, {2, 3}), (4, {3, 4})])
 def test_no_batch_of_kto_is_of_one_sample(batch, sizes):
     """What stands for the divergence is a reply to another sample's question."""
-    refinement = Refinement("kto", samples([1] * 11), StageSettings(epochs=2, batch=batch), Key(0))
+    refinement = Refinement("kto", samples([1] * 11), settings_of("kto", epochs=2, batch_size=batch), Key(0))
     made = [[example for example in one if not example.row["kl"]] for one in refinement.batches()]
     assert len(made) == refinement.steps
     assert {len(one) for one in made} == sizes
     assert sum(map(len, made)) == 22
-    alone = Refinement("bc", samples([1] * 11), StageSettings(epochs=1, batch=1), Key(0))
+    alone = Refinement("bc", samples([1] * 11), settings_of("bc", epochs=1, batch_size=1), Key(0))
     assert {len(one) for one in alone.batches()} == {1}
 
 
 def test_max_steps_stand_in_place_of_epochs_and_go_on_from_any_step():
     def batches(done=0, **settings):
-        refinement = Refinement("bc", samples([1] * 11), StageSettings(batch=4, **settings), Key(0))
+        refinement = Refinement("bc", samples([1] * 11), settings_of("bc", batch_size=4, **settings), Key(0))
         return refinement.steps, [[one.tokens for one in batch] for batch in refinement.batches(done)]
 
     steps, whole = batches(epochs=3)
@@ -149,7 +154,9 @@ def test_a_row_that_was_said_thrice_teaches_as_three_rows_do(method):
 
 
 def test_what_is_cloned_beside_kto_is_a_mean_over_what_is_desirable():
-    (batch,) = Refinement("joint", samples([3, 1, 1, 1]), StageSettings(epochs=1, batch=99), Key(0)).batches()
+    (batch,) = Refinement(
+        "joint", samples([3, 1, 1, 1]), settings_of("joint", epochs=1, batch_size=99), Key(0)
+    ).batches()
     for example in batch:
         cloned = bool(example.row["desirable"]) and not example.row["kl"]
         assert example.columns["weight"] == pytest.approx((example.row["weight"] if cloned else 0.0,) * 2)
@@ -158,9 +165,11 @@ def test_what_is_cloned_beside_kto_is_a_mean_over_what_is_desirable():
 
 def gradients(method, given, rows):
     """The loss's gradient of each distinct sample's first token, over one batch of all."""
-    (batch,) = Refinement(method, given, StageSettings(epochs=1, batch=99, heaviest=99.0), Key(0)).batches()
+    (batch,) = Refinement(
+        method, given, settings_of(method, epochs=1, batch_size=99, max_weight_ratio=99.0), Key(0)
+    ).batches()
     batch = [example for example in batch if not example.row.get("kl")]
-    lesson = METHODS[method].lesson(given, StageSettings(), np.random.default_rng(0))
+    lesson = METHODS[method].lesson(given, settings_of(method), np.random.default_rng(0))
     columns = columns_of(batch, torch.device("cpu"))
     said = torch.full((2 * len(batch),), -0.6, requires_grad=True)
     parts = torch.full((2 * len(batch),), -0.4)

@@ -23,14 +23,14 @@ from stratagem.runs.metrics import read_metrics
 from stratagem.training.evaluation import EVALUATION, POLICIES
 from stratagem.training.recipe_file import over
 
-FAST = {"epochs": 1, "batch": 16, "optimizer": {"learning_rate": 1e-3}}
+FAST = {"epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}}
 SMALL = {
     "algorithm": "scopal",
     "games": ["kuhn(hands=1)", "spiel:nim(pile_sizes=1;2)"],
     "style": "brief",
     "interaction": {"episodes": 24, "block": 12},
-    "samples": {"most": 24},
-    "judge": {"episodes": 2, "opponents": ["random"]},
+    "samples": {"max_samples": 24},
+    "final_evaluation": {"episodes": 2, "opponents": ["random"]},
     "checkpoint_every": 1,
     **dict.fromkeys(METHODS, FAST),
 }
@@ -130,7 +130,7 @@ def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
 
 def test_what_a_run_makes_is_held_as_its_model(tmp_path, whole):
     """A base with the adapter merged into it, and a stage in which all weights learn."""
-    one = {"refine": ["bc"], "games": ["kuhn(hands=1)"], "judge": {"stages": "last"}}
+    one = {"refine": ["bc"], "games": ["kuhn(hands=1)"], "final_evaluation": {"stages": "last"}}
     on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last+dtype=bf16", **one))
     assert read_run_models(on_it.path).models["last"].model == "dir:base/model+dtype=bf16"
     every = trained(tmp_path / "all", recipe(model="tiny+dtype=bf16", train="all", **one))
@@ -138,7 +138,7 @@ def test_what_a_run_makes_is_held_as_its_model(tmp_path, whole):
 
 
 def test_from_the_second_iteration_on_it_plays_what_it_was(tmp_path):
-    made = recipe(iterations=3, refine=["bc"], games=["kuhn(hands=1)"], judge={"stages": "last"})
+    made = recipe(iterations=3, refine=["bc"], games=["kuhn(hands=1)"], final_evaluation={"stages": "last"})
     run = trained(tmp_path / "run", made)
     judged = json.loads((run.path / EVALUATION).read_text())
     assert len(judged["rows"]) == len(judged["evaluation"]["games"][0]["players"]) == 1
@@ -200,7 +200,7 @@ def test_games_of_anyone_and_a_table_of_anyone(tmp_path, whole):
     [
         ({"refine": ["ppo"]}, "methods are bc, imitate, winning"),
         ({"mode": "sing"}, "modes are"),
-        ({"reward": {"credit": "winrate"}}, "did you mean step_win_rate"),
+        ({"reward": {"step_reward": "winrate"}}, "did you mean step_win_rate"),
         ({"interaction": {"opponents": {"random": 0}}}, "more than 0"),
         ({"iterations": 2, "interaction": {"records": ["x"]}}, "play anew"),
         ({"iterations": 2, "refine": []}, "would be the same"),
@@ -216,11 +216,11 @@ def test_what_cannot_be_is_refused_in_one_sentence(changes, said):
 
 def test_a_table_of_a_stage_changes_what_it_names_and_nothing_else():
     plain = ScopalRecipe.read({"algorithm": "scopal"})
-    tables = {"bc": {"optimizer": {"learning_rate": 1e-3}}, "grpo": {"epochs": 1}, "spag": {"batch": 4}}
+    tables = {"bc": {"optimizer": {"learning_rate": 1e-3}}, "grpo": {"epochs": 1}, "spag": {"batch_size": 4}}
     made = ScopalRecipe.read({"algorithm": "scopal", **tables})
     assert made.bc.optimizer == plain.bc.optimizer.model_copy(update={"learning_rate": 1e-3})
-    assert (made.bc.batch, plain.bc.batch, plain.bc.optimizer.warmup_ratio) == (2, 2, 0.1)
-    assert (made.grpo.beta, made.grpo.epochs, made.spag.beta, made.spag.batch) == (0.04, 1, 0.2, 4)
+    assert (made.bc.batch_size, plain.bc.batch_size, plain.bc.optimizer.warmup_ratio) == (2, 2, 0.1)
+    assert (made.grpo.kl_coef, made.grpo.epochs, made.spag.kl_coef, made.spag.batch_size) == (0.04, 1, 0.2, 4)
     with pytest.raises(BadParameter, match=r"There is no setting grpo.epoch"):
         ScopalRecipe.read({"algorithm": "scopal", "grpo": {"epoch": 1}})
 
@@ -231,8 +231,8 @@ def test_a_table_of_a_stage_changes_what_it_names_and_nothing_else():
         ({"style": "plan"}, "did you mean plain"),
         ({"interaction": {"opponents": {"randm": 1}}}, "did you mean random"),
         ({"interaction": {"teachers": {"mcst:5": 1}}}, "mcst"),
-        ({"judge": {"opponents": ["mcst:5"]}}, "mcst"),
-        ({"reward": {"credit": "gae"}}, "gae|value"),
+        ({"final_evaluation": {"opponents": ["mcst:5"]}}, "mcst"),
+        ({"reward": {"step_reward": "gae"}}, "gae|value"),
         ({"reward": {"table": "nowhere.parquet"}}, "cannot be read"),
         ({"interaction": {"records": ["nowhere"]}}, "no recorded episodes"),
     ],
@@ -263,7 +263,7 @@ def test_a_threshold_that_leaves_one_kind_is_refused(tmp_path, whole, threshold,
         refine=[method],
         games=["spiel:nim(pile_sizes=1;2)"],
         interaction={"records": [str(whole.record)]},
-        reward={"credit": f"beta(threshold={threshold})"},
+        reward={"step_reward": f"beta(threshold={threshold})"},
     )
     with pytest.raises(StratagemError, match=said):
         trained(tmp_path / "run", made)
@@ -286,3 +286,24 @@ def test_the_policy_is_kept_at_the_start_and_after_every_stage(whole):
 
 def test_what_was_trained_can_be_asked_to_play(whole):
     assert served(f"run:{whole.path}@last/kto").adapter
+
+
+@pytest.mark.parametrize(
+    ("changes", "old", "new"),
+    [
+        ({"judge": {}}, "judge", "final_evaluation"),
+        ({"reward": {"credit": "beta"}}, "reward.credit", "reward.step_reward"),
+        ({"kto": {"beta": 0.1}}, "kto.beta", "kto.kto_beta"),
+        ({"spag": {"beta": 0.1}}, "spag.beta", "spag.kl_coef"),
+        ({"bc": {"batch": 4}}, "bc.batch", "bc.batch_size"),
+    ],
+)
+def test_replaced_key_is_told_its_new_name(changes, old, new):
+    with pytest.raises(BadParameter) as refused:
+        ScopalRecipe.read(changes)
+    assert str(refused.value) == f"There is no setting {old} any more: write {new}."
+
+
+def test_cloning_has_no_temperature():
+    with pytest.raises(BadParameter, match=r"no setting bc\.beta: there are epochs"):
+        ScopalRecipe.read({"bc": {"beta": 0.1}})

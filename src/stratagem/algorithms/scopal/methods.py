@@ -8,12 +8,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
 from stratagem.algorithms.scopal.samples import Samples
-from stratagem.algorithms.scopal.settings import StageSettings
+from stratagem.algorithms.scopal.settings import (
+    DPOStageSettings,
+    GRPOStageSettings,
+    KTOStageSettings,
+    SPAGStageSettings,
+    StageSettings,
+)
 from stratagem.errors import BadParameter
 from stratagem.learning.advantages.base import Floats, Ints
 from stratagem.learning.example import Example
@@ -26,6 +32,7 @@ from stratagem.learning.losses.spag import SPAG
 from stratagem.learning.losses.total import Part, Sum
 
 Batch = list[Example]
+S = TypeVar("S", bound=StageSettings)
 
 
 @dataclass(frozen=True)
@@ -43,11 +50,11 @@ class Lesson:
     """How many units a batch must have."""
 
 
-class Method(ABC):
+class Method(ABC, Generic[S]):
     """One way to refine."""
 
     @abstractmethod
-    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+    def lesson(self, samples: Samples, settings: S, rng: np.random.Generator) -> Lesson:
         """What it learns from, and how."""
 
 
@@ -66,7 +73,7 @@ def cloned(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
 
 
 @dataclass(frozen=True)
-class Cloning(Method):
+class Cloning(Method[StageSettings]):
     """Say what was advantageous: `-sum w log pi(y|x)` over the desirable samples (SCO-PAL, eq. 1).
 
     Of winning trajectories all that was legal in `won` games counts, as often as it was said there; or all that was
@@ -78,7 +85,9 @@ class Cloning(Method):
     def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
         chosen = self._chosen(samples)
         if not len(chosen):
-            raise BadParameter("Nothing is advantageous, so nothing can be cloned: lower the threshold of `credit`.")
+            raise BadParameter(
+                "Nothing is advantageous, so nothing can be cloned: lower the threshold of `step_reward`."
+            )
         loss = CrossEntropy(normalize_by="divisor", weighted=True)
         return Lesson(_alone(chosen), chosen.weight, loss, lambda units, weight: cloned(chosen, units, weight))
 
@@ -97,7 +106,9 @@ def both_kinds(samples: Samples) -> tuple[float, float]:
     good, bad = (float(samples.weight[samples.desirable == kind].sum()) for kind in (True, False))
     if not good or not bad:
         which = "desirable" if not good else "undesirable"
-        raise BadParameter(f"No sample is {which}, so nothing can be told apart: change the threshold of `credit`.")
+        raise BadParameter(
+            f"No sample is {which}, so nothing can be told apart: change the threshold of `step_reward`."
+        )
     return min(1.0, bad / good), min(1.0, good / bad)
 
 
@@ -115,7 +126,7 @@ def labelled(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
 
 
 @dataclass(frozen=True)
-class Preferring(Method):
+class Preferring(Method[KTOStageSettings]):
     """Kahneman-Tversky optimization of all samples, both kinds weighed to one sum (SCO-PAL, eq. 2 to 6).
 
     `joint` adds the cross-entropy of the desirable ones (section 7.1).
@@ -123,9 +134,9 @@ class Preferring(Method):
 
     joint: bool = False
 
-    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+    def lesson(self, samples: Samples, settings: KTOStageSettings, rng: np.random.Generator) -> Lesson:
         good, bad = both_kinds(samples)
-        kto = KTO(kto_beta=settings.beta, desirable_weight=good, undesirable_weight=bad, weighted=True)
+        kto = KTO(kto_beta=settings.kto_beta, desirable_weight=good, undesirable_weight=bad, weighted=True)
         loss: Loss = kto
         if self.joint:
             loss = Sum(
@@ -153,15 +164,15 @@ def _cloned_weight(example: Example) -> float:
 
 
 @dataclass(frozen=True)
-class Pairing(Method):
+class Pairing(Method[DPOStageSettings]):
     """Direct preference optimization: a desirable reply to a question against an undesirable one to the same."""
 
-    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+    def lesson(self, samples: Samples, settings: DPOStageSettings, rng: np.random.Generator) -> Lesson:
         pairs = list(_pairs(samples, rng))
         if not pairs:
             raise BadParameter("No question has replies of both kinds, so there are no pairs: play more, or take kto.")
         weight = np.array([samples.weight[good] for good, _ in pairs])
-        loss = DPO(dpo_beta=settings.beta, weighted=True)
+        loss = DPO(dpo_beta=settings.dpo_beta, weighted=True)
         units = [np.array(pair) for pair in pairs]
         return Lesson(units, weight / weight.mean(), loss, lambda chosen, each: _paired(samples, units, chosen, each))
 
@@ -191,11 +202,11 @@ def _paired(samples: Samples, units: Sequence[Ints], chosen: Sequence[int], weig
 
 
 @dataclass(frozen=True)
-class Discounting(Method):
+class Discounting(Method[SPAGStageSettings]):
     """SPAG: an offline policy gradient by how the game ended, the last reply most (SCO-PAL, appendix B.2)."""
 
-    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
-        loss = SPAG(kl_coef=settings.beta)
+    def lesson(self, samples: Samples, settings: SPAGStageSettings, rng: np.random.Generator) -> Lesson:
+        loss = SPAG(kl_coef=settings.kl_coef)
         advantage = samples.columns["spag"]
 
         def batch(units: Sequence[int], weight: Floats) -> Batch:
@@ -212,7 +223,7 @@ class Discounting(Method):
 
 
 @dataclass(frozen=True)
-class Comparing(Method):
+class Comparing(Method[GRPOStageSettings]):
     """Group-relative policy gradient: a reply's worth less the mean of all replies to its question, over their spread.
 
     The groups are the replies that were played, each as often as it was said, and the worth is the table's, so it asks
@@ -220,7 +231,7 @@ class Comparing(Method):
     tells no settings.
     """
 
-    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
+    def lesson(self, samples: Samples, settings: GRPOStageSettings, rng: np.random.Generator) -> Lesson:
         if any("sampler_logprobs" not in example.columns for example in samples.examples):
             raise BadParameter("The method grpo needs replies of this very model, with how likely they were: take kto.")
         advantage = _relative(samples)
@@ -228,7 +239,7 @@ class Comparing(Method):
         left = advantage[advantage != 0.0]
         if not len(taught):
             raise BadParameter("No question has replies of different worth, so nothing can be compared: play more.")
-        loss = PolicyGradient(kl_estimator="k3", kl_coef=settings.beta, normalize_by="divisor", weighted=True)
+        loss = PolicyGradient(kl_estimator="k3", kl_coef=settings.kl_coef, normalize_by="divisor", weighted=True)
 
         def batch(units: Sequence[int], weight: Floats) -> Batch:
             return _compared([taught.examples[place] for place in units], left[np.array(units)], weight)
@@ -260,7 +271,7 @@ def _relative(samples: Samples) -> Floats:
     return np.where(spread > 1e-9, far / np.maximum(spread, 1e-9), 0.0)
 
 
-METHODS: dict[str, Method] = {
+METHODS: dict[str, Method[Any]] = {
     "bc": Cloning(),
     "imitate": Cloning(what="legal"),
     "winning": Cloning(what="won"),

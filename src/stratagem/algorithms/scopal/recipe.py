@@ -10,9 +10,13 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from stratagem.algorithms.scopal.methods import CLONING, METHODS
 from stratagem.algorithms.scopal.settings import (
     SELF,
+    DPOStageSettings,
+    GRPOStageSettings,
     InteractionSettings,
+    KTOStageSettings,
     RewardSettings,
     SampleSettings,
+    SPAGStageSettings,
     StageSettings,
 )
 from stratagem.learning.optimizer import OptimizerSettings
@@ -23,26 +27,30 @@ from stratagem.training.sft import AdapterSettings
 
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
 """The games that SCO-PAL trains on."""
-_CLONED = StageSettings(batch=2, optimizer=OptimizerSettings(learning_rate=1e-6, warmup_ratio=0.1))
+_CLONED = StageSettings(batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-6, warmup_ratio=0.1))
 
 
-class JudgeSettings(FiniteSettings):
-    """What is measured at the end, of what the run began with and of what each stage made of it."""
+class FinalEvaluationSettings(FiniteSettings):
+    """Final evaluation of the base and of each stage's policy."""
 
     opponents: tuple[str, ...] = ("random", "mcts:1000")
-    """Against whom."""
+    """Opponents of the evaluated policies."""
     episodes: int = Field(default=100, ge=1)
-    """Games of each kind against each."""
+    """Number of episodes in each game against each opponent."""
     temperature: float = Field(default=0.2, ge=0.0)
-    """At which the models play."""
+    """Sampling temperature of the evaluated policies."""
     stages: Literal["all", "last"] = "all"
-    """Whether the base, every stage and random play are measured, or what came of it alone."""
+    """Evaluated policies: the base, every stage and random play, or the last stage alone."""
 
 
 class ScopalRecipe(AnyRecipe):
     """Play, estimate, refine; as often as `iterations` says."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"max_new": "max_new_tokens", "recompute": "gradient_checkpointing"}
+    replaced: ClassVar[Mapping[str, str]] = {
+        "max_new": "max_new_tokens",
+        "recompute": "gradient_checkpointing",
+        "judge": "final_evaluation",
+    }
 
     algorithm: Literal["scopal"] = "scopal"
     """Name of the algorithm."""
@@ -65,9 +73,9 @@ class ScopalRecipe(AnyRecipe):
     interaction: InteractionSettings = InteractionSettings()
     """Stage I: who plays whom."""
     reward: RewardSettings = RewardSettings()
-    """Stage II: what a step is worth."""
+    """Stage II: the reward of a step."""
     samples: SampleSettings = SampleSettings()
-    """Which steps are learnt from."""
+    """Selection of the samples."""
     refine: tuple[str, ...] = ("bc", "kto")
     """Stage III: methods by name, one after the other; without any, games are played and estimated."""
     bc: StageSettings = _CLONED
@@ -76,22 +84,22 @@ class ScopalRecipe(AnyRecipe):
     """Behavioural cloning of all that was legal, whether it won or lost."""
     winning: StageSettings = _CLONED
     """Behavioural cloning of all that was said in won games."""
-    kto: StageSettings = StageSettings()
+    kto: KTOStageSettings = KTOStageSettings()
     """Kahneman-Tversky optimization."""
-    joint: StageSettings = StageSettings()
+    joint: KTOStageSettings = KTOStageSettings()
     """Cloning and KTO in one loss."""
-    dpo: StageSettings = StageSettings()
+    dpo: DPOStageSettings = DPOStageSettings()
     """Direct preference optimization."""
-    grpo: StageSettings = StageSettings(beta=0.04)
+    grpo: GRPOStageSettings = GRPOStageSettings()
     """The group-relative policy gradient over what was played."""
-    spag: StageSettings = StageSettings(beta=0.2)
+    spag: SPAGStageSettings = SPAGStageSettings()
     """SPAG's offline policy gradient."""
     iterations: int = Field(default=1, ge=1)
     """How often all of it is done. From the second on the learner plays what it was before the last (appendix A.3)."""
     checkpoint_every: int = Field(default=50, ge=1)
     """Steps of refinement between two checkpoints."""
-    judge: JudgeSettings = JudgeSettings()
-    """What is measured at the end."""
+    final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
+    """Evaluation after the last stage."""
 
     @field_validator(*METHODS, mode="before")
     @classmethod

@@ -21,7 +21,7 @@ class Refinement:
         self.settings = settings
         self.key = key
         self.lesson: Lesson = METHODS[method].lesson(samples, settings, _rng(key.at("lesson")))
-        self.units, self.weights = split(self.lesson.weight, settings.heaviest)
+        self.units, self.weights = split(self.lesson.weight, settings.max_weight_ratio)
 
     @property
     def steps(self) -> int:

@@ -75,7 +75,7 @@ def samples_of(
 ) -> Samples:
     """What is learnt from the steps."""
     rows = steps.rows
-    weight = drawn(weights_of(steps, settings), settings.most, rng)
+    weight = drawn(weights_of(steps, settings), settings.max_samples, rng)
     chosen = weight > 0.0
     rows = rows.take(np.flatnonzero(chosen))
     examples = list(_examples(rows.to_pylist(), steps.folders, engine, wording))

@@ -41,50 +41,92 @@ class InteractionSettings(FiniteSettings):
 
 
 class RewardSettings(FiniteSettings):
-    """Stage II: what a step is worth."""
+    """Stage II: the reward of a step."""
 
-    credit: str = "step_win_rate"
-    """The estimator, with its options: step_win_rate, discounted, beta, or any other by state and action."""
+    replaced: ClassVar[Mapping[str, str]] = {"credit": "step_reward"}
+
+    step_reward: str = "step_win_rate"
+    """Advantage estimator of the steps, with its options: step_win_rate, discounted, beta, or any other by state and
+    action."""
     players: tuple[str, ...] = ()
     """Whose decisions count, by their names in the records; by default those of whoever holds slot 0."""
     table: str = ""
     """A table of steps that was made already; with one, nothing is played or estimated."""
 
-    @field_validator("credit")
+    @field_validator("step_reward")
     @classmethod
-    def _known(cls, credit: str) -> str:
-        read_advantage(credit)
-        return credit
+    def _known(cls, step_reward: str) -> str:
+        read_advantage(step_reward)
+        return step_reward
 
 
 class StageSettings(FiniteSettings):
-    """One stage of refinement."""
+    """Settings of a cloning method, and what all refinement methods have in common."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer"}
+    replaced: ClassVar[Mapping[str, str]] = {
+        "optimiser": "optimizer",
+        "batch": "batch_size",
+        "heaviest": "max_weight_ratio",
+    }
 
     epochs: int = Field(default=5, ge=1)
-    """How often every sample is learnt from."""
+    """Number of passes over the samples."""
     max_steps: int = Field(default=0, ge=0)
-    """Optimizer steps of the stage, in place of `epochs`; 0 leaves it to `epochs`."""
-    batch: int = Field(default=16, ge=1)
-    """How many samples make a step; pairs count as one."""
+    """Number of optimizer steps, in place of `epochs`; 0 uses `epochs`."""
+    batch_size: int = Field(default=16, ge=1)
+    """Number of samples in an optimizer step; a pair counts as one."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-6)
-    """How the weights are moved."""
-    beta: float = Field(default=0.1, ge=0.0)
-    """How fast a gain over the reference is saturated, or what the divergence from it costs; cloning has no use for
-    it."""
-    heaviest: float = Field(default=8.0, ge=1.0)
-    """A sample that counts more than so many times the mean is learnt from several times an epoch instead."""
+    """Optimizer of the trained weights."""
+    max_weight_ratio: float = Field(default=8.0, ge=1.0)
+    """Largest weight of a sample, relative to the mean; a heavier sample is split into several of equal weight."""
 
     def steps_an_epoch(self, samples: int, least: int = 1) -> int:
-        """How many steps so many samples take once, in batches as even as can be, none of fewer than the `least`."""
-        return max(1, min(-(-samples // self.batch), samples // least))
+        """Number of steps of an epoch, in batches of nearly equal size, none with fewer samples than `least`."""
+        return max(1, min(-(-samples // self.batch_size), samples // least))
+
+
+class KTOStageSettings(StageSettings):
+    """Settings of KTO, and of cloning and KTO in one loss."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"beta": "kto_beta"}
+
+    kto_beta: float = Field(default=0.1, ge=0.0)
+    """Temperature beta of KTO: the smaller, the farther the policy may move from the reference."""
+
+
+class DPOStageSettings(StageSettings):
+    """Settings of DPO."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"beta": "dpo_beta"}
+
+    dpo_beta: float = Field(default=0.1, ge=0.0)
+    """Temperature beta of DPO: the smaller, the farther the policy may move from the reference."""
+
+
+class GRPOStageSettings(StageSettings):
+    """Settings of GRPO on recorded games."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"beta": "kl_coef"}
+
+    kl_coef: float = Field(default=0.04, ge=0.0)
+    """Coefficient of the KL penalty to the reference policy (k3 estimator)."""
+
+
+class SPAGStageSettings(StageSettings):
+    """Settings of SPAG."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"beta": "kl_coef"}
+
+    kl_coef: float = Field(default=0.2, ge=0.0)
+    """Coefficient of the KL penalty to the policy that played."""
 
 
 class SampleSettings(FiniteSettings):
-    """Which steps are learnt from."""
+    """Selection of the samples."""
+
+    replaced: ClassVar[Mapping[str, str]] = {"most": "max_samples"}
 
     balance: bool = True
-    """Whether every game counts as much as any other."""
-    most: int = Field(default=0, ge=0)
-    """So many at most, drawn by their weight, what is drawn twice counting twice; 0 takes all."""
+    """Equal total weight of every game."""
+    max_samples: int = Field(default=0, ge=0)
+    """Maximum number of samples, drawn by weight with replacement; 0 takes all."""

@@ -53,12 +53,13 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
     def check(self) -> None:
         recipe, games = self.recipe, [make_game(text) for text in self.recipe.games]
         make_style(recipe.style)
-        names = {*recipe.interaction.opponents, *recipe.interaction.teachers, *recipe.judge.opponents} - {SELF}
+        interaction, evaluation = recipe.interaction, recipe.final_evaluation
+        names = {*interaction.opponents, *interaction.teachers, *evaluation.opponents} - {SELF}
         for game, name in product(games, sorted(names)):
             make_player(name, game)
         nought = np.zeros(2, dtype=np.int64)
         two = Decisions(episode=nought, state=nought, action=np.arange(2), outcome=np.array([1.0, 0.0]))
-        read_advantage(recipe.reward.credit).made(two)
+        read_advantage(recipe.reward.step_reward).made(two)
         for folder in map(Path, recipe.interaction.records):
             check_record(folder)
         if recipe.reward.table:
@@ -115,7 +116,7 @@ def steps_table(recipe: ScopalRecipe, run: RunFolder, iteration: int) -> Steps:
     path = run.path / STEPS / f"{iteration}.parquet"
     folders = [Path(folder) for folder in recipe.interaction.records] or [run.record]
     table = read_decisions(folders, recipe.reward.players, prefix="" if recipe.interaction.records else f"{iteration}/")
-    steps = steps_of(table, folders, read_advantage(recipe.reward.credit).made)
+    steps = steps_of(table, folders, read_advantage(recipe.reward.step_reward).made)
     write_steps(steps, path)
     write_file(path.with_suffix(".json"), json.dumps(summed_up(steps), indent=1) + "\n")
     return steps
@@ -145,7 +146,7 @@ class ScopalStage(Stage):
         self.policy.publish_models()
 
     def final_evaluation(self, best: int | None) -> None:
-        judge, titles = self.recipe.judge, self.policy.titles()
+        judge, titles = self.recipe.final_evaluation, self.policy.titles()
         whole = judge.stages == "all"
         lines = tuple(Line(describe(game), {"opponents": judge.opponents}) for game in self.shared.games)
         suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, judge.episodes)
