@@ -375,7 +375,7 @@ def test_a_recipe_extends_others(tmp_path):
         'model = "tiny-qwen"\nseed = 3\n[sepo]\ngroup_size = 6\nloss = { kl_coef = 0.5, clip_range_high = 0.3 }\n'
     )
     (tmp_path / "game.toml").write_text('games = ["ipd"]\nseed = 4\n[sepo]\nloss = { kl_coef = 0.7 }\n')
-    (tmp_path / "both.toml").write_text('extends = ["model.toml", "game.toml"]\n[sepo]\ngroups = 3\n')
+    (tmp_path / "both.toml").write_text('extends = ["model.toml", "game.toml"]\n[sepo]\ngroups_per_batch = 3\n')
     made = read_recipe(tmp_path / "both.toml", {"sepo.groups_per_batch": "5"})
     assert (made.model, made.games, made.seed) == ("tiny-qwen", ("ipd",), 4)
     assert (made.sepo.group_size, made.sepo.groups_per_batch) == (6, 5)

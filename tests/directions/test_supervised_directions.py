@@ -22,7 +22,7 @@ ONE_STEP = {"epochs": 1, "optimizer": OPTIMIZER}
 @pytest.mark.parametrize("how", ADAPTERS)
 @pytest.mark.parametrize(("teacher", "sign"), [("AlwaysDefect", 1.0), ("AlwaysCooperate", -1.0)])
 def test_a_warm_start_raises_what_its_teacher_plays(tmp_path, teacher, sign, how):
-    warm = {"teacher": teacher, "examples": 4, "batch": 4, **ONE_STEP, **ADAPTERS[how]}
+    warm = {"teacher": teacher, "num_examples": 4, "batch_size": 4, **ONE_STEP, **ADAPTERS[how]}
     recipe = Recipe.read({"games": [DILEMMA], "sft": warm})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
     game = make_game(DILEMMA)
