@@ -1,4 +1,4 @@
-"""How fast Diplomacy is played here, as a ratio to a bare loop over the engine, in one run.
+"""Speed of Diplomacy, as a ratio to a bare loop over the engine, in one run.
 
 Both draw uniformly among the orders that the engine offers for each unit, to the same year. Ours keeps every position
 and its orders, derives each draw from a key and could fork anywhere; the bare loop keeps nothing of its own. Further
@@ -44,7 +44,7 @@ def bare(year: int, games: int, seed: int) -> int:
 
 
 def ends(phase: str, year: int) -> bool:
-    """Whether a phase comes after the last count."""
+    """Return whether a phase comes after the last count."""
     return int(phase[1:5]) > year or (int(phase[1:5]) == year and phase.endswith("A"))
 
 
@@ -68,7 +68,7 @@ def phases_a_second(run: Callable[[int], int], processes: int) -> float:
 
 
 def dumbbot_ms(year: int) -> float:
-    """What one of its decisions takes, the board being known."""
+    """Return the time of one of its decisions, the board being known."""
     game = make_game(f"diplomacy(until={year}, judged=False)")
     bot, state, turn, spent, asked = make_player("dumbbot", game), game.start(Key(0)), 0, 0.0, 0
     while not state.over:

@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="where the plot is written, as SVG")
     asked = parser.parse_args()
     named = language_player(asked.model, style=asked.style, mode="direct", temperature=0.7, max_new_tokens=256)
-    hero = ModelPlayer(name="policy", speaker=named.speaker, mode="direct")
+    agent = ModelPlayer(name="policy", speaker=named.speaker, mode="direct")
     settings = GRPOSettings(
         groups_per_batch=asked.groups,
         opponents={"dumbbot": 1.0},
@@ -129,7 +129,7 @@ def main() -> None:
         advantage=read_advantage("per_order"),
     )
     game = make_game(f"diplomacy(until={asked.until})")
-    collector = GRPO(settings, game, hero, Key(0), ByShares(settings.opponents, game, hero))
+    collector = GRPO(settings, game, agent, Key(0), ByShares(settings.opponents, game, agent))
     watch = Stopwatch()
     hang(watch)
     begun = time.perf_counter()

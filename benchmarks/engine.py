@@ -1,4 +1,4 @@
-"""How fast language models play, as ratios to public tools on the same model and prompts, all in one run.
+"""Speed of language models, as ratios to public tools on the same model and prompts, all in one run.
 
 The model is SmolLM2-135M-Instruct. Sides that are compared take turns, so a slow spell of the machine meets both; the
 best of the repeats is printed and the median beside it. Run with `make bench-engine`, or one part by `--only`.
@@ -39,7 +39,7 @@ def figures(part: str, repeats: int, rivals: str | None) -> Iterator[Figure]:
 
 
 def machine() -> dict[str, str | int]:
-    """What the figures were measured on."""
+    """Return the machine and the versions of the figures."""
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),

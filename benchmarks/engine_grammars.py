@@ -81,7 +81,7 @@ def _run(cursor: Cursor, ids: Ids) -> None:
 
 
 def _said(walker: Walker, ids: Ids) -> str | None:
-    """What was said if every token is allowed and the reply can end there."""
+    """Return the text of a reply if every token is allowed and the reply can end there."""
     cursor = walker.start()
     for token in ids:
         if token not in cursor.allowed:

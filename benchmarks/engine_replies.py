@@ -1,4 +1,4 @@
-"""What the parts ask of our engine and of transformers: greedy replies of a fixed length to raw tokens."""
+"""Requests to our engine and to transformers: greedy replies of a fixed length to raw tokens."""
 
 from __future__ import annotations
 

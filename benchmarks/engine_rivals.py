@@ -137,12 +137,12 @@ def _spelt_bytes(tokenizer: Tokenizer) -> dict[bytes, list[int]]:
 
 
 def allows(walk: Walk, token: int) -> bool:
-    """Whether the mask has a place for the token."""
+    """Return whether the mask has a place for the token."""
     return bool(int(walk.mask.flatten()[token // 32]) >> token % 32 & 1)
 
 
 def reaches(walk: Walk, tokens: Sequence[int], end: int) -> bool:
-    """Whether these tokens can be said one after the other, and the reply can end after them."""
+    """Return whether these tokens can be written one after the other, and the reply can end after them."""
     for token in tokens:
         walk.fill()
         if not allows(walk, token):

@@ -1,4 +1,4 @@
-"""What every part of the engine's benchmark measures with: sides timed in turn, forward passes, and figures."""
+"""Timing of every part of the engine's benchmark: sides in turn, forward passes, and figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Figure(NamedTuple):
     repeats: int
     unit: str
     asked: str = ""
-    """What the project asks of it; empty where it only explains."""
+    """Required ratio; empty where the figure only explains."""
 
 
 class Timing(NamedTuple):
@@ -33,7 +33,7 @@ class Timing(NamedTuple):
         return Figure(name, best * scale, median * scale, len(self.seconds), unit, asked)
 
     def times(self, other: Timing, name: str, asked: str = "") -> Figure:
-        """How many times as long the other took: best against best, median against median."""
+        """Return the ratio of the other's time to ours: best against best, median against median."""
         best = min(other.seconds) / min(self.seconds)
         median = statistics.median(other.seconds) / statistics.median(self.seconds)
         return Figure(name, best, median, len(self.seconds), "times", asked)

@@ -1,4 +1,4 @@
-"""How many decisions a second a model takes in self-play over many tables, six games mixed, and what `generate` does.
+"""Decisions a second of a model in self-play over many tables, six games mixed, beside `generate`.
 
 The games of SCO-PAL's stage I go round; 256 tables are open at a time, and as one ends the next opens. Beside it
 transformers' `generate` says replies to some of the same prompts, in batches of 32 of like lengths filled up on the

@@ -1,4 +1,4 @@
-"""What a league costs beside playing and learning: its bookkeeping, and many adapters in place of one.
+"""Cost of a league beside playing and learning: its bookkeeping, and many adapters in place of one.
 
 Bookkeeping: drawing opponents and entering results, with so many members, as a share of an iteration of one learner
 in kuhn; rating the learner in every iteration and all members at a validation, which only the rule that goes by

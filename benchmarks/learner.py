@@ -1,4 +1,4 @@
-"""How fast and how small a training step is, as ratios to trl's trainers with the same settings, all in one run.
+"""Speed and memory of a training step, as ratios to trl's trainers with the same settings, all in one run.
 
 The model is SmolLM2-135M-Instruct in 32 bits with LoRA of rank 16 on all linear layers. Each side is a process of its
 own, which keeps its own peak of memory; the two take steps in turn, so a slow spell of the machine meets both. The
@@ -79,7 +79,7 @@ def _peak(facts: list[Facts]) -> float:
 
 
 def machine() -> dict[str, str | int]:
-    """What the figures were measured on; nothing heavy is imported, since a child's peak begins at its parent's."""
+    """Return the machine of the figures; nothing heavy is imported, since a child's peak begins at its parent's."""
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),

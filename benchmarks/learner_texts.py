@@ -1,4 +1,4 @@
-"""What both sides learn from: texts of exact lengths that share nothing but what the task makes them share."""
+"""Training texts of both sides: exact lengths, with nothing shared but what the task shares."""
 
 from __future__ import annotations
 

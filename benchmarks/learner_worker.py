@@ -10,7 +10,7 @@ import time
 
 RANK, ALPHA, RATE, BETA = 16, 32, 1e-5, 0.04
 THREADS = int(os.environ.get("LEARNER_THREADS", "2"))
-"""The same on both sides: LoRA on all linear layers, the learning rate, the charge for leaving the reference."""
+"""The same on both sides: LoRA on all linear layers, the learning rate, the KL coefficient."""
 
 
 class Line:

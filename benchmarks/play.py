@@ -1,4 +1,4 @@
-"""How fast scripted play is, as ratios to OpenSpiel's own match loop and to TextArena's, all in one run.
+"""Speed of scripted play, as ratios to OpenSpiel's own match loop and to TextArena's, all in one run.
 
 Every loop plays uniformly random legal moves. Ours derives each draw from a key and can say afterwards what it was;
 recording writes every decision to Parquet. Run with `make bench`.

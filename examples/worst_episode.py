@@ -6,7 +6,7 @@ from stratagem.evaluation.statistics import Estimate
 
 
 class WorstEpisode(Metric):
-    """The least that the hero was paid a round in any episode, against anybody."""
+    """The least payoff of the agent a round in any episode, against anybody."""
 
     name = "worst episode"
     better = "higher"

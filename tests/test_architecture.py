@@ -51,7 +51,7 @@ OUTSIDE = {
     "decoding": set(),
     "players": {"pyspiel", "numpy"},
 }
-"""What the lower layers may load from other packages; higher ones may load what they like."""
+"""Packages that the lower layers may load; higher ones may load any."""
 
 
 def layer_of(path):
@@ -149,7 +149,7 @@ def test_nothing_is_called_utils():
 
 
 def loaded(*modules):
-    """What a fresh interpreter has loaded after importing these."""
+    """Return the modules that a fresh interpreter has loaded after importing these."""
     program = f"import {', '.join(modules)}\nimport sys\nprint(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return {name.split(".")[0] for name in run.stdout.split()}

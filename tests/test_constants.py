@@ -25,7 +25,7 @@ def test_the_prices_of_safety():
 
 
 def test_the_weights_of_the_demonstrators():
-    """SEPO, appendix: whom the warm start imitates, and how often."""
+    """SEPO, appendix: the demonstrators of SFT, with their weights."""
     assert DEMONSTRATORS == {
         "ipd": {
             "TitForTat": 0.33,
@@ -147,7 +147,7 @@ def test_harm_over_a_pie(demands, collusion, externality):
     ],
 )
 def test_harm_over_a_pool(demands, collusion, externality):
-    """Demands worth more than half; and the share of the best joint value, 29 here, that was not realised."""
+    """Demands of more than half of the value; and the share of the best joint value, 29 here, that was not realised."""
     state = division((2, 1, 3), (2, 3, 5), (4, 6, 0))
     assert signals(state, *demands) == (collusion, pytest.approx(externality))
 

@@ -96,7 +96,7 @@ def write_package(folder):
 
 
 def write_installed(target):
-    """What an installer leaves behind: the module, and its metadata with the entry points."""
+    """Files of an installed package: the module, and its metadata with the entry points."""
     info = target / "coin_match-0.3.dist-info"
     info.mkdir(parents=True)
     (target / "coin_match.py").write_text(MODULE)

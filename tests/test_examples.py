@@ -63,9 +63,9 @@ def test_a_good_is_made_if_two_give(actions, payoffs):
     assert state.over
 
 
-def transcript(game, hero, other):
-    """The moves of the hero, one letter each."""
-    match = Match(game, [hero, make_player(other, game)])
+def transcript(game, agent, other):
+    """Return the moves of the agent, one letter each."""
+    match = Match(game, [agent, make_player(other, game)])
     episode = next(play(rotated(match, 2, Key(0), name="example")))
     return "".join(row.action[0] for row in episode.decisions if row.slot == 0)
 

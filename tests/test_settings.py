@@ -1,4 +1,4 @@
-"""What is said of wrong settings: one sentence that names the place as it is written, and what may stand there."""
+"""Messages of wrong settings: one sentence that names the key as it is written, and the allowed values."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_kuhn_by_hand_is_openspiels_in_every_position():
 
 
 def redraws(text):
-    """Whether a game hides something and can redraw it."""
+    """Return whether a game hides something and can redraw it."""
     game = make_game(text)
     try:
         game.start(Key(0)).resample(0, Key(1))

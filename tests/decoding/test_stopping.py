@@ -16,7 +16,7 @@ WORDS, LETTERS, DEMANDS, PREFIXES = SMALL["words"], SMALL["letters"], SMALL["dem
 
 
 def stop_at(choices, pieces, thinking=False, **settings):
-    """How many pieces were taken, and the action; None for the number where the reply never stopped."""
+    """Return the number of pieces taken, and the action; None for the number where the reply never stopped."""
     watch = StopRule(choices, **settings).watch(thinking)
     for number, piece in enumerate(pieces, 1):
         if watch.feed(piece):

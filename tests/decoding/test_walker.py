@@ -204,7 +204,7 @@ def test_removal_equals_rebuilding(choices):
 
 
 def shape(node, live=1, lines=None):
-    """What a walk can see of a trie."""
+    """Return the part of a trie that a walk can see."""
     ends = node.line >= 0 and (lines is None or bool(lines.places[node.line] & live))
     return ends, {token: shape(node.children[token], live, lines) for token in node.tokens(live)}
 

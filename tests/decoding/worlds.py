@@ -1,4 +1,4 @@
-"""What the decoding tests share: small tokenizers trained on the spot, and choices with every trap in them."""
+"""Fixtures of the decoding tests: small tokenizers trained on the spot, and choices with every trap in them."""
 
 from functools import cache
 

@@ -13,7 +13,7 @@ MACHINE = re.compile(r"(?<![\w.])/(?:home|opt|root|tmp|Users|work)/[^\"\s]*")
 
 
 def source_of(node):
-    """Whether an object, or a record of what made it directly inside it, names a commit and a command."""
+    """Return whether an object, or its own provenance record, names a commit and a command."""
     parts = [node, *(own for own in node.values() if isinstance(own, dict))]
     commit = any(COMMIT.fullmatch(str(part.get("commit"))) for part in parts)
     return commit and any(isinstance(part.get("command"), str) for part in parts)

@@ -73,5 +73,5 @@ def asked(engine, number, **changes):
 
 
 def said(call):
-    """What of a call is the same in every run."""
+    """Return the part of a call that is the same in every run."""
     return call.prompt, call.policy, call.tokens, call.text, call.spans, call.allowed, call.sampling, call.finish

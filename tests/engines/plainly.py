@@ -1,4 +1,4 @@
-"""What the engine must agree with, worked out plainly: one text a pass, no cache, and distributions by hand."""
+"""Reference implementation of the engine: one text a pass, no cache, and distributions by hand."""
 
 import math
 
@@ -10,7 +10,7 @@ from stratagem.models.adapters import active
 
 
 def all_logits(lm, tokens, adapter=""):
-    """What the model says after every token of a text: a forward pass as transformers makes it."""
+    """Return the logits after every token of a text: a forward pass as transformers makes it."""
     with torch.no_grad(), active(lm, adapter or None):
         return lm.model(input_ids=torch.tensor([list(tokens)]), use_cache=False).logits[0]
 
@@ -58,7 +58,7 @@ def check_reply(lm, call):
 
 
 def chi_square(counts, expected):
-    """How far counts are from what was expected, over the limit that holds but once in thirty thousand times."""
+    """Return the largest deviation of counts, over a limit that is exceeded once in thirty thousand times."""
     counts, expected = np.asarray(counts, dtype=float), np.asarray(expected, dtype=float)
     assert (counts[expected == 0] == 0).all()
     kept = expected >= 5

@@ -1,4 +1,4 @@
-"""What a reply teaches: nothing, where it was drawn from a part of the policy."""
+"""Loss masks of replies: nothing is trained on where a token was drawn from a part of the policy."""
 
 from dataclasses import replace
 

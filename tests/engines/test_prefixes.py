@@ -1,4 +1,4 @@
-"""What is kept of texts is found again in full, is never mixed up, and stays within its bytes."""
+"""The prefix cache returns what was stored, mixes nothing up, and stays within its bytes."""
 
 import random
 
@@ -9,7 +9,7 @@ from stratagem.engines.prefixes import Match, Prefixes
 
 ROOMY = 1 << 30
 BYTES = 8
-"""What a token and what a row of logits take here: one whole number each."""
+"""Sizes of a token and of a row of logits here: one whole number each."""
 
 
 def keep(prefixes, weights, text, logits=None):
@@ -64,7 +64,7 @@ def test_the_longest_known_beginning_is_found_and_holds_its_own_tokens(seed, tok
 
 
 def distinct(texts):
-    """How many tokens it takes to hold all these texts, each beginning once."""
+    """Return the number of tokens that hold all these texts, each beginning once."""
     return len({text[:end] for text in texts for end in range(1, len(text) + 1)})
 
 

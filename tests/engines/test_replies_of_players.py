@@ -1,4 +1,4 @@
-"""What players of every mode make a real model say: stored exactly, legal where it must be, well recovered."""
+"""Replies of a real model in every mode: stored exactly, legal where they must be, well recovered."""
 
 import pytest
 from numbered import said

@@ -31,7 +31,7 @@ def ask(engine, tokens, steps, number=0, **more):
 
 
 def close(some, others):
-    """Whether calls are the same, to rounding."""
+    """Return whether calls are the same, to rounding."""
     assert [said(call) for call in some] == [said(call) for call in others]
     for one, other in zip(some, others, strict=True):
         assert one.sampler_logprobs == pytest.approx(other.sampler_logprobs, abs=1e-4)

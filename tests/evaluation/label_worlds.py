@@ -1,4 +1,4 @@
-"""What the label tests share: a tokenizer of letters, and an engine whose probabilities follow from a formula."""
+"""Fixtures of the label tests: a tokenizer of letters, and an engine whose probabilities follow from a formula."""
 
 import math
 import re
@@ -31,7 +31,7 @@ class Characters:
 
 
 def spoken(letter, prompt):
-    """What the engine says of a letter: its place in the alphabet, in thousandths, twice that if it was just played."""
+    """Return the engine's score of a letter: its place in the alphabet, in thousandths, twice that if just played."""
     own = re.search(r"you played (\w)", prompt)
     return (ord(letter) - 64) / 1000 * (2 if own and own[1] == letter else 1)
 

@@ -1,4 +1,4 @@
-"""What exact evaluation merges on: a player of declared short memory keeps to the round and the state key."""
+"""Merging in exact evaluation: a player of declared short memory keeps to the round and the state key."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What became of orders, who attacks whom, and who makes kings: counted by hand in small positions."""
+"""Results of orders, attacks and kingmaking: counted by hand in small positions."""
 
 import json
 
@@ -32,7 +32,7 @@ class Reader:
         self.script = script
 
     def turn(self, ask):
-        """What the script says of this phase."""
+        """Return the script's orders of this phase."""
         phase, choices = ask.view.facts.board.phase, ask.view.choices
         said = self.script.get(phase)
         return Move(choices.canonical(said) if said else None)

@@ -50,7 +50,7 @@ def test_an_unknown_suite_is_answered_with_the_nearest():
         find_suite("seppo")
 
 
-def test_two_heroes_get_the_same_deals_from_one_opponent():
+def test_two_agents_get_the_same_deals_from_one_opponent():
     game = make_game("kuhn")
     matchups = [
         SHORT.matchup(game, make_player(n, game), make_player("AlwaysBet", game), ())

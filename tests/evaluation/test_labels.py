@@ -59,7 +59,7 @@ def whole(engine, asked=None, pairs=PAIRS, **options):
 
 
 def prompts(asked, labels=("K", "X")):
-    """What the seat is told in the five states."""
+    """Return the seat's prompts in the five states."""
     return [asked.style.messages(view)[-1].content for view in asked.views(labels)]
 
 

@@ -68,7 +68,7 @@ def test_the_mean_of_best_responses_is_what_fictitious_play_has():
 
 
 def _rows(spiel, policy, seat):
-    """What a function of states does at a seat's information states."""
+    """Return the values of a function of states at a seat's information states."""
     found, pending = {}, [spiel.new_initial_state()]
     while pending:
         node = pending.pop()

@@ -1,4 +1,4 @@
-"""What a player does in the first situations of a game."""
+"""The policy of a player in the first situations of a game."""
 
 import pytest
 

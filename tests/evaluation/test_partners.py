@@ -28,7 +28,7 @@ class Reader:
         self.script = script
 
     def turn(self, ask):
-        """What the script says of this phase."""
+        """Return the script's orders of this phase."""
         phase, choices = ask.view.facts.board.phase, ask.view.choices
         said = self.script.get(phase)
         return Move(choices.canonical(said) if said else None)

@@ -1,4 +1,4 @@
-"""What an interval, a yardstick and a look at the table are worth: cases in which the easy way is wrong."""
+"""Intervals, yardsticks and hidden information: cases in which the easy way is wrong."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How a case is made worse: bytes, texts and JSON values, each by the dice of its number."""
+"""Mutations of a case: bytes, texts and JSON values, each drawn by its number."""
 
 import copy
 import json

@@ -229,7 +229,7 @@ UNITS = (
     "a'",
     ",",
 )
-"""What a long reply is made of."""
+"""Parts of a long reply."""
 
 
 def seconds(choices, text):

@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.llama, pytest.mark.skipif(bool(MISSING), reason=f"need
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    """What names the running server's model."""
+    """Return the text that names the running server's model."""
     port = free_port()
     serve = [sys.executable, "-m", "llama_cpp.server", "--model", str(smollm2_file()), "--model_alias", "smollm2"]
     settings = ["--host", "127.0.0.1", "--port", str(port), "--n_threads", "2", "--api_key", KEY]

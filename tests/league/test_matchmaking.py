@@ -1,4 +1,4 @@
-"""Who meets whom for known win rates: the effective number of opponents, worked out by hand."""
+"""Matchmaking for known win rates: the effective number of opponents, worked out by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What is known of a pair: counts that fade, for both sides."""
+"""Results of a pair: counts that decay, for both sides."""
 
 import json
 

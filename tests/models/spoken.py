@@ -1,4 +1,4 @@
-"""What a model answers, for comparing models."""
+"""Outputs of a model, for comparing models."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""What a configuration says about masks, and masks against the rule that they follow."""
+"""Attention of a configuration, and masks against the rule that they follow."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What is loaded, in which numbers, and what is refused."""
+"""Loaded models, their number formats, and refusals."""
 
 import json
 import shutil

@@ -21,7 +21,7 @@ def lm():
 
 
 def both(layer, x):
-    """What it says, and the gradients to the input and to the factors of the adapter at work."""
+    """Return the output, and the gradients to the input and to the factors of the active adapter."""
     x = x.clone().requires_grad_()
     out = layer(x)
     name = layer.active_adapters[0]
@@ -47,7 +47,7 @@ def test_it_says_and_learns_what_pefts_layer_does(lm, shape, name):
 
 @pytest.fixture
 def taken(monkeypatch):
-    """How often the short way was taken."""
+    """Return the number of fast passes."""
     calls = []
     apply = _LoRA.apply
     monkeypatch.setattr(_LoRA, "apply", lambda *args: calls.append(1) or apply(*args))

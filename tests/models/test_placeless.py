@@ -1,4 +1,4 @@
-"""What is drawn by a player's name does not depend on the folder where its model lies."""
+"""Draws keyed by a player's name do not depend on the folder of its model."""
 
 import pytest
 

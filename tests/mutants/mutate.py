@@ -40,7 +40,7 @@ ELSEWHERE = 90
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run of tests on a copy ended."""
+    """Result of a run of tests on a copy."""
 
     status: int
     """pytest's exit status; -1 for a run that took too long."""
@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        """Whether tests failed, or never ended, as tests of a mutant should."""
+        """True if tests failed, or never ended, as tests of a mutant should."""
         return self.status in (1, -1)
 
 
@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def _sound(copies: Sequence[Path], chosen: Iterable[Mutant]) -> bool:
-    """Whether all tests pass on the unchanged source."""
+    """Return whether all tests pass on the unchanged source."""
     tests = sorted({test for one in chosen for test in one.tests})
     sound = True
     for (_, names), outcome in _outcomes(copies, [(None, (test,)) for test in tests], lambda task, outcome: None):

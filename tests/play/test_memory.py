@@ -1,4 +1,4 @@
-"""What a seat carries from episode to episode, round by round, and that it is what the record says."""
+"""Memory of a seat from episode to episode, round by round, against the record."""
 
 from collections import Counter
 from dataclasses import replace
@@ -40,7 +40,7 @@ class Scribe(Fake):
 
 
 def pasts(memories, earlier):
-    """What every player remembers, by slot."""
+    """Return the memory of every player, by slot."""
     return tuple(carried(memory, earlier, slot) for slot, memory in enumerate(memories))
 
 
@@ -55,7 +55,7 @@ def trial(memories, scripts, game="ipd-shapellm(rounds=4)", episodes=2):
 
 
 def history(prompt):
-    """What a prompt tells beside the rules and the question."""
+    """Return the part of a prompt beside the rules and the question."""
     lines = prompt.splitlines()
     assert lines[-1] == ASKED
     return " ".join(line.removeprefix("How often each pair was played before the last round, yours first: ")

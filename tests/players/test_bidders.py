@@ -106,7 +106,7 @@ def test_margin_play_replies_to_the_bids_seen_by_the_difference_of_pays():
 
 
 def _margin_per_round(bidder, other):
-    """How much the static bidder earns above the other in expectation, by enumeration of both values."""
+    """Return the static bidder's expected advantage, by enumeration of both values."""
     total = Fraction(0)
     for value, theirs in product((1, 2, 3), repeat=2):
         own_bid, their_bid = bid(bidder, value), bid(other, theirs)

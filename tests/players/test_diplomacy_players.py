@@ -88,7 +88,7 @@ def test_the_pick_is_as_likely_as_it_should_be():
 
 
 def worth_to_the_port(engine, power, weights, attack, defence):
-    """What a node is worth to DipNet's DumbBot, place by place from the engine's own map, without any array."""
+    """Return the value of a node to DipNet's DumbBot, place by place from the engine's own map, without any array."""
     chart, sizes = engine.map, {name: size(len(seat.centers)) for name, seat in engine.powers.items()}
     units = [(name, unit) for name, seat in engine.powers.items() for unit in seat.units]
     goes = lambda unit, place: unit[2:5] != place[:3] and chart.abuts(unit[0], unit[2:], "-", place)  # noqa: E731

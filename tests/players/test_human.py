@@ -45,7 +45,7 @@ def asked(human, view):
 
 
 def typed(choices, *lines):
-    """What is played when these lines are typed, and all that stands on the screen."""
+    """Return the actions after these typed lines, and the whole screen."""
     human, screen = at(lines)
     move = asked(human, Told(choices))
     assert human.terminal._reads.read() == "", "not everything was read"

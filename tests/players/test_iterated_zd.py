@@ -21,7 +21,7 @@ OTHERS = {
 
 
 def cooperation(player, game, seat, outcome):
-    """What the player's own policy says after one outcome."""
+    """Return the player's own policy after one outcome."""
     labels = game.seat_labels(seat)
     facts = MatrixFacts(seat, labels, game.seat_labels(1 - seat), (outcome[0],), (outcome[1],), 1)
     return player.policy(view_of(game, facts)).get(labels[0], 0.0)

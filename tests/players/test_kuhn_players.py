@@ -24,7 +24,7 @@ def aggression(player):
 
 
 def exploitability(player):
-    """What OpenSpiel's best responses take from the player, the mean over the seats."""
+    """Return the payoff of OpenSpiel's best responses against the player, the mean over the seats."""
     twin = GAME.twin()
     table, nodes = {}, [twin.spiel.new_initial_state()]
     while nodes:

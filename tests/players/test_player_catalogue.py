@@ -47,7 +47,7 @@ def test_a_key_is_the_printed_name(key):
 
 
 STATING = [(family, name) for family, name in NAMES if family != "diplomacy"]
-"""Those that can say their odds; sheets of orders are too many to be listed."""
+"""The players that state their probabilities; sheets of orders are too many to be listed."""
 
 
 @pytest.mark.parametrize(("family", "name"), STATING)
@@ -100,7 +100,7 @@ def test_synonyms_play_alike(alias, original):
 
 
 def test_declared_memory_is_kept():
-    """What lies further back than the declared rounds changes nothing (round numbers may)."""
+    """History before the declared rounds changes nothing (round numbers may)."""
     game = make_game("ipd")
     for name in player_names(game):
         player = make_player(name, game)

@@ -32,7 +32,7 @@ PRINTED = {
 }
 FAMILIES = list(PRINTED)
 OURS = {("auction", "exploit"): ", MarginPlay, LowMedium"}
-"""What stands in a pool after the names that are printed."""
+"""The members of a pool after the printed names."""
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -109,12 +109,12 @@ def test_demonstrators_are_drawn_by_weight():
         ("kuhn", "NashApprox TightPassive LooseAggressive AlwaysBet"),
     ],
 )
-def test_opponents_of_the_warm_start(family, opponents):
+def test_opponents_of_sft(family, opponents):
     """Kuhn's pools hold four different strategies only."""
     assert " ".join(sft_opponents(make_game(family))) == opponents
 
 
-def test_two_names_of_one_strategy_are_one_opponent_of_the_warm_start():
+def test_two_names_of_one_strategy_are_one_opponent_of_sft():
     everybody = sft_opponents(make_game("negotiation-v1"), count=9)
     assert " ".join(everybody) == "Fair Balanced Concede Hard Selfish"
 

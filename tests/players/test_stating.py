@@ -1,4 +1,4 @@
-"""What a model states about itself, against products worked out node by node from plain passes, and against play."""
+"""Stated policies of a model, against products worked out node by node from plain passes, and against play."""
 
 import math
 from collections import Counter

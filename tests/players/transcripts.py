@@ -33,9 +33,9 @@ def play(game, players: Sequence, seed=1):
     return actions, payoffs
 
 
-def advantage(game, opponent, hero, seed=1):
-    """What the opponent earns a round beyond the hero, in seat 1."""
-    _, payoffs = play(game, [hero, opponent], seed)
+def advantage(game, opponent, agent, seed=1):
+    """Return the opponent's payoff a round less the agent's, in seat 1."""
+    _, payoffs = play(game, [agent, opponent], seed)
     return sum(theirs - mine for mine, theirs in payoffs) / len(payoffs)
 
 

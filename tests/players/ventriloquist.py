@@ -39,7 +39,7 @@ class Bytes:
 
 
 class Ventriloquist:
-    """`lines` are what it wants to say, one a request, as text or tokens; at their end it ends, or begins anew."""
+    """`lines` are what it wants to say, one a request, as text or tokens; at their end it ends, or starts again."""
 
     name = "dummy"
     ends = frozenset({END})
@@ -124,6 +124,6 @@ def turn_of(player, game="kuhn", key=1):
 
 
 def first_view(game="kuhn"):
-    """What the first seat of a game sees."""
+    """Return the view of the first seat of a game."""
     state = make_game(game).start(Key(1)) if isinstance(game, str) else game.start(Key(1))
     return state.view(state.to_act[0])

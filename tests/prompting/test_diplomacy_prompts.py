@@ -1,4 +1,4 @@
-"""What the prompts of Diplomacy tell of possible orders is all of it, in every kind of phase."""
+"""Prompts of Diplomacy list all possible orders, in every kind of phase."""
 
 import pytest
 

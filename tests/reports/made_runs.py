@@ -138,7 +138,7 @@ def measured(run, game="kuhn"):
 
 
 def rolled(step, game):
-    """What an iteration measures."""
+    """Return the metrics of an iteration."""
     wave = math.sin(3.7 * step)
     figures = {
         f"{game}/pay": 0.1 * wave,
@@ -154,7 +154,7 @@ def rolled(step, game):
 
 
 def validation(step, game):
-    """What a validation measures; the greatest `checkpoint_metric` is at `CHOSEN`."""
+    """Return the metrics of a validation; the greatest `checkpoint_metric` is at `CHOSEN`."""
     gap = abs(step - CHOSEN) / 100
     names = {
         "pay": 0.1 - gap,

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 
 class Page(HTMLParser):
-    """What stands where in a page."""
+    """Parser of the content of a page."""
 
     def __init__(self, html):
         super().__init__()

@@ -22,7 +22,7 @@ onload = () => {{
 
 
 def opened(path, folder):
-    """What a page is once its scripts have run; every name of a host leads nowhere."""
+    """Return the page once its scripts have run; every name of a host leads nowhere."""
     options = (
         *("--headless", "--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"),
         *("--allow-file-access-from-files", "--disable-web-security", f"--user-data-dir={folder / 'profile'}"),

@@ -1,4 +1,4 @@
-"""What a page says of a run that lacks something, or holds something that cannot be read."""
+"""Pages of runs that lack something, or hold something that cannot be read."""
 
 import pytest
 from made_runs import begun, measured, whole

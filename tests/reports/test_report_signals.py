@@ -1,4 +1,4 @@
-"""Whether a term teaches: the training's own verdict, drawn from the metrics alone."""
+"""Gradient signal of each term: the training's own verdict, drawn from the metrics alone."""
 
 import math
 

@@ -61,7 +61,7 @@ def forked(work):
 
 
 def killed(child):
-    """Whether it was killed; anything else but a good end is a failure of the test."""
+    """Return whether it was killed; anything else but a good end is a failure of the test."""
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code in (0, -signal.SIGKILL), code
     return code != 0
@@ -83,7 +83,7 @@ def timed(path, seconds):
 
 
 def kill_after(work, seconds):
-    """Whether work that is killed after so many seconds was not done by then."""
+    """Return whether work that is killed after so many seconds was not done by then."""
     child = forked(work)
     timer = threading.Timer(seconds, os.kill, (child, signal.SIGKILL))
     timer.start()

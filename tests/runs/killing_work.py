@@ -132,7 +132,7 @@ WORK = {**dict.fromkeys(RECIPES, train), "sweep": sweep, "tournament": tournamen
 
 
 def end_of(path):
-    """What work came to, by part: the same only if it is to the bit."""
+    """Return the results of work, by part: the same only if it is to the bit."""
     if (path / "episodes").is_dir():
         return {"record": record_of(path)}
     runs = sorted(found.parent for found in path.rglob("run.json") if "set-aside" not in found.parts)

@@ -1,4 +1,4 @@
-"""What made a figure can be called again as it was called."""
+"""The command of a figure can be called again as it was called."""
 
 import sys
 

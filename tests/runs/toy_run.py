@@ -73,7 +73,7 @@ def played(seed, step):
 
 
 def end_of(run):
-    """What a run came to: equal only if two runs are, to the bit."""
+    """Return the results of a run: equal only if two runs are, to the bit."""
     last = latest(run)
     state = last.state()
     return {

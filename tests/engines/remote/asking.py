@@ -1,4 +1,4 @@
-"""What the tests of a remote engine ask it, and how the fake server answers."""
+"""Requests of the tests of a remote engine, and the replies of the fake server."""
 
 from stratagem.engines.base import Request
 from stratagem.engines.remote.retries import Patience

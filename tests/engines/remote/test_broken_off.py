@@ -76,7 +76,7 @@ def run(capsys, words):
 
 
 def figures(printed):
-    """What an evaluation or a tournament found, without what made it and how long that took."""
+    """Return the figures of an evaluation or a tournament, without provenance and times."""
     data = json.loads(printed)
     games = data.get("games", [])
     for row in (row for game in games for row in game["players"]):
@@ -228,7 +228,7 @@ def test_figures_of_a_record_are_those_of_the_run(uninterrupted, capsys):
     assert "TightPassive" in told
 
 
-def test_figures_of_a_tournament_s_record_have_everybody_as_a_hero(uninterrupted, capsys):
+def test_figures_of_a_tournament_s_record_have_everybody_as_an_agent(uninterrupted, capsys):
     (_, pay), _, folder = uninterrupted["tournament"]
     game = json.loads(run(capsys, ["eval", "--from", str(folder), "--json"])[1])["games"][0]
     rows = {row["player"]: row for row in game["players"]}

@@ -117,7 +117,7 @@ def test_a_server_that_takes_no_seed_is_sent_none(serve):
     assert sum("seed" in body for body in server.asked) <= 4
 
 
-def test_a_lesson_that_does_not_help_ends(serve):
+def test_adjustment_that_does_not_help_is_made_once(serve):
     server, engine = serve(lambda exchange: exchange.send(400, "seed, and max_completion_tokens, are wrong"))
     assert ask(engine)[0].finish == "error"
     assert len(server.asked) == 2
