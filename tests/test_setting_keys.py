@@ -135,7 +135,7 @@ def keys(data, place=""):
 
 
 def is_replaced(key):
-    """Whether a dotted key, or a table that it stands in, is replaced, and of no recipe any more."""
+    """Return whether a dotted key, or a table that it stands in, is replaced, and of no recipe any more."""
     if key.endswith((".json", ".jsonl", ".toml")):  # a file
         return False
     tables = accumulate(key.split("."), "{}.{}".format)
