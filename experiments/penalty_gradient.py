@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import torch
 
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.openings import opening_policy
 from stratagem.games.base import Game, View

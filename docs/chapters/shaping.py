@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from chapters.markdown import definition, page, table
 from chapters.training import HEADS, TABLES, rows
-from stratagem.algorithms.kl_sft import KLSFTRecipe, KLSFTSettings
-from stratagem.algorithms.shaping.recipe import FinalEvaluationSettings, ShapingRecipe
-from stratagem.algorithms.shaping.seat_settings import Frozen, Naive, Scripted, Shaper, Tabular
-from stratagem.algorithms.target_policies import TargetPolicy
+from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, KLSFTSettings
+from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
+from stratagem.algorithms.shapellm.recipe import FinalEvaluationSettings, ShapingRecipe
+from stratagem.algorithms.shapellm.seat_settings import Frozen, Naive, Scripted, Shaper, Tabular
 from stratagem.learning.kl_controller import AdaptiveKLSettings
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.proximal import PPOSettings

@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from chapters.markdown import code, definition, page, table
-from stratagem.algorithms.recipe import Recipe, read_recipe
-from stratagem.algorithms.sepo_settings import SEPOSettings
+from stratagem.algorithms.sepo.recipe import Recipe, read_recipe
+from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.learning.advantages.base import AdvantageEstimator
 from stratagem.learning.losses.base import Loss

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.algorithms.best_responder import best_responder, check_oracle
+from stratagem.algorithms.sepo.best_responder import best_responder, check_oracle
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import best_response
 from stratagem.evaluation.exact import exact

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from stages import take_steps
-from stratagem.algorithms.initial_policies import INITIAL_POLICIES
-from stratagem.algorithms.kl_sft import KLSFTRecipe, aimed, kl_sft
-from stratagem.algorithms.target_policies import reached
+from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, aimed, kl_sft
+from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES
+from stratagem.algorithms.kl_sft.target_policies import reached
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names

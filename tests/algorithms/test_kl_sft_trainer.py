@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.algorithms.kl_sft import KLSFTAlgorithm, KLSFTRecipe
+from stratagem.algorithms.kl_sft.algorithm import KLSFTAlgorithm, KLSFTRecipe
 from stratagem.errors import BadParameter
 from stratagem.learning.learner import Report
 from stratagem.learning.monitor import CheckFailed, TrainingWarning

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from stages import play_round
+from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
-from stratagem.algorithms.recipe import Recipe
 from stratagem.algorithms.scopal.settings import RewardSettings
-from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.rollouts import decisions_of, examples_of, grouped, taken
-from stratagem.algorithms.safety_terms import paid
+from stratagem.algorithms.sepo.penalties import paid
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import AdvantageEstimate
@@ -13,6 +12,7 @@ from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
 from stratagem.training.online import policy_of
+from stratagem.training.rollouts import decisions_of, examples_of, grouped, taken
 
 
 def test_every_group_is_dealt_evenly_whatever_the_order():

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.safety_terms import colluded, mean_pay, paid, penalty, shortfall
-from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup

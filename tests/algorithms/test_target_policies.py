@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from stratagem.algorithms.initial_policies import INITIAL_POLICIES
-from stratagem.algorithms.target_policies import Asked, TargetPolicy, copied, examples_of, reached
+from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES
+from stratagem.algorithms.kl_sft.target_policies import Asked, TargetPolicy, copied, examples_of, reached
 from stratagem.engines.open import engine_of
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from stratagem.algorithms.recipe import Recipe, read_recipe
-from stratagem.algorithms.sepo import SEPO
-from stratagem.algorithms.sepo import _Bout as Matchup
-from stratagem.algorithms.sepo_trainer import SEPOAlgorithm
+from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
+from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.collector import _Bout as Matchup
+from stratagem.algorithms.sepo.recipe import Recipe, read_recipe
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game

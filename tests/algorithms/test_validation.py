@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.players.base import Move, Traits

@@ -11,10 +11,10 @@ from typing import get_args
 import pytest
 from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
-from stratagem.algorithms import sepo as sepo_module
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.sepo import SEPO
-from stratagem.algorithms.sepo_settings import SEPOSettings
+from stratagem.algorithms.sepo import collector as sepo_module
+from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load

@@ -4,9 +4,9 @@ import pytest
 from two_actions import DILEMMA, OPTIMIZER, defects
 
 from stages import take_steps
-from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.target_policies import reached
+from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft
+from stratagem.algorithms.kl_sft.target_policies import reached
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.models.load import load

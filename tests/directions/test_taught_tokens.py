@@ -8,8 +8,8 @@ import torch
 from stratagem.algorithms.grpo.collector import GRPO
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game

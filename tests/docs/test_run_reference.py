@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stratagem.algorithms.recipe import Recipe, read_recipe
-from stratagem.algorithms.sepo_trainer import SEPOAlgorithm
+from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
+from stratagem.algorithms.sepo.recipe import Recipe, read_recipe
 from stratagem.errors import BadParameter
 from stratagem.learning.checks import CHECKS
 from stratagem.models.run_models import read_run_models

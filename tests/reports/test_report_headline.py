@@ -8,7 +8,7 @@ from reading import Page
 
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.reports.dominated import LEAST, flagged
 from stratagem.reports.files import Row
 from stratagem.reports.headline import headlines, is_won

@@ -7,10 +7,10 @@ from importlib import resources
 import pytest
 from reading import Page
 
+from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
+from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.trainer import LeagueAlgorithm
 from stratagem.reports.report import report_html
 from stratagem.runs.folder import RunFolder
 

@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.trainer import ShapingAlgorithm
+from stratagem.algorithms.shapellm.algorithm import ShapingAlgorithm
+from stratagem.algorithms.shapellm.recipe import ShapingRecipe
 from stratagem.reports.outcome_file import unshaped
 from stratagem.reports.payoff_plane import _hull
 from stratagem.reports.report import report_html

@@ -7,7 +7,7 @@ import warnings
 import pytest
 from toy_run import Toy, end_of, toy_run
 
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.recipe import ShapingRecipe
 from stratagem.cli.main import main
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.runs import binding

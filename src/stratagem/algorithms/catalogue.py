@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
-from stratagem.algorithms.kl_sft import KLSFTAlgorithm
-from stratagem.algorithms.league.trainer import LeagueAlgorithm
-from stratagem.algorithms.scopal.trainer import ScopalAlgorithm
-from stratagem.algorithms.sepo_trainer import SEPOAlgorithm
-from stratagem.algorithms.shaping.trainer import ShapingAlgorithm
+from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
+from stratagem.algorithms.kl_sft.algorithm import KLSFTAlgorithm
+from stratagem.algorithms.league.algorithm import LeagueAlgorithm
+from stratagem.algorithms.scopal.algorithm import ScopalAlgorithm
+from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
+from stratagem.algorithms.shapellm.algorithm import ShapingAlgorithm
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.registry import Registry
 from stratagem.runs.binding import check_recipe

@@ -1,7 +1,7 @@
 """Supervised fine-tuning as a stage: the base is trained on examples, and saved as the base of the run.
 
 All weights are trained, or an adapter that is merged into them at the end. SFT takes demonstrations and the
-cross-entropy loss; KL-SFT takes target policies and the KL divergence (`algorithms/kl_sft.py`).
+cross-entropy loss; KL-SFT takes target policies and the KL divergence (`algorithms/kl_sft/algorithm.py`).
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -158,7 +158,7 @@ import os, signal, sys
 from pathlib import Path
 from test_grpo_run import OPENING, begun
 from stratagem.algorithms.grpo.collector import GRPO
-from stratagem.algorithms.grpo.trainer import GRPOAlgorithm
+from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.games.diplomacy.state import DiplomacyState
 
 collect, play, phases = GRPO.collect, DiplomacyState.play, []

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 
 from stratagem.algorithms.league.alliances import _told
-from stratagem.algorithms.league.last_table import sure_margins
+from stratagem.algorithms.league.crossplay import sure_margins
 from stratagem.evaluation.hostility import Hostility
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.tournament import pairs

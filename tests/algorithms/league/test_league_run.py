@@ -13,9 +13,9 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from stratagem.algorithms.league import trainer
+from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.standing import Standing
-from stratagem.algorithms.league.trainer import LeagueAlgorithm
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.league.results import Results
@@ -206,7 +206,7 @@ import os, signal, sys
 from pathlib import Path
 from test_league_run import begun
 from stratagem.algorithms.league.standing import Standing
-from stratagem.algorithms.league.trainer import LeagueAlgorithm
+from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.training.policy import TrainablePolicy
 
 learn, left = TrainablePolicy.learn, int(sys.argv[2])

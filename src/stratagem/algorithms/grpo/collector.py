@@ -15,7 +15,6 @@ import numpy as np
 
 from stratagem.algorithms.grpo.pieces import SIGNALS, Piece, piece_of_each_token, pieces_of
 from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
-from stratagem.algorithms.rollouts import sampled
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
@@ -32,6 +31,7 @@ from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.online import Collected
+from stratagem.training.rollouts import sampled
 
 
 class Lineup(NamedTuple):

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from stages import run_trial
-from stratagem.algorithms.shaping.figures import answers, paid, policies, situations, visited
-from stratagem.algorithms.shaping.seat import Seat, lessons, taught_by
-from stratagem.algorithms.shaping.trials import Trials
+from stratagem.algorithms.shapellm.figures import answers, paid, policies, situations, visited
+from stratagem.algorithms.shapellm.seat import Seat, lessons, taught_by
+from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.algorithms.kl_sft import KLSFTRecipe, KLSFTSettings
-from stratagem.algorithms.shaping.seat_settings import Frozen, Learns, SeatSettings, Speaks, Tabular, episodes_between
-from stratagem.algorithms.target_policies import TargetPolicy
+from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, KLSFTSettings
+from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
+from stratagem.algorithms.shapellm.seat_settings import Frozen, Learns, SeatSettings, Speaks, Tabular, episodes_between
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings
 from stratagem.training.recipe_file import AnyRecipe, over

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.algorithms.shaping.seat import Lesson, Play, Seat, lessons, taught_by
-from stratagem.algorithms.shaping.seat_settings import Tabular
+from stratagem.algorithms.shapellm.seat import Lesson, Play, Seat, lessons, taught_by
+from stratagem.algorithms.shapellm.seat_settings import Tabular
 from stratagem.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.matrix import MatrixFacts

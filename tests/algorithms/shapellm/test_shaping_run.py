@@ -5,9 +5,9 @@ import json
 import pytest
 import torch
 
-from stratagem.algorithms.shaping import trials as trial_module
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.trainer import OUTCOME, ShapingAlgorithm, bases_of
+from stratagem.algorithms.shapellm import trials as trial_module
+from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapingAlgorithm, bases_of
+from stratagem.algorithms.shapellm.recipe import ShapingRecipe
 from stratagem.engines.open import served
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game

@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.kl_sft import KLSFTRecipe, kl_sft
-from stratagem.algorithms.shaping.bases import Base
-from stratagem.algorithms.shaping.figures import answers, paid, policies, visited
-from stratagem.algorithms.shaping.final_games import tested
-from stratagem.algorithms.shaping.interest import interests
-from stratagem.algorithms.shaping.language_seat import speaks_of
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.seat_settings import Learns
-from stratagem.algorithms.shaping.seats import Seating, check_seats, check_speech
-from stratagem.algorithms.shaping.trials import Trials
+from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft
+from stratagem.algorithms.shapellm.bases import Base
+from stratagem.algorithms.shapellm.figures import answers, paid, policies, visited
+from stratagem.algorithms.shapellm.final_games import tested
+from stratagem.algorithms.shapellm.interest import interests
+from stratagem.algorithms.shapellm.language_seat import speaks_of
+from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.seat_settings import Learns
+from stratagem.algorithms.shapellm.seats import Seating, check_seats, check_speech
+from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.engines.renewal import renew
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game

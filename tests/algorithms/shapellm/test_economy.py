@@ -1,12 +1,12 @@
 """A naive learner sees five prompts in all: what is asked of its model is computed once, in play and in training."""
 
 from stages import run_trial
-from stratagem.algorithms.shaping.language_seat import _legal
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.seat import Play, lessons
-from stratagem.algorithms.shaping.seats import Seating
-from stratagem.algorithms.shaping.trainer import bases_of
-from stratagem.algorithms.shaping.trials import Trials
+from stratagem.algorithms.shapellm.algorithm import bases_of
+from stratagem.algorithms.shapellm.language_seat import _legal
+from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.seat import Play, lessons
+from stratagem.algorithms.shapellm.seats import Seating
+from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup

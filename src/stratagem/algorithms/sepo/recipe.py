@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from stratagem.algorithms.sepo_settings import SEPOSettings
+from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.suites import SAFETY_METRICS, Suite, find_suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe

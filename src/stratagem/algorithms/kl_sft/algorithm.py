@@ -18,7 +18,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from stratagem.algorithms.target_policies import TargetPolicy, examples_of
+from stratagem.algorithms.kl_sft.target_policies import TargetPolicy, examples_of
 from stratagem.engines.base import Engine
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key

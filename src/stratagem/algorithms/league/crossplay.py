@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stratagem.algorithms.league.alliances import alliances
-from stratagem.algorithms.league.openness import Openness
+from stratagem.algorithms.league.exploitability import Openness
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
 from stratagem.evaluation.matchups import Evaluator, Matchup

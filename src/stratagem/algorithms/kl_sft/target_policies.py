@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.algorithms.initial_policies import INITIAL_POLICIES, InitialPolicy
-from stratagem.algorithms.kl_prompts import Told, told
+from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES, InitialPolicy
+from stratagem.algorithms.kl_sft.prompts import Told, told
 from stratagem.engines.base import Engine, Node, ScoreRequest
 from stratagem.engines.open import served
 from stratagem.errors import CannotCompute

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.algorithms.best_responder import best_responder
-from stratagem.algorithms.recipe import Recipe
+from stratagem.algorithms.sepo.best_responder import best_responder
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.metrics.safety import WEIGHTS

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, product
 from typing import Any
 
-from stratagem.algorithms.shaping.seat import Seat
+from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.algorithms.shaping.bases import Base
-from stratagem.algorithms.shaping.language_seat import LanguageSeat, speaks_of
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.seat import Seat
-from stratagem.algorithms.shaping.seat_settings import (
+from stratagem.algorithms.shapellm.bases import Base
+from stratagem.algorithms.shapellm.language_seat import LanguageSeat, speaks_of
+from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.seat import Seat
+from stratagem.algorithms.shapellm.seat_settings import (
     Frozen,
     Learns,
     Remembers,
@@ -20,7 +20,7 @@ from stratagem.algorithms.shaping.seat_settings import (
     Tabular,
     episodes_between,
 )
-from stratagem.algorithms.shaping.tabular_seat import TabularLearner, TabularSeat
+from stratagem.algorithms.shapellm.tabular_seat import TabularLearner, TabularSeat
 from stratagem.engines.open import Served, served
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stratagem.algorithms.possible import check_games
-from stratagem.algorithms.recipe import Recipe
-from stratagem.algorithms.sepo import SEPO
+from stratagem.algorithms.sepo.checks import check_games
+from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.recipe import Recipe
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.players.model_player import ModelPlayer

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.catalogue import bound, read_any
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.trainer import ShapingAlgorithm
+from stratagem.algorithms.shapellm.algorithm import ShapingAlgorithm
+from stratagem.algorithms.shapellm.recipe import ShapingRecipe
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder

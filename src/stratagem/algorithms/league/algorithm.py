@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.grpo.collector import check_game
-from stratagem.algorithms.league.last_table import TABLE, last_table
+from stratagem.algorithms.league.crossplay import TABLE, last_table
 from stratagem.algorithms.league.models import league_models
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round

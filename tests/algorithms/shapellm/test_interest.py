@@ -2,10 +2,10 @@
 
 import pytest
 
-from stratagem.algorithms.shaping.interest import all_memory_one, interests
-from stratagem.algorithms.shaping.seat import Seat
-from stratagem.algorithms.shaping.seat_settings import Tabular
-from stratagem.algorithms.shaping.tabular_seat import TabularSeat
+from stratagem.algorithms.shapellm.interest import all_memory_one, interests
+from stratagem.algorithms.shapellm.seat import Seat
+from stratagem.algorithms.shapellm.seat_settings import Tabular
+from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player

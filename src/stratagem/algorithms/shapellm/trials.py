@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.algorithms.shaping.seat import Play, Seat
+from stratagem.algorithms.shapellm.seat import Play, Seat
 from stratagem.engines.renewal import renew
 from stratagem.games.base import Game
 from stratagem.games.key import Key

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from stratagem.algorithms.shaping.figures import paid, visited
-from stratagem.algorithms.shaping.recipe import FinalEvaluationSettings
-from stratagem.algorithms.shaping.seat import Seat
+from stratagem.algorithms.shapellm.figures import paid, visited
+from stratagem.algorithms.shapellm.recipe import FinalEvaluationSettings
+from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup

@@ -6,11 +6,11 @@ from itertools import product
 import pytest
 
 from stages import run_trial
-from stratagem.algorithms.shaping.figures import situations
-from stratagem.algorithms.shaping.seat import Play, Seat, lessons
-from stratagem.algorithms.shaping.seat_settings import Tabular
-from stratagem.algorithms.shaping.tabular_seat import TabularSeat
-from stratagem.algorithms.shaping.trials import Trials
+from stratagem.algorithms.shapellm.figures import situations
+from stratagem.algorithms.shapellm.seat import Play, Seat, lessons
+from stratagem.algorithms.shapellm.seat_settings import Tabular
+from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
+from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key

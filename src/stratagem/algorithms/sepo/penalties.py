@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from stratagem.algorithms.rollouts import Term
 from stratagem.evaluation.expectation import SCALE
 from stratagem.play.records import Episode
+from stratagem.training.rollouts import Term
 
 
 def paid(episode: Episode) -> Mapping[int, float]:

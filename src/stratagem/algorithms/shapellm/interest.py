@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stratagem.algorithms.shaping.figures import paid
-from stratagem.algorithms.shaping.seat import Seat
+from stratagem.algorithms.shapellm.figures import paid
+from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.games.base import Game, Json, View
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts, MatrixGame

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.shaping.bases import Base
-from stratagem.algorithms.shaping.seat import Lesson, Play, Seat, lessons, taught_by
-from stratagem.algorithms.shaping.seat_settings import Learns, Speaks
+from stratagem.algorithms.shapellm.bases import Base
+from stratagem.algorithms.shapellm.seat import Lesson, Play, Seat, lessons, taught_by
+from stratagem.algorithms.shapellm.seat_settings import Learns, Speaks
 from stratagem.decoding.vocabulary import Ids
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import coded

@@ -20,10 +20,9 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
-from stratagem.algorithms.best_responder import BestResponder, best_responder
-from stratagem.algorithms.rollouts import Term, decisions_of, examples_of, grouped, taken
-from stratagem.algorithms.safety_terms import colluded, mean_pay, paid, penalty, shortfall, signalled, told
-from stratagem.algorithms.sepo_settings import SEPOSettings
+from stratagem.algorithms.sepo.best_responder import BestResponder, best_responder
+from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall, signalled, told
+from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
@@ -36,6 +35,7 @@ from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.pools import pools
 from stratagem.training.online import Collected
+from stratagem.training.rollouts import Term, decisions_of, examples_of, grouped, taken
 
 
 class SEPO:

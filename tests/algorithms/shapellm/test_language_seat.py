@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from stratagem.algorithms.shaping.recipe import ShapingRecipe
-from stratagem.algorithms.shaping.seat import Play
-from stratagem.algorithms.shaping.seats import Seating
-from stratagem.algorithms.shaping.trainer import bases_of
+from stratagem.algorithms.shapellm.algorithm import bases_of
+from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.seat import Play
+from stratagem.algorithms.shapellm.seats import Seating
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.learner import Report

@@ -1,0 +1,1 @@
+"""KL-SFT: supervised fine-tuning on target policies (ShapeLLM, A.9)."""

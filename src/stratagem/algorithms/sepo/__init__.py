@@ -1,0 +1,1 @@
+"""SEPO: policy optimisation that penalises exploitability, collusion and harm to others."""
