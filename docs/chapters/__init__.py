@@ -1,1 +1,1 @@
-"""What the reference pages are made of: one file a chapter, each a function from the code's own tables to Markdown."""
+"""Chapters of the reference pages: one file a chapter, each a function from the code's own tables to Markdown."""

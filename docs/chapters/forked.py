@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 READ_IN = ("stratagem.cli.main", "stratagem.algorithms.catalogue", "transformers")
-"""What is imported before the first program; it takes seconds, and nothing of it runs before a fork."""
+"""Modules to import before the first program; that takes seconds, and nothing of it runs before a fork."""
 
 
 class Programs:

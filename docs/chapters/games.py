@@ -22,7 +22,7 @@ SHOWN = {
     "retries": "retries",
     "signals": "signals",
 }
-"""What a specification declares, and the heading of its column."""
+"""Declared fact of a specification, and the heading of its column."""
 
 
 def games() -> str:
@@ -81,7 +81,7 @@ def _entry(name: str, game: Game[Any]) -> str:
 
 
 def _written(name: str, game: Game[Any]) -> list[str]:
-    """What a reader needs to know who wants to make the same game."""
+    """Return the facts that a reader needs to make the same game."""
     if isinstance(game, SpielGame):
         return [f"Played by OpenSpiel as {code(game.text)}."]
     return [f"Shown for {code(OWN_TABLE)}."] if name == "matrix" else []

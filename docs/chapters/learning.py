@@ -1,4 +1,4 @@
-"""What a learner is made of: the losses, the advantage estimators, and the checks of a training."""
+"""Parts of a learner: the losses, the advantage estimators, and the checks of a training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stratagem.training.provided import PROVIDED
 
 Factories = Mapping[str, Callable[..., Any]]
 LABELS = "Reference:", "What differs:", "When not:"
-"""What a part of a docstring begins with."""
+"""First words of a part of a docstring."""
 
 
 def losses() -> str:

@@ -29,7 +29,7 @@ ANY_GAME: dict[str, type] = {
     "noise(PLAYER, p=0.1)": Noisy,
     "delay(PLAYER, rounds=1)": Delayed,
 }
-"""How each is written, and the class whose docstring is its rule."""
+"""Text of each, and the class whose docstring is its rule."""
 
 
 def players() -> str:
@@ -49,7 +49,7 @@ def players() -> str:
         "## Two names of one strategy",
         table(("name", "is"), ((code(name), code(other)) for name, other in SYNONYMS.items())),
         "## Demonstrators",
-        "Mixtures of players, as SEPO's appendix prints them: whose play a warm start imitates, and how often each is "
+        "Mixtures of players, as SEPO's appendix prints them: the demonstrators of SFT, and how often each is "
         "drawn. `stratagem.players.pools.draw_demonstrator` draws from them.",
         table(("family", "mixture"), ((family, _mixture(family)) for family in DEMONSTRATORS)),
     )

@@ -1,4 +1,4 @@
-"""What a run leaves: its files, what stands in them, and the names of its metrics."""
+"""Files of a run, their content, and the names of its metrics."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ FILES = {
         "every iteration",
         "What was played, one shard an iteration, as [Records](records.md) has it.",
     ),
-    f"{BASE}/{MODEL}": ("after the warm start", "The base that the warm start made, whole, in transformers' format."),
-    f"{BASE}/manifest.json": ("after the warm start", "The size and the digest of each of its files."),
+    f"{BASE}/{MODEL}": ("after SFT", "The base after SFT, whole, in transformers' format."),
+    f"{BASE}/manifest.json": ("after SFT", "The size and the digest of each of its files."),
     f"{STEP}/{ADAPTERS}/policy": ("every validation", "The trained adapter, as peft keeps it."),
     f"{STEP}/{MODEL}": ("every validation", "In its place where all weights are trained: the whole model."),
     f"{STEP}/{ADAPTERS}/reference": ("every validation", "The moving reference, where there is one."),
@@ -49,21 +49,21 @@ FILES = {
     ),
     MODELS: ("every validation", "Which models the run holds: see [below](#modelsjson)."),
     FINDINGS: ("every validation", "What the [checks](checks.md) found: see [below](#findingsjson)."),
-    EVALUATION: ("at the end", "The last table: base, warm start, best and last, on deals of its own."),
+    EVALUATION: ("at the end", "The final evaluation: base, SFT, best and last, on separate deals."),
     REPORT: ("by `stratagem report`", "The run as one page."),
     "set-aside/NUMBER": (
         "on a resume",
         "What came after the checkpoint that it went on from, and counts no more.",
     ),
 }
-"""What may lie in a run's folder, when it is written, and what it is."""
+"""Files of a run's folder: time of writing, and content."""
 RUN_METRICS = {
-    "sft/loss": "The warm start's loss: nats a token of the demonstrations.",
+    "sft/loss": "Loss of SFT: nats a token of the demonstrations.",
     "sft/grad_norm": "L2 norm of its gradient, before clipping.",
     "sft/learning_rate": "Its learning rate.",
     "GAME/pay": "What the rollouts of this iteration earned a round against the train pool, scaled.",
-    "GAME/externality": "Their harm to others, where it is charged for.",
-    "GAME/probe/exploit/OPPONENT": "By how much the hero earned less than a passive opponent would have left it.",
+    "GAME/externality": "Their harm to others, where it has a penalty.",
+    "GAME/probe/exploit/OPPONENT": "By how much the agent earned less than a passive opponent would have left it.",
     "GAME/probe/collusion/OPPONENT": "How often it colluded, of the rounds that could tell.",
     "GAME/validation/METRIC": "The mean of one of the [metrics](metrics.md) over the validation's deals.",
     "GAME/validation/worst_case": "The best responder's advantage, scaled, where it can be computed.",
@@ -91,10 +91,10 @@ RUN_METRICS = {
 """Every metric of a run of SEPO, by its name; words in capitals stand for names."""
 LABELS = {
     "base": "The recipe's model, as it came.",
-    "start": "What SEPO began with: the warm start's base, or the same as `base` without one.",
+    "start": "What SEPO began with: the base after SFT, or the same as `base` without one.",
     "best": "The best checkpoint by validation. This is what `run:PATH` means.",
     "last": "The newest checkpoint.",
-    "NUMBER": "The checkpoint of that step, counted from the start of the run, warm start included.",
+    "NUMBER": "The checkpoint of that step, counted from the start of the run, SFT included.",
 }
 SAID = {
     "state": "running, finished or failed.",
@@ -115,7 +115,7 @@ def runs() -> str:
         "## Files",
         table(("file or folder", "written", "is"), ((code(name), *told) for name, told in FILES.items())),
         "## Metrics",
-        "A line has the `step`, counted over the whole run, and what was measured there. The warm start's steps come "
+        "A line has the `step`, counted over the whole run, and what was measured there. The steps of SFT come "
         "first; the first validation stands at its last step. What is no number is null.",
         table(("metric", "is"), ((code(name), meant) for name, meant in RUN_METRICS.items())),
         "## run.json",

@@ -49,8 +49,8 @@ def shaping() -> str:
         "so on; what a seat says itself counts. [What all of it means](../explanation/shaping.md) is told elsewhere.",
         *(_table(f"{name}", settings) for name, settings in SEATS.items()),
         *(_table(name, settings) for name, settings in OWN.items()),
-        "## First policies alone",
-        'With `algorithm = "kl_sft"` a run gives a model first policies and does no more; other recipes take it as '
+        "## Target policies alone",
+        'With `algorithm = "kl_sft"` a run fits a model to target policies and does no more; other recipes take it as '
         '`model = "run:PATH@start"`.',
         table(HEADS, rows(KLSFTRecipe, LINKS)),
     )

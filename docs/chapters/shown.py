@@ -70,7 +70,7 @@ def _programs() -> Programs:
 
 
 def _install_examples(folder: Path) -> None:
-    """What `pip install examples` would tell of the package, without copying it."""
+    """Return the metadata that `pip install examples` would write, without copying the package."""
     groups = tomllib.loads((EXAMPLES / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
     info = folder / "stratagem_examples-0.dist-info"
     info.mkdir(parents=True)
@@ -94,7 +94,7 @@ def _runs(line: str) -> bool:
 
 
 def _printed(call: list[str], work: Path, packages: Path) -> str:
-    """What a program prints, without blanks at the ends of lines."""
+    """Return the output of a program, without blanks at the ends of lines."""
     status, said = _programs().run(call, work, packages)
     if status:
         raise RuntimeError(f"{call} ended with status {status}:\n{said}")

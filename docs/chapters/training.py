@@ -67,7 +67,7 @@ def recipes() -> str:
 
 
 def _recipes() -> list[Path]:
-    """Those that name a model."""
+    """Recipes that name a model."""
     models = [path.stem for path in RECIPES.glob("models/*.toml")]
     return sorted(path for model in models for path in RECIPES.glob(f"sepo/*-{model}.toml"))
 
