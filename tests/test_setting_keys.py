@@ -72,9 +72,12 @@ OTHER_NAMES = {
     "terms": "a column of a batch",
     "warm_up": "a purpose of an episode in a record",
     "alpha": "an option of players of Kuhn poker",
+    "batch": "rows that a mean is taken over",
+    "beta": "an advantage estimator",
     "clock": "a column of a record",
     "first": "an option of players",
     "kl": "a metric",
+    "most": "an option of the game negotiation",
     "start": "a checkpoint, and a model of a run",
 }
 """Replaced keys that are also names of something else, which pages write."""

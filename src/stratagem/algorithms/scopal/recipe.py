@@ -99,7 +99,7 @@ class ScopalRecipe(AnyRecipe):
     checkpoint_every: int = Field(default=50, ge=1)
     """Steps of refinement between two checkpoints."""
     final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
-    """Evaluation after the last stage."""
+    """Evaluation of the final policies."""
 
     @field_validator(*METHODS, mode="before")
     @classmethod

@@ -109,7 +109,7 @@ class GRPOStageSettings(StageSettings):
     replaced: ClassVar[Mapping[str, str]] = {"beta": "kl_coef"}
 
     kl_coef: float = Field(default=0.04, ge=0.0)
-    """Coefficient of the KL penalty to the reference policy (k3 estimator)."""
+    """Coefficient of the KL penalty to the reference policy."""
 
 
 class SPAGStageSettings(StageSettings):
@@ -118,7 +118,7 @@ class SPAGStageSettings(StageSettings):
     replaced: ClassVar[Mapping[str, str]] = {"beta": "kl_coef"}
 
     kl_coef: float = Field(default=0.2, ge=0.0)
-    """Coefficient of the KL penalty to the policy that played."""
+    """Coefficient of the KL penalty to the reference policy."""
 
 
 class SampleSettings(FiniteSettings):

@@ -6,9 +6,10 @@ round against the other rollouts of its group, each term centred by itself.
 
 What differs from the paper: it estimates E in episodes apart from rollout i and subtracts it from rollout i's reward.
 Those episodes are independent of the rollout's own tokens, so that penalty has no expected gradient: it adds noise and
-no direction. With `credit: probe`, the default, the decisions of the probes themselves are taught, with the advantage
-of the penalty that they caused; `credit: rollout` is the paper's. What an adversary of the pool charges counts only
-while the hero's mean loss to it is positive, so that noise in a game of chance is not taken for exploitability.
+no direction. With `penalty_credit: probe`, the default, the decisions of the probes themselves are taught, with the
+advantage of the penalty that they caused; `penalty_credit: rollout` is the paper's. What an adversary of the pool
+charges counts only while the hero's mean loss to it is positive, so that noise in a game of chance is not taken for
+exploitability.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class ShapingRecipe(AnyRecipe):
     record_every: int = Field(default=10, ge=1)
     """Number of trials between two that are recorded."""
     final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
-    """Evaluation after the last trial."""
+    """Evaluation of the final policies."""
 
     @model_validator(mode="before")
     @classmethod
