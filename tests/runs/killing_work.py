@@ -14,8 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+
+sys.path.append(str(Path(__file__).parents[1]))  # this is a program, too
+
 from killing import forked, kill_after, killed
 
+from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound, recipe_of
 from stratagem.cli.main import main as command
 from stratagem.models.load import load
@@ -26,55 +30,6 @@ from stratagem.runs.metrics import FILE
 from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.runner import Sweep
 
-RATE = {"learning_rate": 1e-3}
-GAME = {
-    "games": ["kuhn(hands=1)"],
-    "temperature": 1.0,
-    "evaluate_every": 1,
-    "validation_episodes": 1,
-    "test_episodes": 1,
-}
-FORKED = {"groups_per_batch": 2, "group_size": 2, "optimizer_steps": 1, "optimizer": RATE}
-LEARNT = {"epochs": 1, "batch": 16, "optimizer": RATE}
-RECIPES = {
-    "sepo": {
-        **GAME,
-        "sft": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": RATE},
-        "sepo": {"iterations": 2, "group_size": 2, "groups_per_batch": 1, "optimizer": RATE},
-    },
-    "grpo": {**GAME, "opponents": ["random"], "grpo": {"iterations": 3, "prefix_turns": [0, 1], **FORKED}},
-    "league": {
-        **GAME,
-        "opponents": ["random"],
-        "evaluate_every": 2,
-        "learners": {"main": {"role": "main"}, "exploiter": {"role": "main_exploiter"}},
-        "league": {"iterations": 3, "snapshot_every": 1, "crossplay_games": 1, **FORKED},
-    },
-    "scopal": {
-        "games": ["kuhn(hands=1)"],
-        "style": "brief",
-        "interaction": {"episodes": 16, "block": 8},
-        "samples": {"most": 16},
-        "judge": {"episodes": 2, "opponents": ["random"]},
-        "checkpoint_every": 1,
-        "bc": LEARNT,
-        "kto": LEARNT,
-    },
-    "shaping": {
-        "game": "ipd-shapellm(labels=(C, D), rounds=2)",
-        "trials": 3,
-        "environments": 2,
-        "episodes": 2,
-        "checkpoint_every": 1,
-        "record_every": 1,
-        "test": {"games": 2, "rounds": [2, 3]},
-        "seats": {"shaper": {"learner": "shaper", "optimizer": RATE}, "naive": {"learner": "naive", "optimizer": RATE}},
-    },
-    "kl_sft": {
-        "target_policies": [{"policy": "ipd-cooperative", "seat": 0}],
-        "kl_sft": {"num_examples": 10, "epochs": 8, "batch_size": 5, "optimizer": RATE},
-    },
-}
 SWEEP = """
 hypothesis = "Warm is better."
 recipe = "recipe.toml"
@@ -105,7 +60,7 @@ def train(path, name):
         run = RunFolder.open(path)
         recipe = recipe_of(run)
     else:
-        recipe = algorithm_of({"algorithm": name}).recipe.read({"algorithm": name, **RECIPES[name]})
+        recipe = algorithm_of({"algorithm": name}).recipe_type.read({"algorithm": name, **RECIPES[name]})
         run = RunFolder.create(path, recipe, recipe.seed, "a test")
     bound(recipe, run).train()
 

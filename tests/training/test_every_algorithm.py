@@ -1,0 +1,110 @@
+"""Every algorithm has the same metrics, findings, checkpoints, record, models, evaluation, progress and strictness."""
+
+import json
+from typing import Any
+
+import pytest
+
+from small_recipes import RECIPES
+from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of, bound
+from stratagem.learning.monitor import CheckFailed
+from stratagem.models.run_models import read_run_models
+from stratagem.play.store import shards
+from stratagem.reports.report import report_html
+from stratagem.reports.run_data import RunData
+from stratagem.runs.checkpoint import checkpoint_folders, latest
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+UPDATES = {
+    "sepo": ("sft/", ""),
+    "grpo": ("",),
+    "league": ("main/", "exploiter/"),
+    "scopal": ("bc/", "kto/"),
+    "shaping": ("shaper/", "naive/"),
+    "kl_sft": ("kl_sft/",),
+}
+"""Prefixes of the metrics of the policies that each algorithm updates; a new one needs its own here."""
+EVERY_UPDATE = ("loss", "grad_norm", "learning_rate", "entropy")
+HUGE = {"learning_rate": 1e30}
+SFT = {"num_examples": 40, "epochs": 4, "batch_size": 8, "optimizer": HUGE}
+
+
+def recipe(name, **changes: Any):
+    return algorithm_of({"algorithm": name}).recipe_type.read({"algorithm": name, **RECIPES[name], **changes})
+
+
+@pytest.fixture(scope="module", params=ALGORITHMS.names())
+def made(request, tmp_path_factory):
+    """A finished run of an algorithm, and the steps that were reported while it ran."""
+    name = request.param
+    found = recipe(name)
+    run = RunFolder.create(tmp_path_factory.mktemp(name) / "run", found, found.seed, "a test")
+    steps = []
+    bound(found, run).train(lambda step, steps_in_all, metrics: steps.append((step, steps_in_all, dict(metrics))))
+    return name, run, steps
+
+
+def test_there_is_a_small_recipe_of_every_algorithm():
+    assert set(RECIPES) == set(ALGORITHMS.names()) == set(UPDATES)
+
+
+def test_every_update_logs_the_same_metrics(made):
+    name, run, _ = made
+    found = read_metrics(run)
+    missing = [prefix + metric for prefix in UPDATES[name] for metric in EVERY_UPDATE if prefix + metric not in found]
+    assert not missing
+
+
+def test_every_step_is_reported_once_and_in_order(made):
+    name, run, steps = made
+    numbers = [step for step, _, _ in steps]
+    assert numbers == list(range(1, max(numbers) + 1))
+    assert {in_all for _, in_all, _ in steps} == {bound(recipe(name), run).num_steps}
+    assert all(metrics for _, _, metrics in steps)
+    assert bound(recipe(name), run).num_steps in (0, max(numbers))
+
+
+def test_findings_checkpoints_and_models_are_there(made):
+    _, run, steps = made
+    assert isinstance(json.loads((run.path / "findings.json").read_text()), dict)
+    assert latest(run).step == max(step for step, _, _ in steps)
+    assert 1 <= len(checkpoint_folders(run)) <= 3
+    labels = set(read_run_models(run.path).models)
+    assert {label.partition("/")[0] for label in labels} >= {"base", "start"}
+
+
+def test_what_was_played_is_recorded_and_evaluated(made):
+    name, run, steps = made
+    if name != "kl_sft":
+        assert shards(run.record)
+        assert max(shards(run.record)) < max(step for step, _, _ in steps)
+        assert (run.path / "evaluation.json").is_file() or (run.path / "outcome.json").is_file()
+
+
+def test_a_report_can_be_made(made):
+    _, run, _ = made
+    assert "The checks found" in report_html(run)
+    data = RunData(run)
+    assert data.curves
+    assert data.findings is not None
+    assert not data.broken
+
+
+STRICT = {
+    "sepo": {"sft": SFT},
+    "grpo": {"sft": SFT},
+    "league": {"sft": SFT},
+    "shaping": {"target_policies": [{"policy": "ipd-cooperative"}], "kl_sft": {**SFT, "num_examples": 10}},
+    "kl_sft": {"kl_sft": {**SFT, "num_examples": 10}},
+}
+
+
+@pytest.mark.parametrize("name", STRICT)
+def test_a_strict_run_stops_in_sft_at_a_loss_that_is_no_number(name, tmp_path):
+    found = recipe(name, **STRICT[name])
+    run = RunFolder.create(tmp_path / "run", found, found.seed, "a test")
+    steps = []
+    with pytest.raises(CheckFailed, match="not_finite"):
+        bound(found, run, strict=True).train(lambda step, in_all, metrics: steps.append(metrics))
+    assert all(key.startswith(("sft/", "kl_sft/")) for metrics in steps for key in metrics)
