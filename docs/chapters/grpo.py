@@ -17,7 +17,7 @@ def grpo() -> str:
         'With `algorithm = "grpo"` a run plays up to a situation, plays on from it several times, and says more often '
         "what went better than in the other forks. It is how league-trained no-press Diplomacy is learnt, and it works "
         "in any game. A recipe names what differs from these defaults; "
-        "[what all of it means](../explanation/diplomacy.md#learning-from-forks) is told elsewhere.",
+        "[what all of it means](../explanation/diplomacy.md#grpo-on-branched-rollouts) is told elsewhere.",
         "## At the top",
         table(HEADS, rows(GRPORecipe, LINKS)),
         "## grpo",
