@@ -39,7 +39,12 @@ NAMED: dict[Any, str] = {Loss: "losses.md", AdvantageEstimator: "advantages.md"}
 WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below", "min_length": "at least"}
 LINKS: Links = {settings: f"#{name}" for name, settings in TABLES.items()}
-EXTENDS = "`extends`", "list of texts", "", "Recipes that this one goes on from, by paths from its own file."
+EXTENDS = (
+    "`extends`",
+    "list of texts",
+    "",
+    "Recipes that this one goes on from, by paths from its own file or names of shipped recipes.",
+)
 
 
 def recipes() -> str:

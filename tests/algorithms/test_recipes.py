@@ -32,5 +32,5 @@ def test_an_exploiter_of_anybody(tmp_path):
 def test_a_sweep_names_recipes_that_can_be_trained(path, tmp_path):
     runs = list(planned(read_plan(path), path.parent))
     for run in runs:
-        bound(read_any(run.recipe, run.changes), RunFolder(tmp_path / run.name))
+        bound(read_any(run.recipes, run.changes), RunFolder(tmp_path / run.name))
     assert len({run.name for run in runs}) == len(runs)

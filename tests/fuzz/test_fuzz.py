@@ -74,7 +74,7 @@ def test_diamonds_and_chains_of_recipes(tmp_path):
     for name in ("left", "right"):
         (tmp_path / f"{name}.toml").write_text('extends = ["base.toml"]')
     (tmp_path / "diamond.toml").write_text('extends = ["left.toml", "right.toml"]')
-    with pytest.raises(StratagemError, match=r"base\.toml is extended twice, and it is not plain whose settings hold"):
+    with pytest.raises(StratagemError, match=r"base\.toml is read twice, and it is not plain whose settings hold"):
         read_any(tmp_path / "diamond.toml")
     for number in range(200):
         (tmp_path / f"{number}.toml").write_text(f'extends = ["{number + 1}.toml"]' if number < 199 else "seed = 1")

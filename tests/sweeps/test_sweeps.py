@@ -65,7 +65,13 @@ def test_a_seed_of_every_arm_comes_before_the_next(tmp_path):
     runs = list(planned(plan_of(), tmp_path))
     assert [run.name for run in runs] == ["a-0", "b-0", "a-1", "b-1", "a-2", "b-2"]
     assert runs[1].changes == {"temperature": "0.5", "seed": "0"}
-    assert runs[0].recipe == tmp_path / "r.toml"
+    assert runs[0].recipes == (tmp_path / "r.toml",)
+
+
+def test_recipes_of_an_arm_are_composed_by_path_or_name(tmp_path):
+    (tmp_path / "r.toml").write_text("seed = 1\n")
+    plan = plan_of(recipe=["sepo/kuhn", "r.toml"])
+    assert [path.name for path in next(planned(plan, tmp_path)).recipes] == ["kuhn.toml", "r.toml"]
 
 
 @pytest.mark.parametrize(
@@ -309,7 +315,7 @@ def test_the_command_compares_what_is_there(files, capsys):
 
     (files / "s.toml").write_text((files / "s.toml").read_text().replace("kuhn/validation/pay", "m/x"))
     for run, value in zip(planned(read_plan(files / "s.toml"), files), (1.0, 0.0), strict=True):
-        folder = RunFolder.create(files / "out" / run.name, read_any(run.recipe, run.changes), run.seed, "a test")
+        folder = RunFolder.create(files / "out" / run.name, read_any(run.recipes, run.changes), run.seed, "a test")
         with folder.at_work(), MetricLog(folder) as log:
             log.write(1, {"m/x": value})
     command = ["sweep", str(files / "s.toml"), "--out", str(files / "out"), "--compare"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,24 @@ def algorithm_of(data: Mapping[str, Any]) -> type[Algorithm[Any]]:
     return found
 
 
-def read_any(path: Path, changes: Mapping[str, str] | None = None) -> AnyRecipe:
-    """Read the recipe in a file, of whatever algorithm it is."""
-    data = recipe_data(path, changes)
-    return algorithm_of(data).recipe_type.read(data)
+def read_any(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> AnyRecipe:
+    """Read a recipe, or several as one, of whatever algorithm."""
+    data = recipe_data(paths, changes)
+    kind = algorithm_of(data).recipe_type
+    if not isinstance(paths, Path):
+        _check_tables(paths, str(data.get("algorithm", DEFAULT)), kind)
+    return kind.read(data)
+
+
+def _check_tables(paths: Sequence[Path], name: str, kind: type[AnyRecipe]) -> None:
+    """Refuse a recipe among several that has the table of another algorithm, such as [sepo]."""
+    foreign = set(ALGORITHMS.names()) - kind.model_fields.keys()
+    for path in paths:
+        if found := foreign & recipe_data(path).keys():
+            raise BadParameter(
+                f"The recipe {path} has the table {found.pop()}, which the algorithm {name} has not: compose recipes "
+                "of one algorithm."
+            )
 
 
 def recipe_of(run: RunFolder) -> AnyRecipe:

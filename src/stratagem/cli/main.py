@@ -18,6 +18,7 @@ from stratagem.cli import (
     match,
     players,
     prompt,
+    recipes,
     report,
     runs,
     show,
@@ -54,6 +55,7 @@ app.command("verify-game")(verify.verify_game)
 app.command("prompt")(prompt.prompt)
 app.command("data")(data.write_data)
 app.command("steps")(steps.steps)
+app.command("recipes")(recipes.recipes)
 app.command("train")(train.train)
 app.command("runs")(runs.runs)
 app.command("sweep")(sweep.sweep)

@@ -14,6 +14,7 @@ from stratagem.cli.console import errors, out
 from stratagem.cli.output import number, print_json, table
 from stratagem.files import telling, write_file
 from stratagem.provenance import provenance
+from stratagem.training.shipped import recipe_path
 
 if TYPE_CHECKING:
     from stratagem.sweeps.comparison import Comparison
@@ -23,7 +24,7 @@ PAGE, DATA = "sweep.html", "comparison.json"
 
 
 def sweep(
-    file: Annotated[Path, typer.Argument(help="A sweep in TOML: a hypothesis, arms, a metric and what is expected.")],
+    file: Annotated[str, typer.Argument(help="A sweep in TOML: a hypothesis, arms, a metric and what is expected.")],
     into: Annotated[Path | None, typer.Option("--out", help="Where the runs lie; by default runs/NAME.")] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Run nothing; compare what is there.")] = False,
     any_tree: Annotated[bool, typer.Option("--any-tree", help="Run a program that is no clean commit.")] = False,
@@ -40,11 +41,12 @@ def sweep(
     from stratagem.sweeps.plan import planned, read_plan
     from stratagem.sweeps.runner import Sweep, check_metric, check_settings
 
-    plan, folder = read_plan(file), into or Path("runs") / file.stem
+    path = recipe_path(file)
+    plan, folder = read_plan(path), into or Path("runs") / path.stem
     if not compare:
         report = lambda message: errors.print(message, markup=False, highlight=False)  # noqa: E731
-        Sweep(file, plan, folder, any_tree=any_tree).run(report)
-    runs = list(planned(plan, file.parent))
+        Sweep(path, plan, folder, any_tree=any_tree).run(report)
+    runs = list(planned(plan, path.parent))
     check_settings(runs, folder)
     check_metric(plan.metric, runs, folder)
     comparison = compared(plan, folder)
@@ -52,7 +54,7 @@ def sweep(
         folder.mkdir(parents=True, exist_ok=True)
     data = {**comparison.data(), "made_by": provenance()}
     write_file(folder / DATA, dumps(data, indent=1) + "\n")
-    write_file(folder / PAGE, comparison_page(file.stem, comparison))
+    write_file(folder / PAGE, comparison_page(path.stem, comparison))
     if json:
         print_json({**data, "page": str(folder / PAGE)})
     else:

@@ -21,14 +21,21 @@ from stratagem.reports.run_data import RunData
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
+from stratagem.training.shipped import recipe_path
 
 
 def train(
-    recipe: Annotated[Path, typer.Argument(help="A recipe in TOML, or, with --resume, the folder of a run.")],
+    recipes: Annotated[
+        list[str],
+        typer.Argument(
+            help="Recipes, by path or by a name of `stratagem recipes`, a later one over an earlier; with --resume, "
+            "the folder of a run.",
+        ),
+    ],
     changes: Annotated[
         list[str] | None, typer.Option("--set", help="A setting to change, as sepo.exploitability_weight=3.")
     ] = None,
-    into: Annotated[Path | None, typer.Option("--out", help="The run's folder; by default runs/NAME-SEED.")] = None,
+    into: Annotated[Path | None, typer.Option("--out", help="The run's folder; by default runs/NAMES-SEED.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run where it stopped.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at what a check of the training finds.")] = False,
     force: Annotated[
@@ -42,7 +49,7 @@ def train(
     max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
-    """Train by a recipe; a run that was stopped goes on with --resume."""
+    """Train by a recipe, or by several as one; a run that was stopped goes on with --resume."""
     from stratagem.algorithms.catalogue import bound, read_any, recipe_of
 
     if force and not resume:
@@ -50,17 +57,20 @@ def train(
     if resume:
         if changes:
             raise BadParameter("A run goes on with the settings that it began with: leave --set out.")
-        run = RunFolder.open(recipe)
+        if len(recipes) > 1:
+            raise BadParameter("A run goes on with the recipe that it began with: give its folder alone.")
+        run = RunFolder.open(Path(recipes[0]))
         if force:
             resume_by_force(run)
         made = recipe_of(run)
     else:
-        made = read_any(recipe, dict(map(_change, changes or ())))
+        paths = [recipe_path(name) for name in recipes]
+        made = read_any(paths, dict(map(_change, changes or ())))
         if dry_run:
             settings = settings_toml(made)
             print_json(tomllib.loads(settings)) if json else out.print(settings, markup=False, highlight=False)
             return
-        folder = into or RUNS / f"{recipe.stem}-{made.seed}"
+        folder = into or RUNS / "-".join([*(path.stem for path in paths), str(made.seed)])
         bound(made, RunFolder(folder))  # which refuses what cannot be trained, before there is a folder
         run = RunFolder.create(folder, made, made.seed, " ".join(["stratagem", *sys.argv[1:]]))
     columns = (

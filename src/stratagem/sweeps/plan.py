@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from stratagem.errors import BadParameter
 from stratagem.runs.config_file import toml_value
 from stratagem.settings import Settings
+from stratagem.training.shipped import recipe_path
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -24,8 +25,8 @@ class Arm(Settings):
 
     name: str
     """Name of the arm."""
-    recipe: str = ""
-    """Recipe, where it is not the sweep's own."""
+    recipe: str | tuple[str, ...] = ""
+    """Recipe, or several that are composed, where it is not the sweep's own."""
     set: dict[str, Any] = Field(default={})
     """Changed settings, as `{ "grpo.loss.beta" = 0.1 }`."""
 
@@ -35,8 +36,8 @@ class Plan(Settings):
 
     hypothesis: str = Field(min_length=1)
     """Hypothesis in words."""
-    recipe: str = ""
-    """Recipe of all arms, by its path from the sweep's file."""
+    recipe: str | tuple[str, ...] = ""
+    """Recipe of all arms, or several that are composed, by paths from the sweep's file or names of shipped recipes."""
     arms: tuple[Arm, ...] = ()
     """Arms one by one."""
     vary: dict[str, list[Any]] = Field(default={})
@@ -96,7 +97,7 @@ class Planned:
 
     arm: str
     seed: int
-    recipe: Path
+    recipes: tuple[Path, ...]
     changes: Mapping[str, str]
 
     @property
@@ -121,4 +122,9 @@ def planned(plan: Plan, folder: Path) -> Iterator[Planned]:
     for seed in plan.seeds:
         for arm in plan.all_arms():
             changes = {key: toml_value(value) for key, value in arm.set.items()} | {"seed": str(seed)}
-            yield Planned(arm.name, seed, folder / (arm.recipe or plan.recipe), changes)
+            recipes = _several(arm.recipe or plan.recipe)
+            yield Planned(arm.name, seed, tuple(recipe_path(name, folder) for name in recipes), changes)
+
+
+def _several(recipe: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (recipe,) if isinstance(recipe, str) else recipe

@@ -35,7 +35,7 @@ class Sweep:
     @staticmethod
     def _trainable(run: Planned) -> None:
         """Refuse settings that cannot be trained before anything is."""
-        recipe = read_any(run.recipe, run.changes)
+        recipe = read_any(run.recipes, run.changes)
         bound(recipe, RunFolder(Path(run.name)))
 
     def run(self, tell: Tell = lambda _: None) -> None:
@@ -66,7 +66,7 @@ class Sweep:
             if run.status().state != "finished":
                 bound(recipe_of(run), run).train()
             return
-        recipe = read_any(planned_run.recipe, planned_run.changes)
+        recipe = read_any(planned_run.recipes, planned_run.changes)
         run = RunFolder.create(folder, recipe, recipe.seed, f"stratagem sweep {self.path}")
         bound(recipe, run).train()
 
@@ -74,7 +74,7 @@ class Sweep:
 def check_settings(runs: Iterable[Planned], folder: Path) -> None:
     """Refuse to resume or compare runs that were begun with other settings."""
     for run in runs:
-        own, recipe = folder / run.name, read_any(run.recipe, run.changes)
+        own, recipe = folder / run.name, read_any(run.recipes, run.changes)
         if (own / "run.json").is_file() and recipe_of(RunFolder.open(own)) != recipe:
             raise StratagemError(
                 f"The run {run.name} was begun with other settings than the plan or its recipe has now: change them "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 from stratagem.errors import BadParameter
 from stratagem.players.modes import MODES
 from stratagem.settings import FiniteSettings
+from stratagem.training.shipped import recipe_path
 
 
 def _known(mode: str) -> str:
@@ -40,17 +41,34 @@ _DEEPEST = 32
 """Tables in tables, and files that extend files, beyond which nothing sensible is meant."""
 
 
-def recipe_data(path: Path, changes: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """What a recipe's file says, with some settings changed: `{"sepo.exploitability_weight": "3"}`.
+def recipe_data(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Compose recipes, a later one over an earlier, and change settings: `{"sepo.exploitability_weight": "3"}`.
 
-    A file may say `extends = ["a.toml", "b.toml"]`, by paths from its own: what each sets takes the place of what the
-    ones before it set, and its own settings the place of theirs.
+    A file may say `extends = ["a.toml", "b.toml"]`, by paths from its own or names of shipped recipes: what each sets
+    takes the place of what the ones before it set, and its own settings the place of theirs.
     """
-    data = _data(path, (), set())
+    paths = [paths] if isinstance(paths, Path) else paths
+    read: set[Path] = set()
+    parts = {path: _data(path, (), read) for path in paths}
+    _check_algorithm(parts)
+    data: dict[str, Any] = {}
+    for part in parts.values():
+        data = over(data, part)
     for place, value in (changes or {}).items():
         _change(data, place, value)
-    check_depth(data, f"The recipe {path}")
+    check_depth(data, f"The recipe {' '.join(map(str, paths))}")
     return data
+
+
+def _check_algorithm(parts: Mapping[Path, Mapping[str, Any]]) -> None:
+    """Refuse recipes of two algorithms."""
+    named = [(path, part["algorithm"]) for path, part in parts.items() if "algorithm" in part]
+    for path, name in named[1:]:
+        if name != named[0][1]:
+            raise BadParameter(
+                f"The recipe {named[0][0]} is of the algorithm {named[0][1]}, and {path} of {name}: compose recipes of "
+                "one algorithm."
+            )
 
 
 def _data(path: Path, below: tuple[Path, ...], read: set[Path]) -> dict[str, Any]:
@@ -60,7 +78,7 @@ def _data(path: Path, below: tuple[Path, ...], read: set[Path]) -> dict[str, Any
         raise BadParameter(f"The recipe {path} extends itself.")
     if whole_path in read:
         raise BadParameter(
-            f"The recipe {path} is extended twice, and it is not plain whose settings hold: extend it once."
+            f"The recipe {path} is read twice, and it is not plain whose settings hold: give or extend it once."
         )
     if len(below) > _DEEPEST:
         raise BadParameter(f"The recipe {path} is the end of more than {_DEEPEST} that extend one another.")
@@ -71,7 +89,7 @@ def _data(path: Path, below: tuple[Path, ...], read: set[Path]) -> dict[str, Any
         raise BadParameter(f'`extends` in {path} is a list of recipes, such as ["kuhn.toml"].')
     whole: dict[str, Any] = {}
     for name in extended:
-        whole = over(whole, _data(path.parent / name, (*below, whole_path), read))
+        whole = over(whole, _data(recipe_path(name, path.parent), (*below, whole_path), read))
     return over(whole, data)
 
 

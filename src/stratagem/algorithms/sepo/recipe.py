@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -56,6 +56,6 @@ class Recipe(PolicyRecipe):
         return self
 
 
-def read_recipe(path: Path, changes: Mapping[str, str] | None = None) -> Recipe:
-    """The recipe in a file, with some settings changed: `{"sepo.exploitability_weight": "3"}`."""
-    return Recipe.read(recipe_data(path, changes))
+def read_recipe(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> Recipe:
+    """Read a recipe, or several as one, with some settings changed: `{"sepo.exploitability_weight": "3"}`."""
+    return Recipe.read(recipe_data(paths, changes))

@@ -1,0 +1,52 @@
+"""Recipes at the command line: their list, and several composed into one run."""
+
+import json
+import re
+import sys
+
+import pytest
+
+from stratagem.runs.folder import RunFolder
+
+GAME = 'algorithm = "grpo"\ngames = ["kuhn(hands=1)"]\nopponents = ["AlwaysBet"]\n[grpo]\niterations = 9\n'
+SHORT = (
+    "evaluate_every = 1\nvalidation_episodes = 2\ntest_episodes = 2\n[grpo]\niterations = 1\ngroups_per_batch = 1\n"
+    "group_size = 2\nsignal_every = 0\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "game.toml").write_text(GAME)
+    (tmp_path / "short.toml").write_text(SHORT)
+    return tmp_path
+
+
+def test_recipes_are_listed_by_group_with_a_line_each(run):
+    status, printed, _ = run("recipes", "kuhn")
+    assert status == 0
+    assert "sepo" in [line.strip() for line in printed.splitlines()]
+    assert re.search(r"^sepo/kuhn +Kuhn poker", printed, re.MULTILINE)
+    cards = json.loads(run("recipes", "--json")[1])
+    assert next(card for card in cards if card["name"] == "sepo/kuhn")["group"] == "sepo"
+    assert "No recipe has 'zzz' in its name" in run("recipes", "zzz")[2]
+
+
+def test_dry_run_shows_what_several_recipes_come_to(run, folder):
+    told = json.loads(run("train", "sepo/kuhn", "models/qwen", "--set", "seed=1", "--dry-run", "--json")[1])
+    assert (told["games"], told["model"], told["seed"]) == (["kuhn"], "hf:Qwen/Qwen3.5-4B+dtype=bf16", 1)
+
+
+def test_run_of_several_recipes_is_named_and_recorded_by_all(run, folder, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["stratagem", "train", "game.toml", "short.toml", "--set", "seed=1"])
+    status, _, said = run(*sys.argv[1:])
+    assert status == 0, said
+    made = RunFolder.open(folder / "runs" / "game-short-1")
+    assert made.info().command == "stratagem train game.toml short.toml --set seed=1"
+    assert "iterations = 1\n" in (made.path / "config.toml").read_text()
+    assert run("train", made.path, "--resume")[0] == 0
+
+
+def test_resume_takes_one_folder_and_no_recipe(run, folder):
+    assert "give its folder alone" in run("train", "runs/a", "short.toml", "--resume")[2]
