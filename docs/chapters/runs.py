@@ -59,8 +59,10 @@ FILES = {
 """Files of a run's folder: time of writing, and content."""
 RUN_METRICS = {
     "sft/loss": "Loss of SFT: nats a token of the demonstrations.",
+    "sft/loss/nll": "Negative log-likelihood of the demonstrations, in nats a token.",
     "sft/grad_norm": "L2 norm of its gradient, before clipping.",
     "sft/learning_rate": "Its learning rate.",
+    "sft/entropy": "Entropy of the policy, in nats a token.",
     "GAME/pay": "What the rollouts of this iteration earned a round against the train pool, scaled.",
     "GAME/externality": "Their harm to others, where it has a penalty.",
     "GAME/probe/exploit/OPPONENT": "By how much the agent earned less than a passive opponent would have left it.",
@@ -74,6 +76,7 @@ RUN_METRICS = {
     "loss": "SEPO's loss.",
     "grad_norm": "L2 norm of its gradient, before clipping.",
     "learning_rate": "The learning rate.",
+    "entropy": "Entropy of the policy before the step, in nats a token of what it may say.",
     "loss/ratio": "Of the policy to itself before the step, the mean; 1 with one step a batch.",
     "loss/ratio_min": "The least of it.",
     "loss/ratio_max": "The greatest of it.",

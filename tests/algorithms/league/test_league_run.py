@@ -12,7 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from stratagem.algorithms.league import trainer
+from stratagem.algorithms.league import algorithm
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.standing import Standing
@@ -326,7 +326,7 @@ def test_a_population_that_is_no_json_is_told_of_in_a_sentence(tmp_path):
 def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(whole, tmp_path, monkeypatch, kept):
     """After a checkpoint was written and before what lies beside it; the fourth is the last."""
     recipe, run = begun(tmp_path / "run")
-    told, left = trainer.publish, [kept]
+    told, left = algorithm.publish, [kept]
 
     def plugged(*given):
         left[0] -= 1
@@ -334,7 +334,7 @@ def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(who
             raise Broken
         told(*given)
 
-    monkeypatch.setattr(trainer, "publish", plugged)
+    monkeypatch.setattr(algorithm, "publish", plugged)
     with pytest.raises(Broken):
         LeagueAlgorithm(recipe, run).train()
     LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
