@@ -21,9 +21,9 @@ from typing import Any
 from shapellm_printed import Printed, printed
 
 from stratagem.evaluation.statistics import wilson
+from stratagem.reports.run_data import RunData
 from stratagem.reports.siblings import band
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
 
 Run = dict[str, Any]
 _NAME = re.compile(r"(?P<folder>tabular|tiny|smollm2)-(?P<recipe>.+)-(?P<seed>\d+)")
@@ -55,7 +55,7 @@ def found(folder: Path) -> Iterator[tuple[str, Run]]:
 
 def curves(path: Path) -> dict[str, Any]:
     """Pay, entropy and policy of every seat over the trials, one trial in five."""
-    read = read_metrics(RunFolder.open(path))
+    read = RunData(RunFolder.open(path)).curves  # steps count from the end of KL-SFT
     told = {}
     for name, curve in read.items():
         if name.endswith(("/pay", "/entropy", "/null")) or "/first/" in name:
@@ -65,7 +65,7 @@ def curves(path: Path) -> dict[str, Any]:
 
 def peak(path: Path, seats: Sequence[str]) -> dict[str, Any]:
     """The five trials in a row in which the first seat was paid most: the first of them, and what all were paid."""
-    read = read_metrics(RunFolder.open(path))
+    read = RunData(RunFolder.open(path)).curves  # steps count from the end of KL-SFT
     pays = [read[f"{name}/pay"].values for name in seats]
     starts = range(max(1, len(pays[0]) - _WINDOW + 1))
     best = max(starts, key=lambda start: math.fsum(pays[0][start : start + _WINDOW]))

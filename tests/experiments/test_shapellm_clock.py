@@ -1,0 +1,46 @@
+"""The effect of an update schedule is paired by seed, and corrected over the whole family."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
+import shapellm_clock
+from shapellm_clock import FAMILY, effects, rows
+
+
+def run(seed, first, second):
+    figures = {"one/pay": first, "two/pay": second}
+    return {"seed": seed, "seats": ["one", "two"], "rows": [{"figures": figures}]}
+
+
+def data(seeds):
+    noise = [0.01 * seed for seed in range(seeds)]
+    return {
+        "tabular/icg-slow-trial-even": [run(seed, 3.0 + noise[seed], 1.0) for seed in range(seeds)],
+        "tabular/icg-slow-episode-even": [run(seed, 2.0, 1.5) for seed in reversed(range(seeds))],
+        "tiny/ipd-trial-reciprocal": [run(0, None, 1.0), run(1, 1.0, 1.0)],
+        "tiny/ipd-episode-reciprocal": [run(0, 1.0, 1.0), run(1, 0.0, 1.0)],
+    }
+
+
+def test_effects_are_paired_by_seed_and_leave_out_runs_without_a_payoff():
+    found = effects(data(3))
+    assert found["tables, slow, icg, even"] == pytest.approx([1.5, 1.51, 1.52])
+    assert found["tiny, ipd, reciprocal"] == [1.0]
+    assert len(found) == 2
+
+
+def test_a_comparison_is_corrected_for_all_that_were_declared():
+    table = {row[0]: row for row in rows(data(10))[1:]}
+    assert len(FAMILY) == 30
+    p, adjusted = map(float, table["tables, slow, icg, even"][3:])
+    assert p == pytest.approx(2 / 2**10, abs=1e-3)
+    assert adjusted == pytest.approx(30 * 2 / 2**10, abs=1e-3)
+    assert table["tiny, ipd, reciprocal"][3:] == ["too few seeds", ""]
+
+
+def test_five_seeds_are_not_tested():
+    assert {row[3] for row in rows(data(5))[1:]} == {"too few seeds"}
+    assert 2 / 2**shapellm_clock.MIN_SEEDS < 0.05
