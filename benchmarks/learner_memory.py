@@ -35,16 +35,16 @@ def peak(chunk: int) -> int:
     """Kilobytes that a forward and a backward pass bring; 0 takes chunks of the default size."""
     import torch
 
-    from stratagem.learning.logprobs import Head, Wanted, said
+    from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
 
     head = Head(torch.nn.Linear(HIDDEN, ENTRIES, bias=False).requires_grad_(False), ENTRIES, trained=False)
     states = torch.randn(TOKENS, HIDDEN).requires_grad_()
     nothing = [None] * TOKENS
-    wanted = Wanted([7] * TOKENS, [1.0] * TOKENS, nothing, nothing)
-    said(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()
+    wanted = TokenQueries([7] * TOKENS, [1.0] * TOKENS, nothing, nothing)
+    token_outputs(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     before = _kilobytes("VmRSS")
-    said(head, states, wanted, chunk or None).logprobs.sum().backward()
+    token_outputs(head, states, wanted, chunk or None).logprobs.sum().backward()
     return _kilobytes("VmHWM") - before
 
 

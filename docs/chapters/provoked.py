@@ -6,7 +6,7 @@ from typing import Any
 
 from stratagem.learning.checks import StepContext
 from stratagem.learning.example import Example
-from stratagem.learning.learner import OLD, Report
+from stratagem.learning.learner import OLD_LOGPROBS, Report
 from stratagem.learning.signal_to_noise import SignalToNoise
 
 
@@ -24,7 +24,7 @@ def _seen(step: int = 20, *, examples: tuple[Example, ...] = (), **known: Any) -
     return StepContext(step=step, report=Report(**{**plain, **own}), examples=examples, **known)
 
 
-_APART = Example(tokens=(1, 2), taught=(1,), columns={"sampler_logprobs": (-0.2,), OLD: (-0.9,)})
+_APART = Example(tokens=(1, 2), loss_positions=(1,), columns={"sampler_logprobs": (-0.2,), OLD_LOGPROBS: (-0.9,)})
 _NOISE = SignalToNoise(count=40, varied=40, mean=0.01, error=0.02, noise=2.0)
 _SHARED = SignalToNoise(count=40, varied=0, mean=0.0, error=0.0, noise=0.0)
 _ONE = {"ratio_min": 1.0, "ratio_max": 1.0}

@@ -63,7 +63,9 @@ def test_the_recipes_are_of_their_games_and_name_every_start(path):
     assert len(examples) == 10 * len(recipe.target_policies)
     wanted = {}
     for example in examples:
-        wanted.setdefault(example.tokens[: example.taught[0]], set()).add(tuple(sorted(example.targets[0].items())))
+        wanted.setdefault(example.tokens[: example.loss_positions[0]], set()).add(
+            tuple(sorted(example.targets[0].items()))
+        )
     assert all(len(targets) == 1 for targets in wanted.values()), "no prompt has two targets"
 
 

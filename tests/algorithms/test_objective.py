@@ -138,8 +138,8 @@ def test_weighing_the_terms_before_the_estimator_is_the_same_to_the_bit(estimato
     decisions = Decisions(**columns, terms={name: rng.normal(size=40) for name in (*weights, "unused")})
     own, before = estimator(weights=weights)(decisions), estimator()(decisions.weighted(weights))
     assert np.array_equal(own.advantage, before.advantage)
-    assert [*own.centred] == [*before.centred]
-    assert all(np.array_equal(own.centred[name], before.centred[name]) for name in weights)
+    assert [*own.centred_terms] == [*before.centred_terms]
+    assert all(np.array_equal(own.centred_terms[name], before.centred_terms[name]) for name in weights)
 
 
 def collector(stage, settings):

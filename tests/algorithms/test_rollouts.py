@@ -21,7 +21,7 @@ def test_every_group_is_dealt_evenly_whatever_the_order():
     episodes = list(play(grouped(match, groups=3, size=4, key=Key(0), name="dealt")))[::-1]
     mixed = [episodes[place] for place in np.random.default_rng(1).permutation(len(episodes))]
     rows = taken(mixed)
-    estimate = AdvantageEstimate(advantage=np.zeros(len(rows)), centred={"payoff": np.ones(len(rows))})
+    estimate = AdvantageEstimate(advantage=np.zeros(len(rows)), centred_terms={"payoff": np.ones(len(rows))})
     examples = examples_of(rows, estimate)
     assert len(examples) == len(rows)
     halves = {}

@@ -59,7 +59,7 @@ def test_an_example_wants_the_table_s_probabilities_of_the_labels():
     aim = TargetPolicy(policy="ipd-25")
     prompts = list(aim.prompts(5, Key(1)))
     for example, one in zip(examples_of(engine, aim, 5, Key(1)), prompts, strict=True):
-        (target,), (place,) = example.targets, example.taught
+        (target,), (place,) = example.targets, example.loss_positions
         told = {engine.vocabulary.decode([token]): share for token, share in target.items()}
         assert told == pytest.approx({"I": table.first[one.state], "X": 1.0 - table.first[one.state]})
         assert example.tokens[:place] == engine.begin(one.messages).tokens

@@ -159,9 +159,9 @@ def test_credit_reaches_the_action_that_was_paid_for_later(text):
 def test_a_round_of_its_own_is_not_credited_with_what_comes_later():
     """Under `horizon=round` the better action is the one that is paid at once."""
     own = read_advantage("per_round(return_to_go=False)").made(two_rounds(early)).advantage.reshape(4, 2)
-    to_go = read_advantage("per_round").made(two_rounds(early)).advantage.reshape(4, 2)
+    returns_to_go = read_advantage("per_round").made(two_rounds(early)).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], own[:, 0]) > 0.1
-    assert step(TWICE[:, 0], to_go[:, 0]) < -0.1
+    assert step(TWICE[:, 0], returns_to_go[:, 0]) < -0.1
 
 
 def test_gae_prefers_the_action_that_leads_to_the_greater_value():

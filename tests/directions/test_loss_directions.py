@@ -44,7 +44,7 @@ def reply(token, *, row=None, pair=None, targets=(), **columns):
     """One sampled token after the prompt, with what is known of it."""
     return Example(
         tokens=(*PROMPT, token),
-        taught=(len(PROMPT),),
+        loss_positions=(len(PROMPT),),
         allowed=((RIGHT, WRONG),),
         columns={name: (value,) for name, value in columns.items()},
         targets=targets,
@@ -55,7 +55,7 @@ def reply(token, *, row=None, pair=None, targets=(), **columns):
 
 def chance(learner, adapter=True):
     """How likely the right reply is."""
-    return learner.fixed([reply(RIGHT)], adapter).logprobs.exp().item()
+    return learner.outputs([reply(RIGHT)], adapter).logprobs.exp().item()
 
 
 def moved(learner, examples):
@@ -153,9 +153,9 @@ def test_kto_moves_a_reply_by_its_label_alone(sign):
 def test_a_step_moves_the_value_towards_the_return(text, wanted):
     learner = learner_of(read_loss(text).made, head=True)
     examples = advantage(0.0, 0.0, **{"return": wanted, "old_value": 0.0})
-    before = learner.fixed(examples).values.mean().item()
+    before = learner.outputs(examples).values.mean().item()
     learner.step(examples)
-    assert (learner.fixed(examples).values.mean().item() - before) * wanted > 0.0
+    assert (learner.outputs(examples).values.mean().item() - before) * wanted > 0.0
 
 
 def on_policy(learner):
@@ -213,6 +213,6 @@ def test_a_clipped_ratio_brings_no_gradient_and_one_beyond_the_other_bound_does(
     """The right reply has become likelier than the clip allows: more of it is not taught, and less of it is."""
     for sign, moves in ((UP, False), (DOWN, True)):
         learner = learner_of(PolicyGradient())
-        old = learner.fixed([reply(RIGHT)]).logprobs.item() - 0.5
+        old = learner.outputs([reply(RIGHT)]).logprobs.item() - 0.5
         step = moved(learner, [reply(RIGHT, advantage=sign, old_logprobs=old)])
         assert (sign * step > 1e-4) if moves else step == 0.0

@@ -41,7 +41,7 @@ def a_call():
 def test_of_call_masks_all_but_sampled_tokens():
     example = of_call(a_call(), advantage=2.0)
     assert example.tokens == (1, 2, 10, 11, 12, 13, 14)
-    assert [example.tokens[place] for place in example.taught] == [10, 13]
+    assert [example.tokens[place] for place in example.loss_positions] == [10, 13]
     assert example.allowed == ((10, 20), (13, 23))
     assert example.columns == {"sampler_logprobs": (-0.1, -0.4), "advantage": (2.0, 2.0)}
     assert example.temperature == 0.7
@@ -50,7 +50,7 @@ def test_of_call_masks_all_but_sampled_tokens():
 def test_of_demonstration_teaches_the_reply_alone():
     example = of_demonstration((1, 2, 3), (10, 11), weight=0.5)
     assert example.tokens == (1, 2, 3, 10, 11)
-    assert [example.tokens[place] for place in example.taught] == [10, 11]
+    assert [example.tokens[place] for place in example.loss_positions] == [10, 11]
     assert example.row == {"weight": 0.5}
 
 
@@ -58,8 +58,8 @@ def test_demonstrated_replies_end_with_the_end_token():
     engine = TransformersEngine(load("tiny"))
     example = demonstrated(engine, [Message("user", "Choose.")], "DEFECT")
     assert example.tokens[-1] == engine.vocabulary.end
-    assert example.taught[-1] == len(example.tokens) - 1
-    assert engine.vocabulary.decode([example.tokens[place] for place in example.taught[:-1]]) == "DEFECT"
+    assert example.loss_positions[-1] == len(example.tokens) - 1
+    assert engine.vocabulary.decode([example.tokens[place] for place in example.loss_positions[:-1]]) == "DEFECT"
 
 
 def by_sepo(hero, game):
@@ -83,7 +83,7 @@ def test_collected_examples_teach_drawn_tokens_alone(collector):
     for span in spans:
         sizes[span.kind] += span.end - span.start
     assert sizes["forced"] > 0, "the labels are chosen for their forced tokens"
-    assert sum(len(one.taught) for one in examples) == sizes["sampled"]
+    assert sum(len(one.loss_positions) for one in examples) == sizes["sampled"]
     assert all(len(some) > 1 for one in examples for some in one.allowed)
     drawn = torch.tensor([value for one in examples for value in one.columns["sampler_logprobs"]])
-    assert torch.allclose(trained.learner.fixed(examples).logprobs, drawn, atol=1e-4)
+    assert torch.allclose(trained.learner.outputs(examples).logprobs, drawn, atol=1e-4)

@@ -30,7 +30,7 @@ VANISHED = strength(mean=0.1, varied=6, still=14)
 
 def seen(**changes):
     columns = {"sampler_logprobs": (-1.0, -2.0), "old_logprobs": (-1.01, -1.99)}
-    example = Example(tokens=(1, 2, 3), taught=(1, 2), columns=columns | changes.pop("columns", {}))
+    example = Example(tokens=(1, 2, 3), loss_positions=(1, 2), columns=columns | changes.pop("columns", {}))
     counts = {"groups": 10, "groups_without_variance": 2, "groups_of_one": 0} | changes.pop("counts", {})
     signals = {"payoff": strength()} | changes.pop("signal_to_noise", {})
     probes = {"adapter": 0.01, "padding": 0.001} | changes.pop("probes", {})

@@ -21,7 +21,7 @@ def learner(entropy):
 
 
 def example(over=(LEGAL,), token=40):
-    return Example(tokens=(*PROMPT, token), taught=(5,), columns={"advantage": (0.0,)}, entropy_over=over)
+    return Example(tokens=(*PROMPT, token), loss_positions=(5,), columns={"advantage": (0.0,)}, entropy_over=over)
 
 
 def probabilities(one):
@@ -38,11 +38,11 @@ def test_it_is_that_of_the_labels_renormalised():
     one = learner(0.0)
     every = probabilities(one)
     few = every[list(LEGAL)]
-    found = one.fixed([example(), example(over=()), example(token=60)]).entropies.tolist()
+    found = one.outputs([example(), example(over=()), example(token=60)]).entropies.tolist()
     assert abs(found[0] - entropy(few / few.sum())) < 1e-5
     assert abs(found[1] - entropy(every)) < 1e-4
     assert found[2] == found[0]
-    said = one.fixed([example()]).logprobs.item()
+    said = one.outputs([example()]).logprobs.item()
     assert abs(said - float(every[40].log())) < 1e-5
 
 

@@ -8,7 +8,7 @@ import torch
 
 from stratagem.errors import BadParameter
 from stratagem.learning.example import Example
-from stratagem.learning.gradient_signal import gradients, measured
+from stratagem.learning.gradient_signal import gradients, measure_signals
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
@@ -43,13 +43,13 @@ def learner():
 
 
 def example(prompt, said):
-    return Example(tokens=(*prompt, said), taught=(4,), allowed=(SAYABLE,))
+    return Example(tokens=(*prompt, said), loss_positions=(4,), allowed=(SAYABLE,))
 
 
 def played(learner, rng):
     """A group of rollouts of one token for each prompt, drawn from what the policy itself gives to three tokens."""
     asked = [example(prompt, token) for prompt in PROMPTS for token in SAYABLE]
-    weights = learner.fixed(asked).logprobs.exp().reshape(-1, len(SAYABLE)).tolist()
+    weights = learner.outputs(asked).logprobs.exp().reshape(-1, len(SAYABLE)).tolist()
     pairs = zip(PROMPTS, weights, strict=True)
     return [example(prompt, rng.choices(SAYABLE, share)[0]) for prompt, share in pairs for _ in range(GROUP)]
 
@@ -84,7 +84,7 @@ def batch(learner, rng):
 def test_shared_unrelated_and_acting_terms_are_told_apart(learner):
     rng, signals = random.Random(3), SignalToNoiseTracker()
     for _ in range(40):
-        signals.add(measured(learner, batch(learner, rng)))
+        signals.add(measure_signals(learner, batch(learner, rng)))
     found = signals.estimates()
     assert {name: one.verdict for name, one in found.items()} == {
         "shared": "constant",
@@ -112,21 +112,21 @@ def test_the_halves_of_all_terms_add_up_to_the_learners_own_gradient(kind, monke
 def test_the_figures_are_those_of_the_gradients(learner):
     examples = batch(learner, random.Random(5))
     first, second = gradients(learner, examples)["said"]
-    found = measured(learner, examples)["said"]
+    found = measure_signals(learner, examples)["said"]
     assert found.dot == pytest.approx((first * second).sum().item())
     assert found.noise == pytest.approx(first.square().sum().item() + second.square().sum().item())
-    assert measured(learner, examples)["shared"] == GradientSignal(0.0, 0.0, True)
+    assert measure_signals(learner, examples)["shared"] == GradientSignal(0.0, 0.0, True)
 
 
 def test_a_batch_without_terms_is_not_measured_and_one_without_halves_is_refused(learner):
     plain = example(PROMPTS[0], 30).with_columns(advantage=(1.0,))
-    assert measured(learner, [plain]) == {}
+    assert measure_signals(learner, [plain]) == {}
     with pytest.raises(BadParameter, match="row `half`"):
-        measured(learner, [plain.with_columns(**{"term/pay": (1.0,)})])
+        measure_signals(learner, [plain.with_columns(**{"term/pay": (1.0,)})])
 
 
 def test_a_term_that_only_some_examples_have_is_nothing_in_the_others(learner):
     examples = batch(learner, random.Random(6))
     bare = [replace(one, columns={"advantage": (0.0,)}) for one in examples]
-    whole, few = (measured(learner, some)["said"] for some in ([*examples, *bare], examples))
+    whole, few = (measure_signals(learner, some)["said"] for some in ([*examples, *bare], examples))
     assert (whole.dot, whole.noise) == pytest.approx((few.dot, few.noise), rel=1e-4)

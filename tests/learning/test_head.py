@@ -5,7 +5,7 @@ import torch
 import transformers
 
 from stratagem.learning.example import Example
-from stratagem.learning.packing import packed
+from stratagem.learning.packing import pack_examples
 from stratagem.learning.policy import Policy
 from stratagem.models.load import load
 from stratagem.models.reference import BadModel
@@ -34,13 +34,15 @@ def drawn(config):
 def test_what_is_learnt_from_is_what_the_model_says(kind):
     lm = drawn(CONFIGS[kind]())
     text = tuple(range(3, 20))
-    example = Example(tokens=text, taught=(9, 12, 16))
-    (pack,) = packed([example], 100)
+    example = Example(tokens=text, loss_positions=(9, 12, 16))
+    (pack,) = pack_examples([example], 100)
     with torch.no_grad():
-        found = Policy(lm).said(pack, [example]).logprobs
+        found = Policy(lm).outputs(pack, [example]).logprobs
         logits = lm.model(input_ids=torch.tensor([text])).logits[0]
     expected = torch.log_softmax(logits.float(), -1)
-    assert found.tolist() == pytest.approx([expected[at - 1, text[at]].item() for at in example.taught], abs=1e-5)
+    assert found.tolist() == pytest.approx(
+        [expected[at - 1, text[at]].item() for at in example.loss_positions], abs=1e-5
+    )
 
 
 def test_a_model_that_does_something_else_is_refused():

@@ -14,7 +14,7 @@ from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
-from stratagem.learning.reference import REFERENCE, Average, ReferenceSettings
+from stratagem.learning.reference import REFERENCE, EMAReference, ReferenceSettings
 from stratagem.learning.value_head import ValueHead
 from stratagem.models.adapters import adapter_names, adapter_parameters, add_adapter
 from stratagem.models.load import load
@@ -49,7 +49,7 @@ def batch(seed, number=7):
         tokens = (5, 9, *(rng.randrange(40, 90) for _ in range(rng.randrange(3, 9))))
         taught = tuple(range(3, len(tokens)))
         columns = {name: tuple(rng.gauss(0.0, 1.0) for _ in taught) for name in ("advantage", "return", "old_value")}
-        examples.append(Example(tokens=tokens, taught=taught, columns=columns, row={"divisor": 7.0}))
+        examples.append(Example(tokens=tokens, loss_positions=taught, columns=columns, row={"divisor": 7.0}))
     return examples
 
 
@@ -71,7 +71,7 @@ def sober(report):
 def test_one_pass_is_two_passes(kind, loss):
     once, twice = (made(kind, loss=loss, head=isinstance(loss, PPO)) for _ in range(2))
     for seed in range(3):
-        known = twice.prepared(batch(seed))
+        known = twice.with_old_logprobs(batch(seed))
         ours, theirs = once.step(batch(seed)), twice.update(known)
         assert sober(ours) == sober(theirs)
         assert list(ours.examples) == list(theirs.examples) == known
@@ -82,15 +82,15 @@ def test_one_pass_is_two_passes(kind, loss):
 
 def test_one_pass_reads_each_example_once(monkeypatch):
     learner, passes = made(loss=PolicyGradient()), []
-    said = learner.policy.said
-    monkeypatch.setattr(learner.policy, "said", lambda pack, *rest: passes.append(pack) or said(pack, *rest))
+    outputs = learner.policy.outputs
+    monkeypatch.setattr(learner.policy, "outputs", lambda pack, *rest: passes.append(pack) or outputs(pack, *rest))
     learner.step(batch(1))
     assert sorted(number for pack in passes for number in pack.examples) == list(range(7))
 
 
 def test_a_second_update_on_a_batch_has_a_ratio_of_its_own():
     learner = made()
-    known = learner.prepared(batch(1))
+    known = learner.with_old_logprobs(batch(1))
     first, second = learner.update(known), learner.update(known)
     assert first.metrics["ratio_max"] == 1.0 < second.metrics["ratio_max"]
     assert list(second.examples) == known
@@ -114,13 +114,13 @@ WHAT_IS_READ = {ROOMY: (WHOLE, WHOLE), TIGHT: ([0.0] * 4, [0.0] * 4 + [1.0] * 6)
 def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budget):
     learner = made(loss=KTO(kto_beta=0.3), budget=budget)
     read = {True: [], False: []}
-    said = learner.policy.said
+    outputs = learner.policy.outputs
 
     def noted(pack, examples, *rest):
         read[torch.is_grad_enabled()] += [examples[number].row["kl"] for number in pack.examples]
-        return said(pack, examples, *rest)
+        return outputs(pack, examples, *rest)
 
-    monkeypatch.setattr(learner.policy, "said", noted)
+    monkeypatch.setattr(learner.policy, "outputs", noted)
     report = learner.step(labelled())
     assert (sorted(read[True]), sorted(read[False])) == WHAT_IS_READ[budget]
     assert report.grad_norm > 0.0
@@ -145,7 +145,7 @@ def test_dropout_acts_in_the_step_and_resumes_to_the_bit():
     other.key = Key(6)
     plain = made()
     examples = batch(1)
-    assert alike([learner.fixed(examples).logprobs], [plain.fixed(examples).logprobs])
+    assert alike([learner.outputs(examples).logprobs], [plain.outputs(examples).logprobs])
     reports = [one.step(examples) for one in (learner, again, other, plain)]
     assert sober(reports[0]) == sober(reports[1])
     assert reports[0].loss not in (reports[2].loss, reports[3].loss)
@@ -188,16 +188,16 @@ def test_the_base_is_the_reference_by_default():
     learner = made(average=lambda lm: ReferenceSettings().make(lm, "one"))
     assert learner.reference is None
     examples = batch(1)
-    apart = (learner.fixed(examples).logprobs - learner.fixed(examples, adapter=None).logprobs).abs().max().item()
+    apart = (learner.outputs(examples).logprobs - learner.outputs(examples, adapter=None).logprobs).abs().max().item()
     assert learner.step(examples).reference_gap == pytest.approx(apart, abs=1e-5)
 
 
 def test_a_value_head_knows_nothing_at_first_and_learns():
     learner = made(loss=PPO(value_coef=1.0, clip_range_value=None), head=True)
     examples = [
-        dataclasses.replace(one, columns=one.columns | {"return": (2.0,) * len(one.taught)}) for one in batch(1)
+        dataclasses.replace(one, columns=one.columns | {"return": (2.0,) * len(one.loss_positions)}) for one in batch(1)
     ]
-    assert learner.fixed(examples).values.tolist() == [0.0] * sum(len(one.taught) for one in examples)
+    assert learner.outputs(examples).values.tolist() == [0.0] * sum(len(one.loss_positions) for one in examples)
     errors = [learner.step(examples).metrics["value/squared_error"] for _ in range(5)]
     assert errors[0] == pytest.approx(4.0)
     assert errors[-1] < 0.8 * errors[0]
@@ -211,7 +211,12 @@ def test_a_value_head_takes_no_random_numbers():
 
 def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_same(tmp_path):
     run = RunFolder.create(tmp_path / "run", Settings(), 1, "x")
-    options = {"loss": PPO(), "head": True, "dropout": 0.1, "average": lambda lm: Average(lm, "one", ema_decay=0.5)}
+    options = {
+        "loss": PPO(),
+        "head": True,
+        "dropout": 0.1,
+        "average": lambda lm: EMAReference(lm, "one", ema_decay=0.5),
+    }
     whole, broken = made(**options), made(**options)
     for learner in (whole, broken):
         learner.step(batch(1))

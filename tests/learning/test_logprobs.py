@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from stratagem.learning.logprobs import Head, Wanted, said
+from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
 
 SIZE, HIDDEN, NUMBER = 97, 12, 23
 COLUMNS = ("logprobs", "entropies", "expected")
@@ -25,7 +25,9 @@ def wanted(*, sets=True):
     allowed = [tuple(sorted({token, 3, 50, 91})) if sets and row % 3 == 0 else None for row, token in enumerate(tokens)]
     targets = [{5: 0.25, 8: 0.75} if row % 3 == 1 else None for row in range(NUMBER)]
     narrow = [(3, 50) if row % 4 == 0 else (3, 50, 91) if row % 4 == 3 else None for row in range(NUMBER)]
-    return Wanted(tokens, [0.7 if row % 2 else 1.0 for row in range(NUMBER)], allowed, targets, narrow if sets else ())
+    return TokenQueries(
+        tokens, [0.7 if row % 2 else 1.0 for row in range(NUMBER)], allowed, targets, narrow if sets else ()
+    )
 
 
 def in_one_go(head_, hidden, asked):
@@ -57,7 +59,7 @@ def states():
 @pytest.mark.parametrize("back", [COLUMNS, ("logprobs",), ("entropies",), ("expected", "logprobs")])
 def test_values_and_gradients_are_those_of_one_go(chunk, trained, cap, back):
     (head_, weight), asked, hidden = head(trained=trained, cap=cap), wanted(), states()
-    ours, plain = said(head_, hidden, asked, chunk), in_one_go(head_, hidden, asked)
+    ours, plain = token_outputs(head_, hidden, asked, chunk), in_one_go(head_, hidden, asked)
     into = [hidden, weight] if trained else [hidden]
     given = torch.randn(len(COLUMNS), NUMBER)
     rows = [COLUMNS.index(name) for name in back]
@@ -70,7 +72,7 @@ def test_values_and_gradients_are_those_of_one_go(chunk, trained, cap, back):
 
 def test_two_gradients_can_be_taken_of_one_pass():
     (head_, _), asked, hidden = head(), wanted(), states()
-    ours, plain = said(head_, hidden, asked, 5).logprobs, in_one_go(head_, hidden, asked)[0]
+    ours, plain = token_outputs(head_, hidden, asked, 5).logprobs, in_one_go(head_, hidden, asked)[0]
     for row in (0, 20):
         (one,) = torch.autograd.grad(ours[row], hidden, retain_graph=True)
         (other,) = torch.autograd.grad(plain[row], hidden, retain_graph=True)
@@ -80,14 +82,14 @@ def test_two_gradients_can_be_taken_of_one_pass():
 def test_without_gradients_nothing_is_kept():
     (head_, _), asked = head(), wanted()
     with torch.no_grad():
-        assert said(head_, states(), asked, 5).logprobs.grad_fn is None
-    assert said(head_, states().detach(), asked, 5).logprobs.grad_fn is None
+        assert token_outputs(head_, states(), asked, 5).logprobs.grad_fn is None
+    assert token_outputs(head_, states().detach(), asked, 5).logprobs.grad_fn is None
 
 
 PEAK = """
 import sys, torch
 from pathlib import Path
-from stratagem.learning.logprobs import Head, Wanted, said
+from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
 
 def kilobytes(name):
     return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if name in line)
@@ -96,11 +98,11 @@ torch.set_num_threads(1)
 tokens, size, hidden, chunk = map(int, sys.argv[1:])
 head = Head(torch.nn.Linear(hidden, size, bias=False).requires_grad_(False), size, False)
 states = torch.randn(tokens, hidden).requires_grad_()
-wanted = Wanted([7] * tokens, [1.0] * tokens, [None] * tokens, [None] * tokens)
-said(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()
+wanted = TokenQueries([7] * tokens, [1.0] * tokens, [None] * tokens, [None] * tokens)
+token_outputs(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()
 Path("/proc/self/clear_refs").write_text("5")
 before = kilobytes("VmRSS")
-said(head, states, wanted, chunk or None).logprobs.sum().backward()
+token_outputs(head, states, wanted, chunk or None).logprobs.sum().backward()
 print(kilobytes("VmHWM") - before)
 """
 TOKENS, ENTRIES = 512, 262_144

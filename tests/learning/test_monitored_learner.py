@@ -8,20 +8,20 @@ import pytest
 import torch
 
 from stratagem.learning.example import Example
-from stratagem.learning.gradient_signal import measured
+from stratagem.learning.gradient_signal import measure_signals
 from stratagem.learning.head import decoder_of
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.monitor import CheckFailed, TrainingMonitor, TrainingWarning
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
-from stratagem.learning.probes import probed
-from stratagem.learning.reference import Average
+from stratagem.learning.probes import run_probes
+from stratagem.learning.reference import EMAReference
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.models.load import load
 
 EXAMPLE = Example(
-    tokens=(5, 9, 40, 7, 30), taught=(2, 3, 4), columns={"advantage": (1.0, -1.0, 0.5)}, row={"half": 0.0}
+    tokens=(5, 9, 40, 7, 30), loss_positions=(2, 3, 4), columns={"advantage": (1.0, -1.0, 0.5)}, row={"half": 0.0}
 )
 
 
@@ -46,7 +46,7 @@ def told(one, examples=(EXAMPLE,), count=5, measure=False, skip=()):
         warnings.simplefilter("ignore", TrainingWarning)
         for _ in range(count):
             if measure:
-                monitor.signal_to_noise.add(measured(one, examples))
+                monitor.signal_to_noise.add(measure_signals(one, examples))
             monitor.check_steps(one, [one.step(examples)], skip=skip)
     assert monitor.findings().pop("inert_clip").level == "note"
     return monitor.findings().keys() - {"inert_clip"}
@@ -88,13 +88,13 @@ class MaskedByToken(Policy):
 def test_padding_that_is_masked_by_what_it_is_is_noticed(kind):
     lm = load(kind)
     add_adapter(lm, "one", 4, 8, seed=1)
-    assert probed(learner(lm), [EXAMPLE])["padding"] < 1e-5
+    assert run_probes(learner(lm), [EXAMPLE])["padding"] < 1e-5
     faulty = learner(lm, policy=MaskedByToken(lm, share=False))
     assert told(faulty, count=1) == {"padding"}
 
 
 def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
-    one = learner(lm, reference=Average(lm, "one", ema_decay=0.5))
+    one = learner(lm, reference=EMAReference(lm, "one", ema_decay=0.5))
     assert told(one) == set()
     report = one.step([EXAMPLE])
     assert report.reference_gap > 0.0
@@ -102,26 +102,26 @@ def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
 
 
 def test_a_reference_that_is_the_policy_itself_is_noticed(lm):
-    assert told(learner(lm, reference=Average(lm, "one", ema_decay=0.0))) == {"idle_reference"}
+    assert told(learner(lm, reference=EMAReference(lm, "one", ema_decay=0.0))) == {"idle_reference"}
     assert told(learner(lm, reference="one")) == {"idle_reference"}
 
 
 def test_an_average_that_does_not_move_is_noticed(lm):
-    assert told(learner(lm, reference=Average(lm, "one", ema_decay=1.0))) == {"still_reference"}
+    assert told(learner(lm, reference=EMAReference(lm, "one", ema_decay=1.0))) == {"still_reference"}
 
 
 def test_a_policy_that_collapses_is_noticed(lm):
     """Rewarded for one token whatever comes, it soon says nothing else."""
-    only = Example(tokens=(5, 9, 30), taught=(2,), allowed=((30, 31, 32),), columns={"advantage": (1.0,)})
+    only = Example(tokens=(5, 9, 30), loss_positions=(2,), allowed=((30, 31, 32),), columns={"advantage": (1.0,)})
     one = learner(lm, rate=3e-2, loss=PolicyGradient())
     assert told(one, [only], count=12) == {"collapse"}
     with active(lm, "one"):
-        assert one.fixed([only]).logprobs.exp().item() > 0.95
+        assert one.outputs([only]).logprobs.exp().item() > 0.95
 
 
 def test_what_is_meant_is_not_told(lm):
     """Who imitates a teacher that always says the same is to say the same."""
-    only = Example(tokens=(5, 9, 30), taught=(2,), allowed=((30, 31, 32),), columns={"advantage": (1.0,)})
+    only = Example(tokens=(5, 9, 30), loss_positions=(2,), allowed=((30, 31, 32),), columns={"advantage": (1.0,)})
     assert told(learner(lm, rate=3e-2, loss=PolicyGradient()), [only], count=12, skip=("collapse",)) == set()
 
 
@@ -132,12 +132,12 @@ def test_a_term_that_is_the_same_for_all_is_noticed(lm):
 
 def test_what_the_sampler_said_is_compared_with_what_the_one_pass_found(lm):
     one = learner(lm)
-    sampled = one.fixed([EXAMPLE]).logprobs
+    sampled = one.outputs([EXAMPLE]).logprobs
     right = EXAMPLE.with_columns(sampler_logprobs=sampled.tolist())
     wrong = EXAMPLE.with_columns(sampler_logprobs=(sampled - 0.1).tolist())
     assert told(one, [wrong], count=1) == {"mismatch"}
     assert told(learner(lm), [right], count=1) == {"mismatch"}, "the weights have moved"
-    again = EXAMPLE.with_columns(sampler_logprobs=one.fixed([EXAMPLE]).logprobs.tolist())
+    again = EXAMPLE.with_columns(sampler_logprobs=one.outputs([EXAMPLE]).logprobs.tolist())
     assert told(one, [again], count=1) == set()
 
 
@@ -145,7 +145,7 @@ def test_every_step_on_a_batch_is_looked_at_in_its_place(lm):
     """The first of two begins at a ratio of 1, as it must; what is counted of the batch counts once."""
     one, monitor = learner(lm), TrainingMonitor(strict=True)
     for _ in range(4):
-        known = one.prepared([EXAMPLE])
+        known = one.with_old_logprobs([EXAMPLE])
         monitor.check_steps(
             one, [one.update(known), one.update(known)], counts={"advantages": 3, "advantages_clipped": 1}
         )

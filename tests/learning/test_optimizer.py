@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from stratagem.errors import BadParameter
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings, share_at
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings, learning_rate_factor
 
 
 def weights(dtype):
@@ -101,7 +101,7 @@ def test_a_state_of_another_format_is_refused():
 )
 def test_schedules(schedule, shares):
     settings = OptimizerSettings(schedule=schedule, warmup_ratio=0.2)
-    found = [share_at(settings, taken, 10) for taken in (0, 1, 2, 6, 10)]
+    found = [learning_rate_factor(settings, taken, 10) for taken in (0, 1, 2, 6, 10)]
     assert found == pytest.approx(shares)
 
 

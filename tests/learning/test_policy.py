@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from stratagem.learning.example import Example
-from stratagem.learning.grid import grid
-from stratagem.learning.packing import packed, read
+from stratagem.learning.packing import pack_examples, read
 from stratagem.learning.policy import Policy
+from stratagem.learning.tree_batch import tree_batch
 from stratagem.models.load import load
 
 FAMILIES = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
@@ -36,7 +36,7 @@ def examples(seed, number=9, size=1583, *, pairs=False):
         made.append(
             Example(
                 tokens=tuple(tokens),
-                taught=taught,
+                loss_positions=taught,
                 allowed=tuple(sets),
                 temperature=rng.choice((0.7, 1.0)),
                 targets=targets if which % 3 == 0 and not any(sets) else (),
@@ -50,7 +50,7 @@ def plainly(lm, example):
     """The same numbers from one pass over one text and whole log-softmaxes."""
     logits = lm.model(input_ids=torch.tensor([example.tokens])).logits[0].float() / example.temperature
     said = []
-    for number, place in enumerate(example.taught):
+    for number, place in enumerate(example.loss_positions):
         row = logits[place - 1]
         allowed = example.allowed[number] if example.allowed else None
         if allowed is not None:
@@ -69,9 +69,9 @@ def plainly(lm, example):
 def by_policy(policy, made):
     rows = {}
     for pack in policy.packs(made):
-        found = torch.stack(policy.said(pack, made)[:3], dim=1)
+        found = torch.stack(policy.outputs(pack, made)[:3], dim=1)
         for number in pack.examples:
-            count = len(made[number].taught)
+            count = len(made[number].loss_positions)
             rows[number], found = found[:count], found[count:]
         assert not len(found)
     return torch.cat([rows[number] for number in range(len(made))])
@@ -87,7 +87,7 @@ def gradients(lm, loss):
 def test_values_and_gradients_are_those_of_plain_passes(lm, budget):
     made = examples(3)
     policy = Policy(lm, max_tokens_per_microbatch=budget, chunk=5)
-    assert policy.shares == (lm.name != "tiny-qwen3.5")
+    assert policy.share_prefixes == (lm.name != "tiny-qwen3.5")
     packs_ = by_policy(policy, made)
     weights = torch.linspace(-1.0, 1.0, packs_.numel()).reshape(packs_.shape)
     ours = gradients(lm, (packs_ * weights).sum())
@@ -101,7 +101,7 @@ def test_values_and_gradients_are_those_of_plain_passes(lm, budget):
 
 def test_sharing_saves_tokens_and_budget_and_pairs_hold():
     made = examples(5, number=40, pairs=True)
-    shared, apart = packed(made, 400), packed(made, 400, share=False)
+    shared, apart = pack_examples(made, 400), pack_examples(made, 400, share=False)
     assert sum(len(pack.tokens) for pack in shared) < 0.6 * sum(len(pack.tokens) for pack in apart)
     for packs in (shared, apart):
         assert sorted(number for pack in packs for number in pack.examples) == list(range(40))
@@ -109,7 +109,7 @@ def test_sharing_saves_tokens_and_budget_and_pairs_hold():
         assert all(home[number] == home[number ^ 1] for number in range(40))
         assert all(len(pack.tokens) <= 400 for pack in packs)
         for pack in packs:
-            rows = grid(pack)
+            rows = tree_batch(pack)
             for number, nodes in zip(pack.examples, pack.nodes, strict=True):
                 assert tuple(pack.tokens[node] for node in nodes) == read(made[number])
                 stands = rows.places[list(nodes)]
@@ -123,9 +123,9 @@ def test_sharing_saves_tokens_and_budget_and_pairs_hold():
 def test_trees_that_share_nothing_stand_in_rows_of_their_own():
     """Attention costs the square of a row's width; small trees fill up the rows of large ones."""
     texts = [[1, 2, 3, 4, 5, 6], [1, 2, 3, 9, 9, 9], [7, 7, 7], [8, 8, 8, 8, 8, 8], [5, 5]]
-    made = [Example(tokens=(*text, 0), taught=(len(text),)) for text in texts]
-    (pack,) = packed(made, 100)
-    rows = grid(pack)
+    made = [Example(tokens=(*text, 0), loss_positions=(len(text),)) for text in texts]
+    (pack,) = pack_examples(made, 100)
+    rows = tree_batch(pack)
     assert rows.width == 9
     assert sorted(sum(branch.size for branch in row) for row in rows.rows) == [2, 9, 9]
     assert not rows.plain
@@ -133,8 +133,8 @@ def test_trees_that_share_nothing_stand_in_rows_of_their_own():
 
 
 def test_texts_of_one_length_that_share_nothing_need_no_mask():
-    made = [Example(tokens=(start, 1, 2, 3), taught=(3,)) for start in (5, 6, 7)]
-    (pack,) = packed(made, 100)
-    assert grid(pack).plain
-    (shared,) = packed([*made, Example(tokens=(5, 1, 9, 3), taught=(3,))], 100)
-    assert not grid(shared).plain
+    made = [Example(tokens=(start, 1, 2, 3), loss_positions=(3,)) for start in (5, 6, 7)]
+    (pack,) = pack_examples(made, 100)
+    assert tree_batch(pack).plain
+    (shared,) = pack_examples([*made, Example(tokens=(5, 1, 9, 3), loss_positions=(3,))], 100)
+    assert not tree_batch(shared).plain

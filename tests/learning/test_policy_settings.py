@@ -28,7 +28,7 @@ def gradients(lm, **options):
     policy = Policy(lm, **options)
     with active(lm, "one"):
         for pack in policy.packs(ROWS):
-            said = policy.said(pack, ROWS)
+            said = policy.outputs(pack, ROWS)
             (said.logprobs.sum() + 0.3 * said.entropies.sum()).backward()
     trained = [weight for weight in lm.model.parameters() if weight.requires_grad]
     found = [weight.grad.clone() for weight in trained]
@@ -57,9 +57,9 @@ def test_computing_again_is_for_passes_with_a_gradient_alone():
     with active(lm, "one"):
         (pack,) = policy.packs(ROWS)
         with torch.no_grad():
-            policy.said(pack, ROWS)
+            policy.outputs(pack, ROWS)
         assert len(passes) == 1
-        policy.said(pack, ROWS).logprobs.sum().backward()
+        policy.outputs(pack, ROWS).logprobs.sum().backward()
     assert len(passes) == 3
     assert "forward" not in vars(layer)
 
@@ -76,7 +76,7 @@ def kept(lm, **options):
 
     policy = Policy(lm, **options)
     with active(lm, "one"), torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        said = [policy.said(pack, ROWS) for pack in policy.packs(ROWS)]
+        said = [policy.outputs(pack, ROWS) for pack in policy.packs(ROWS)]
     assert said[0].logprobs.requires_grad
     return sum(storage.nbytes() for storage in found.values())
 

@@ -15,7 +15,7 @@ from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
-from stratagem.learning.proximal import Played, PPOSettings, Proximal, fixed
+from stratagem.learning.proximal import PPOBatch, PPOLearner, PPOSettings, old_outputs
 from stratagem.learning.schedules import Schedule
 from stratagem.learning.value_head import ValueHead
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
@@ -43,7 +43,7 @@ def made(settings=SETTINGS, rate=RATE):
     weights = [*adapter_parameters(lm, "one"), *head.parameters()]
     optimizer = Optimizer(weights, OptimizerSettings(learning_rate=rate, max_grad_norm=1e9), 1000)
     learner = Learner(Policy(lm, max_tokens_per_microbatch=60), PPO(), optimizer, adapter="one", value_head=head)
-    return Proximal(learner, settings)
+    return PPOLearner(learner, settings)
 
 
 def played(seed, number=16):
@@ -53,18 +53,18 @@ def played(seed, number=16):
     for decision in range(number):
         tokens = (5, 9, *(rng.randrange(40, 60) for _ in range(rng.randrange(3, 6))))
         taught = (len(tokens) - 2, len(tokens) - 1) if decision % 3 == 0 else (len(tokens) - 1,)
-        examples.append(Example(tokens=tokens, taught=taught))
+        examples.append(Example(tokens=tokens, loss_positions=taught))
     scores = [rng.choice([0.0, 1.0, 3.0, 4.0]) for _ in examples]
-    return Played(examples, [decision // 4 for decision in range(number)], scores)
+    return PPOBatch(examples, [decision // 4 for decision in range(number)], scores)
 
 
 def say(lm, head, example, adapter):
     """Log-probabilities and values of an example's tokens, read alone."""
     with active(lm, adapter):
         out = lm.model(input_ids=torch.tensor([example.tokens]), output_hidden_states=True)
-    before = [place - 1 for place in example.taught]
+    before = [place - 1 for place in example.loss_positions]
     rows = torch.log_softmax(out.logits[0].float(), -1)[before]
-    said = rows[range(len(before)), [example.tokens[place] for place in example.taught]]
+    said = rows[range(len(before)), [example.tokens[place] for place in example.loss_positions]]
     return said, head(out.hidden_states[-1][0][before])[:, 0]
 
 
@@ -166,7 +166,7 @@ def test_two_batches_move_the_weights_as_trl_does():
 
 def test_old_figures_are_fixed_once_for_all_batches_and_epochs():
     ours, some = made(), played(1)
-    before = fixed(ours.learner, some.examples)
+    before = old_outputs(ours.learner, some.examples)
     told = {}
     for report in ours.learn(some, Key(1)):
         for example in report.examples:
@@ -175,7 +175,7 @@ def test_old_figures_are_fixed_once_for_all_batches_and_epochs():
     first = next(iter(told[some.examples[0].tokens]))
     assert first == (tuple(before.policy_logprobs[:2].tolist()), tuple(before.values[:2].tolist()))
     assert np.abs(before.policy_logprobs - before.reference_logprobs).min() > 1e-6
-    assert np.abs(fixed(ours.learner, some.examples).values - before.values).min() > 1e-6
+    assert np.abs(old_outputs(ours.learner, some.examples).values - before.values).min() > 1e-6
 
 
 def test_a_resumed_one_takes_the_same_steps():
@@ -183,7 +183,7 @@ def test_a_resumed_one_takes_the_same_steps():
     whole, broken = made(settings), made(settings)
     for one in (whole, broken):
         list(one.learn(played(1), Key(1)))
-    resumed = Proximal(broken.learner, settings)
+    resumed = PPOLearner(broken.learner, settings)
     resumed.restore(copy.deepcopy(broken.state()))
     for one in (whole, resumed):
         list(one.learn(played(2), Key(2)))
@@ -227,9 +227,9 @@ def test_steps_that_go_too_far_are_undone():
 
 def test_the_bound_is_on_how_much_rarer_the_batch_became():
     free = made(SETTINGS.model_copy(update={"max_update_kl": 1e9}))
-    before = fixed(free.learner, played(2).examples).policy_logprobs
+    before = old_outputs(free.learner, played(2).examples).policy_logprobs
     list(free.learn(played(2), Key(2)))
-    rarer = float((before - fixed(free.learner, played(2).examples).policy_logprobs).mean())
+    rarer = float((before - old_outputs(free.learner, played(2).examples).policy_logprobs).mean())
     assert abs(rarer) > 1e-6
     for bound, undone in ((0.5 * abs(rarer), float(rarer > 0.0)), (2.0 * abs(rarer), 0.0)):
         bound_by = made(SETTINGS.model_copy(update={"max_update_kl": bound}))
@@ -239,7 +239,7 @@ def test_the_bound_is_on_how_much_rarer_the_batch_became():
 
 def test_the_kl_of_a_batch_is_from_the_policy_to_its_reference():
     ours = made()
-    said = fixed(ours.learner, played(1).examples)
+    said = old_outputs(ours.learner, played(1).examples)
     list(ours.learn(played(1), Key(1)))
     kl = float((said.policy_logprobs - said.reference_logprobs).sum()) / 16
     assert abs(kl) > 1e-4
@@ -255,10 +255,10 @@ def test_scores_and_charges_can_be_left_as_they_are():
 def test_what_is_lacking_is_told():
     learner = made().learner
     with pytest.raises(BadParameter, match="without decisions"):
-        list(made().learn(Played([], [], []), Key(0)))
+        list(made().learn(PPOBatch([], [], []), Key(0)))
     learner.value_head = None
     with pytest.raises(BadParameter, match="value head"):
-        Proximal(learner, SETTINGS)
+        PPOLearner(learner, SETTINGS)
 
 
 def test_a_scaled_head_says_more_and_is_moved_farther_by_a_step_of_one_size():

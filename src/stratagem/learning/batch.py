@@ -15,7 +15,7 @@ def columns_of(examples: Sequence[Example], device: torch.device | str = "cpu") 
     """The columns of these examples, in their order; a name must be known of all of them or of none."""
     if not examples:
         raise BadParameter("A batch without examples teaches nothing: leave the step out.")
-    counts = torch.tensor([len(example.taught) for example in examples], device=device)
+    counts = torch.tensor([len(example.loss_positions) for example in examples], device=device)
     tokens = {
         name: _flat([number for example in examples for number in example.columns[name]], device)
         for name in _shared([set(example.columns) for example in examples])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from stratagem.learning.example import Example
-from stratagem.learning.learner import OLD, Report
+from stratagem.learning.learner import OLD_LOGPROBS, Report
 from stratagem.learning.signal_to_noise import SignalToNoise
 
 _MISMATCH = 0.05
@@ -89,7 +89,9 @@ def mismatch(context: StepContext) -> str:
     pairs = [
         (sampled, old)
         for example in context.examples
-        for sampled, old in zip(example.columns.get("sampler_logprobs", ()), example.columns.get(OLD, ()), strict=False)
+        for sampled, old in zip(
+            example.columns.get("sampler_logprobs", ()), example.columns.get(OLD_LOGPROBS, ()), strict=False
+        )
     ]
     if not pairs:
         return ""

@@ -18,7 +18,7 @@ class Example:
     """A text some of whose tokens teach; tokens that were forced, or taken by arg-max, are context."""
 
     tokens: Ids
-    taught: tuple[int, ...]
+    loss_positions: tuple[int, ...]
     """The places of the tokens that teach, ascending; none is the first."""
     allowed: tuple[Ids | None, ...] = ()
     """For each taught token the set that it was drawn from, where one applied; empty where none ever did."""
@@ -53,7 +53,7 @@ def of_call(call: Call, **columns: float) -> Example:
     known = {name: (value,) * len(places) for name, value in columns.items()}
     return Example(
         tokens=(*call.prompt.tokens, *call.tokens),
-        taught=tuple(start + place for place in places),
+        loss_positions=tuple(start + place for place in places),
         allowed=tuple(call.allowed[place] for place in places),
         temperature=call.sampling.temperature,
         columns={"sampler_logprobs": tuple(call.sampler_logprobs[place] for place in places), **known},
@@ -63,4 +63,4 @@ def of_call(call: Call, **columns: float) -> Example:
 def of_demonstration(prompt: Ids, reply: Ids, **row: float) -> Example:
     """What a reply that somebody else gave teaches: all of it, the end token included."""
     places = tuple(range(len(prompt), len(prompt) + len(reply)))
-    return Example(tokens=(*prompt, *reply), taught=places, row=row)
+    return Example(tokens=(*prompt, *reply), loss_positions=places, row=row)

@@ -28,7 +28,7 @@ HALF = "half"
 Halves = tuple[torch.Tensor, torch.Tensor]
 
 
-def measured(learner: Learner, examples: Sequence[Example]) -> dict[str, GradientSignal]:
+def measure_signals(learner: Learner, examples: Sequence[Example]) -> dict[str, GradientSignal]:
     """Measure every term under the current weights, which must be those that sampled the batch."""
     constant = {name: not any(any(_column(one, name)) for one in examples) for name in terms_of(examples)}
     return {
@@ -51,9 +51,9 @@ def gradients(learner: Learner, examples: Sequence[Example]) -> dict[str, Halves
     weights = [weight for weight in learner.optimizer.weights if weight.requires_grad]
     size = sum(weight.numel() for weight in weights)
     found = {name: tuple(weights[0].new_zeros(size, dtype=torch.float64) for _ in range(2)) for name in terms}
-    with learner.at_work():
+    with learner.adapter_active():
         for pack in learner.policy.packs(examples):
-            said = learner.policy.said(pack, examples).logprobs
+            said = learner.policy.outputs(pack, examples).logprobs
             for name in terms:
                 for half in range(2):
                     few = [(examples[number], halves[number] == half) for number in pack.examples]
@@ -72,7 +72,7 @@ def _gradient(said: torch.Tensor, weight: Sequence[float], weights: Sequence[tor
 
 
 def _column(example: Example, name: str) -> Sequence[float]:
-    return example.columns.get(TERM + name, (0.0,) * len(example.taught))
+    return example.columns.get(TERM + name, (0.0,) * len(example.loss_positions))
 
 
 def _half(example: Example) -> int:

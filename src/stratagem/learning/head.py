@@ -38,7 +38,7 @@ def head_of(lm: LanguageModel, scale: float = 1.0) -> Head:
     )
 
 
-def scale_of(lm: LanguageModel) -> float:
+def logit_scale_of(lm: LanguageModel) -> float:
     """What the model multiplies its head's output by, probed; a model that does something else to it is refused."""
     size = lm.model.get_input_embeddings().num_embeddings
     ids = torch.tensor([[(5 * place * place + 2 * place + 1) % size for place in range(12)]], device=lm.model.device)

@@ -17,17 +17,17 @@ import torch
 from stratagem.games.key import Key
 from stratagem.learning.batch import columns_of
 from stratagem.learning.example import Example
-from stratagem.learning.logprobs import Said, joined
+from stratagem.learning.logprobs import TokenOutputs, joined
 from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals, combined
 from stratagem.learning.optimizer import Optimizer
 from stratagem.learning.packing import Pack
 from stratagem.learning.policy import Policy
-from stratagem.learning.reference import Average
+from stratagem.learning.reference import EMAReference
 from stratagem.models.adapters import active, dropout_of, dropping
 
 _Reference = Sequence[torch.Tensor] | None
 """What the reference says about each example; None where no loss asks for it."""
-OLD = "old_logprobs"
+OLD_LOGPROBS = "old_logprobs"
 """The policy's own log-probabilities before the step, which ratios are taken against."""
 
 
@@ -65,20 +65,20 @@ class Learner:
         optimizer: Optimizer,
         *,
         adapter: str | None,
-        reference: str | Average | None = None,
+        reference: str | EMAReference | None = None,
         value_head: torch.nn.Module | None = None,
         key: Key | None = None,
     ) -> None:
         """`adapter` is at work while learning (None: the base is trained); `reference` likewise (None: the base).
 
-        A reference that is an `Average` of the adapter is moved after every step. `key` draws what dropout drops.
+        A reference that is an `EMAReference` of the adapter is moved after every step. `key` draws what dropout drops.
         """
         self.policy = policy
         self.loss = loss
         self.optimizer = optimizer
         self.adapter = adapter
-        self.average = reference if isinstance(reference, Average) else None
-        self.reference = reference.name if isinstance(reference, Average) else reference
+        self.ema_reference = reference if isinstance(reference, EMAReference) else None
+        self.reference = reference.name if isinstance(reference, EMAReference) else reference
         self.value_head = value_head
         self.key = key or Key(0)
 
@@ -88,31 +88,31 @@ class Learner:
         The policy before the step is then the one in the step, and no pass of its own is spent on it; dropout makes the
         two differ, so with it one is.
         """
-        return self.update(self.prepared(examples) if self._drops() else examples)
+        return self.update(self.with_old_logprobs(examples) if self._drops() else examples)
 
     def _drops(self) -> bool:
         return self.adapter is not None and dropout_of(self.policy.lm, self.adapter) > 0.0
 
-    def prepared(self, examples: Sequence[Example]) -> list[Example]:
+    def with_old_logprobs(self, examples: Sequence[Example]) -> list[Example]:
         """The examples with the columns that the loss needs from weights as they are now, before several updates."""
-        missing = (self.loss.columns & {OLD}) - set(examples[0].columns)
+        missing = (self.loss.columns & {OLD_LOGPROBS}) - set(examples[0].columns)
         if not missing:
             return list(examples)
-        return _with_old(examples, _by_example(self.fixed(examples).logprobs, examples))
+        return _with_old(examples, _by_example(self.outputs(examples).logprobs, examples))
 
-    def fixed(self, examples: Sequence[Example], adapter: str | bool | None = True) -> Said:
+    def outputs(self, examples: Sequence[Example], adapter: str | bool | None = True) -> TokenOutputs:
         """What the policy (or another adapter's) says, without gradient, example after example."""
         with torch.no_grad(), active(self.policy.lm, self.adapter if adapter is True else adapter or None):
             return self._said(self.policy.packs(examples), examples)
 
-    def _said(self, packs: Sequence[Pack], examples: Sequence[Example]) -> Said:
+    def _said(self, packs: Sequence[Pack], examples: Sequence[Example]) -> TokenOutputs:
         """Pack by pack, put back into the order of the examples."""
         return _ordered({number: said for pack in packs for number, said in self._pieces(pack, examples).items()})
 
-    def _pieces(self, pack: Pack, examples: Sequence[Example]) -> dict[int, Said]:
+    def _pieces(self, pack: Pack, examples: Sequence[Example]) -> dict[int, TokenOutputs]:
         """What is said about each example of a pack, by its number."""
-        sizes = [len(examples[number].taught) for number in pack.examples]
-        pieces = self.policy.said(pack, examples, self.value_head).cut(sizes)
+        sizes = [len(examples[number].loss_positions) for number in pack.examples]
+        pieces = self.policy.outputs(pack, examples, self.value_head).cut(sizes)
         return dict(zip(pack.examples, pieces, strict=True))
 
     def update(self, examples: Sequence[Example]) -> Report:
@@ -128,12 +128,14 @@ class Learner:
             grad_norm=norm,
             learning_rate=rate,
             num_examples=len(examples),
-            num_tokens=sum(len(example.taught) for example in examples),
+            num_tokens=sum(len(example.loss_positions) for example in examples),
             num_read=sum(piece.num_read for piece in read),
             metrics={**whole.means(), **_ends(whole)},
             entropy=_entropy(read),
             reference_gap=_gap(read),
-            reference_moved=None if self.average is None else self.average.move(self.optimizer.taken),
+            reference_moved=None
+            if self.ema_reference is None
+            else self.ema_reference.update(self.optimizer.steps_taken),
             examples=[*self._known(taught, read), *aside],
         )
 
@@ -142,16 +144,16 @@ class Learner:
 
         What is set aside goes on from prompts that are read anyway. Nothing where a pass of its own is needed.
         """
-        if not self.loss.fixed or self._drops():
+        if not self.loss.needs_outputs or self._drops():
             return []
         examples = [*taught, *aside]
         packs = self.policy.packs(examples)
         if sum(len(pack.tokens) for pack in packs) > self.policy.max_tokens_per_microbatch:
             return []
-        with self.at_work():
+        with self.adapter_active():
             said = {number: piece for pack in packs for number, piece in self._pieces(pack, examples).items()}
             columns = columns_of(examples, self.policy.lm.model.device)
-            before = Said(*(column.detach() for column in _ordered(said)))
+            before = TokenOutputs(*(column.detach() for column in _ordered(said)))
             totals = self.loss.prepare(columns, self._outputs(before, reference))
             return [
                 self._learnt(pack, {number: said[number] for number in few}, examples, reference, totals)
@@ -163,32 +165,35 @@ class Learner:
         """What the loss must see of the batch is asked first, and then every pack is read and let go of."""
         totals = self._totals(taught, aside, reference)
         packs = self.policy.packs(taught)
-        with self.at_work(), dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimizer.taken)):
+        with (
+            self.adapter_active(),
+            dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimizer.steps_taken)),
+        ):
             return [self._learnt(pack, self._pieces(pack, taught), taught, reference, totals) for pack in packs]
 
     def _aside(self, example: Example) -> bool:
         """Whether an example is for the loss's `prepare` alone."""
-        return self.loss.aside is not None and example.row.get(self.loss.aside, 0.0) > 0.0
+        return self.loss.prepare_only_row is not None and example.row.get(self.loss.prepare_only_row, 0.0) > 0.0
 
     def _totals(self, taught: Sequence[Example], aside: Sequence[Example], reference: _Reference) -> Totals:
         """The numbers of the whole batch; where a loss sets examples aside, of these alone is the model asked."""
         columns = columns_of([*taught, *aside], self.policy.lm.model.device)
-        if not self.loss.fixed:
+        if not self.loss.needs_outputs:
             return self.loss.prepare(columns)
-        pieces = [self.fixed(taught) if self.loss.aside is None else self._unread(taught)]
-        pieces += [self.fixed(aside)] if aside else []
+        pieces = [self.outputs(taught) if self.loss.prepare_only_row is None else self._unread(taught)]
+        pieces += [self.outputs(aside)] if aside else []
         return self.loss.prepare(columns, self._outputs(joined(pieces), reference))
 
-    def _unread(self, examples: Sequence[Example]) -> Said:
+    def _unread(self, examples: Sequence[Example]) -> TokenOutputs:
         """No numbers, in the place of those that nobody asks for."""
-        size = sum(len(example.taught) for example in examples)
+        size = sum(len(example.loss_positions) for example in examples)
         column = torch.full((size,), torch.nan, device=self.policy.lm.model.device)
-        return Said(*(column for _ in Said._fields))
+        return TokenOutputs(*(column for _ in TokenOutputs._fields))
 
     def _learnt(
         self,
         pack: Pack,
-        pieces: Mapping[int, Said],
+        pieces: Mapping[int, TokenOutputs],
         examples: Sequence[Example],
         reference: _Reference,
         totals: Totals,
@@ -203,15 +208,15 @@ class Learner:
         logprobs = dict(zip(pieces, _by_example(said.logprobs.detach(), few), strict=True))
         return _Read(replace(part, loss=part.loss.detach()), logprobs, said.entropies.detach(), gap, len(pack.tokens))
 
-    def _columns(self, examples: Sequence[Example], said: Said) -> Columns:
+    def _columns(self, examples: Sequence[Example], said: TokenOutputs) -> Columns:
         columns = columns_of(examples, self.policy.lm.model.device)
-        if OLD in columns.tokens or OLD not in self.loss.columns:
+        if OLD_LOGPROBS in columns.tokens or OLD_LOGPROBS not in self.loss.columns:
             return columns
-        return replace(columns, tokens={**columns.tokens, OLD: said.logprobs.detach()})
+        return replace(columns, tokens={**columns.tokens, OLD_LOGPROBS: said.logprobs.detach()})
 
     def _known(self, examples: Sequence[Example], read: Sequence[_Read]) -> Sequence[Example]:
         """The examples with the old log-probabilities that the pass found."""
-        if OLD not in self.loss.columns or not examples or OLD in examples[0].columns:
+        if OLD_LOGPROBS not in self.loss.columns or not examples or OLD_LOGPROBS in examples[0].columns:
             return examples
         rows = {number: logprobs for one in read for number, logprobs in one.logprobs.items()}
         return _with_old(examples, [rows[number] for number in range(len(examples))])
@@ -222,16 +227,16 @@ class Learner:
         with torch.no_grad(), active(self.policy.lm, self.reference):
             return _by_example(self._said(self.policy.packs(examples), examples).logprobs, examples)
 
-    def _outputs(self, said: Said, reference: Sequence[torch.Tensor] | None) -> Outputs:
+    def _outputs(self, said: TokenOutputs, reference: Sequence[torch.Tensor] | None) -> Outputs:
         return Outputs(
             policy_logprobs=said.logprobs,
             reference_logprobs=None if reference is None else torch.cat(list(reference)),
             entropies=said.entropies,
             values=None if self.value_head is None else said.values,
-            target_logprobs=said.expected,
+            target_logprobs=said.target_logprobs,
         )
 
-    def at_work(self) -> AbstractContextManager[None]:
+    def adapter_active(self) -> AbstractContextManager[None]:
         """Within, the adapter that is trained is at work: from a forward pass to the end of its backward pass."""
         return active(self.policy.lm, self.adapter)
 
@@ -248,7 +253,7 @@ class _Read:
     num_read: int
 
 
-def _ordered(said: Mapping[int, Said]) -> Said:
+def _ordered(said: Mapping[int, TokenOutputs]) -> TokenOutputs:
     """What was said, example after example."""
     return joined([said[number] for number in range(len(said))])
 
@@ -270,8 +275,10 @@ def _ends(whole: LossOutput) -> dict[str, float]:
 
 def _by_example(column: torch.Tensor, examples: Sequence[Example]) -> list[torch.Tensor]:
     """A column cut into its examples."""
-    return list(torch.split(column, [len(example.taught) for example in examples]))
+    return list(torch.split(column, [len(example.loss_positions) for example in examples]))
 
 
 def _with_old(examples: Sequence[Example], rows: Sequence[torch.Tensor]) -> list[Example]:
-    return [example.with_columns(**{OLD: tuple(row.tolist())}) for example, row in zip(examples, rows, strict=True)]
+    return [
+        example.with_columns(**{OLD_LOGPROBS: tuple(row.tolist())}) for example, row in zip(examples, rows, strict=True)
+    ]

@@ -39,7 +39,7 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TokenQueries:
     """Taught tokens: what to say about each of them."""
 
     tokens: Sequence[int]
@@ -49,37 +49,37 @@ class Wanted:
     entropy_over: Sequence[Ids | None] = ()
     """The set over which entropy is measured; None where it is the whole distribution. Empty: it always is."""
 
-    def part(self, some: slice) -> Wanted:
+    def part(self, some: slice) -> TokenQueries:
         """Some of them."""
-        return Wanted(*(getattr(self, each.name)[some] for each in fields(self)))
+        return TokenQueries(*(getattr(self, each.name)[some] for each in fields(self)))
 
 
-class Said(NamedTuple):
+class TokenOutputs(NamedTuple):
     """What was said about taught tokens, [N] each."""
 
     logprobs: torch.Tensor
     entropies: torch.Tensor
-    expected: torch.Tensor
+    target_logprobs: torch.Tensor
     """The expectation of the log-probability under the token's target; 0 where it has none."""
     values: torch.Tensor
     """What a value head expects before the token; 0 where there is none."""
 
-    def cut(self, sizes: Sequence[int]) -> list[Said]:
+    def cut(self, sizes: Sequence[int]) -> list[TokenOutputs]:
         """The same in pieces of these sizes."""
         pieces = zip(*(torch.split(column, list(sizes)) for column in self), strict=True)
-        return [Said(*piece) for piece in pieces]
+        return [TokenOutputs(*piece) for piece in pieces]
 
 
-_Run = Callable[[torch.Tensor], Said]
+_Run = Callable[[torch.Tensor], TokenOutputs]
 """From the hidden states of a chunk to what is said about it."""
 
 
-def joined(pieces: Sequence[Said]) -> Said:
+def joined(pieces: Sequence[TokenOutputs]) -> TokenOutputs:
     """Pieces one after the other."""
-    return Said(*(torch.cat(column) for column in zip(*pieces, strict=True)))
+    return TokenOutputs(*(torch.cat(column) for column in zip(*pieces, strict=True)))
 
 
-def said(head: Head, hidden: torch.Tensor, wanted: Wanted, chunk: int | None = None) -> Said:
+def token_outputs(head: Head, hidden: torch.Tensor, wanted: TokenQueries, chunk: int | None = None) -> TokenOutputs:
     """What the model says at these hidden states [N, H] about the tokens that follow them, `chunk` at a time."""
     chunk = chunk or -(-ENTRIES // head.size)
     pieces = []
@@ -90,14 +90,14 @@ def said(head: Head, hidden: torch.Tensor, wanted: Wanted, chunk: int | None = N
     return joined(pieces)
 
 
-def _asked(run: _Run, hidden: torch.Tensor, *, trained: bool) -> Said:
+def _asked(run: _Run, hidden: torch.Tensor, *, trained: bool) -> TokenOutputs:
     """Ask about a chunk, with as little kept for the way back as can be."""
     if not torch.is_grad_enabled() or not (trained or hidden.requires_grad):
         return run(hidden)
     if trained:
-        return Said(*checkpoint(run, hidden, use_reentrant=False))
+        return TokenOutputs(*checkpoint(run, hidden, use_reentrant=False))
     logprobs, entropies, expected = _Ahead.apply(hidden, run)  # type: ignore[no-untyped-call]
-    return Said(logprobs, entropies, expected, torch.zeros_like(logprobs))
+    return TokenOutputs(logprobs, entropies, expected, torch.zeros_like(logprobs))
 
 
 class _Ahead(torch.autograd.Function):
@@ -112,7 +112,7 @@ class _Ahead(torch.autograd.Function):
             (slope,) = torch.autograd.grad(found.logprobs.sum(), leaf)
         ctx.run = run
         ctx.save_for_backward(hidden, slope)
-        return found.logprobs.detach(), found.entropies.detach(), found.expected.detach()
+        return found.logprobs.detach(), found.entropies.detach(), found.target_logprobs.detach()
 
     @staticmethod
     @once_differentiable
@@ -130,7 +130,7 @@ def _again(run: _Run, hidden: torch.Tensor, given: Sequence[torch.Tensor | None]
     leaf = hidden.detach().requires_grad_()
     with torch.enable_grad():
         found = run(leaf)
-        columns = zip((found.entropies, found.expected), given, strict=True)
+        columns = zip((found.entropies, found.target_logprobs), given, strict=True)
         # in a chunk without any target the expectations are constants
         pairs = [(column, some) for column, some in columns if some is not None and column.requires_grad]
         if not pairs:
@@ -139,12 +139,12 @@ def _again(run: _Run, hidden: torch.Tensor, given: Sequence[torch.Tensor | None]
     return slope
 
 
-def _chunk(head: Head, wanted: Wanted, device: torch.device) -> _Run:
+def _chunk(head: Head, wanted: TokenQueries, device: torch.device) -> _Run:
     tokens = torch.tensor(wanted.tokens, device=device)
     temperatures = torch.tensor(wanted.temperatures, device=device)
     tempered = any(temperature != 1.0 for temperature in wanted.temperatures)
 
-    def run(hidden: torch.Tensor) -> Said:
+    def run(hidden: torch.Tensor) -> TokenOutputs:
         logits = head.logits(hidden).float()
         if tempered:
             logits = logits / temperatures[:, None]
@@ -154,7 +154,7 @@ def _chunk(head: Head, wanted: Wanted, device: torch.device) -> _Run:
         every = torch.log_softmax(logits, -1)
         logprobs = every.gather(-1, tokens[:, None])[:, 0]
         entropies = _within(every, wanted.entropy_over, _entropies(every, barred))
-        return Said(logprobs, entropies, _expected(every, wanted.targets), torch.zeros_like(logprobs))
+        return TokenOutputs(logprobs, entropies, _expected(every, wanted.targets), torch.zeros_like(logprobs))
 
     return run
 

@@ -20,7 +20,7 @@ from stratagem.learning.checks import (
     StepContext,
 )
 from stratagem.learning.learner import Learner, Report
-from stratagem.learning.probes import probed
+from stratagem.learning.probes import run_probes
 from stratagem.learning.signal_to_noise import SignalToNoiseTracker
 
 
@@ -51,7 +51,7 @@ class TrainingMonitor:
     def __init__(self, *, strict: bool = False) -> None:
         self.strict = strict
         self.signal_to_noise = SignalToNoiseTracker()
-        """Gradient signal-to-noise ratio of each reward term, fed by `gradient_signal.measured` before a step."""
+        """Gradient signal-to-noise ratio of each reward term, from `gradient_signal.measure_signals`."""
         self._found: dict[str, Finding] = {}
         self._entropies: list[float] = []
         self._probed = False
@@ -80,7 +80,7 @@ class TrainingMonitor:
         found = dict[str, str]()
         for index, report in enumerate(reports):
             context = StepContext(
-                step=learner.optimizer.taken - len(reports) + index,
+                step=learner.optimizer.steps_taken - len(reports) + index,
                 report=report,
                 examples=report.examples,
                 counts=counts or {},
@@ -99,7 +99,7 @@ class TrainingMonitor:
         if self._probed or not math.isfinite(report.grad_norm) or report.grad_norm <= 0.0:
             return {}
         self._probed = True
-        return probed(learner, report.examples)
+        return run_probes(learner, report.examples)
 
     def check_skipped_batch(self, step: int, *, counts: Mapping[str, int]) -> dict[str, str]:
         """Check a batch without examples, of which only the counts of its estimator are known."""

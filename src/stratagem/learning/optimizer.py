@@ -72,7 +72,7 @@ class Optimizer:
         self.weights = [*scaled, *unscaled]
         self.settings = settings
         self.steps = steps
-        self.taken = 0
+        self.steps_taken = 0
         self.learning_rate_scale = 1.0
         self._long = [_long(weight) for weight in self.weights]
         groups = [self._long[: len(scaled)], self._long[len(scaled) :]]
@@ -87,7 +87,7 @@ class Optimizer:
     @property
     def learning_rate(self) -> float:
         """The learning rate of the next step, at scale 1."""
-        return self.settings.learning_rate * share_at(self.settings, self.taken, self.steps)
+        return self.settings.learning_rate * learning_rate_factor(self.settings, self.steps_taken, self.steps)
 
     def step(self) -> float:
         """Take a step along the gradients that are there, and clear them; the norm that they had."""
@@ -101,7 +101,7 @@ class Optimizer:
             self._round()
         for weight in (*self._long, *self.weights):
             weight.grad = None
-        self.taken += 1
+        self.steps_taken += 1
         return norm
 
     def _rounded(self) -> list[tuple[torch.Tensor, torch.nn.Parameter]]:
@@ -114,7 +114,7 @@ class Optimizer:
             for long, short in self._rounded():
                 short.copy_(long)
 
-    def begin_anew(self, weights: Iterable[torch.Tensor]) -> None:
+    def reset(self, weights: Iterable[torch.Tensor]) -> None:
         """Give the weights these values, and forget what the steps so far were like; the schedule goes on."""
         with torch.no_grad():
             for long, short, value in zip(self._long, self.weights, weights, strict=True):
@@ -137,14 +137,14 @@ class Optimizer:
     def state(self) -> dict[str, Any]:
         """All that a later step depends on; the weights themselves only where they are kept in 32 bits beside."""
         long = [weight.detach() for weight, _ in self._rounded()]
-        return {"adam": self._adam.state_dict(), "taken": self.taken, "long": long}
+        return {"adam": self._adam.state_dict(), "taken": self.steps_taken, "long": long}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state; weights that are kept in 32 bits beside are set by it."""
         if len(state["long"]) != len(self._rounded()):
             raise BadParameter("The run was begun with weights in another format: resume it with the dtype it had.")
         self._adam.load_state_dict(state["adam"])
-        self.taken = state["taken"]
+        self.steps_taken = state["taken"]
         with torch.no_grad():
             for (long, _), kept in zip(self._rounded(), state["long"], strict=True):
                 long.copy_(kept)
@@ -158,7 +158,7 @@ def _long(weight: torch.nn.Parameter) -> torch.Tensor:
     return weight.detach().float().requires_grad_()
 
 
-def share_at(settings: OptimizerSettings, taken: int, steps: int) -> float:
+def learning_rate_factor(settings: OptimizerSettings, taken: int, steps: int) -> float:
     """The share of the highest rate after some steps of all."""
     rising = round(settings.warmup_ratio * steps)
     if taken < rising:

@@ -56,7 +56,7 @@ class Pack:
         return tuple(tuple(self.node(path, depth) for depth in range(path[-1][1])) for path in self.paths)
 
 
-def packed(examples: Sequence[Example], budget: int, *, share: bool = True) -> list[Pack]:
+def pack_examples(examples: Sequence[Example], budget: int, *, share: bool = True) -> list[Pack]:
     """All examples in packs of at most `budget` tokens each (more only where one pair or example alone has more)."""
     packs, group, size, last = list[Pack](), list[int](), 0, Ids()
     texts = [read(example) for example in examples]
@@ -64,7 +64,7 @@ def packed(examples: Sequence[Example], budget: int, *, share: bool = True) -> l
         brought = 0
         before = last
         for number in unit:
-            brought += len(texts[number]) - (_agreement(before, texts[number]) if share else 0)
+            brought += len(texts[number]) - (_common_prefix(before, texts[number]) if share else 0)
             before = texts[number]
         if group and size + brought > budget:
             packs.append(tree(texts, group, share=share))
@@ -77,7 +77,7 @@ def packed(examples: Sequence[Example], budget: int, *, share: bool = True) -> l
 
 def read(example: Example) -> Ids:
     """The tokens that must be read: all before the last one that teaches."""
-    return example.tokens[: example.taught[-1]]
+    return example.tokens[: example.loss_positions[-1]]
 
 
 def _units(examples: Sequence[Example], texts: Sequence[Ids]) -> Iterator[list[int]]:
@@ -96,7 +96,7 @@ def tree(texts: Sequence[Ids], group: Sequence[int], *, share: bool = True) -> P
     path, before = Path(), Ids()
     for number in order:
         text = texts[number]
-        shared = _agreement(before, text) if share else 0
+        shared = _common_prefix(before, text) if share else 0
         path = _cut(branches, path, shared)
         if shared < len(text):
             branches.append(Branch(len(tokens), len(tokens) + len(text) - shared, shared, path))
@@ -112,11 +112,11 @@ def _cut(branches: Sequence[Branch], path: Path, shared: int) -> Path:
     return tuple((number, min(end, shared)) for number, end in path if branches[number].depth < shared)
 
 
-def cuttings(pack: Pack, examples: Sequence[Example]) -> Iterator[list[Pack]]:
+def splits(pack: Pack, examples: Sequence[Example]) -> Iterator[list[Pack]]:
     """Ways to cut a pack between neighbours that have little in common; examples of a pair stay together."""
     texts = [read(example) for example in examples]
     neighbours = list(pairwise(pack.examples))
-    shared = [_agreement(texts[before], texts[after]) for before, after in neighbours]
+    shared = [_common_prefix(texts[before], texts[after]) for before, after in neighbours]
     together = [examples[before].pair is not None for before, _ in neighbours]
     for least in sorted(set(shared))[1:_CUTTINGS]:
         groups = [[pack.examples[0]]]
@@ -128,7 +128,7 @@ def cuttings(pack: Pack, examples: Sequence[Example]) -> Iterator[list[Pack]]:
             yield [tree(texts, group) for group in groups]
 
 
-def _agreement(first: Ids, second: Ids) -> int:
+def _common_prefix(first: Ids, second: Ids) -> int:
     """How many tokens at the beginning are the same."""
     length = min(len(first), len(second))
     if first[:length] == second[:length]:

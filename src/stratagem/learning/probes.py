@@ -19,7 +19,7 @@ def adapter(learner: Learner, examples: Sequence[Example]) -> float:
     if learner.adapter is None:
         return float("inf")
     few = examples[:_FEW]
-    return _apart(learner.fixed(few).logprobs, learner.fixed(few, adapter=None).logprobs)
+    return _apart(learner.outputs(few).logprobs, learner.outputs(few, adapter=None).logprobs)
 
 
 def padding(learner: Learner, examples: Sequence[Example]) -> float:
@@ -35,16 +35,16 @@ def padding(learner: Learner, examples: Sequence[Example]) -> float:
 
 
 def _misread(learner: Learner, texts: Sequence[Example]) -> float:
-    with torch.no_grad(), learner.at_work():
+    with torch.no_grad(), learner.adapter_active():
         plain = torch.cat([_plainly(learner, text) for text in texts])
-    return _apart(learner.fixed(texts).logprobs, plain)
+    return _apart(learner.outputs(texts).logprobs, plain)
 
 
 PROBES: dict[str, Probe] = {"adapter": adapter, "padding": padding}
 """Probes by name."""
 
 
-def probed(learner: Learner, examples: Sequence[Example]) -> dict[str, float]:
+def run_probes(learner: Learner, examples: Sequence[Example]) -> dict[str, float]:
     """What every probe shows."""
     return {name: probe(learner, examples) for name, probe in PROBES.items()}
 
@@ -63,7 +63,7 @@ def _texts(learner: Learner, ends: Sequence[int]) -> list[Example]:
         [*start, *ends, words[30]],
         [*ends, *words[5:20]],
     ]
-    return [Example(tokens=tuple(text), taught=tuple(range(len(text) // 2, len(text)))) for text in texts]
+    return [Example(tokens=tuple(text), loss_positions=tuple(range(len(text) // 2, len(text)))) for text in texts]
 
 
 def _plainly(learner: Learner, example: Example) -> torch.Tensor:
@@ -71,4 +71,4 @@ def _plainly(learner: Learner, example: Example) -> torch.Tensor:
     model = learner.policy.lm.model
     logits = model(input_ids=torch.tensor([example.tokens], device=model.device), use_cache=False).logits[0].float()
     every = torch.log_softmax(logits, -1)
-    return torch.stack([every[place - 1, example.tokens[place]] for place in example.taught])
+    return torch.stack([every[place - 1, example.tokens[place]] for place in example.loss_positions])

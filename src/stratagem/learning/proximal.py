@@ -30,7 +30,7 @@ from stratagem.learning.advantages.gae import GAE
 from stratagem.learning.advantages.whitened import Whitened
 from stratagem.learning.example import Example
 from stratagem.learning.kl_controller import AdaptiveKLSettings, KLController
-from stratagem.learning.learner import OLD, Learner, Report
+from stratagem.learning.learner import OLD_LOGPROBS, Learner, Report
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.optimizer import Snapshot
@@ -81,13 +81,13 @@ class PPOSettings(Settings):
     batches: Batches = Batches()
     """Batches and mini-batches."""
 
-    def loss(self, learnt: int) -> PPO:
+    def loss(self, num_updates: int) -> PPO:
         """The loss after learning so often."""
         return PPO(
             clip_range=self.clip_range,
             clip_range_value=self.clip_range_value,
             value_coef=self.value_coef,
-            entropy_coef=self.entropy_coef.at(learnt),
+            entropy_coef=self.entropy_coef.at(num_updates),
         )
 
     def advantage_estimator(self) -> AdvantageEstimator:
@@ -98,7 +98,7 @@ class PPOSettings(Settings):
 
 
 @dataclass(frozen=True)
-class Played:
+class PPOBatch:
     """Decisions that are learnt from together, those of an episode in the order of play; discarded ones left out."""
 
     examples: Sequence[Example]
@@ -111,7 +111,7 @@ class Played:
     """At which turn of its episode each was, where turns are compared."""
 
 
-class Fixed(NamedTuple):
+class OldOutputs(NamedTuple):
     """What was said of each token, [N] each, under the weights that played."""
 
     policy_logprobs: Floats
@@ -120,14 +120,14 @@ class Fixed(NamedTuple):
 
 
 @dataclass
-class Proximal:
+class PPOLearner:
     """A learner with a value head, and what it carries from batch to batch."""
 
     learner: Learner
     settings: PPOSettings
-    learnt: int = 0
+    num_updates: int = 0
     """How often it has learnt."""
-    last: Mapping[str, float] = field(default_factory=dict, init=False)
+    last_metrics: Mapping[str, float] = field(default_factory=dict, init=False)
     """What the last batch was like before it was learnt from, and whether what it taught was undone."""
 
     def __post_init__(self) -> None:
@@ -136,12 +136,12 @@ class Proximal:
         self.controller = KLController(self.settings.adaptive_kl)
         self.scaling = ScoreScaling()
 
-    def learn(self, played: Played, key: Key) -> Iterator[Report]:
+    def learn(self, played: PPOBatch, key: Key) -> Iterator[Report]:
         """Every step in turn; a state is whole before the first and after the last."""
         if not played.examples:
             raise BadParameter("A batch without decisions teaches nothing: leave it out.")
-        self.learner.loss = self.settings.loss(self.learnt)
-        said = fixed(self.learner, played.examples)
+        self.learner.loss = self.settings.loss(self.num_updates)
+        said = old_outputs(self.learner, played.examples)
         estimate = self.settings.advantage_estimator()(self._decisions(played, said))
         examples = with_advantages(played.examples, said, estimate)
         before = self.learner.optimizer.snapshot() if self.settings.max_update_kl else None
@@ -149,20 +149,20 @@ class Proximal:
             yield self.learner.update([examples[place] for place in places])
         self._note(played, said)
         if before is not None:
-            self.last = {**self.last, "undone": float(self._undone(before, played.examples, said))}
+            self.last_metrics = {**self.last_metrics, "undone": float(self._undone(before, played.examples, said))}
 
-    def _undone(self, before: Snapshot, examples: Sequence[Example], said: Fixed) -> bool:
+    def _undone(self, before: Snapshot, examples: Sequence[Example], said: OldOutputs) -> bool:
         """Undo what was learnt if it went too far."""
-        now = _figures(self.learner.fixed(examples).logprobs)
+        now = _figures(self.learner.outputs(examples).logprobs)
         moved = float((said.policy_logprobs - now).mean())
         if moved <= self.settings.max_update_kl:
             return False
         self.learner.optimizer.undo(before)
         return True
 
-    def _decisions(self, played: Played, said: Fixed) -> Decisions:
+    def _decisions(self, played: PPOBatch, said: OldOutputs) -> Decisions:
         """A row for each token; a decision's score stands at its last."""
-        sizes = [len(example.taught) for example in played.examples]
+        sizes = [len(example.loss_positions) for example in played.examples]
         penalty = self.controller.penalty(said.policy_logprobs, said.reference_logprobs)
         terms = {"score": np.zeros(sum(sizes)), "kl": penalty}
         terms["score"][np.cumsum(sizes) - 1] = self._scaled(np.asarray(played.scores, dtype=np.float64))
@@ -173,37 +173,37 @@ class Proximal:
     def _scaled(self, scores: Floats) -> Floats:
         return self.scaling.scaled(scores) if self.settings.scale_scores else scores
 
-    def _note(self, played: Played, said: Fixed) -> None:
+    def _note(self, played: PPOBatch, said: OldOutputs) -> None:
         count = len(played.examples)
         kl = float((said.policy_logprobs - said.reference_logprobs).sum()) / count
-        self.last = {"kl": kl, "kl_coef": self.controller.coefficient, "score": float(np.mean(played.scores))}
+        self.last_metrics = {"kl": kl, "kl_coef": self.controller.coefficient, "score": float(np.mean(played.scores))}
         self.controller.update(kl, count)
-        self.learnt += 1
+        self.num_updates += 1
 
     def state(self) -> dict[str, Any]:
         """What a later batch depends on, beside the weights and the optimizer."""
-        return {"learnt": self.learnt, "scores": self.scaling.state(), "kl": self.controller.state()}
+        return {"learnt": self.num_updates, "scores": self.scaling.state(), "kl": self.controller.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state."""
-        self.learnt = state["learnt"]
+        self.num_updates = state["learnt"]
         self.scaling.restore(state["scores"])
         self.controller.restore(state["kl"])
 
 
-def fixed(learner: Learner, examples: Sequence[Example]) -> Fixed:
+def old_outputs(learner: Learner, examples: Sequence[Example]) -> OldOutputs:
     """One pass of the policy and one of its reference over these examples."""
-    policy, reference = learner.fixed(examples), learner.fixed(examples, learner.reference)
-    return Fixed(_figures(policy.logprobs), _figures(reference.logprobs), _figures(policy.values))
+    policy, reference = learner.outputs(examples), learner.outputs(examples, learner.reference)
+    return OldOutputs(_figures(policy.logprobs), _figures(reference.logprobs), _figures(policy.values))
 
 
-def with_advantages(examples: Sequence[Example], said: Fixed, estimate: AdvantageEstimate) -> list[Example]:
+def with_advantages(examples: Sequence[Example], said: OldOutputs, estimate: AdvantageEstimate) -> list[Example]:
     """The examples with the columns that the loss reads."""
     if estimate.returns is None:
         raise BadParameter("This advantage estimator has no returns for a value head to learn: take gae.")
-    columns = {OLD: said.policy_logprobs, "old_value": said.values}
+    columns = {OLD_LOGPROBS: said.policy_logprobs, "old_value": said.values}
     columns |= {"advantage": estimate.advantage, "return": estimate.returns}
-    ends = np.cumsum([len(example.taught) for example in examples])[:-1]
+    ends = np.cumsum([len(example.loss_positions) for example in examples])[:-1]
     rows = zip(*(np.split(column, ends) for column in columns.values()), strict=True)
     return [
         example.with_columns(**{name: tuple(part.tolist()) for name, part in zip(columns, row, strict=True)})

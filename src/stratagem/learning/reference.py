@@ -15,7 +15,7 @@ REFERENCE = "reference"
 """What the adapter is called; a checkpoint keeps it beside the policy's."""
 
 
-class Average:
+class EMAReference:
     """An adapter that begins as a copy of another and is moved towards it: `a <- d a + (1 - d) source`.
 
     The average is taken of the two factors of each layer, as is usual, and not of their product.
@@ -32,11 +32,11 @@ class Average:
         self.name = name
         copied(lm, source, name)
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Be a copy again."""
         averaged(self.lm, self.name, self.source, 0.0)
 
-    def move(self, taken: int) -> float | None:
+    def update(self, taken: int) -> float | None:
         """Move it, if after so many steps it is its turn; how far the weight went that went farthest."""
         if taken % self.update_every:
             return None
@@ -61,12 +61,12 @@ class ReferenceSettings(FiniteSettings):
     update_every: int = Field(default=1, ge=1)
     """Interval between two updates; the average's, in optimizer steps."""
 
-    def make(self, lm: LanguageModel, policy: str) -> Average | None:
+    def make(self, lm: LanguageModel, policy: str) -> EMAReference | None:
         """What a learner takes as its `reference`; on resuming, restore the weights afterwards."""
         return (
             None
             if self.type == "base"
-            else Average(
+            else EMAReference(
                 lm, policy, ema_decay=self.ema_decay, update_every=self.update_every, name=f"{policy}-{REFERENCE}"
             )
         )

@@ -77,7 +77,7 @@ def joined(parts: Sequence[Collected]) -> Collected:
 def _with_terms(example: Example, terms: Iterable[str]) -> Example:
     """The example with nothing for the terms that it does not know."""
     missing = sorted(name for name in terms if TERM + name not in example.columns)
-    return example.with_columns(**{TERM + name: (0.0,) * len(example.taught) for name in missing})
+    return example.with_columns(**{TERM + name: (0.0,) * len(example.loss_positions) for name in missing})
 
 
 def training_data(collected: Collected) -> TrainingData:

@@ -16,13 +16,13 @@ from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
-from stratagem.learning.gradient_signal import measured
+from stratagem.learning.gradient_signal import measure_signals
 from stratagem.learning.learner import Learner, Report
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.monitor import TrainingMonitor
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
-from stratagem.learning.reference import Average
+from stratagem.learning.reference import EMAReference
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.run_models import Speaks
 from stratagem.players.model_player import ModelPlayer
@@ -110,7 +110,7 @@ class TrainablePolicy:
         num_steps: int,
         *,
         key: Key,
-        reference: str | Average | None = None,
+        reference: str | EMAReference | None = None,
         value_head: torch.nn.Module | None = None,
     ) -> None:
         """Set the loss, a new optimizer for so many steps, and the reference; `key` draws what dropout drops.
@@ -131,7 +131,7 @@ class TrainablePolicy:
     @property
     def num_updates(self) -> int:
         """Batches that it was updated on."""
-        return self.learner.optimizer.taken // self.optimizer_steps
+        return self.learner.optimizer.steps_taken // self.optimizer_steps
 
     def update(self, data: TrainingData) -> Metrics:
         """Take the optimizer steps of a batch under the monitor."""
@@ -150,7 +150,7 @@ class TrainablePolicy:
         if self.optimizer_steps == 1:
             reports = [self.learner.step(examples)]
         else:
-            prepared = self.learner.prepared(examples)
+            prepared = self.learner.with_old_logprobs(examples)
             parts = [prepared[number :: self.optimizer_steps] for number in range(self.optimizer_steps)]
             reports = [self.learner.update(part) if part else self._empty_step() for part in parts]
         self.publish()
@@ -173,7 +173,7 @@ class TrainablePolicy:
         """The gradient signal-to-noise ratio of each reward term, when it is due."""
         if not self.signal_every or self.num_updates % self.signal_every:
             return {}
-        found = measured(self.learner, data.examples)
+        found = measure_signals(self.learner, data.examples)
         self.monitor.signal_to_noise.add({name: signal for name, signal in found.items() if name not in data.inactive})
         metrics: Metrics = {}
         for name, signal in found.items():
@@ -184,14 +184,14 @@ class TrainablePolicy:
 
     def publish(self) -> None:
         """Let the engine play by the weights as they are now."""
-        self.engine.publish(self.adapter or "", self.learner.optimizer.taken)
+        self.engine.publish(self.adapter or "", self.learner.optimizer.steps_taken)
 
     def reset(self, weights: Iterable[torch.Tensor]) -> None:
         """Go back to these weights of its adapter, as if it had never been updated."""
-        self.learner.optimizer.begin_anew(weights)
-        if self.learner.average is not None:
-            self.learner.average.begin_anew()
-        self.monitor.reset(self.learner.optimizer.taken)
+        self.learner.optimizer.reset(weights)
+        if self.learner.ema_reference is not None:
+            self.learner.ema_reference.reset()
+        self.monitor.reset(self.learner.optimizer.steps_taken)
         self.publish()
 
     def findings(self) -> dict[str, Any]:
@@ -215,7 +215,7 @@ class TrainablePolicy:
     @property
     def adapters(self) -> list[str]:
         """Its own adapter, and that of a reference that is an average of it."""
-        average = self.learner.average
+        average = self.learner.ema_reference
         return [self.name] if average is None else [self.name, average.name]
 
     @property

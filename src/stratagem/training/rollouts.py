@@ -104,7 +104,7 @@ def examples_of(rows: Sequence[Taken], estimate: AdvantageEstimate) -> list[Exam
     for number, row in enumerate(rows):
         advantage = float(estimate.advantage[number])
         if row.call is not None and row.decision.keep:
-            shares = {f"{TERM}{name}": float(column[number]) for name, column in estimate.centred.items()}
+            shares = {f"{TERM}{name}": float(column[number]) for name, column in estimate.centred_terms.items()}
             example = of_call(row.call, advantage=advantage, **shares)
             found.append(replace(example, row={HALF: float(halves[row.episode])}))
     return found

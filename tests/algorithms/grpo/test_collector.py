@@ -244,7 +244,7 @@ def test_the_tokens_of_an_order_have_the_credit_of_that_order():
         (call,), start = row.calls, len(row.calls[0].prompt.tokens)
         places = piece_of_each_token(call, row.action, vocabulary)
         given = {}
-        for place, credit in zip(example.taught, example.columns["advantage"], strict=True):
+        for place, credit in zip(example.loss_positions, example.columns["advantage"], strict=True):
             given.setdefault(places[place - start], set()).add(credit)
         assert all(len(some) == 1 for piece, some in given.items() if piece is not None)
         differ += len(set().union(*given.values())) > 1

@@ -69,7 +69,7 @@ def samples(count, said_by_a_model=True):
     kinds = np.arange(size) % 2 == 0
     return Samples(
         examples=[
-            Example(tokens=(1, place % 2, 5, 6), taught=(2, 3), columns=drawn_with if said_by_a_model else {})
+            Example(tokens=(1, place % 2, 5, 6), loss_positions=(2, 3), columns=drawn_with if said_by_a_model else {})
             for place in range(size)
         ],
         weight=np.array(count, float) / np.mean(count),

@@ -128,7 +128,7 @@ def test_every_attempt_of_a_player_that_does_not_talk_is_put_in_words(tmp_path):
     write_shard(tmp_path / "record", 0, episodes)
     steps, engine = estimated(tmp_path / "record"), TransformersEngine(load("tiny"))
     told = samples_of(steps, engine, Wording(make_style("plain"), "direct"), SampleSettings(), np.random.default_rng(0))
-    said = {engine.vocabulary.decode(list(one.tokens[one.taught[0] :])) for one in told.examples}
+    said = {engine.vocabulary.decode(list(one.tokens[one.loss_positions[0] :])) for one in told.examples}
     assert any("pass" in text for text in said)
     assert any(first.action in text for text in said)
 

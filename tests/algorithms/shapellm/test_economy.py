@@ -51,5 +51,5 @@ def test_the_bonus_is_for_the_entropy_of_the_legal_labels(tmp_path):
     for tokens in _legal(seat.policy.player.speaker, found):
         assert sorted(vocabulary.decode([token]).strip() for token in tokens) == ["C", "D"]
     seat.update(Play([episodes], 0, Key(0)))
-    assert seat.proximal.learnt == 1
+    assert seat.proximal.num_updates == 1
     assert seat.policy.learner.loss.entropy_coef == 0.1

@@ -74,7 +74,10 @@ def test_a_round_is_worth_what_comes_from_it_on():
 def test_myopia_lets_defection_win_every_round_and_the_horizon_to_go_does_not():
     """Two rounds of the dilemma against TitForTat: C C earns 3 3, D D earns 5 1."""
     play = {"episode": [0, 0, 1, 1], "group": [0] * 4, "round": [0, 1, 0, 1], "terms": {"payoff": [3.0, 3.0, 5.0, 1.0]}}
-    first = [made(f"per_round(return_to_go={to_go})")(Decisions(**play)).advantage[0] for to_go in (False, True)]
+    first = [
+        made(f"per_round(return_to_go={returns_to_go})")(Decisions(**play)).advantage[0]
+        for returns_to_go in (False, True)
+    ]
     assert first[0] < 0.0 == first[1]
 
 
@@ -116,14 +119,14 @@ def test_a_penalty_that_is_the_same_for_all_contributes_nothing_to_the_bit(name,
     charged = replace(estimator, weights={"payoff": 1.0, "shared": -2.4})
     both = charged(Decisions(**columns, terms={"payoff": payoff, "shared": np.full(21, shared)}))
     assert both.advantage.tobytes() == plain.advantage.tobytes()
-    assert both.shares["shared"].tobytes() == np.zeros(21).tobytes()
-    assert both.shares["payoff"].tobytes() == plain.shares["payoff"].tobytes()
+    assert both.term_advantages["shared"].tobytes() == np.zeros(21).tobytes()
+    assert both.term_advantages["payoff"].tobytes() == plain.term_advantages["payoff"].tobytes()
 
 
 def test_a_penalty_of_each_rollout_contributes_its_share():
     decisions = rollouts(payoff=PAYOFF, exploit=[0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 5.0, 0.0])
     estimate = ESTIMATORS["per_round"](normalize_std=False, weights={"payoff": 1.0, "exploit": -2.0})(decisions)
-    assert estimate.shares["exploit"].tolist() == approx(2.0, 0.0, -4.0, 0.0, 2.0, 0.0, 0.0, 0.0)
+    assert estimate.term_advantages["exploit"].tolist() == approx(2.0, 0.0, -4.0, 0.0, 2.0, 0.0, 0.0, 0.0)
     assert estimate.advantage.tolist() == approx(-1.0, -2.0, -1.0, 2.0, 2.0, 0.0, 0.0, 0.0)
 
 

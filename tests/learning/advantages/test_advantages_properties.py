@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stratagem.learning.advantages.base import Decisions, coded
 from stratagem.learning.advantages.catalogue import ESTIMATORS
 from stratagem.learning.advantages.gae import GAE
-from stratagem.learning.advantages.segments import cells, centred, from_the_end, steps_left, to_go
+from stratagem.learning.advantages.segments import backwards, cells, remaining_steps, returns_to_go, subtract_group_mean
 
 FIGURES = st.floats(-50, 50, width=32)
 
@@ -56,7 +56,7 @@ def test_credit_is_finite_and_nothing_for_what_is_not_kept(name, given):
     assert estimate.advantage.shape == (len(given),)
     assert np.isfinite(estimate.advantage).all()
     assert (estimate.advantage[~given.keep] == 0.0).all()
-    assert all(np.isfinite(share).all() for share in estimate.shares.values())
+    assert all(np.isfinite(share).all() for share in estimate.term_advantages.values())
     assert (estimate.counts["rows"], estimate.counts["discarded"]) == (len(given), (~given.keep).sum())
 
 
@@ -92,7 +92,7 @@ def test_the_order_between_episodes_and_the_codes_do_not_matter(name, given, see
 @given(decisions())
 def test_shares_add_up_to_the_advantage(name, given):
     estimate = ESTIMATORS[name]()(given)
-    assert np.allclose(sum(estimate.shares.values()), estimate.advantage, atol=1e-9)
+    assert np.allclose(sum(estimate.term_advantages.values()), estimate.advantage, atol=1e-9)
 
 
 @some
@@ -111,9 +111,9 @@ def test_the_advantages_of_a_group_cancel(given):
 def test_centring_takes_a_constant_to_exactly_nothing_and_any_group_to_about_nothing(groups, constant, seed):
     groups = cells(np.array(groups, dtype=np.int64))
     alike = np.full(len(groups.of), constant, dtype=np.float64) / 3
-    assert (centred(alike, groups) == 0.0).all()
+    assert (subtract_group_mean(alike, groups) == 0.0).all()
     values = np.random.default_rng(seed).normal(size=len(alike))
-    assert np.allclose(groups.total(centred(values, groups)), 0.0, atol=1e-9)
+    assert np.allclose(groups.total(subtract_group_mean(values, groups)), 0.0, atol=1e-9)
 
 
 @some
@@ -137,17 +137,17 @@ def test_gae_is_the_sum_of_discounted_surprises(given, gamma, lam):
 def test_with_rewards_alone_trusted_the_return_is_what_comes(given):
     given = given.only(given.keep)
     estimate = GAE(discount=1.0, gae_lambda=1.0)(given)
-    assert np.allclose(estimate.returns, to_go(given.reward(None), cells(given.episode)), atol=1e-4)
+    assert np.allclose(estimate.returns, returns_to_go(given.reward(None), cells(given.episode)), atol=1e-4)
 
 
 @some
 @given(decisions())
 def test_going_backwards_meets_every_row_once_and_later_ones_first(given):
     episodes = cells(given.episode)
-    steps = list(from_the_end(episodes))
+    steps = list(backwards(episodes))
     assert sorted(row for rows in steps for row in rows) == list(range(len(given)))
     assert all(len(set(episodes.of[rows])) == len(rows) for rows in steps)
-    left = steps_left(episodes)
+    left = remaining_steps(episodes)
     for row in range(len(given)):
         assert left[row] == (given.episode[row + 1 :] == given.episode[row]).sum()
 
@@ -204,7 +204,7 @@ def test_before_the_division_a_term_knows_nothing_of_the_others(name, given):
     """Through the spread that all are divided by, a term's share depends on the others; what is centred does not."""
     louder = replace(given, terms={**given.terms, "payoff": 3.0 * given.terms["payoff"] + given.terms["exploit"]})
     first, second = (ESTIMATORS[name]()(one) for one in (given, louder))
-    assert np.array_equal(first.centred["exploit"], second.centred["exploit"])
-    assert (first.centred["exploit"][~given.keep] == 0.0).all()
-    for term, share in first.shares.items():
-        assert (np.sign(share) == np.sign(first.centred[term])).all()
+    assert np.array_equal(first.centred_terms["exploit"], second.centred_terms["exploit"])
+    assert (first.centred_terms["exploit"][~given.keep] == 0.0).all()
+    for term, share in first.term_advantages.items():
+        assert (np.sign(share) == np.sign(first.centred_terms[term])).all()

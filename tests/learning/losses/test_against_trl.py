@@ -75,7 +75,7 @@ def agree(trainer, batch, ours):
 
 def apply(loss, outputs, columns):
     with torch.no_grad():
-        totals = loss.prepare(columns, outputs if loss.fixed else None)
+        totals = loss.prepare(columns, outputs if loss.needs_outputs else None)
     return loss(outputs, columns, totals).loss
 
 
@@ -133,7 +133,7 @@ def test_mismatched_replies_are_those_of_the_kto_trainer(made):
     examples = [of_demonstration(tuple(row["prompt_ids"]), tuple(row["completion_ids"]), kl=0.0) for row in data]
     for found, row in zip(mismatched(examples), data, strict=True):
         assert list(found.tokens) == [*row["prompt_ids"], *row["KL_completion_ids"]]
-        assert [found.tokens[place] for place in found.taught] == row["KL_completion_ids"]
+        assert [found.tokens[place] for place in found.loss_positions] == row["KL_completion_ids"]
         assert found.row["kl"] == 1.0
 
 
@@ -170,7 +170,7 @@ def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
 def grpo(made):
     args = {"per_device_train_batch_size": 4, "num_generations": 2, "max_completion_length": 6, "temperature": 0.8}
     trainer = made(
-        trl.GRPOAlgorithm,
+        trl.GRPOTrainer,
         trl.GRPOConfig,
         {"prompt": PROMPTS},
         reward_funcs=lambda completions, **_: [0.0] * len(completions),

@@ -32,7 +32,7 @@ every_loss = pytest.mark.parametrize("loss", ALL.values(), ids=ALL)
 
 
 def prepared(loss, outputs, columns):
-    return loss.prepare(columns, outputs if loss.fixed else None)
+    return loss.prepare(columns, outputs if loss.needs_outputs else None)
 
 
 def whole(loss, outputs, columns):

@@ -124,7 +124,7 @@ def test_a_sum_adds_its_parts_and_keeps_their_figures_apart():
     alone = [loss(outputs, columns, loss.prepare(columns, outputs)).loss.item() for loss in (bc, kto)]
     assert output.loss.item() == pytest.approx(0.5 * alone[0] + 2.0 * alone[1])
     assert {name.split("/")[0] for name in output.metrics} == {"bc", "kto"}
-    assert (joint.fixed, joint.aside, joint.paired) == (True, "kl", False)
+    assert (joint.needs_outputs, joint.prepare_only_row, joint.paired) == (True, "kl", False)
 
 
 def test_what_is_set_aside_needs_to_be_in_no_piece():

@@ -50,7 +50,7 @@ def test_kto_is_its_formula(aside):
 
 
 def test_kto_pairs_each_prompt_with_the_reply_before():
-    replies = [Example(tokens=(1, number, 50 + number), taught=(2,)) for number in range(3)]
+    replies = [Example(tokens=(1, number, 50 + number), loss_positions=(2,)) for number in range(3)]
     assert [one.tokens for one in mismatched(replies)] == [(1, 0, 52), (1, 1, 50), (1, 2, 51)]
 
 

@@ -150,7 +150,7 @@ class GRPO:
         examples = self._examples(pieces, estimate)
         whole = [*(group.parent for group in groups), *episodes]
         counts = {**estimate.counts, **self._cuts(estimate), **self._seats(groups)}
-        return Collected(examples, self._figures(pieces), whole, counts, frozenset(estimate.centred))
+        return Collected(examples, self._figures(pieces), whole, counts, frozenset(estimate.centred_terms))
 
     def state(self) -> dict[str, Any]:
         """What the estimator of the advantage carries over."""
@@ -225,9 +225,9 @@ class GRPO:
         places = piece_of_each_token(call, decision.action, vocabulary)
         example = of_call(call)
         start = len(call.prompt.tokens)
-        taught = [places[place - start] for place in example.taught]
+        taught = [places[place - start] for place in example.loss_positions]
         columns = {"advantage": self._clipped(estimate.advantage[rows])}
-        columns |= {f"{TERM}{name}": values[rows] for name, values in estimate.centred.items()}
+        columns |= {f"{TERM}{name}": values[rows] for name, values in estimate.centred_terms.items()}
         half = float(own[0].episode % self.settings.group_size % 2)
         spread = {name: _by_token(values, taught) for name, values in columns.items()}
         return replace(example.with_columns(**spread), row={HALF: half})

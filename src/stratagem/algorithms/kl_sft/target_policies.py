@@ -103,7 +103,7 @@ class Asked(NamedTuple):
         prompt, (first, second) = self.engine.begin(one.messages).tokens, self.labels(one)
         target = {token: part for token, part in ((first, share), (second, 1.0 - share)) if part > 0.0}
         column = {"target_entropy": (target_entropy(target),)}
-        return Example(tokens=(*prompt, first), taught=(len(prompt),), targets=(target,), columns=column)
+        return Example(tokens=(*prompt, first), loss_positions=(len(prompt),), targets=(target,), columns=column)
 
     def stated(self, prompts: Sequence[Told], adapter: str = "") -> list[tuple[float, float]]:
         """The log-probabilities of both labels, among all tokens, after each prompt."""

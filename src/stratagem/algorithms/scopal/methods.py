@@ -65,9 +65,9 @@ def _alone(samples: Samples) -> list[Ints]:
 def cloned(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
     """Examples of which each token has a weight; the sum is over the batch's tokens."""
     examples = [samples.examples[place] for place in places]
-    tokens = float(sum(len(example.taught) for example in examples))
+    tokens = float(sum(len(example.loss_positions) for example in examples))
     return [
-        replace(example, columns={"weight": (float(each),) * len(example.taught)}, row={"divisor": tokens})
+        replace(example, columns={"weight": (float(each),) * len(example.loss_positions)}, row={"divisor": tokens})
         for example, each in zip(examples, weight, strict=True)
     ]
 
@@ -149,10 +149,10 @@ class Preferring(Method[KTOStageSettings]):
 def _joint(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
     """The labelled examples, of which the desirable ones are cloned, too."""
     examples = labelled(samples, places, weight)
-    cloned_tokens = sum(_cloned_weight(example) * len(example.taught) for example in examples)
+    cloned_tokens = sum(_cloned_weight(example) * len(example.loss_positions) for example in examples)
     return [
         replace(
-            example.with_columns(weight=(_cloned_weight(example),) * len(example.taught)),
+            example.with_columns(weight=(_cloned_weight(example),) * len(example.loss_positions)),
             row={**example.row, "divisor": cloned_tokens or 1.0},
         )
         for example in examples
@@ -248,12 +248,12 @@ class Comparing(Method[GRPOStageSettings]):
 
 
 def _compared(examples: Sequence[Example], advantages: Floats, weights: Floats) -> Batch:
-    size = float(sum(len(example.taught) for example in examples))
+    size = float(sum(len(example.loss_positions) for example in examples))
     return [
         replace(
             example.with_columns(
-                advantage=(float(advantage),) * len(example.taught),
-                weight=(float(weight),) * len(example.taught),
+                advantage=(float(advantage),) * len(example.loss_positions),
+                weight=(float(weight),) * len(example.loss_positions),
                 old_logprobs=example.columns["sampler_logprobs"],
             ),
             row={"divisor": size},

@@ -79,12 +79,14 @@ def samples_of(
     chosen = weight > 0.0
     rows = rows.take(np.flatnonzero(chosen))
     examples = list(_examples(rows.to_pylist(), steps.folders, engine, wording))
-    free = np.array([bool(example.taught) for example in examples])  # where there was no choice nothing is learnt
+    free = np.array(
+        [bool(example.loss_positions) for example in examples]
+    )  # where there was no choice nothing is learnt
     if not free.any():
         raise BadRecord("In no situation of these games was there a choice, so there is nothing to learn.")
     rows, given = rows.filter(pa.array(free)), weight[chosen][free]
-    examples = [example for example in examples if example.taught]
-    asked = [example.tokens[: example.taught[0]] for example in examples]
+    examples = [example for example in examples if example.loss_positions]
+    asked = [example.tokens[: example.loss_positions[0]] for example in examples]
     numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(asked))}
     columns = {name: rows[name].to_numpy().astype(np.float64) for name in ("count", "reward", "spag", "won")}
     return Samples(

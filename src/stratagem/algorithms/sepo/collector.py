@@ -191,7 +191,7 @@ class SEPO:
         costed = replace(
             estimate,
             advantage=estimate.advantage * cost,
-            centred={name: values * cost for name, values in estimate.centred.items()},
+            centred_terms={name: values * cost for name, values in estimate.centred_terms.items()},
         )
         return examples_of(rows, costed)
 

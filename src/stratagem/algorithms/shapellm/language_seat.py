@@ -16,7 +16,7 @@ from stratagem.learning.advantages.base import coded
 from stratagem.learning.example import Example, of_call
 from stratagem.learning.learner import Report
 from stratagem.learning.packing import read
-from stratagem.learning.proximal import Played, Proximal
+from stratagem.learning.proximal import PPOBatch, PPOLearner
 from stratagem.learning.value_head import ValueHead
 from stratagem.models.run_models import Speaks as ModelSpeaks
 from stratagem.play.forks import steps
@@ -43,7 +43,7 @@ class LanguageSeat(Seat):
         )
         head = ValueHead(base.lm, settings.value_scale)
         self.policy.assign(settings.ppo.loss(0), settings.optimizer, 1, key=key.at("dropout"), value_head=head)
-        self.proximal = Proximal(self.policy.learner, settings.ppo)
+        self.proximal = PPOLearner(self.policy.learner, settings.ppo)
         super().__init__(self.policy.player, settings.memory, every)
 
     def update(self, data: Play) -> Metrics:
@@ -52,18 +52,18 @@ class LanguageSeat(Seat):
         found = [(one, of_call(one.decision.calls[0])) for one in told]
         if not found:
             return {}
-        played = Played(
+        played = PPOBatch(
             examples=self._examples(found),
             episodes=[lesson.episode for lesson, _ in found],
             scores=[lesson.reward for lesson, _ in found],
             turns=coded(lesson.turn for lesson, _ in found)[0].tolist(),
         )
         optimizer = self.policy.learner.optimizer
-        optimizer.learning_rate_scale = self.settings.learning_rate_scale.at(self.proximal.learnt)
+        optimizer.learning_rate_scale = self.settings.learning_rate_scale.at(self.proximal.num_updates)
         reports = list(self.proximal.learn(played, data.key))
         self.policy.publish()
         metrics = step_metrics(reports) | self._metrics(played.examples, reports)
-        frozen = not optimizer.learning_rate_scale or self.proximal.last.get("undone")
+        frozen = not optimizer.learning_rate_scale or self.proximal.last_metrics.get("undone")
         if not frozen:  # a frozen policy stands still on purpose
             found_by = self.policy.monitor.check_steps(self.policy.learner, reports)
             metrics |= {f"checks/{check}": 1.0 for check in found_by}
@@ -71,14 +71,14 @@ class LanguageSeat(Seat):
 
     def _examples(self, found: Sequence[tuple[Lesson, Example]]) -> list[Example]:
         """What the replies teach; where anything may be said, entropy is that of the legal actions."""
-        if self.settings.mode != "single" or not self.settings.ppo.entropy_coef.at(self.proximal.learnt):
+        if self.settings.mode != "single" or not self.settings.ppo.entropy_coef.at(self.proximal.num_updates):
             return [example for _, example in found]
         sets = _legal(self.policy.player.speaker, [lesson for lesson, _ in found])
         return [replace(example, entropy_over=(some,)) for (_, example), some in zip(found, sets, strict=True)]
 
     def _metrics(self, examples: Sequence[Example], reports: Sequence[Report]) -> Metrics:
         """Metrics of the whole update, beside those of its steps."""
-        last = self.proximal.last
+        last = self.proximal.last_metrics
         metrics = {name: last[name] for name in ("kl", "kl_coef", "score", "undone") if name in last}
         asked = sum(len(read(example)) for example in examples)
         counted = {"num_examples": len(examples), "num_asked": asked, "num_read": sum(one.num_read for one in reports)}

@@ -102,7 +102,7 @@ class Decisions:
             raise BadParameter(f"This advantage estimator needs the column `{name}`, which these decisions lack.")
         return column
 
-    def weighed(self, weights: Mapping[str, float] | None) -> dict[str, Floats]:
+    def weighted_terms(self, weights: Mapping[str, float] | None) -> dict[str, Floats]:
         """The terms that have a weight, times it; without weights all of them."""
         weights = dict.fromkeys(self.terms, 1.0) if weights is None else weights
         for name in weights:
@@ -112,11 +112,11 @@ class Decisions:
 
     def weighted(self, weights: Mapping[str, float]) -> Decisions:
         """The same with the terms that have a weight, each times it."""
-        return replace(self, terms=self.weighed(weights))
+        return replace(self, terms=self.weighted_terms(weights))
 
     def reward(self, weights: Mapping[str, float] | None) -> Floats:
         """The terms added up."""
-        return sum(self.weighed(weights).values(), start=np.zeros(len(self)))
+        return sum(self.weighted_terms(weights).values(), start=np.zeros(len(self)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,9 +126,9 @@ class AdvantageEstimate:
     advantage: Floats
     returns: Floats | None = None
     """Target of a value head, or the value before the threshold is subtracted."""
-    shares: Mapping[str, Floats] = field(default_factory=dict)
+    term_advantages: Mapping[str, Floats] = field(default_factory=dict)
     """Part of the advantage that each reward term contributes, where the estimator is linear in the terms."""
-    centred: Mapping[str, Floats] = field(default_factory=dict)
+    centred_terms: Mapping[str, Floats] = field(default_factory=dict)
     """The same before the division by the standard deviation, which depends on all terms; the gradient signal of a
     term is measured on these."""
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -161,8 +161,8 @@ class AdvantageEstimator(ABC):
             estimate,
             advantage=_spread(estimate.advantage, keep),
             returns=None if estimate.returns is None else _spread(estimate.returns, keep),
-            shares={name: _spread(share, keep) for name, share in estimate.shares.items()},
-            centred={name: _spread(values, keep) for name, values in estimate.centred.items()},
+            term_advantages={name: _spread(share, keep) for name, share in estimate.term_advantages.items()},
+            centred_terms={name: _spread(values, keep) for name, values in estimate.centred_terms.items()},
             counts={**estimate.counts, "rows": len(decisions), "discarded": int((~keep).sum())},
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
-from stratagem.learning.advantages.step_win_rate import PAIRS, judged, pairs_of
+from stratagem.learning.advantages.step_win_rate import PAIRS, pair_advantages, pairs_of
 from stratagem.options import within
 
 
@@ -38,4 +38,6 @@ class Beta(AdvantageEstimator):
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         pairs = pairs_of(decisions)
         seen = pairs.sizes + self.prior_wins + self.prior_losses
-        return judged((pairs.total(decisions.figures("outcome")) + self.prior_wins) / seen, pairs, self.threshold)
+        return pair_advantages(
+            (pairs.total(decisions.figures("outcome")) + self.prior_wins) / seen, pairs, self.threshold
+        )

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
-from stratagem.learning.advantages.segments import cells, steps_left
-from stratagem.learning.advantages.step_win_rate import PAIRS, judged, pairs_of
+from stratagem.learning.advantages.segments import cells, remaining_steps
+from stratagem.learning.advantages.step_win_rate import PAIRS, pair_advantages, pairs_of
 from stratagem.options import within
 
 
@@ -54,5 +54,5 @@ class Discounted(AdvantageEstimator):
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         pairs, outcome = pairs_of(decisions), decisions.figures("outcome")
         reward = np.interp(outcome, (0.0, 0.5, 1.0), (self.loss_reward, self.tie_reward, self.win_reward))
-        value = self.discount ** steps_left(cells(decisions.episode)) * reward
-        return judged(pairs.total(value) / pairs.sizes, pairs, self.threshold)
+        value = self.discount ** remaining_steps(cells(decisions.episode)) * reward
+        return pair_advantages(pairs.total(value) / pairs.sizes, pairs, self.threshold)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
-from stratagem.learning.advantages.segments import cells, from_the_end
+from stratagem.learning.advantages.segments import backwards, cells
 from stratagem.options import within
 
 
@@ -49,7 +49,7 @@ class GAE(AdvantageEstimator):
         episodes = cells(decisions.episode)
         advantage = np.zeros(len(decisions))
         next_value, next_advantage = np.zeros(len(episodes.first)), np.zeros(len(episodes.first))
-        for rows in from_the_end(episodes):
+        for rows in backwards(episodes):
             episode = episodes.of[rows]
             surprise = reward[rows] + self.discount * next_value[episode] - value[rows]
             advantage[rows] = surprise + self.discount * self.gae_lambda * next_advantage[episode]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
-from stratagem.learning.advantages.grouped import against_the_group, broadcast
+from stratagem.learning.advantages.grouped import broadcast, group_relative
 from stratagem.learning.advantages.segments import cells
 from stratagem.options import within
 
@@ -47,8 +47,8 @@ class GroupMean(AdvantageEstimator):
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         episodes = cells(decisions.episode)
-        terms = {name: episodes.total(values) for name, values in decisions.weighed(self.weights).items()}
+        terms = {name: episodes.total(values) for name, values in decisions.weighted_terms(self.weights).items()}
         groups = cells(decisions.codes("group")[episodes.first])
         epsilon = self.std_epsilon if self.normalize_std else None
-        estimate = against_the_group(terms, groups, std_epsilon=epsilon, leave_one_out=self.leave_one_out)
+        estimate = group_relative(terms, groups, std_epsilon=epsilon, leave_one_out=self.leave_one_out)
         return broadcast(estimate, episodes.of)

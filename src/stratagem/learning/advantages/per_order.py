@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, get_args
 from stratagem.errors import UnknownName
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
 from stratagem.learning.advantages.group_mean import GroupMean
-from stratagem.learning.advantages.segments import cells, centred
+from stratagem.learning.advantages.segments import cells, subtract_group_mean
 from stratagem.options import within
 
 Combine = Literal["add", "multiply"]
@@ -54,13 +54,20 @@ class PerOrder(AdvantageEstimator):
         estimate, weight = self.of(decisions, state), decisions.figures("weight")
         turned = (weight < 0) & (estimate.advantage < 0)
         if self.combine == "multiply":
-            shares = {name: share * weight for name, share in estimate.shares.items()}
+            shares = {name: share * weight for name, share in estimate.term_advantages.items()}
             counts = {**estimate.counts, "turned": int(turned.sum())}
-            before = {name: values * weight for name, values in estimate.centred.items()}
+            before = {name: values * weight for name, values in estimate.centred_terms.items()}
             return replace(
-                estimate, advantage=estimate.advantage * weight, shares=shares, centred=before, counts=counts
+                estimate,
+                advantage=estimate.advantage * weight,
+                term_advantages=shares,
+                centred_terms=before,
+                counts=counts,
             )
-        own = self.weight_coef * centred(weight, cells(decisions.codes("group")))
+        own = self.weight_coef * subtract_group_mean(weight, cells(decisions.codes("group")))
         return replace(
-            estimate, advantage=estimate.advantage + own, shares={**estimate.shares, "order": own}, centred={}
+            estimate,
+            advantage=estimate.advantage + own,
+            term_advantages={**estimate.term_advantages, "order": own},
+            centred_terms={},
         )

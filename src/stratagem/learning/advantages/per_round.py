@@ -9,8 +9,8 @@ from typing import ClassVar, Literal, get_args
 from stratagem.errors import UnknownName
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
 from stratagem.learning.advantages.group_mean import GroupMean
-from stratagem.learning.advantages.grouped import against_the_group, broadcast
-from stratagem.learning.advantages.segments import cells, to_go
+from stratagem.learning.advantages.grouped import broadcast, group_relative
+from stratagem.learning.advantages.segments import cells, returns_to_go
 from stratagem.options import within
 
 Unit = Literal["round", "episode"]
@@ -65,10 +65,10 @@ class PerRound(AdvantageEstimator):
             whole = GroupMean(normalize_std=self.normalize_std, std_epsilon=self.std_epsilon, weights=self.weights)
             return whole.estimate(decisions, state)
         rounds = cells(decisions.episode, decisions.codes("round"))
-        terms = {name: rounds.total(values) for name, values in decisions.weighed(self.weights).items()}
+        terms = {name: rounds.total(values) for name, values in decisions.weighted_terms(self.weights).items()}
         if self.return_to_go:
             episodes = cells(decisions.episode[rounds.first])
-            terms = {name: to_go(values, episodes) for name, values in terms.items()}
+            terms = {name: returns_to_go(values, episodes) for name, values in terms.items()}
         groups = cells(decisions.codes("group")[rounds.first], decisions.codes("round")[rounds.first])
         epsilon = self.std_epsilon if self.normalize_std else None
-        return broadcast(against_the_group(terms, groups, std_epsilon=epsilon), rounds.of)
+        return broadcast(group_relative(terms, groups, std_epsilon=epsilon), rounds.of)

@@ -45,7 +45,7 @@ def cells(*columns: Ints) -> Cells:
     return Cells(joint, first)
 
 
-def centred(values: Floats, groups: Cells) -> Floats:
+def subtract_group_mean(values: Floats, groups: Cells) -> Floats:
     """Each value less its group's mean: exactly 0 where all of a group are alike.
 
     A mean of equal numbers may be off by a rounding; the mean of their differences from one of them is not.
@@ -54,7 +54,7 @@ def centred(values: Floats, groups: Cells) -> Floats:
     return far - (groups.total(far) / groups.sizes)[groups.of]
 
 
-def from_the_end(episodes: Cells) -> Iterator[Ints]:
+def backwards(episodes: Cells) -> Iterator[Ints]:
     """The last row of every episode, then the last but one of every episode that has one, and so on."""
     order = np.argsort(episodes.of, kind="stable")
     ends = np.cumsum(episodes.sizes)
@@ -63,20 +63,20 @@ def from_the_end(episodes: Cells) -> Iterator[Ints]:
     yield from np.split(by_distance, np.cumsum(np.bincount(left))[:-1]) if len(order) else ()
 
 
-def to_go(values: Floats, episodes: Cells) -> Floats:
+def returns_to_go(values: Floats, episodes: Cells) -> Floats:
     """What comes from each row on, to the end of its episode."""
     sums = np.zeros(len(values))
     so_far = np.zeros(len(episodes.first))
-    for rows in from_the_end(episodes):
+    for rows in backwards(episodes):
         episode = episodes.of[rows]
         so_far[episode] += values[rows]
         sums[rows] = so_far[episode]
     return sums
 
 
-def steps_left(episodes: Cells) -> Ints:
+def remaining_steps(episodes: Cells) -> Ints:
     """How many rows of its episode come after each row."""
     left = np.zeros(len(episodes.of), dtype=np.int64)
-    for steps, rows in enumerate(from_the_end(episodes)):
+    for steps, rows in enumerate(backwards(episodes)):
         left[rows] = steps
     return left

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
-from stratagem.learning.advantages.segments import cells, steps_left
+from stratagem.learning.advantages.segments import cells, remaining_steps
 from stratagem.options import within
 
 
@@ -39,4 +39,6 @@ class SPAGReward(AdvantageEstimator):
         episodes = cells(decisions.episode)
         whole = (1.0 - self.discount) / (1.0 - self.discount ** (episodes.sizes + 1.0))
         sign = 2.0 * decisions.figures("outcome") - 1.0
-        return AdvantageEstimate(advantage=sign * whole[episodes.of] * np.power(self.discount, steps_left(episodes)))
+        return AdvantageEstimate(
+            advantage=sign * whole[episodes.of] * np.power(self.discount, remaining_steps(episodes))
+        )

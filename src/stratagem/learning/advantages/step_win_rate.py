@@ -33,7 +33,7 @@ class StepWinRate(AdvantageEstimator):
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         pairs = pairs_of(decisions)
-        return judged(pairs.total(decisions.figures("outcome")) / pairs.sizes, pairs, self.threshold)
+        return pair_advantages(pairs.total(decisions.figures("outcome")) / pairs.sizes, pairs, self.threshold)
 
 
 def pairs_of(decisions: Decisions) -> Cells:
@@ -41,7 +41,7 @@ def pairs_of(decisions: Decisions) -> Cells:
     return cells(decisions.codes("state"), decisions.codes("action"))
 
 
-def judged(worth: Floats, pairs: Cells, threshold: float) -> AdvantageEstimate:
+def pair_advantages(worth: Floats, pairs: Cells, threshold: float) -> AdvantageEstimate:
     """Every row by the worth of its pair, above or below a threshold."""
     returns = worth[pairs.of]
     advantage = returns - threshold

@@ -54,9 +54,9 @@ class Whitened(AdvantageEstimator):
         rounds = decisions.codes("round") if self.mean_over == "round" else np.zeros(len(decisions), dtype=np.int64)
         advantage = _centred(estimate.advantage, rounds)
         factor = 1.0 / np.sqrt(max(advantage.var(ddof=1), self.advantage_std_floor**2) + 1e-8)
-        centred = {name: _centred(share, rounds) for name, share in estimate.shares.items()}
+        centred = {name: _centred(share, rounds) for name, share in estimate.term_advantages.items()}
         shares = {name: share * factor for name, share in centred.items()}
-        return replace(estimate, advantage=advantage * factor, shares=shares, centred=centred)
+        return replace(estimate, advantage=advantage * factor, term_advantages=shares, centred_terms=centred)
 
 
 def _centred(values: Floats, groups: Ints) -> Floats:

@@ -76,12 +76,12 @@ class Loss(ABC):
     """A loss; settings are fields of a frozen dataclass, and what it needs may depend on them."""
 
     @property
-    def fixed(self) -> bool:
+    def needs_outputs(self) -> bool:
         """Whether `prepare` must see what the model says before the step."""
         return False
 
     @property
-    def aside(self) -> str | None:
+    def prepare_only_row(self) -> str | None:
         """The row that flags examples for `prepare` alone: it reads no others' outputs, and no piece needs these."""
         return None
 
@@ -107,7 +107,7 @@ class Loss(ABC):
 
     @abstractmethod
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
-        """Numbers of the whole batch; `outputs`, without gradient, only for a loss that says `fixed`."""
+        """Numbers of the whole batch; `outputs`, without gradient, only for a loss that has `needs_outputs`."""
 
     @abstractmethod
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:

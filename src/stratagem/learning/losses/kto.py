@@ -51,11 +51,11 @@ class KTO(Loss):
         return frozenset({"desirable", "kl"} | ({"weight"} if self.weighted else set()))
 
     @property
-    def fixed(self) -> bool:
+    def needs_outputs(self) -> bool:
         return True
 
     @property
-    def aside(self) -> str:
+    def prepare_only_row(self) -> str:
         return "kl"
 
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
@@ -107,11 +107,11 @@ def mismatched(examples: Sequence[Example]) -> list[Example]:
 
 
 def _joined(example: Example, other: Example) -> Example:
-    start, theirs = example.taught[0], other.taught[0]
+    start, theirs = example.loss_positions[0], other.loss_positions[0]
     return replace(
         example,
         tokens=(*example.tokens[:start], *other.tokens[theirs:]),
-        taught=tuple(place - theirs + start for place in other.taught),
+        loss_positions=tuple(place - theirs + start for place in other.loss_positions),
         allowed=(),
         columns={},
         targets=(),

@@ -46,12 +46,12 @@ class Summed(Loss):
         return any(part.loss.paired for part in self.parts())
 
     @property
-    def fixed(self) -> bool:
-        return any(part.loss.fixed for part in self.parts())
+    def needs_outputs(self) -> bool:
+        return any(part.loss.needs_outputs for part in self.parts())
 
     @property
-    def aside(self) -> str | None:
-        return next((part.loss.aside for part in self.parts() if part.loss.aside), None)
+    def prepare_only_row(self) -> str | None:
+        return next((part.loss.prepare_only_row for part in self.parts() if part.loss.prepare_only_row), None)
 
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
         return {

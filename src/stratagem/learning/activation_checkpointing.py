@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 
 
 @contextmanager
-def recomputed(decoder: torch.nn.Module) -> Iterator[None]:
+def checkpointed_activations(decoder: torch.nn.Module) -> Iterator[None]:
     """Within, forward passes through these layers keep no activations.
 
     A model's own switch works only while it is training, when its dropout works too; ours leaves that as it is.

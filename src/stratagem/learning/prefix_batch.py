@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
-from stratagem.learning.grid import Grid
 from stratagem.learning.packing import Branch, Pack
+from stratagem.learning.tree_batch import TreeBatch
 from stratagem.models.attention import Attention
 
 _READ = 768
@@ -25,7 +25,7 @@ _PASS = 64
 
 
 @dataclass(frozen=True)
-class Bush:
+class PrefixBatch:
     """A trunk, and what grows from it."""
 
     trunk: tuple[int, ...]
@@ -46,7 +46,7 @@ class Bush:
         return _cost(depth, depth) + _cost(cells, depth + self.width)
 
 
-def cost_of(rows: Grid) -> int:
+def tree_batch_cost(rows: TreeBatch) -> int:
     """What a grid costs to read, in the same unit."""
     return _cost(len(rows.rows) * rows.width, rows.width)
 
@@ -56,7 +56,7 @@ def _cost(tokens: int, seen: int) -> int:
     return tokens * (seen + _READ) + _PASS * _READ
 
 
-def bush(pack: Pack) -> Bush | None:
+def prefix_batch(pack: Pack) -> PrefixBatch | None:
     """The pack as a bush; None where it is no single tree of several branches."""
     root, *others = pack.branches
     if not others or any(not branch.above for branch in others):
@@ -71,7 +71,7 @@ def bush(pack: Pack) -> Bush | None:
         start = max(depth, branch.depth)
         own = torch.arange(start, branch.depth + branch.size)
         places[branch.start + start - branch.depth : branch.end] = own + number * width
-    return Bush(tuple(pack.tokens[:depth]), rows, places)
+    return PrefixBatch(tuple(pack.tokens[:depth]), rows, places)
 
 
 def _rest(pack: Pack, branch: Branch, depth: int) -> tuple[int, ...]:
@@ -81,7 +81,7 @@ def _rest(pack: Pack, branch: Branch, depth: int) -> tuple[int, ...]:
     return tuple(token for piece in pieces for token in piece)
 
 
-def read_bush(decoder: Any, attention: Attention, bush: Bush, model: Any) -> torch.Tensor:
+def read_prefix_batch(decoder: Any, attention: Attention, bush: PrefixBatch, model: Any) -> torch.Tensor:
     """The last hidden states of the pack's tokens, [L, H]."""
     depth, width, device = len(bush.trunk), bush.width, model.device
     layers: list[CacheLayerMixin] = [_Layer() for _ in range(model.config.get_text_config().num_hidden_layers)]

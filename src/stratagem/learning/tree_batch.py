@@ -15,7 +15,7 @@ from stratagem.learning.packing import Branch, Pack
 
 
 @dataclass(frozen=True)
-class Grid:
+class TreeBatch:
     """Rows of one width; beyond its last token a row is idle."""
 
     rows: tuple[tuple[Branch, ...], ...]
@@ -71,7 +71,7 @@ class Grid:
         return seen.fill_diagonal_(fill_value=True)
 
 
-def grid(pack: Pack) -> Grid:
+def tree_batch(pack: Pack) -> TreeBatch:
     """Rows as wide as the pack's largest tree, filled up with smaller ones, so at most one is less than half full."""
     trees = _trees(pack)
     sizes = [sum(branch.size for branch in tree) for tree in trees]
@@ -85,7 +85,7 @@ def grid(pack: Pack) -> Grid:
         rows[place] += trees[number]
         room[place] -= sizes[number]
     numbers = {branch: number for number, branch in enumerate(pack.branches)}
-    return Grid(tuple(map(tuple, rows)), width, numbers)
+    return TreeBatch(tuple(map(tuple, rows)), width, numbers)
 
 
 def _trees(pack: Pack) -> list[list[Branch]]:
