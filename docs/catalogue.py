@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chapters.command_line import command_line
+from chapters.engines import engines
 from chapters.figures import metrics, suites
 from chapters.games import games
 from chapters.grpo import grpo
@@ -36,6 +37,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "scopal": scopal,
     "grpo": grpo,
     "league": league,
+    "engines": engines,
     "losses": losses,
     "advantages": advantages,
     "checks": checks,

@@ -1,6 +1,7 @@
 """The shape of the house: imports point one way, and the rules of games load quickly and alone."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -142,6 +143,56 @@ def test_a_circle_of_imports_is_noticed():
     graph = {"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set(), "e": {"a"}}
     assert circles(graph) == {"b": {"c"}, "c": {"b"}}
     assert circles({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == {}
+
+
+def engine_classes(tree):
+    """Names of the classes of a file that answer requests themselves; protocols only say what engines do."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and "Protocol" not in {getattr(base, "id", "") for base in node.bases}:
+            methods = {inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)}
+            if {"begin", "answer", "score"} <= methods:
+                yield node.name
+
+
+def names_of_engines(path, source, classes, modules):
+    """Classes and modules of engines that a file outside of `engines` names, in imports, code or strings."""
+    if layer_of(path) == "engines":
+        return []
+    imported = {name for name in imports(ast.parse(source)) if name.startswith(tuple(modules))}
+    return sorted(imported | {name for name in classes if re.search(rf"\b{name}\b", source)})
+
+
+def all_engines():
+    """Classes of engines, and the modules that they are in."""
+    found = {}
+    for path in MODULES:
+        if layer_of(path) == "engines":
+            tree = ast.parse((SRC / path).read_text(encoding="utf-8"))
+            found |= dict.fromkeys(engine_classes(tree), module_name(path))
+    return found
+
+
+def test_no_module_outside_of_engines_names_a_class_of_engine():
+    found = all_engines()
+    assert found.keys() == {"TransformersEngine", "OpenAIEngine"}, "say here what engines there are"
+    for path in MODULES:
+        assert names_of_engines(path, (SRC / path).read_text(encoding="utf-8"), found, found.values()) == [], path
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("training/x.py", "from a.b import c\nc.MyEngine(1)", ["MyEngine"]),
+        ("training/x.py", 'def f(engine: "MyEngine"): ...', ["MyEngine"]),
+        ("players/x.py", "import stratagem.engines.mine", ["stratagem.engines.mine"]),
+        ("players/x.py", "from stratagem.engines.mine import SIZE", ["stratagem.engines.mine.SIZE"]),
+        ("players/x.py", "from stratagem.engines import mine", ["stratagem.engines.mine"]),
+        ("engines/x.py", "from stratagem.engines.mine import MyEngine", []),
+        ("training/x.py", "from stratagem.engines.base import TrainableEngine\nNotMyEngines = 1", []),
+    ],
+)
+def test_an_engine_that_is_named_elsewhere_is_noticed(path, source, found):
+    assert names_of_engines(Path(path), source, {"MyEngine"}, {"stratagem.engines.mine"}) == found
 
 
 def test_nothing_is_called_utils():

@@ -13,6 +13,7 @@ from pydantic_core import PydanticUndefined
 from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.sepo.recipe import Recipe, read_recipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
+from stratagem.engines.spec import TrainableEngineSpec
 from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.learning.advantages.base import AdvantageEstimator
 from stratagem.learning.losses.base import Loss
@@ -34,7 +35,7 @@ TABLES: dict[str, type[Settings]] = {
 HEADS = ("setting", "type", "default", "what it does")
 Links = Mapping[type[Settings], str]
 """Where each table is told of."""
-NAMED: dict[Any, str] = {Loss: "losses.md", AdvantageEstimator: "advantages.md"}
+NAMED: dict[Any, str] = {Loss: "losses.md", AdvantageEstimator: "advantages.md", TrainableEngineSpec: "engines.md"}
 """Where it is told which names there are."""
 WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below", "min_length": "at least"}

@@ -1,6 +1,6 @@
 import pytest
 
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.open import open_engine
 from stratagem.models.load import load
 from stratagem.models.reference import BUILT_IN
 
@@ -25,10 +25,10 @@ def tiny(models):
 @pytest.fixture
 def engine(lm):
     """A fresh engine of each model."""
-    return TransformersEngine(lm)
+    return open_engine(lm)
 
 
 @pytest.fixture
 def small(tiny):
     """A fresh engine of the plainest model."""
-    return TransformersEngine(tiny)
+    return open_engine(tiny)

@@ -6,6 +6,7 @@ from plainly import check_reply
 
 from stratagem.engines.base import PLAIN, Prompt, Request, Sampling
 from stratagem.engines.transformers_engine import TransformersEngine, width_for
+from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
 
@@ -43,7 +44,7 @@ def close(some, others):
 def test_a_reply_is_the_same_alone_or_among_sixty_four(engine):
     numbers = range(64 if engine.name == "tiny" else 24)
     together = engine.answer([asked(engine, n) for n in numbers])
-    lonely = TransformersEngine(engine.lm, memory=0)
+    lonely = TransformersEngine(engine.lm, TransformersSettings(prefix_cache_mib=0))
     close(together, [lonely.answer([asked(lonely, n)])[0] for n in numbers])
     assert len({call.tokens for call in together}) > len(numbers) // 2
 
@@ -53,7 +54,7 @@ def test_in_waves_backwards_and_from_a_warm_memory_it_is_the_same(engine):
     numbers = range(24)
     together = engine.answer([asked(engine, n) for n in numbers])
     close(together, engine.answer([asked(engine, n) for n in numbers]))
-    few = TransformersEngine(engine.lm, rows=7)
+    few = TransformersEngine(engine.lm, TransformersSettings(rows=7))
     close(together, few.answer([asked(few, n) for n in reversed(numbers)])[::-1])
 
 
@@ -185,9 +186,10 @@ def test_a_prompt_of_nothing_with_a_forced_beginning_is_read(short):
     assert call.tokens[:2] == (5, 6)
 
 
-def test_an_engine_without_rows_is_refused(tiny):
-    with pytest.raises(BadParameter, match="rows cannot be 0"):
-        TransformersEngine(tiny, rows=0)
+@pytest.mark.parametrize(("option", "value", "low"), [("rows", 0, 1), ("prefix_cache_mib", -1, 0)])
+def test_settings_out_of_bounds_are_refused(option, value, low):
+    with pytest.raises(BadParameter, match=f"needs `{option}` of at least {low}, a whole number, not {value}"):
+        TransformersSettings(**{option: value})
 
 
 # --- going on from a reply

@@ -209,6 +209,30 @@ class Engine(Protocol):
         ...
 
 
+class TrainableEngine(Engine, Protocol):
+    """Engine that answers by weights which change while it lives.
+
+    The base has the empty name, each adapter a name of its own. Equality of results to the bit is promised from one
+    `reset_cache` to the next, for the same requests in the same order.
+    """
+
+    def publish(self, adapter: str, version: int) -> None:
+        """Answer by the learner's present weights of an adapter (empty: of the base), as this version of the policy."""
+        ...
+
+    def load_adapter(self, path: str) -> str:
+        """Load an adapter from its folder and return its name; a folder that is loaded already is not read again."""
+        ...
+
+    def drop_adapter(self, name: str) -> None:
+        """Unload an adapter."""
+        ...
+
+    def reset_cache(self) -> None:
+        """Forget all computation for earlier requests, so that later results equal those of a new engine."""
+        ...
+
+
 Listener = Callable[[Request, Call], None]
 """Callback for a reply as soon as it is there, perhaps on another thread."""
 

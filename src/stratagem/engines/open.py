@@ -1,22 +1,29 @@
-"""Engine of a model text: made once, then shared by everyone who names the same base model."""
+"""Opening of engines: beside a learner for its model, and for a model text once, shared by all on the same base."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from stratagem.engines.base import Engine
+from stratagem.engines.base import Engine, TrainableEngine
+from stratagem.engines.caches import register
+from stratagem.engines.catalogue import API, Transformers
 from stratagem.engines.remote.hosts import check_allowed
 from stratagem.engines.remote.tally import Tally
 from stratagem.engines.remote.terms import Terms, current
+from stratagem.engines.spec import TrainableEngineSpec
+from stratagem.errors import BadParameter
+from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import BadModel, ModelRef, parse_model
 from stratagem.models.run_models import resolved
 
-if TYPE_CHECKING:
-    from stratagem.engines.openai_engine import OpenAIEngine
-
-
-_servers: dict[tuple[ModelRef, Terms], OpenAIEngine] = {}
+DEFAULT = Transformers()
+"""Engine of weights on this machine where no other is chosen."""
+_METHODS = ("begin", "follow", "answer", "score", "publish", "load_adapter", "drop_adapter", "reset_cache")
+_specs: list[TrainableEngineSpec] = [DEFAULT]
+_servers: dict[tuple[ModelRef, Terms], Engine] = {}
 
 
 class Served(NamedTuple):
@@ -24,6 +31,29 @@ class Served(NamedTuple):
 
     engine: Engine
     adapter: str
+
+
+def open_engine(lm: LanguageModel, spec: TrainableEngineSpec = DEFAULT) -> TrainableEngine:
+    """Open an engine of a learner's model."""
+    return _opened(spec.open(lm), spec)
+
+
+def _opened(engine: TrainableEngine, spec: TrainableEngineSpec) -> TrainableEngine:
+    """Refuse an engine that lacks a method, before anything is played; `reset_caches` reaches the others."""
+    if lacking := [name for name in _METHODS if not callable(getattr(engine, name, None))]:
+        raise BadParameter(f"The engine of {type(spec).__name__} lacks the method {lacking[0]} of `TrainableEngine`.")
+    register(engine)
+    return engine
+
+
+@contextmanager
+def served_by(spec: TrainableEngineSpec) -> Iterator[None]:
+    """Serve models of this machine that are named within by another kind of engine, or with other settings."""
+    _specs.append(spec)
+    try:
+        yield
+    finally:
+        _specs.pop()
 
 
 def served(text: str) -> Served:
@@ -35,10 +65,10 @@ def served(text: str) -> Served:
     if len(ref.adapters) > 1:
         raise BadModel(f"A player has one adapter, and {text!r} names {len(ref.adapters)}: leave one.")
     base = ModelRef(ref.kind, ref.where, ref.revision, four_bit=ref.four_bit, dtype=ref.dtype)
-    engine = _local(base)
+    engine = _local(base, _specs[-1])
     if not ref.adapters:
         return Served(engine, "")
-    return Served(engine, _adapter(base, ref.adapters[0].path))
+    return Served(engine, _adapter(base, _specs[-1], ref.adapters[0].path))
 
 
 def engine_of(text: str) -> Engine:
@@ -47,32 +77,31 @@ def engine_of(text: str) -> Engine:
 
 
 def _remote(ref: ModelRef) -> Engine:
-    from stratagem.engines.openai_engine import OpenAIEngine
-
     known = ref, current()
     if known not in _servers:
-        _servers[known] = OpenAIEngine(ref)
+        _servers[known] = API().serve(ref)
     return _servers[known]
+
+
+@runtime_checkable
+class _Counts(Protocol):
+    """Engine that counts its requests."""
+
+    tally: Tally
 
 
 def tallies() -> dict[str, Tally]:
     """Return the tally of every server named so far, by the text that names the model."""
-    return {engine.name: engine.tally for engine in _servers.values() if engine.tally.num_requests}
+    engines = [engine for engine in _servers.values() if isinstance(engine, _Counts)]
+    return {engine.name: engine.tally for engine in engines if engine.tally.num_requests}
 
 
 @cache
-def _local(base: ModelRef) -> Engine:
-    from stratagem.engines.transformers_engine import TransformersEngine
-    from stratagem.models.load import load
-
-    return TransformersEngine(load(base))
+def _local(base: ModelRef, spec: TrainableEngineSpec) -> TrainableEngine:
+    return _opened(spec.serve(base), spec)
 
 
 @cache
-def _adapter(base: ModelRef, path: str) -> str:
+def _adapter(base: ModelRef, spec: TrainableEngineSpec, path: str) -> str:
     """Return the name under which an adapter's folder is loaded on its base."""
-    from stratagem.engines.transformers_engine import TransformersEngine
-
-    engine = _local(base)
-    assert isinstance(engine, TransformersEngine)
-    return engine.load_adapter(path)
+    return _local(base, spec).load_adapter(path)

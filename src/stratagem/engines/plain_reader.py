@@ -86,7 +86,7 @@ class PlainReader:
     def forget(self, adapter: str) -> None:
         self.weights.forget()
 
-    def renew(self) -> None:
+    def reset(self) -> None:
         """Do nothing: no computation is cached between batches."""
 
     def settle(self) -> None:

@@ -63,7 +63,7 @@ class Reader(Protocol):
         """Forget the cache of changed weights; after a change of the base, everything."""
         ...
 
-    def renew(self) -> None:
+    def reset(self) -> None:
         """Forget everything from earlier batches, allocated room included."""
         ...
 
@@ -191,9 +191,9 @@ class SharingReader:
         else:
             self.prefixes.clear()
 
-    def renew(self) -> None:
+    def reset(self) -> None:
         self.prefixes.clear()
-        self._rows.renew()
+        self._rows.reset()
 
     def settle(self) -> None:
         self._read.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.base import Finish, Kind, Request, Span
+from stratagem.engines.base import Call, Finish, Kind, PolicyId, Request, Span
 from stratagem.engines.reader import Text
 from stratagem.engines.sampler import Draw, Drawn
 
@@ -67,6 +67,24 @@ class Reply:
     def text(self) -> Text:
         """The prompt and the tokens so far."""
         return Text(self.request.adapter, (*self.request.prompt.tokens, *self.tokens))
+
+    def call(self, policy: PolicyId, text: str, ms: float = 0.0) -> Call:
+        """Return the reply as it was produced, by a policy; `text` is its tokens as a text."""
+        request = self.request
+        return Call(
+            policy=policy,
+            prompt=request.prompt,
+            text=text,
+            tokens=tuple(self.tokens),
+            spans=self.spans(),
+            sampler_logprobs=tuple(self.logprobs),
+            allowed=tuple(self.allowed),
+            sampling=request.sampling,
+            finish=self.finish,
+            num_prompt=len(request.prompt.tokens),
+            num_reply=len(self.tokens),
+            ms=ms,
+        )
 
     def spans(self) -> tuple[Span, ...]:
         """Stretches of one kind."""

@@ -128,7 +128,7 @@ class Rows:
         self.cache = Cache(layers=[_Layer(self.store, number) for number in range(layers)])
         self.lengths: list[int] = []
 
-    def renew(self) -> None:
+    def reset(self) -> None:
         """Free the store: the layout of memory depends on its size, and the rounding of sums may depend on that."""
         self.store.data, self.store.room = None, (0, 0)
 

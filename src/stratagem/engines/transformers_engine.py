@@ -21,20 +21,19 @@ from stratagem.decoding.vocabulary import Ids, TokenizersVocabulary, Transformer
 from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
 from stratagem.engines.choose_reader import reader_for
 from stratagem.engines.reader import Reader
-from stratagem.engines.renewal import register
 from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.engines.transformers_settings import TransformersSettings
+from stratagem.errors import CannotCompute
 from stratagem.models.adapter_files import digest
 from stratagem.models.adapters import adapter_names, dropped, load_adapter
 from stratagem.models.language_model import LanguageModel
 
-MEMORY = 512 * 2**20
-"""Size of the cache between batches, in bytes."""
 _WORD = re.compile(r"[^A-Za-z0-9_-]+")
 _PASS = 16
 """Cost of a pass in tokens read."""
+_DEFAULTS = TransformersSettings()
 
 
 class TransformersEngine:
@@ -42,21 +41,17 @@ class TransformersEngine:
 
     capabilities = Capabilities(masks=True, scores=True)
 
-    def __init__(self, lm: LanguageModel, *, rows: int = 64, memory: int = MEMORY) -> None:
-        """Load for at most `rows` replies at once, with a cache of `memory` bytes between batches."""
-        if rows < 1:
-            raise BadParameter(f"An engine needs room for at least one reply: rows cannot be {rows}.")
+    def __init__(self, lm: LanguageModel, settings: TransformersSettings = _DEFAULTS) -> None:
         self.lm = lm
-        self.rows = rows
+        self.rows = settings.rows
         self.vocabulary: Vocabulary = _vocabulary(lm)
         config = lm.model.config.get_text_config()
         self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
         """Context length of the model in tokens."""
-        self.reader: Reader = reader_for(lm, memory)
+        self.reader: Reader = reader_for(lm, settings.prefix_cache_mib * 2**20)
         self._ends = lm.stop_ids
         self._versions: dict[str, int] = {}
         self._tokens = lru_cache(maxsize=4096)(self._tokens_of)
-        register(self)
 
     @property
     def name(self) -> str:
@@ -89,9 +84,9 @@ class TransformersEngine:
         self._versions[adapter] = version
         self.reader.forget(adapter)
 
-    def renew(self) -> None:
+    def reset_cache(self) -> None:
         """Forget the cache of earlier batches, so that later results equal those of a new engine."""
-        self.reader.renew()
+        self.reader.reset()
 
     def load_adapter(self, path: str) -> str:
         """Load an adapter from its folder; its name in records names the folder and the weights."""
@@ -187,21 +182,7 @@ class TransformersEngine:
         return not self._over(reply) or bool(reply.request.extended and reply.pending)
 
     def _call(self, reply: Reply, ms: float) -> Call:
-        request = reply.request
-        return Call(
-            policy=self.policy_id(request.adapter),
-            prompt=request.prompt,
-            text=self.lm.decode(reply.tokens),
-            tokens=tuple(reply.tokens),
-            spans=reply.spans(),
-            sampler_logprobs=tuple(reply.logprobs),
-            allowed=tuple(reply.allowed),
-            sampling=request.sampling,
-            finish=reply.finish,
-            num_prompt=len(request.prompt.tokens),
-            num_reply=len(reply.tokens),
-            ms=ms,
-        )
+        return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), ms)
 
     def _refusal(self, reply: Reply, ms: float) -> Call:
         request = reply.request

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
+from stratagem.engines.open import served_by
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -37,7 +38,8 @@ class Algorithm(ABC, Generic[R]):
         self.recipe = recipe
         self.run = run
         self.strict = strict
-        self.check()
+        with served_by(recipe.engine.made):
+            self.check()
 
     @abstractmethod
     def check(self) -> None:
@@ -54,7 +56,8 @@ class Algorithm(ABC, Generic[R]):
 
     def train(self, progress: Progress = no_progress) -> None:
         """Begin the run, or continue it from its newest checkpoint."""
-        train(self, progress)
+        with served_by(self.recipe.engine.made):
+            train(self, progress)
 
 
 class PolicyAlgorithm(Algorithm[P]):

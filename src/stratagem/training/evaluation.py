@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.engines.renewal import renew
+from stratagem.engines.caches import reset_caches
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.evaluate import Row, evaluate, measured
 from stratagem.evaluation.matchups import Evaluator
@@ -131,7 +131,7 @@ class Final:
         path = run.path / EVALUATION
         if path.is_file():
             return
-        renew()
+        reset_caches()
         names = {name: own_name(label) for label, name in player_names(run, titles, speaks).items()}
         results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from stratagem.engines.renewal import renew
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.base import TrainableEngine
+from stratagem.engines.caches import reset_caches
+from stratagem.engines.open import open_engine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
@@ -95,7 +96,7 @@ def speaks_of(recipe: PolicyRecipe) -> Speaks:
 def policy_of(
     recipe: PolicyRecipe,
     lm: LanguageModel,
-    engine: TransformersEngine | None = None,
+    engine: TrainableEngine | None = None,
     *,
     name: str = POLICY,
     seed: int | None = None,
@@ -103,7 +104,7 @@ def policy_of(
     games: Sequence[Game[Any]] = (),
 ) -> TrainablePolicy:
     """The policy that a recipe trains, with its objective and optimizer; refused where it cannot play a game."""
-    engine = engine or TransformersEngine(lm)
+    engine = engine or open_engine(lm, recipe.engine.made)
     model_player(speaks_of(recipe), engine, games=games)
     stage, seed = recipe.stage, recipe.seed if seed is None else seed
     made = TrainablePolicy(
@@ -154,7 +155,7 @@ class Online(Stage):
         return self.evaluate(0) if not step else {}
 
     def batches(self, step: int) -> Iterator[Batch]:
-        renew()
+        reset_caches()
         collected = joined([collector.collect(step) for collector in self.collectors])
         yield Batch(collected.episodes, "", training_data(collected), collected.figures)
 
@@ -162,7 +163,7 @@ class Online(Stage):
         return step % self.recipe.evaluate_every == 0 or step == self.num_steps
 
     def evaluate(self, step: int) -> Metrics:
-        renew()
+        reset_caches()
         save_policies(self.run, self.games, self.recipe.sft_steps + step, self.policy.player)
         return self.validation.figures(self.policy.player)
 

@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stratagem.engines.base import Engine, Sampling
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.base import Engine, Sampling, TrainableEngine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
@@ -77,7 +76,7 @@ class TrainablePolicy:
     def __init__(
         self,
         lm: LanguageModel,
-        engine: TransformersEngine,
+        engine: TrainableEngine,
         speaks: Speaks,
         *,
         name: str = POLICY,

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 from stratagem.errors import BadParameter
 from stratagem.players.modes import MODES
 from stratagem.settings import FiniteSettings
+from stratagem.training.engine import DEFAULT_ENGINE, NamedEngine
 from stratagem.training.shipped import recipe_path
 
 
@@ -35,6 +36,8 @@ class AnyRecipe(FiniteSettings):
     max_tokens_per_microbatch: int = Field(default=4096, ge=1)
     """Maximum number of tokens in one forward and backward pass; gradients add up over the passes of a batch, so it
     changes memory and not results."""
+    engine: NamedEngine = DEFAULT_ENGINE
+    """Engine that plays, in training and in evaluation."""
 
 
 _DEEPEST = 32

@@ -13,7 +13,7 @@ from typing import Any
 from stratagem.demonstrations.imitation import imitated
 from stratagem.demonstrations.scripted import demonstrations
 from stratagem.engines.base import Engine
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.open import open_engine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
@@ -107,7 +107,7 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
     settings, key = recipe.sft, Key(recipe.seed)
     assert settings is not None
     artifacts, lm = Artifacts(run, recipe.model), load(recipe.model)
-    engine = TransformersEngine(lm)
+    engine = open_engine(lm, recipe.engine.made)
     model_player(speaks_of(recipe), engine, games=games)  # which refuses what it could not play afterwards
     policy = TrainablePolicy(
         lm,

@@ -20,7 +20,7 @@ from pydantic import Field, field_validator
 
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy, examples_of
 from stratagem.engines.base import Engine
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.open import open_engine
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.losses.kl_targets import KLTargets
@@ -94,7 +94,7 @@ def kl_sft(
     """The stage that trains the base of a run, or one of its bases, on the target policies."""
     settings, key = recipe.kl_sft, Key(recipe.seed).at("kl_sft")
     artifacts, lm = Artifacts(run, recipe.model, part), load(recipe.model)
-    engine = TransformersEngine(lm)
+    engine = open_engine(lm, recipe.engine.made)
     examples = [[example] for example in aimed(engine, recipe, key)]
     policy = TrainablePolicy(
         lm,

@@ -18,7 +18,7 @@ from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import POPULATION, Standing
-from stratagem.engines.renewal import renew
+from stratagem.engines.caches import reset_caches
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
@@ -103,7 +103,7 @@ class Rounds(Stage):
         ]
 
     def evaluate(self, step: int) -> Metrics:
-        renew()
+        reset_caches()
         player = self.standing.learners[self.recipe.first].player
         save_policies(self.run, [self.game], self.recipe.sft_steps + step, player)
         return self.validation.figures(player)
@@ -149,7 +149,7 @@ class Rounds(Stage):
         Final.of(self.recipe, [self.game]).write(self.run, self._titles())
         path = self.run.path / TABLE
         if not path.is_file():
-            renew()
+            reset_caches()
             table = last_table(self.recipe, self.game, self.standing.population, Seats.of(self.standing, self.game))
             write_file(path, json.dumps(table, indent=1) + "\n")
 

@@ -13,7 +13,7 @@ from stratagem.algorithms.league.matched import Matched
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
-from stratagem.engines.renewal import renew
+from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.ratings import MEAN, elo_among
@@ -36,7 +36,7 @@ class Round:
 
     def batches(self, number: int) -> Iterator[Batch]:
         """Play one iteration; then a batch for each learner."""
-        renew()
+        reset_caches()
         situation = self._situation()
         matched = {name: self._matched(name, situation) for name in self.rules}
         collectors = {name: self._collector(name, opponents) for name, opponents in matched.items()}

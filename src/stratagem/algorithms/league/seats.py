@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.league.standing import Standing
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.base import TrainableEngine
 from stratagem.games.base import Game
 from stratagem.league.member import Member
 from stratagem.players.base import Player
@@ -24,7 +24,7 @@ class Seats:
         self,
         folder: Path,
         game: Game[Any],
-        engine: TransformersEngine,
+        engine: TrainableEngine,
         learners: Mapping[str, TrainablePolicy],
         most: int,
     ) -> None:

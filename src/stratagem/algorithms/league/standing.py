@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from stratagem.algorithms.league.recipe import BASE, LeagueRecipe
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.open import open_engine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
@@ -44,7 +44,7 @@ class Standing:
         self.recipe = recipe
         self.run = run
         self.lm = lm
-        self.engine = TransformersEngine(lm)
+        self.engine = open_engine(lm, recipe.engine.made)
         self.population = Population()
         self.results = Results(decay=recipe.league.results_decay)
         self.learners: dict[str, TrainablePolicy] = {}

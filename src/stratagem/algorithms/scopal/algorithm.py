@@ -24,7 +24,7 @@ from stratagem.algorithms.scopal.samples import Samples, Wording, samples_of
 from stratagem.algorithms.scopal.settings import SELF
 from stratagem.algorithms.scopal.steps import Steps, read_steps, steps_of, write_steps
 from stratagem.algorithms.scopal.summary import summed_up
-from stratagem.engines.renewal import renew
+from stratagem.engines.caches import reset_caches
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.suites import CONTEST_METRICS, Line, Suite
 from stratagem.games.base import Game
@@ -170,7 +170,7 @@ class Play(ScopalStage):
 
     def begin(self, step: int) -> Metrics:
         if not step and not self.iteration:
-            renew()
+            reset_caches()
             save_policies(self.run, self.shared.games, 0, self.policy.player)
         return {}
 
@@ -217,7 +217,7 @@ class Refine(ScopalStage):
 
     def finish(self, step: int) -> None:
         self.policy.refined(step, self.method)
-        renew()
+        reset_caches()
         save_policies(self.run, self.shared.games, step, self.policy.player)
         if self.number == len(self.recipe.refine) - 1:
             self.policy.remember(self.iteration)

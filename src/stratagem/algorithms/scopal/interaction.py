@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.algorithms.scopal.settings import SELF, InteractionSettings
-from stratagem.engines.renewal import renew
+from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -71,7 +71,7 @@ class Interaction:
 
     def play(self, block: Block) -> list[Episode]:
         """The episodes of a block."""
-        renew()
+        reset_caches()
         return played(self._setups(block))
 
     def _setups(self, block: Block) -> Iterator[Setup]:

@@ -14,7 +14,7 @@ from typing import Any
 from stratagem.algorithms.scopal.methods import CLONING
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.open import open_engine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.monitor import TrainingMonitor
@@ -56,7 +56,7 @@ class ScopalPolicy(TrainablePolicy):
         lm = self.artifacts.load()
         super().__init__(
             lm,
-            TransformersEngine(lm),
+            open_engine(lm, recipe.engine.made),
             self.speaks(recipe.interaction.temperature),
             adapter=recipe.adapter if recipe.train == "adapter" else None,
             seed=recipe.seed,

@@ -18,7 +18,7 @@ from stratagem.algorithms.shapellm.recipe import ShapingRecipe
 from stratagem.algorithms.shapellm.seat_settings import Learns
 from stratagem.algorithms.shapellm.seats import Seating, check_seats, check_speech
 from stratagem.algorithms.shapellm.trials import Trials
-from stratagem.engines.renewal import renew
+from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -64,6 +64,7 @@ def taught(recipe: ShapingRecipe, model: str) -> KLSFTRecipe:
         model=model,
         seed=recipe.seed,
         max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+        engine=recipe.engine,
         target_policies=recipe.target_policies,
         kl_sft=recipe.kl_sft,
     )
@@ -76,7 +77,8 @@ def artifacts_of(recipe: ShapingRecipe, run: RunFolder) -> dict[str, Artifacts]:
 
 def bases_of(recipe: ShapingRecipe, run: RunFolder) -> Bases:
     """The bases of a run, loaded."""
-    return {text: Base.of(made, recipe.max_tokens_per_microbatch) for text, made in artifacts_of(recipe, run).items()}
+    spec, max_tokens = recipe.engine.made, recipe.max_tokens_per_microbatch
+    return {text: Base.of(made, spec, max_tokens) for text, made in artifacts_of(recipe, run).items()}
 
 
 class TrialStage(Stage):
@@ -99,7 +101,7 @@ class TrialStage(Stage):
     def begin(self, step: int) -> Metrics:
         if step:
             return {}
-        renew()
+        reset_caches()
         return policies(self.game, self.seats)
 
     def batches(self, step: int) -> Iterator[Batch]:
@@ -148,7 +150,7 @@ class TrialStage(Stage):
     def final_evaluation(self, best: int | None) -> None:
         path = self.run.path / OUTCOME
         if not path.is_file():
-            renew()
+            reset_caches()
             rows = tested(self.game, self.seats, self.recipe.final_evaluation, self.key.at("test"))
             interest = interests(self.game, self.seats, self.recipe.final_evaluation.episodes, self.key.at("interest"))
             write_file(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.base import TrainableEngine
+from stratagem.engines.open import open_engine
+from stratagem.engines.spec import TrainableEngineSpec
 from stratagem.errors import BadParameter
 from stratagem.learning.policy import Policy
 from stratagem.models.language_model import LanguageModel
@@ -18,11 +20,11 @@ class Base:
     """A model, who answers for it, and how it is trained."""
 
     lm: LanguageModel
-    engine: TransformersEngine
+    engine: TrainableEngine
     policy: Policy
 
     @classmethod
-    def of(cls, artifacts: Artifacts, max_tokens: int) -> Base:
+    def of(cls, artifacts: Artifacts, spec: TrainableEngineSpec, max_tokens: int) -> Base:
         """The base of a run, or one of its bases; seats put adapters of their own on it, and it has none."""
         text = artifacts.model
         if resolved(parse_model(text)).adapters:
@@ -31,4 +33,4 @@ class Base:
                 "as run:PATH@start, or name this model at a seat that is frozen."
             )
         lm = artifacts.load()
-        return cls(lm, TransformersEngine(lm), Policy(lm, max_tokens_per_microbatch=max_tokens))
+        return cls(lm, open_engine(lm, spec), Policy(lm, max_tokens_per_microbatch=max_tokens))

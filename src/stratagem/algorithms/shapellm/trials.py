@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.algorithms.shapellm.seat import Play, Seat
-from stratagem.engines.renewal import renew
+from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -33,7 +33,7 @@ class Trials:
 
     def batches(self, number: int) -> Iterator[Batch]:
         """Play a trial: after each episode a batch of what was played, and one for each seat whose turn it is."""
-        renew()
+        reset_caches()
         key = self.key.at("trial", number)
         match = Match(self.game, [seat.player for seat in self.seats.values()])
         stages: list[list[Episode]] = []

@@ -6,9 +6,10 @@ import random
 import pytest
 from numbered import asked, said
 
-from stratagem.engines import renewal
+from stratagem.engines import caches
 from stratagem.engines.base import Node, Prompt, ScoreRequest
-from stratagem.engines.renewal import renew
+from stratagem.engines.caches import reset_caches
+from stratagem.engines.open import open_engine
 from stratagem.engines.transformers_engine import TransformersEngine
 
 BOTH_READERS = pytest.mark.parametrize("lm", ["tiny", "tiny-qwen3.5"], indirect=True)
@@ -30,16 +31,16 @@ def test_units_of_work_are_the_same_to_the_bit_in_any_order(engine, seed):
     order = [*range(5), *range(5)]
     random.Random(seed).shuffle(order)
     for number in order:
-        renew()
+        reset_caches()
         assert shard(engine, number) == alone[number]
 
 
-def test_a_renewed_engine_reads_as_much_as_a_new_one(small):
+def test_an_engine_after_a_reset_reads_as_much_as_a_new_one(small):
     shard(small, 1)
     before = small.reader.num_tokens
     shard(small, 1)
     known = small.reader.num_tokens - before
-    renew()
+    reset_caches()
     before = small.reader.num_tokens
     shard(small, 1)
     new = TransformersEngine(small.lm)
@@ -47,29 +48,29 @@ def test_a_renewed_engine_reads_as_much_as_a_new_one(small):
     assert small.reader.num_tokens - before == new.reader.num_tokens > known
 
 
-def test_renewal_lets_the_room_go(small):
+def test_a_reset_frees_the_store(small):
     shard(small, 1)
     assert small.reader.prefixes.size > 0
     assert small.reader._rows.store.room > (0, 0)
-    renew()
+    reset_caches()
     assert small.reader.prefixes.size == 0
     assert (small.reader._rows.store.room, small.reader._rows.store.data) == ((0, 0), None)
 
 
 def test_an_engine_is_reached_only_while_it_lives(tiny):
     gc.collect()
-    before = len(renewal._engines)
-    engine = TransformersEngine(tiny)
-    assert len(renewal._engines) == before + 1
+    before = len(caches._engines)
+    engine = open_engine(tiny)
+    assert len(caches._engines) == before + 1
     del engine
     gc.collect()
-    assert len(renewal._engines) == before
+    assert len(caches._engines) == before
 
 
 def test_what_an_engine_keeps_does_not_grow_from_unit_to_unit(small):
     kept = []
     for number in range(8):
-        renew()
+        reset_caches()
         shard(small, number)
         new = TransformersEngine(small.lm)
         shard(new, number)

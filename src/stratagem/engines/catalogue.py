@@ -1,0 +1,43 @@
+"""Every kind of engine by name; importing this loads none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stratagem.engines.base import Engine, TrainableEngine
+from stratagem.engines.spec import EngineSpec, TrainableEngineSpec
+from stratagem.engines.transformers_settings import TransformersSettings
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.reference import ModelRef
+from stratagem.registry import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transformers(TransformersSettings, TrainableEngineSpec):
+    """Engine in this process that answers by the learner's own weights, many requests in one batch."""
+
+    def open(self, lm: LanguageModel) -> TrainableEngine:
+        from stratagem.engines.transformers_engine import TransformersEngine
+
+        return TransformersEngine(lm, self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class API(EngineSpec):
+    """Engine of a model behind an OpenAI-compatible server; it cannot be trained, and replies are free text.
+
+    Its settings are options of the command line, such as `--timeout`.
+    """
+
+    def serve(self, ref: ModelRef) -> Engine:
+        from stratagem.engines.openai_engine import OpenAIEngine
+
+        return OpenAIEngine(ref)
+
+
+ENGINES: dict[str, Callable[..., EngineSpec]] = {"transformers": Transformers, "api": API}
+"""Kinds of engines by name."""
+
+engines: Registry[EngineSpec] = Registry("engine", ENGINES, "stratagem.engines")
+"""The same with those of other packages."""

@@ -1,0 +1,23 @@
+"""Settings of the transformers engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stratagem.options import whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformersSettings:
+    """Settings of memory and speed."""
+
+    rows: int = 64
+    """Maximum number of replies in one forward pass; fewer take less memory and more time. In fp32 tokens do not depend
+    on it; log-probabilities change in their last bits."""
+    prefix_cache_mib: int = 512
+    """Maximum size of the cache of shared prefixes, in MiB; 0 caches nothing from one batch to the next. In fp32
+    tokens do not depend on it; log-probabilities change in their last bits."""
+
+    def __post_init__(self) -> None:
+        whole("The engine transformers", "rows", self.rows, 1)
+        whole("The engine transformers", "prefix_cache_mib", self.prefix_cache_mib, 0)
