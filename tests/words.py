@@ -56,7 +56,6 @@ EXCUSED = {
     "tests/mutants/": "not swept yet",
     "docs/reference/": "not swept yet",
     "docs/results/": "not swept yet",
-    "docs/tutorials/": "not swept yet",
     "experiments/": "not swept yet",
     "benchmarks/": "not swept yet",
 }
