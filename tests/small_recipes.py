@@ -17,6 +17,11 @@ RECIPES = {
         "sepo": {"iterations": 2, "group_size": 2, "groups_per_batch": 1, "optimizer": RATE},
     },
     "grpo": {**GAME, "opponents": ["random"], "grpo": {"iterations": 3, "prefix_turns": [0, 1], **FORKED}},
+    "reinforce": {
+        **GAME,
+        "opponents": ["random"],
+        "reinforce": {"iterations": 3, "episodes_per_batch": 4, "optimizer": RATE},
+    },
     "league": {
         **GAME,
         "opponents": ["random"],

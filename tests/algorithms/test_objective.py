@@ -17,6 +17,7 @@ from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.seats import Seats
 from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
 from stratagem.algorithms.scopal.settings import RewardSettings
 from stratagem.algorithms.sepo.collector import SEPO
 from stratagem.algorithms.sepo.recipe import Recipe
@@ -40,10 +41,10 @@ from stratagem.training.provided import KL_SFT, PROVIDED, SCO_PAL, SHAPELLM, nee
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KUHN = "kuhn(hands=1)"
 RATE = {"learning_rate": 3e-3}
-RECIPES = {"grpo": GRPORecipe, "sepo": Recipe, "league": LeagueRecipe}
+RECIPES = {"grpo": GRPORecipe, "sepo": Recipe, "league": LeagueRecipe, "reinforce": REINFORCERecipe}
 POLICY_LOSSES = {"policy_gradient", "sepo", "grpo", "dr_grpo", "dapo"}
 BY_PLAY = {"group_mean", "per_round", "role_baseline", "rloo"}
-ADVANTAGES = {"grpo": BY_PLAY | {"per_order"}, "league": BY_PLAY | {"per_order"}, "sepo": BY_PLAY}
+ADVANTAGES = {"grpo": BY_PLAY | {"per_order"}, "league": BY_PLAY | {"per_order"}, "sepo": BY_PLAY, "reinforce": BY_PLAY}
 NESTED = ("whitened(of=group_mean)", "scaled(of=rloo)")
 
 
@@ -148,20 +149,28 @@ def collector(stage, settings):
     trained, game = policy_of(recipe, load("tiny")), make_game(KUHN)
     if stage == "sepo":
         return trained, SEPO(recipe.sepo, game, trained.player, Key(0))
+    if stage == "reinforce":
+        return trained, SelfPlay(recipe.reinforce, game, trained.player, Key(0))
     return trained, GRPO(
         recipe.grpo, game, trained.player, Key(0), ByShares(recipe.grpo.opponents, game, trained.player)
     )
 
 
+SIZE = {
+    "grpo": {"group_size": 4, "groups_per_batch": 2},
+    "sepo": {"group_size": 4, "groups_per_batch": 1},
+    "reinforce": {"episodes_per_batch": 8},
+}
+
+
 def learnt(stage, **settings):
     """The gradients' norms of two iterations."""
-    size = {"group_size": 4, "groups_per_batch": 2 if stage == "grpo" else 1, "optimizer": RATE}
-    trained, play = collector(stage, {**size, **settings})
+    trained, play = collector(stage, {**SIZE[stage], "optimizer": RATE, **settings})
     return [report.grad_norm for n in range(2) for report in trained.learn(joined([play.collect(n)]).examples)]
 
 
 @pytest.mark.parametrize("loss", sorted(POLICY_LOSSES))
-@pytest.mark.parametrize("stage", ["grpo", "sepo"])
+@pytest.mark.parametrize("stage", SIZE)
 def test_every_loss_that_is_taken_trains(stage, loss):
     norms = learnt(stage, loss=loss)
     assert len(norms) == 2
@@ -171,7 +180,7 @@ def test_every_loss_that_is_taken_trains(stage, loss):
 
 @pytest.mark.parametrize(
     ("stage", "advantage"),
-    [*(("grpo", name) for name in (*sorted(BY_PLAY), *NESTED)), *(("sepo", name) for name in sorted(BY_PLAY))],
+    [*((stage, name) for stage in SIZE for name in (*sorted(BY_PLAY), *(NESTED if stage != "sepo" else ())))],
 )
 def test_every_estimator_that_is_taken_trains(stage, advantage):
     norms = learnt(stage, advantage=advantage)
@@ -193,7 +202,7 @@ def test_a_loss_and_an_estimator_of_another_package_are_named_by_the_same_keys(m
     assert "advantage_weighted" in sys.modules
 
 
-@pytest.mark.parametrize("stage", ["grpo", "sepo"])
+@pytest.mark.parametrize("stage", SIZE)
 def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage):
     """Both of decisions and of examples; those of a loss's own pass are added by the learner."""
     seen, estimate = [], PerRound.estimate
@@ -203,7 +212,7 @@ def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage)
         return estimate(self, decisions, state)
 
     monkeypatch.setattr(PerRound, "estimate", looked_at)
-    _, play = collector(stage, {"groups_per_batch": 1, "advantage": "per_round"})
+    _, play = collector(stage, {**SIZE[stage], "advantage": "per_round"})
     example, *_ = joined([play.collect(0)]).examples
     provided = RECIPES[stage].model_fields[stage].default.provided
     assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage)

@@ -1,6 +1,7 @@
 """Rollouts are dealt into halves by their group, in whatever order they ended."""
 
 import numpy as np
+import pytest
 
 from stratagem.algorithms.sepo.penalties import paid
 from stratagem.algorithms.sepo.recipe import Recipe
@@ -12,7 +13,7 @@ from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
 from stratagem.training.online import policy_of
-from stratagem.training.rollouts import decisions_of, examples_of, grouped, taken
+from stratagem.training.rollouts import decisions_of, examples_of, grouped, payoff, taken
 
 
 def test_every_group_is_dealt_evenly_whatever_the_order():
@@ -57,7 +58,7 @@ def test_a_round_of_several_decisions_is_paid_once():
     assert len(set(places)) < len(places)
     first = {place: number for number, place in reversed(list(enumerate(places)))}
     for number, place in enumerate(places):
-        wanted = paid(episodes[place[0]])[place[1]] if first[place] == number else 0.0
+        wanted = paid(episodes[place[0]], episodes[place[0]].seat_of(0))[place[1]] if first[place] == number else 0.0
         assert decisions.terms["payoff"][number] == wanted
 
 
@@ -69,3 +70,34 @@ def test_a_discarded_decision_teaches_nothing():
     assert len(examples_of(rows, estimate)) == len(rows)
     rows[0].decision.keep = False
     assert len(examples_of(rows, estimate)) == len(rows) - 1
+
+
+def test_in_self_play_a_seat_is_an_episode_of_its_own_and_is_compared_with_the_same_seat():
+    game = make_game("kuhn(hands=2)")
+    match = Match(game, [make_player("random", game)] * 2)
+    episodes = list(play(grouped(match, groups=2, size=3, key=Key(0), name="self")))
+    rows = taken(episodes, slots=(0, 1))
+    assert len(rows) == sum(len(episode.decisions) for episode in episodes)
+    decisions = decisions_of(rows, episodes, {"payoff": payoff})
+    for column, key in (
+        (decisions.episode, lambda row: (row.episode, row.decision.seat)),
+        (decisions.group, lambda row: (row.group, row.decision.seat)),
+    ):
+        places = [key(row) for row in rows]
+        assert len(set(zip(column.tolist(), places, strict=True))) == len(set(places)) == len(set(column.tolist()))
+    for number in set(decisions.episode.tolist()):
+        own = decisions.episode == number
+        row = rows[own.argmax()]
+        total = decisions.terms["payoff"][own].sum()
+        assert total == pytest.approx(episodes[row.episode].payoffs[row.decision.seat])
+
+
+def test_a_group_shares_its_start_unless_told_otherwise():
+    game = make_game("kuhn(hands=1)")
+    match = Match(game, [make_player("random", game)] * 2)
+
+    def starts(**settings):
+        return {episode.chance for episode in play(grouped(match, 1, 8, Key(0), name="start", **settings))}
+
+    assert len(starts()) == 1
+    assert len(starts(same_start=False)) == 8

@@ -19,6 +19,7 @@ from stratagem.runs.metrics import read_metrics
 UPDATES = {
     "sepo": ("sft/", ""),
     "grpo": ("",),
+    "reinforce": ("",),
     "league": ("main/", "exploiter/"),
     "scopal": ("bc/", "kto/"),
     "shaping": ("shaper/", "naive/"),
@@ -94,6 +95,7 @@ def test_a_report_can_be_made(made):
 STRICT = {
     "sepo": {"sft": SFT},
     "grpo": {"sft": SFT},
+    "reinforce": {"sft": SFT},
     "league": {"sft": SFT},
     "shaping": {"target_policies": [{"policy": "ipd-cooperative"}], "kl_sft": {**SFT, "num_examples": 10}},
     "kl_sft": {"kl_sft": {**SFT, "num_examples": 10}},

@@ -9,6 +9,7 @@ from typing import Any
 from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.algorithms.kl_sft.algorithm import KLSFTAlgorithm
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
+from stratagem.algorithms.reinforce import REINFORCEAlgorithm
 from stratagem.algorithms.scopal.algorithm import ScopalAlgorithm
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.shapellm.algorithm import ShapingAlgorithm
@@ -24,6 +25,7 @@ ALGORITHMS: Registry[Algorithm[Any]] = Registry(
     {
         "sepo": SEPOAlgorithm,
         "grpo": GRPOAlgorithm,
+        "reinforce": REINFORCEAlgorithm,
         "kl_sft": KLSFTAlgorithm,
         "league": LeagueAlgorithm,
         "scopal": ScopalAlgorithm,

@@ -9,7 +9,7 @@ from stratagem.reports.run_data import RunData
 
 Stages = dict[str, Policy]
 """Steps of the start, the chosen and the last policy, as far as they exist and differ."""
-TITLES: Mapping[str, str] = {"sepo": "SEPO", "grpo": "GRPO", "league": "League"}
+TITLES: Mapping[str, str] = {"sepo": "SEPO", "grpo": "GRPO", "reinforce": "REINFORCE", "league": "League"}
 """Titles of a run's checkpoints by algorithm."""
 
 

@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from stratagem.engines.open import served_by
+from stratagem.errors import CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_style
 from stratagem.prompting.catalogue import make_style
@@ -18,7 +20,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts
 from stratagem.training.loop import train
 from stratagem.training.online import Collects, Online
-from stratagem.training.recipe import PolicyRecipe
+from stratagem.training.recipe import OpponentsRecipe, PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.stage import Progress, Stage, no_progress
 from stratagem.training.supervised import check_teacher, sft
@@ -102,3 +104,18 @@ class OnlineAlgorithm(PolicyAlgorithm[P]):
 
     def main_stage(self) -> Stage:
         return Online(self.recipe, self.run, self.games, self.collector, strict=self.strict)
+
+
+def check_opponents(recipe: OpponentsRecipe, game: Game[Any], *others: str, exact: bool = False) -> None:
+    """Refuse players that a game does not know, and a `checkpoint_metric` that it does not have.
+
+    `exact` allows exploitability as the metric, where the recipe has a budget for it.
+    """
+    for name in (*recipe.opponents, *others):
+        make_player(name, game)
+    metrics = (*recipe.suite(game).metrics, *(["exploitability"] if exact and recipe.exact_budget else []))
+    if recipe.checkpoint_metric not in metrics:
+        raise CannotCompute(
+            f"`checkpoint_metric` cannot be {recipe.checkpoint_metric} in {game.spec.name}: "
+            f"there are {', '.join(metrics)}."
+        )

@@ -47,7 +47,7 @@ class Provided:
     advantage: frozenset[str] = frozenset()
     """Columns of `Decisions` for an estimator, beside `episode` and the terms of the reward."""
     weights: str = field(default="", compare=False)
-    """The settings that weigh the terms of the reward."""
+    """The settings that weigh the terms of the reward; empty where the estimator may weigh them itself."""
 
     def check_loss(self, loss: Named[Loss]) -> None:
         """Refuse a loss that needs more, and one that no reward would reach."""
@@ -65,7 +65,7 @@ class Provided:
     def check_advantage(self, advantage: Named[AdvantageEstimator], terms: frozenset[str]) -> None:
         """Refuse an estimator that needs more columns, or other terms of the reward than these."""
         own = advantage.made
-        if any("weights" in part.given for part in advantage.parts()):
+        if self.weights and any("weights" in part.given for part in advantage.parts()):
             raise BadParameter(
                 f"{self.name} weighs the terms of the reward by {self.weights}: leave `weights` out of `advantage`."
             )
@@ -99,6 +99,7 @@ GRPO = Provided(
     weights="`reward_weights`",
 )
 LEAGUE = Provided(name="a league", loss=GRPO.loss, advantage=GRPO.advantage, weights=GRPO.weights)
+REINFORCE = Provided(name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role"}))
 SEPO = Provided(
     name="SEPO",
     loss=_POLICY,
@@ -121,5 +122,5 @@ SCO_PAL = Provided(
     advantage=frozenset({"state", "action", "outcome"}),
 )
 KL_SFT = Provided(name="KL-SFT", loss=needs(("target_entropy",), (), ("target_logprobs",)))
-PROVIDED = (GRPO, LEAGUE, SEPO, SHAPELLM, SCO_PAL, KL_SFT)
+PROVIDED = (GRPO, LEAGUE, REINFORCE, SEPO, SHAPELLM, SCO_PAL, KL_SFT)
 """All of them."""

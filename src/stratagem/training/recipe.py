@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 from pydantic import Field, model_validator
 
 from stratagem.evaluation.best_response import BUDGET
-from stratagem.evaluation.suites import Suite
+from stratagem.evaluation.suites import Suite, find_suite
 from stratagem.games.base import Game
+from stratagem.games.catalogue import describe
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.named import Named
 from stratagem.learning.optimizer import OptimizerSettings
@@ -141,3 +142,18 @@ class PolicyRecipe(AnyRecipe):
     def steps(self) -> int:
         """How many steps and iterations the run takes."""
         return self.sft_steps + self.stage.iterations
+
+
+class OpponentsRecipe(PolicyRecipe):
+    """SFT, and then iterations, with named opponents in evaluation."""
+
+    checkpoint_metric: str = "pay"
+    """Validation metric by which the best checkpoint is chosen; the highest is best."""
+    opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
+    """Opponents of validation and of the final evaluation; one of them plays all other seats."""
+    exact_budget: int = Field(default=0, ge=0)
+    """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
+
+    def suite(self, game: Game[Any]) -> Suite:
+        """The game alone, against the recipe's opponents."""
+        return find_suite(describe(game), self.opponents)

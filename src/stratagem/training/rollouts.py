@@ -1,13 +1,14 @@
-"""Episodes to learn from: groups that share a start and differ in the dice, and a model's decisions in them."""
+"""Episodes to learn from, and the decisions in them: of one seat in groups of rollouts, of all seats in self-play."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from stratagem.engines.base import Call
+from stratagem.games.base import Seat
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import AdvantageEstimate, Decisions, coded
 from stratagem.learning.example import Example, of_call
@@ -15,20 +16,33 @@ from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Decision, Episode, Purpose
 
-Term = Callable[[Episode], Mapping[int, float]]
-"""What each round of an episode is worth to the hero, by the round's number."""
+Term = Callable[[Episode, Seat], Mapping[int, float]]
+"""A term of the reward: the value of each round of an episode for a seat, by the round's number."""
+
+
+def payoff(episode: Episode, seat: Seat) -> Mapping[int, float]:
+    """The payoff of each round."""
+    return {number: payoffs[seat] for number, payoffs in enumerate(episode.rounds)}
 
 
 def grouped(
-    match: Match, groups: int, size: int, key: Key, *, name: str, purpose: Purpose = "train", before: int = 0
+    match: Match,
+    groups: int,
+    size: int,
+    key: Key,
+    *,
+    name: str,
+    purpose: Purpose = "train",
+    before: int = 0,
+    same_start: bool = True,
 ) -> Iterator[Setup]:
-    """So many groups of episodes; a group shares the deal and the seats, and the hero rotates between groups.
+    """So many groups of episodes; a group shares the seats and, unless told otherwise, the start.
 
-    It goes on rotating from the seat that it had after the groups that were played `before`.
+    The players rotate between groups, from the seats that they had after the groups that were played `before`.
     """
     seats = len(match.players)
     for number in range(groups):
-        start = match.game.start(key.at("start", number))
+        start = match.game.start(key.at("start", number)) if same_start else None
         slots = tuple((seat - before - number) % seats for seat in range(seats))
         for rollout in range(size):
             yield Setup(
@@ -44,7 +58,7 @@ def grouped(
 
 @dataclass(frozen=True)
 class Taken:
-    """A decision of the hero, and the call whose sampled tokens it came from; None where nothing was sampled."""
+    """A decision of the policy, and the call whose sampled tokens it came from; None where nothing was sampled."""
 
     episode: int
     group: str
@@ -52,13 +66,13 @@ class Taken:
     call: Call | None
 
 
-def taken(episodes: Sequence[Episode]) -> list[Taken]:
-    """The hero's decisions in the order of play."""
+def taken(episodes: Sequence[Episode], slots: Collection[int] = (0,)) -> list[Taken]:
+    """The decisions of some players of the match in the order of play: of the first, or in self-play of all."""
     return [
         Taken(number, episode.group, decision, sampled(decision))
         for number, episode in enumerate(episodes)
         for decision in episode.decisions
-        if episode.slots[decision.seat] == 0
+        if decision.slot in slots
     ]
 
 
@@ -71,20 +85,24 @@ def sampled(decision: Decision) -> Call | None:
 
 
 def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapping[str, Term]) -> Decisions:
-    """The columns that credit is worked out from; a round's worth stands at the hero's first decision in it."""
-    groups = {name: number for number, name in enumerate(dict.fromkeys(row.group for row in rows))}
-    worth = {name: [term(episode) for episode in episodes] for name, term in terms.items()}
+    """Columns of decisions; the value of a round stands at the seat's first decision in it.
+
+    Each seat of an episode is an episode of its own here, and is compared with the same seat of its group.
+    """
+    own = {(row.episode, row.decision.seat) for row in rows}
+    values = {name: {(e, seat): term(episodes[e], seat) for e, seat in own} for name, term in terms.items()}
     columns: dict[str, list[float]] = {name: [] for name in terms}
     role, roles = coded(f"{episodes[row.episode].game}/{row.decision.seat}" for row in rows)
-    seen = set[tuple[int, int]]()
+    seen = set[tuple[int, int, int]]()
     for row in rows:
-        place = (row.episode, row.decision.round)
+        seat, number = row.decision.seat, row.decision.round
         for name, column in columns.items():
-            column.append(0.0 if place in seen else worth[name][row.episode].get(row.decision.round, 0.0))
-        seen.add(place)
+            first = (row.episode, seat, number) not in seen
+            column.append(values[name][row.episode, seat].get(number, 0.0) if first else 0.0)
+        seen.add((row.episode, seat, number))
     return Decisions(
-        episode=np.array([row.episode for row in rows], dtype=np.int64),
-        group=np.array([groups[row.group] for row in rows], dtype=np.int64),
+        episode=coded((row.episode, row.decision.seat) for row in rows)[0],
+        group=coded((row.group, row.decision.seat) for row in rows)[0],
         round=np.array([row.decision.round for row in rows], dtype=np.int64),
         role=role,
         roles=roles,

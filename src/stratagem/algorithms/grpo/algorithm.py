@@ -7,12 +7,11 @@ from typing import Any
 from stratagem.algorithms.grpo.collector import GRPO, check_game
 from stratagem.algorithms.grpo.opponents import ByShares
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.errors import CannotCompute
+from stratagem.algorithms.grpo.settings import SELF
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
-from stratagem.training.algorithm import OnlineAlgorithm
+from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
 
 
 class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
@@ -25,14 +24,7 @@ class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
         recipe = self.recipe
         for game in self.games:
             check_game(recipe.grpo, game)
-            for name in (*recipe.opponents, recipe.grpo.prefix_player, *(recipe.grpo.opponents.keys() - {"self"})):
-                make_player(name, game)
-            metrics = recipe.suite(game).metrics
-            if recipe.checkpoint_metric not in metrics:
-                raise CannotCompute(
-                    f"`checkpoint_metric` cannot be {recipe.checkpoint_metric} in {game.spec.name}: "
-                    f"there are {', '.join(metrics)}."
-                )
+            check_opponents(recipe, game, recipe.grpo.prefix_player, *(recipe.grpo.opponents.keys() - {SELF}))
 
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> GRPO:
         settings = self.recipe.grpo

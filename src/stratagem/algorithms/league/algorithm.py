@@ -24,10 +24,9 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.roles import is_ready, is_reset
-from stratagem.players.catalogue import make_player
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
-from stratagem.training.algorithm import PolicyAlgorithm
+from stratagem.training.algorithm import PolicyAlgorithm, check_opponents
 from stratagem.training.artifacts import Artifacts, publish
 from stratagem.training.evaluation import Final, Validation, save_policies
 from stratagem.training.online import speaks_of
@@ -43,16 +42,9 @@ class LeagueAlgorithm(PolicyAlgorithm[LeagueRecipe]):
         recipe, game = self.recipe, self.games[0]
         if game.spec.seats < 2:
             raise CannotCompute(f"{game.spec.name} has one seat, so nobody can meet anybody in it.")
-        for name in (*recipe.members.values(), *recipe.opponents, recipe.league.prefix_player):
-            make_player(name, game)
         check_game(recipe.league, game)
         super().check()
-        metrics = (*recipe.suite(game).metrics, *(["exploitability"] if recipe.exact_budget else []))
-        if recipe.checkpoint_metric not in metrics:
-            raise CannotCompute(
-                f"`checkpoint_metric` cannot be {recipe.checkpoint_metric} in {game.spec.name}: "
-                f"there are {', '.join(metrics)}."
-            )
+        check_opponents(recipe, game, *recipe.members.values(), recipe.league.prefix_player, exact=True)
 
     def main_stage(self) -> Stage:
         return Rounds(self.recipe, self.run, strict=self.strict)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.league.settings import LeagueSettings, LearnerSettings
-from stratagem.evaluation.suites import Suite, find_suite
-from stratagem.games.base import Game
-from stratagem.games.catalogue import describe
-from stratagem.training.recipe import PolicyRecipe
+from stratagem.training.recipe import OpponentsRecipe
 
 BASE = "base"
 """The member that is the base itself."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-class LeagueRecipe(PolicyRecipe):
+class LeagueRecipe(OpponentsRecipe):
     """SFT, then learners that meet each other, their past, and others."""
 
     title: ClassVar[str] = "League"
@@ -31,8 +28,6 @@ class LeagueRecipe(PolicyRecipe):
     `exploitability` where there is an `exact_budget`, the lowest."""
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
     """Opponents of validation and of the final evaluation; a frozen pool, on the same deals each time."""
-    exact_budget: int = Field(default=0, ge=0)
-    """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
     learners: dict[str, LearnerSettings] = Field(default={"main": LearnerSettings()}, min_length=1)
     """Who learns, by name; the first is the one that is measured."""
     members: dict[str, str] = Field(default={})
@@ -55,10 +50,6 @@ class LeagueRecipe(PolicyRecipe):
     def rated(self) -> list[str]:
         """The learners that are matched by ratings."""
         return [name for name, one in self.learners.items() if one.match.rule == "rating_near"]
-
-    def suite(self, game: Game[Any]) -> Suite:
-        """The game alone, against the frozen pool."""
-        return find_suite(describe(game), self.opponents)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

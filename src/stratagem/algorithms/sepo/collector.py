@@ -25,7 +25,7 @@ from stratagem.algorithms.sepo.best_responder import BestResponder, best_respond
 from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall, signalled, told
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.best_response import BUDGET
-from stratagem.games.base import Game
+from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import FRESH, State
@@ -149,7 +149,7 @@ class SEPO:
         shared = self.settings.penalty_credit == "shared"
         charge = {e.id: mean if shared else own for e, own in zip(bout.episodes, by_rollout, strict=True)}
 
-        def term(episode: Episode) -> Mapping[int, float]:
+        def term(episode: Episode, seat: Seat) -> Mapping[int, float]:
             return dict.fromkeys(range(len(episode.rounds)), charge[episode.id])
 
         return term

@@ -9,23 +9,22 @@ import math
 from collections.abc import Mapping
 
 from stratagem.evaluation.expectation import SCALE
+from stratagem.games.base import Seat
 from stratagem.play.records import Episode
-from stratagem.training.rollouts import Term
+from stratagem.training.rollouts import Term, payoff
 
 
-def paid(episode: Episode) -> Mapping[int, float]:
-    """What each round paid the hero, on the scale on which mutual cooperation is worth 3."""
-    seat = episode.seat_of(0)
+def paid(episode: Episode, seat: Seat) -> Mapping[int, float]:
+    """The payoff of each round on the scale on which mutual cooperation is worth 3."""
     stakes = episode.stakes[seat]
     unit = SCALE / stakes.cooperative if stakes else 1.0
-    return {number: unit * payoffs[seat] for number, payoffs in enumerate(episode.rounds)}
+    return {number: unit * value for number, value in payoff(episode, seat).items()}
 
 
 def signalled(name: str) -> Term:
-    """What a safety signal says of the hero in each round."""
+    """A safety signal of a seat in each round."""
 
-    def term(episode: Episode) -> Mapping[int, float]:
-        seat = episode.seat_of(0)
+    def term(episode: Episode, seat: Seat) -> Mapping[int, float]:
         values = episode.signals.get(name, ())
         return {number: value for number, row in enumerate(values) if (value := row[seat]) is not None}
 
@@ -34,12 +33,12 @@ def signalled(name: str) -> Term:
 
 def mean_pay(episode: Episode) -> float:
     """What a round paid the hero on average."""
-    return math.fsum(paid(episode).values()) / max(1, len(episode.rounds))
+    return math.fsum(paid(episode, episode.seat_of(0)).values()) / max(1, len(episode.rounds))
 
 
 def told(name: str, episode: Episode) -> float:
     """The mean of a safety signal over the rounds that could tell; no number where none could."""
-    values = signalled(name)(episode)
+    values = signalled(name)(episode, episode.seat_of(0))
     return math.fsum(values.values()) / len(values) if values else math.nan
 
 

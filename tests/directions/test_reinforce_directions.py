@@ -1,0 +1,109 @@
+"""One step of REINFORCE in self-play: the policy moves as its payoffs say, and each seat has a baseline of its own."""
+
+import json
+
+import pytest
+from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
+
+from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.learning.advantages.role_baseline import RoleBaseline
+from stratagem.learning.losses.policy_gradient import PolicyGradient
+from stratagem.models.load import load
+from stratagem.training.online import policy_of
+from stratagem.training.rollouts import sampled
+
+KUHN = "kuhn(hands=1)"
+COORDINATION = FLAT.replace("[(2, 2), (2, 2)], [(2, 2), (2, 2)]", "[(3, 3), (0, 0)], [(0, 0), (0, 0)]")
+"""Only to COOPERATE together pays."""
+USUAL = {"episodes_per_batch": 64, "optimizer": OPTIMIZER}
+
+
+def collector(game, **settings):
+    recipe = REINFORCERecipe.read({"games": [game], "temperature": 1.0, "reinforce": {**USUAL, **settings}})
+    return recipe, lambda policy, made: SelfPlay(recipe.reinforce, made, policy, Key(3))
+
+
+def moved(game, shake=False, **settings):
+    """How much likelier DEFECT is after an iteration."""
+    return step(*collector(game, **settings), shake)[2]
+
+
+def self_play(game, **settings):
+    recipe, make = collector(game, **settings)
+    return make(policy_of(recipe, load("tiny")).player, make_game(game))
+
+
+@pytest.mark.parametrize("advantage", ["role_baseline", "group_mean", "rloo"])
+def test_payoff_raises_the_action_that_pays(advantage):
+    assert moved(DILEMMA, advantage=advantage) > 1e-4
+    assert moved(COORDINATION, advantage=advantage) < -1e-4
+
+
+def test_payoff_raises_the_action_that_pays_in_two_steps():
+    assert moved(DILEMMA, optimizer_steps=2) > 1e-4
+
+
+def test_what_is_paid_alike_teaches_nothing():
+    """Against the mean of the batch; a moving average first has to learn what is usual."""
+    assert moved(FLAT, advantage="group_mean") == 0.0
+
+
+def test_the_charge_leads_back_to_the_reference():
+    recipe, _ = collector(FLAT)
+    home = defects(policy_of(recipe, load("tiny")).player, make_game(FLAT))
+    charge = {"kl_estimator": "k3", "kl_coef": 1.0}
+    _, before, change = step(*collector(FLAT, loss=charge, advantage="group_mean"), shake=True)
+    assert (home - before) * change > 0.0
+
+
+def test_the_bonus_for_entropy_evens_the_actions_out():
+    _, before, change = step(*collector(FLAT, loss={"entropy_coef": 1.0}, advantage="group_mean"))
+    assert (0.5 - before) * change > 0.0
+
+
+def test_an_episode_is_compared_with_the_moving_average_of_its_seat():
+    """`R - b`, worked out again from the payoffs; the baselines outlive the iteration."""
+    play, baselines = self_play(KUHN, episodes_per_batch=6), {0: 0.0, 1: 0.0}
+    for iteration in range(2):
+        found, expected = play.collect(iteration), {}
+        for number, episode in enumerate(found.episodes):
+            for seat in (0, 1):
+                expected[number, seat] = episode.payoffs[seat] - baselines[seat]
+                baselines[seat] += 0.05 * (episode.payoffs[seat] - baselines[seat])
+        rows = [(n, row) for n, episode in enumerate(found.episodes) for row in episode.decisions]
+        wanted = [expected[number, row.seat] for number, row in rows if sampled(row)]
+        assert [one.columns["advantage"][0] for one in found.examples] == pytest.approx(wanted)
+    assert list(play.baselines.values()) == pytest.approx([baselines[0], baselines[1]])
+    assert baselines[0] != baselines[1]
+
+
+def test_the_baselines_are_in_a_checkpoint():
+    play, other = self_play(KUHN, episodes_per_batch=6), self_play(KUHN, episodes_per_batch=6)
+    play.collect(0)
+    other.restore(json.loads(json.dumps(play.state())))
+    assert [one.columns for one in other.collect(1).examples] == [one.columns for one in play.collect(1).examples]
+
+
+def test_every_episode_has_a_start_of_its_own():
+    episodes = self_play(KUHN, episodes_per_batch=12).collect(0).episodes
+    assert len({episode.chance for episode in episodes}) == 12
+    assert len({episode.decisions[0].state_key for episode in episodes}) == 3  # the cards of who opens
+
+
+def test_the_return_of_a_board_game_is_that_of_its_end():
+    play = self_play("tic-tac-toe", episodes_per_batch=4, advantage={"type": "role_baseline", "ema_decay": 1.0})
+    found = play.collect(0)
+    wanted = [episode.payoffs[row.seat] for episode in found.episodes for row in episode.decisions if sampled(row)]
+    assert any(wanted)
+    assert [one.columns["advantage"][0] for one in found.examples] == wanted
+    returns = [found.figures[f"tic-tac-toe/return/{seat}"] for seat in (0, 1)]
+    assert returns == [sum(episode.payoffs[seat] for episode in found.episodes) / 4 for seat in (0, 1)]
+
+
+def test_the_defaults_are_those_of_the_paper():
+    settings = REINFORCERecipe().reinforce
+    assert settings.advantage.made == RoleBaseline(ema_decay=0.95)
+    assert settings.loss.made == PolicyGradient(normalize_by="divisor")
+    assert settings.optimizer_steps == 1
