@@ -15,6 +15,7 @@ from chapters.league import league
 from chapters.learning import advantages, checks, losses
 from chapters.players import players
 from chapters.records import records
+from chapters.reinforce import reinforce
 from chapters.runs import runs
 from chapters.scopal import scopal
 from chapters.shaping import shaping
@@ -36,6 +37,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "shaping": shaping,
     "scopal": scopal,
     "grpo": grpo,
+    "reinforce": reinforce,
     "league": league,
     "engines": engines,
     "losses": losses,

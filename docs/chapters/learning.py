@@ -28,7 +28,8 @@ def losses() -> str:
         "Losses",
         "Every loss by name. `read_loss` of `stratagem.learning.losses.catalogue` makes one; options follow in "
         "brackets, as in `policy_gradient(kl_estimator=k3, kl_coef=0.04)`. A recipe names one with the key `loss` of "
-        '`[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", clip_range_high = 0.3 }`. '
+        '`[grpo]`, `[reinforce]`, `[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", '
+        "clip_range_high = 0.3 }`. "
         "A table without a type changes parameters of the algorithm's own loss. Other packages add losses by the "
         "entry-point group `stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md).",
         table(("loss", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in LOSSES.items())),
@@ -52,7 +53,7 @@ def advantages() -> str:
         "`stratagem.learning.advantages.catalogue` makes one, as in `per_round(return_to_go=False)`. Other packages "
         "add estimators by the entry-point group `stratagem.advantages`: see "
         "[Add an advantage estimator](../how-to/add-an-advantage-estimator.md). A recipe names one with the key "
-        "`advantage` of `[grpo]`, `[sepo]` or `[league]`, by a text or by a table such as "
+        "`advantage` of `[grpo]`, `[reinforce]`, `[sepo]` or `[league]`, by a text or by a table such as "
         '`{ type = "role_baseline", ema_decay = 0.9 }`. '
         "A table without a type changes parameters of the algorithm's own estimator. The algorithm weighs the terms of "
         "the reward itself, so `weights` is left out there.",

@@ -97,7 +97,7 @@ class SelfPlay:
         rows = taken(episodes, range(self.match.game.spec.seats))
         estimate = self.settings.advantage.made(decisions_of(rows, episodes, {TERM: payoff}), self.baselines)
         self.baselines = dict(estimate.state)
-        counts, terms = dict(estimate.counts), frozenset(estimate.centred)
+        counts, terms = dict(estimate.counts), frozenset(estimate.centred_terms)
         return Collected(examples_of(rows, estimate), self._metrics(episodes), episodes, counts, terms)
 
     def _metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
