@@ -273,7 +273,7 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
     }
     recipe = Recipe.read(certain)
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
-    with pytest.warns(TrainingWarning, match="have no variance"):
+    with pytest.warns(TrainingWarning, match="have no reward variance"):
         SEPOAlgorithm(recipe, run).train()
     assert figures(run)["grad_norm"][1] == [0.0]
     assert json.loads((run.path / "findings.json").read_text())["alike"]["count"] == 1

@@ -24,7 +24,7 @@ def strength(mean=1.0, error=0.1, varied=20, **more):
     return SignalToNoise(count=20, varied=varied, mean=mean, error=error, noise=4.0, **more)
 
 
-AIMLESS = strength(mean=0.1, counter_evidence=25.0)
+NOISE = strength(mean=0.1, counter_evidence=25.0)
 VANISHED = strength(mean=0.1, varied=6, still=14)
 
 
@@ -47,7 +47,7 @@ FAULTS = {
     "mismatch": {"columns": {"old_logprobs": (-1.2, -1.8)}},
     "padding": {"probes": {"padding": 0.2}},
     "alike": {"counts": {"groups_without_variance": 6}},
-    "silent_term": {"signal_to_noise": {"exploit": AIMLESS}},
+    "silent_term": {"signal_to_noise": {"exploit": NOISE}},
     "inert_clip": {"steps_per_batch": 1},
     "stuck_ratio": {"report": report(metrics=UNMOVED)},
     "idle_adapter": {"probes": {"adapter": 0.0}},
@@ -62,23 +62,23 @@ FAULTY = [name for name, check in CHECKS.items() if check.level == "fault"]
 
 
 def monitor(**options):
-    """A monitor that has seen the first steps."""
+    """Make a monitor that has checked the first steps."""
     made = TrainingMonitor(**options)
     for step in range(PATIENCE):
         assert made.check(seen(step=step)) == {}
     return made
 
 
-def test_every_check_has_a_fault():
+def test_checks_each_have_a_finding_here():
     assert FAULTS.keys() == CHECKS.keys()
 
 
-def test_a_sound_step_is_not_told_of():
+def test_monitor_finds_nothing_in_a_sound_step():
     assert monitor(strict=True).check(seen()) == {}
 
 
 @pytest.mark.parametrize("name", FAULTY)
-def test_a_fault_is_told_once_and_counted_and_stops_a_strict_run(name):
+def test_monitor_warns_of_a_fault_once_counts_it_and_stops_a_strict_run(name):
     one = monitor()
     faulty = seen(**FAULTS[name])
     with pytest.warns(TrainingWarning, match=name):
@@ -91,36 +91,34 @@ def test_a_fault_is_told_once_and_counted_and_stops_a_strict_run(name):
         monitor(strict=True).check(faulty)
 
 
-def test_a_note_is_told_once_and_never_stops_a_run():
+def test_monitor_reports_a_note_once_and_goes_on():
     one = monitor(strict=True)
     plain = seen(**FAULTS["inert_clip"])
-    with pytest.warns(TrainingWarning, match="the clip does nothing"):
+    with pytest.warns(TrainingWarning, match="the clip has no effect"):
         assert one.check(plain).keys() == {"inert_clip"}
     assert one.check(plain) == {}
     assert one.findings()["inert_clip"].count == 1
     assert one.findings()["inert_clip"].level == "note"
 
 
-def test_every_sentence_is_one_line_and_ends():
+def test_check_sentences_are_one_line_and_end():
     for name, fault in FAULTS.items():
         sentence = CHECKS[name].find(seen(**fault, initial_entropy=0.9))
         assert sentence.endswith((".", "?")), name
         assert "\n" not in sentence
 
 
-def test_a_silent_term_is_named_by_its_kind():
-    terms = {"exploit": AIMLESS, "collusion": strength(0.0, 0.0, varied=0), "externality": VANISHED}
+def test_silent_term_names_the_terms_by_verdict():
+    terms = {"exploit": NOISE, "collusion": strength(0.0, 0.0, varied=0), "externality": VANISHED}
     silent = seen(signal_to_noise=terms)
     sentence = CHECKS["silent_term"].find(silent)
     assert "The same for all rollouts of a group: collusion." in sentence
-    assert (
-        "All noise and no direction: exploit (0.05 +- 0.05 of what it brings is direction, over 20 steps)." in sentence
-    )
+    assert "Noise without a signal: exploit (signal-to-noise ratio 0.05 +- 0.05 over 20 steps)." in sentence
     assert "externality (varied in 6 of 20 measurements, not in the last 14)" in sentence
     assert "payoff" not in sentence
 
 
-def test_the_ratio_of_a_part_of_the_loss_is_found():
+def test_ratio_checks_read_the_ratio_of_a_part_of_the_loss():
     parts = {"policy/ratio_min": 1.0, "policy/ratio_max": 1.0}
     made = Report(loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1, metrics=parts)
     assert CHECKS["stuck_ratio"].find(seen(report=made))
@@ -128,7 +126,7 @@ def test_the_ratio_of_a_part_of_the_loss_is_found():
     assert CHECKS["inert_clip"].find(seen(report=made, steps_per_batch=1))
 
 
-def test_a_state_is_json_and_what_was_told_is_not_told_again():
+def test_monitor_state_is_json_and_restored_findings_are_not_warned_of_again():
     first, again = monitor(), TrainingMonitor()
     with pytest.warns(TrainingWarning):
         first.check(seen(**FAULTS["alike"]))
@@ -141,37 +139,37 @@ def test_a_state_is_json_and_what_was_told_is_not_told_again():
         assert again.check(seen(**FAULTS["collapse"])).keys() == {"collapse"}
 
 
-def test_a_bound_that_cuts_nothing_is_noted_after_some_steps():
+def test_idle_cut_is_reported_after_some_steps():
     none, some = {"advantages": 40, "advantages_clipped": 0}, {"advantages": 40, "advantages_clipped": 1}
-    begun, idle, at_work = TrainingMonitor(), TrainingMonitor(), TrainingMonitor()
+    begun, idle, clipping = TrainingMonitor(), TrainingMonitor(), TrainingMonitor()
     for step in range(6):
-        at_work.check(seen(step=step, counts=none if step else some))
+        clipping.check(seen(step=step, counts=none if step else some))
     for step in range(PATIENCE):
         begun.check(seen(step=step, counts=none))
     idle.restore(json.loads(json.dumps(begun.state())))
     with pytest.warns(TrainingWarning, match="None of 80 advantages so far"):
         idle.check(seen(step=PATIENCE, counts=none))
-    assert not at_work.findings()
+    assert not clipping.findings()
 
 
-def test_bounds_that_clip_no_ratio_are_noted_after_some_steps():
-    """With several steps a batch; what one step has clipped is remembered, also by a run that goes on."""
+def test_inert_clip_is_reported_after_some_steps():
+    """The check covers several steps a batch, and a resumed run remembers clipped ratios."""
     inside, beyond = ({"policy/clip_fraction_low": low, "policy/clip_fraction_high": 0.0} for low in (0.0, 0.1))
-    begun, idle, at_work = TrainingMonitor(), TrainingMonitor(), TrainingMonitor()
+    begun, idle, clipping = TrainingMonitor(), TrainingMonitor(), TrainingMonitor()
     for step in range(6):
-        at_work.check(seen(step=step, report=report(metrics=inside if step else beyond)))
+        clipping.check(seen(step=step, report=report(metrics=inside if step else beyond)))
     for step in range(PATIENCE):
         begun.check(seen(step=step, report=report(metrics=inside)))
     idle.restore(json.loads(json.dumps(begun.state())))
-    with pytest.warns(TrainingWarning, match=f"In {PATIENCE} steps no ratio went beyond"):
+    with pytest.warns(TrainingWarning, match=f"In {PATIENCE} steps no ratio left the clip range"):
         idle.check(seen(step=PATIENCE, report=report(metrics=inside)))
     assert not begun.findings()
-    assert not at_work.findings()
+    assert not clipping.findings()
 
 
 @pytest.mark.parametrize("name", ["idle_reference", "still_reference"])
 def test_reset_learner_is_given_time(name):
-    """Its weights are those of the start again, and so are its reference's."""
+    """A reset learner has its initial weights again, and so has its reference."""
     made, again = TrainingMonitor(), TrainingMonitor()
     made.reset(9)
     again.restore(made.state())

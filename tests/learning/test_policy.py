@@ -112,11 +112,11 @@ def test_sharing_saves_tokens_and_budget_and_pairs_hold():
             rows = tree_batch(pack)
             for number, nodes in zip(pack.examples, pack.nodes, strict=True):
                 assert tuple(pack.tokens[node] for node in nodes) == read(made[number])
-                stands = rows.places[list(nodes)]
+                stands = rows.indices[list(nodes)]
                 assert rows.tokens(pack).flatten()[stands].tolist() == list(read(made[number]))
                 assert rows.depths.flatten()[stands].tolist() == list(range(len(nodes)))
                 row, column = divmod(stands[-1].item(), rows.width)
-                seen = rows.seen[row, column].nonzero()[:, 0] + row * rows.width
+                seen = rows.mask[row, column].nonzero()[:, 0] + row * rows.width
                 assert seen.tolist() == sorted(stands.tolist())
 
 
@@ -129,7 +129,7 @@ def test_trees_that_share_nothing_stand_in_rows_of_their_own():
     assert rows.width == 9
     assert sorted(sum(branch.size for branch in row) for row in rows.rows) == [2, 9, 9]
     assert not rows.plain
-    assert len(set(rows.places.tolist())) == len(pack.tokens) == 20
+    assert len(set(rows.indices.tolist())) == len(pack.tokens) == 20
 
 
 def test_texts_of_one_length_that_share_nothing_need_no_mask():

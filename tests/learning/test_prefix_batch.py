@@ -62,12 +62,12 @@ def test_every_token_of_a_pack_has_its_place():
     for made in (prompts(), examples(4, number=14)):
         (pack,) = pack_examples(made, 4096)
         grown = prefix_batch(pack)
-        width, depth = grown.width, len(grown.trunk)
-        cells = [*grown.trunk, *(token for row in grown.rows for token in (*row, *(-1,) * (width - len(row))))]
-        assert [cells[place] for place in grown.places] == list(pack.tokens)
+        width, depth = grown.width, len(grown.prefix)
+        cells = [*grown.prefix, *(token for row in grown.rows for token in (*row, *(-1,) * (width - len(row))))]
+        assert [cells[place] for place in grown.indices] == list(pack.tokens)
         for number, nodes in zip(pack.examples, pack.nodes, strict=True):
             text = read(made[number])
-            stands = grown.places[list(nodes)].tolist()
+            stands = grown.indices[list(nodes)].tolist()
             assert stands[:depth] == list(range(min(depth, len(text))))
             last = (stands[-1] - depth) // width if stands[-1] >= depth else None
             assert last is None or grown.rows[last][: len(text) - depth] == text[depth:]

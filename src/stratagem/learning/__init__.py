@@ -1,1 +1,1 @@
-"""The learner: examples in, one step of an optimizer out; it knows tokens and columns, and no games."""
+"""The learner: one optimizer step on a batch of training examples. It knows tokens and columns, and no games."""

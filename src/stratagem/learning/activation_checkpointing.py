@@ -1,4 +1,4 @@
-"""Layers that keep only what comes in: the rest is computed again on the way back, for the memory's sake."""
+"""Activation checkpointing: layers store their inputs alone, and recompute the rest in the backward pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 @contextmanager
 def checkpointed_activations(decoder: torch.nn.Module) -> Iterator[None]:
-    """Within, forward passes through these layers keep no activations.
+    """Checkpoint the activations of these layers in the forward passes of the context.
 
     A model's own switch works only while it is training, when its dropout works too; ours leaves that as it is.
     The weights, the active adapter among them, must be the same until the backward pass is over.

@@ -1,4 +1,4 @@
-"""What is known about the taught tokens of some examples, as columns that losses read."""
+"""Collation of training examples into the columns that losses read."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from stratagem.learning.losses.base import Columns
 
 
 def columns_of(examples: Sequence[Example], device: torch.device | str = "cpu") -> Columns:
-    """The columns of these examples, in their order; a name must be known of all of them or of none."""
+    """Collate the columns of examples, in their order; all examples must have the same column names."""
     if not examples:
-        raise BadParameter("A batch without examples teaches nothing: leave the step out.")
+        raise BadParameter("A batch without examples trains nothing: leave the step out.")
     counts = torch.tensor([len(example.loss_positions) for example in examples], device=device)
     tokens = {
         name: _flat([number for example in examples for number in example.columns[name]], device)
@@ -41,7 +41,7 @@ def _flat(numbers: Sequence[float], device: torch.device | str) -> torch.Tensor:
 
 
 def _shared(names: Sequence[set[str]]) -> list[str]:
-    """The names that all have; one that only some have is a mistake."""
+    """Return the names that all examples have; a name that only some have is an error."""
     every = set[str].intersection(*names) if names else set[str]()
     if stray := sorted(set[str]().union(*names) - every):
         raise BadParameter(f"Only some examples of the batch have {stray[0]}: give it to all of them, or to none.")

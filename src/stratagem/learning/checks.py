@@ -1,7 +1,7 @@
-"""What can go wrong in training without an error: each check looks at a step and says in one sentence what it found.
+"""Checks for silent failures of training: each reads one optimizer step and describes its finding in one sentence.
 
-A fault is warned of once and counted, and stops a strict run. A note says what is so by design and is easily
-overlooked: it is told once and never stops a run.
+A fault is warned of once and counted, and stops a strict run. A note describes an effect of the settings that is easily
+overlooked. It is reported once and never stops a run.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from stratagem.learning.example import Example
 from stratagem.learning.learner import OLD_LOGPROBS, Report
 from stratagem.learning.signal_to_noise import SignalToNoise
 
-_MISMATCH = 0.05
-"""How far the sampler's and the trainer's log-probabilities may be apart on average, in nats."""
-_MISREAD = 1e-3
-"""How far off a text may be read beyond rounding, in nats."""
-_ALIKE = 0.5
-"""The share of groups without variance from which it is told."""
+_MISMATCH_TOLERANCE = 0.05
+"""Tolerance of the mean difference between the sampler's and the trainer's log-probabilities, in nats."""
+_PADDING_TOLERANCE = 1e-3
+"""Tolerance of the padding probe beyond rounding, in nats."""
+_MAX_CONSTANT_GROUPS = 0.5
+"""Largest accepted share of groups without variance."""
 ADVANTAGES, ADVANTAGES_CLIPPED = "advantages", "advantages_clipped"
 """Counts of the bounded advantages, and of those that the bound clipped."""
 CLIP_FRACTIONS = ("clip_fraction_low", "clip_fraction_high")
 """Loss metrics of the fraction of ratios beyond a bound."""
 SEAT_LEAST, SEAT_MOST = "seat_least", "seat_most"
-"""Under which it is counted in how many groups of a batch the learner had the seat that came up least, and most."""
-_COLLAPSE = 0.1
-"""The share of the first steps' entropy below which a policy has collapsed."""
+"""Names of two counts: groups of a batch in which the learner had its rarest seat, and its most frequent seat."""
+_MIN_ENTROPY_RATIO = 0.1
+"""Share of the initial entropy below which a policy has collapsed."""
 PATIENCE = 3
-"""After so many steps a ratio or a reference that never moved is told; over so many the first entropy is taken."""
+"""Number of steps before a constant ratio or reference is reported, and over which the initial entropy is taken."""
 
 
 @dataclass(frozen=True)
 class StepContext:
-    """One optimizer step, as the checks see it."""
+    """Input of the checks: one optimizer step and its surroundings."""
 
     step: int
     """Number of optimizer steps before this one."""
@@ -69,7 +69,7 @@ class StepContext:
 
 
 def not_finite(context: StepContext) -> str:
-    """A loss or a gradient that is no number teaches nothing, and spoils the optimizer's memory."""
+    """Detect a loss or a gradient that is not finite: the optimizer skips the step."""
     if math.isfinite(context.report.loss) and math.isfinite(context.report.grad_norm):
         return ""
     return (
@@ -78,14 +78,14 @@ def not_finite(context: StepContext) -> str:
 
 
 def no_gradient(context: StepContext) -> str:
-    """Examples without any gradient: nothing is trained, or every advantage is nothing."""
+    """Detect a zero gradient: no weight is trained, or every advantage is 0."""
     if context.report.grad_norm != 0.0:
         return ""
-    return f"{context.report.num_examples} examples brought no gradient at all: is anything of the model trained?"
+    return f"{context.report.num_examples} examples have a zero gradient: are any weights of the model trained?"
 
 
 def mismatch(context: StepContext) -> str:
-    """What the sampler stored must be what the trainer finds under the same weights, temperature and allowed sets."""
+    """Detect a difference between the sampler's and the trainer's log-probabilities of the same tokens."""
     pairs = [
         (sampled, old)
         for example in context.examples
@@ -96,7 +96,7 @@ def mismatch(context: StepContext) -> str:
     if not pairs:
         return ""
     apart = math.fsum(abs(sampled - old) for sampled, old in pairs) / len(pairs)
-    if apart <= _MISMATCH:
+    if apart <= _MISMATCH_TOLERANCE:
         return ""
     return (
         f"The sampler's log-probabilities and the trainer's are {apart:.3f} nats apart on average: other weights, "
@@ -105,9 +105,9 @@ def mismatch(context: StepContext) -> str:
 
 
 def padding(context: StepContext) -> str:
-    """A token that also fills up rows or ends replies must be read like any other where a text holds it."""
+    """Detect an attention mask that hides padding or stop tokens inside a text."""
     gap = context.probes.get("padding", 0.0)
-    if gap <= _MISREAD:
+    if gap <= _PADDING_TOLERANCE:
         return ""
     return (
         f"Texts that hold the tokens for filling up and for the end are read {gap:.3f} nats off when packed: padding "
@@ -116,19 +116,19 @@ def padding(context: StepContext) -> str:
 
 
 def alike(context: StepContext) -> str:
-    """Groups whose rollouts were all worth the same teach nothing."""
+    """Detect a batch most of whose groups have no reward variance: such groups train nothing."""
     groups = context.counts.get("groups", 0)
     same = context.counts.get("groups_without_variance", 0) + context.counts.get("groups_of_one", 0)
-    if not groups or same <= _ALIKE * groups:
+    if not groups or same <= _MAX_CONSTANT_GROUPS * groups:
         return ""
-    return f"{same} of {groups} groups have no variance, so their rollouts teach nothing: take more rollouts a group."
+    return f"{same} of {groups} groups have no reward variance, so they have no gradient: raise `group_size`."
 
 
 def silent_term(context: StepContext) -> str:
-    """A term of the reward that is the same for all, or has nothing to do with what was said, teaches nothing."""
+    """Detect a reward term without a gradient signal: constant in every group, or pure noise."""
     constant = [name for name, one in context.signal_to_noise.items() if one.verdict == "constant"]
-    aimless = [
-        f"{name} ({s.ratio:.2f} +- {s.ratio_error:.2f} of what it brings is direction, over {s.count} steps)"
+    noise = [
+        f"{name} (signal-to-noise ratio {s.ratio:.2f} +- {s.ratio_error:.2f} over {s.count} steps)"
         for name, s in context.signal_to_noise.items()
         if s.verdict == "no direction"
     ]
@@ -137,97 +137,95 @@ def silent_term(context: StepContext) -> str:
         for name, s in context.signal_to_noise.items()
         if s.verdict == "vanished"
     ]
-    said = [f"The same for all rollouts of a group: {', '.join(constant)}."] if constant else []
-    said += [f"All noise and no direction: {', '.join(aimless)}."] if aimless else []
-    said += [f"Constant now, and no direction was seen while it varied: {', '.join(vanished)}."] if vanished else []
-    return " ".join([*said, "Such a term of the reward moves the policy nowhere."]) if said else ""
+    sentences = [f"The same for all rollouts of a group: {', '.join(constant)}."] if constant else []
+    sentences += [f"Noise without a signal: {', '.join(noise)}."] if noise else []
+    sentences += [f"Constant now, and no signal was found while it varied: {', '.join(vanished)}."] if vanished else []
+    return " ".join([*sentences, "Such a reward term does not train the policy."]) if sentences else ""
 
 
 def inert_clip(context: StepContext) -> str:
-    """With one step a batch the ratio is 1 everywhere, and no clip acts; nor with several where it stays in bounds."""
+    """Detect a ratio clip without effect: one step a batch (the ratio is 1), or ratios that stay in the clip range."""
     if _ratio(context) is None:
         return ""
     if context.steps_per_batch == 1:
-        return "With one step a batch the ratio is 1 everywhere, so the clip does nothing."
+        return "With one step a batch the ratio is 1 everywhere, so the clip has no effect."
     if context.age < PATIENCE or context.clip_fraction != 0.0:
         return ""
-    return f"In {context.age} steps no ratio went beyond the bounds that are to clip it: they do nothing yet."
+    return f"In {context.age} steps no ratio left the clip range: the clip has no effect yet."
 
 
 def stuck_ratio(context: StepContext) -> str:
-    """With several steps a batch the ratio must leave 1 after the first."""
+    """Detect a ratio that stays 1 after the first of several steps on a batch: the weights do not move."""
     if context.age < PATIENCE or not context.batch_step or _ratio(context) != (1.0, 1.0):
         return ""
     return f"After {context.batch_step} steps on a batch its ratio is still 1: the weights do not move."
 
 
 def _ratio(context: StepContext) -> tuple[float, float] | None:
-    """The ends of its range, by whatever part of the loss has one."""
-    for name, least in context.report.metrics.items():
+    """Return the range of the ratio, from the first part of the loss that has one."""
+    for name, low in context.report.metrics.items():
         if name.rpartition("/")[2] == "ratio_min":
-            return least, context.report.metrics[name.removesuffix("min") + "max"]
+            return low, context.report.metrics[name.removesuffix("min") + "max"]
     return None
 
 
 def idle_adapter(context: StepContext) -> str:
-    """After a step the policy must say something else than its base; else the adapter is not at work."""
+    """Detect an adapter without effect: after a step the policy still equals its base model."""
     if context.probes.get("adapter") != 0.0:
         return ""
-    return (
-        "The policy says the same with its adapter and without: the adapter is not at work, or is not what is trained."
-    )
+    return "The policy has the same outputs with and without its adapter: the adapter is not active, or is not trained."
 
 
 def idle_reference(context: StepContext) -> str:
-    """After some steps the policy must differ from its reference; else the two are the same weights."""
+    """Detect a reference that shares its weights with the policy: the two stay equal."""
     if context.age < PATIENCE or context.report.reference_gap != 0.0:
         return ""
-    return f"After {context.age} steps the policy says exactly what its reference says: are the two the same weights?"
+    return f"After {context.age} steps the policy and its reference have equal outputs: are they the same weights?"
 
 
 def still_reference(context: StepContext) -> str:
-    """A reference that follows the policy must move when the policy does."""
+    """Detect a moving-average reference that does not move."""
     if context.age < PATIENCE or context.report.reference_moved != 0.0:
         return ""
-    return f"After {context.age} steps the reference that is to follow the policy has stood still: is its decay 1?"
+    return f"After {context.age} steps the moving-average reference has not moved: is `ema_decay` 1?"
 
 
 def idle_bonus(context: StepContext) -> str:
-    """A bonus for entropy needs a choice: where one token alone is allowed there is none."""
+    """Detect an entropy bonus without effect: every token of the batch had one allowed value."""
     if not context.entropy_bonus or context.report.entropy != 0.0:
         return ""
-    return "There is a bonus for entropy, and no choice in the whole batch: it does nothing."
+    return "The loss has an entropy bonus, but no token of the batch had more than one allowed value: it has no effect."
 
 
 def idle_cut(context: StepContext) -> str:
-    """A bound on advantages that none of them reaches does nothing."""
+    """Detect an advantage clip that no advantage reaches."""
     if context.age < PATIENCE or context.clipped_advantages is None:
         return ""
     clipped, number = context.clipped_advantages
     if clipped or not number:
         return ""
-    return f"None of {number} advantages so far was beyond the bound that is to cut them: it does nothing yet."
+    return f"None of {number} advantages so far was beyond `advantage_clip`: the clip has no effect yet."
 
 
 def uneven_seats(context: StepContext) -> str:
-    """Where some seats come up more often than others in a batch, it teaches more of those."""
+    """Detect a batch that trains some seats more often than others."""
     least, most = context.counts.get(SEAT_LEAST, 0), context.counts.get(SEAT_MOST, 0)
     if least == most:
         return ""
     return (
-        f"The learner had one seat in {most} groups of the batch and another in {least}: let the seat go round, in as "
-        "many groups as there are seats, or a multiple."
+        f"The learner had one seat in {most} groups of the batch and another in {least}: make `groups_per_batch` a "
+        "multiple of the number of seats."
     )
 
 
 def collapse(context: StepContext) -> str:
-    """A policy that has become nearly deterministic plays all rollouts alike and learns no more."""
+    """Detect entropy collapse: a nearly deterministic policy has equal rollouts and no gradient signal."""
     first, now = context.initial_entropy, context.report.entropy
-    if first is None or now is None or now >= _COLLAPSE * first:
+    if first is None or now is None or now >= _MIN_ENTROPY_RATIO * first:
         return ""
     return (
-        f"The policy has collapsed: its mean entropy was {first:.2g} and is {now:.2g}, so its rollouts are all but "
-        "alike. Lower the rate, raise the charge for leaving the reference, or add an entropy bonus."
+        f"The policy has collapsed: its mean entropy was {first:.2g} and is {now:.2g}, so its rollouts are nearly "
+        "equal. Lower `learning_rate`, raise `kl_coef`, or add an entropy bonus."
     )
 
 
@@ -239,7 +237,7 @@ class Check:
     """Test for one fault of training."""
 
     find: Callable[[StepContext], str]
-    """Sentence that says what is wrong; empty where nothing is."""
+    """Function from a step to the sentence of a finding; empty without one."""
     level: Level = "fault"
 
 

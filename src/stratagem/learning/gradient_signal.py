@@ -1,13 +1,13 @@
 """Gradient signal and noise of each reward term, from two halves of a batch.
 
 The rollouts of every group are split into two halves, and for each term g1 and g2 are the gradients of the sum over a
-half's taught tokens of term times log pi. Given the split, rollouts are independent, and under the weights that played
-them a token's score is zero on average; so `g1 . g2` is on average a positive multiple of the squared length of the
-term's expected gradient, and exactly zero for a term that has nothing to do with what the rollout said, however much
-the term varies. `|g1|^2 + |g2|^2` is what a step of it costs in noise.
+half's loss tokens of term times log pi. Given the split, rollouts are independent, and under the weights that sampled
+them the gradient of log pi is zero on average; so `g1 . g2` is on average a positive multiple of the squared length of
+the term's expected gradient, and exactly zero for a term that is independent of the sampled replies, however much it
+varies. `|g1|^2 + |g2|^2` measures the noise.
 
-A term's part is to be taken before it is divided by the spread of the group's whole reward. After that it depends on
-what was said through the spread: then an unrelated penalty shows the little that it takes away from the other terms.
+A term's part is taken before the division by the standard deviation of the group's whole reward. After the division it
+depends on the replies through the standard deviation, so an unrelated penalty would show a small signal.
 """
 
 from __future__ import annotations
@@ -50,23 +50,23 @@ def gradients(learner: Learner, examples: Sequence[Example]) -> dict[str, Halves
     halves = [_half(example) for example in examples]
     weights = [weight for weight in learner.optimizer.weights if weight.requires_grad]
     size = sum(weight.numel() for weight in weights)
-    found = {name: tuple(weights[0].new_zeros(size, dtype=torch.float64) for _ in range(2)) for name in terms}
+    sums = {name: tuple(weights[0].new_zeros(size, dtype=torch.float64) for _ in range(2)) for name in terms}
     with learner.adapter_active():
         for pack in learner.policy.packs(examples):
-            said = learner.policy.outputs(pack, examples).logprobs
+            logprobs = learner.policy.outputs(pack, examples).logprobs
             for name in terms:
                 for half in range(2):
                     few = [(examples[number], halves[number] == half) for number in pack.examples]
                     weight = [share if mine else 0.0 for one, mine in few for share in _column(one, name)]
                     if any(weight):
-                        found[name][half].add_(_gradient(said, weight, weights))
-    return {name: (first, second) for name, (first, second) in found.items()}
+                        sums[name][half].add_(_gradient(logprobs, weight, weights))
+    return {name: (first, second) for name, (first, second) in sums.items()}
 
 
-def _gradient(said: torch.Tensor, weight: Sequence[float], weights: Sequence[torch.Tensor]) -> torch.Tensor:
+def _gradient(logprobs: torch.Tensor, weight: Sequence[float], weights: Sequence[torch.Tensor]) -> torch.Tensor:
     """Gradient of the weighted sum of log-probabilities; the graph is retained."""
-    along = torch.tensor(weight, dtype=said.dtype, device=said.device)
-    slopes = torch.autograd.grad(said, weights, along, retain_graph=True, allow_unused=True)
+    along = torch.tensor(weight, dtype=logprobs.dtype, device=logprobs.device)
+    slopes = torch.autograd.grad(logprobs, weights, along, retain_graph=True, allow_unused=True)
     rows = (torch.zeros_like(w) if slope is None else slope for w, slope in zip(weights, slopes, strict=True))
     return torch.cat([row.flatten().double() for row in rows])
 

@@ -1,4 +1,4 @@
-"""From hidden states to logits as the model itself does it: some models scale what their head says, some cap it."""
+"""Language-model head: from hidden states to logits, with the scale and the soft cap that some models apply."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import BadModel
 
 TOLERANCE = {"fp32": 1e-3}
-"""How far two ways to compute the same may be apart, in units of its spread; more in short formats."""
+"""Tolerance between two computations of the same logits, in standard deviations; larger in short formats."""
 _SCALES = ("logits_scaling", "logit_scale", "lm_head_multiplier")
-"""What configurations call the number; some models multiply by it, some divide."""
+"""Names of the logit scale in model configurations; some models multiply by it, some divide."""
 
 
 def decoder_of(lm: LanguageModel) -> Any:
-    """The layers of the language model, adapters included, without the head."""
+    """Return the decoder layers, adapters included, without the head."""
     base = lm.model.get_base_model() if hasattr(lm.model, "peft_config") else lm.model
     return base.get_decoder()
 
 
 def head_of(lm: LanguageModel, scale: float = 1.0) -> Head:
-    """The head with its scale, and with the cap that some models put on logits."""
+    """Return the head with its logit scale, and with the soft cap of the model if it has one."""
     head = lm.model.get_output_embeddings()
     cap = getattr(lm.model.config.get_text_config(), "final_logit_softcapping", None)
 
@@ -39,9 +39,9 @@ def head_of(lm: LanguageModel, scale: float = 1.0) -> Head:
 
 
 def logit_scale_of(lm: LanguageModel) -> float:
-    """What the model multiplies its head's output by, probed; a model that does something else to it is refused."""
+    """Find the logit scale of a model by a probe; a model that changes its logits otherwise is rejected."""
     size = lm.model.get_input_embeddings().num_embeddings
-    ids = torch.tensor([[(5 * place * place + 2 * place + 1) % size for place in range(12)]], device=lm.model.device)
+    ids = torch.tensor([[(5 * index * index + 2 * index + 1) % size for index in range(12)]], device=lm.model.device)
     with torch.no_grad():
         theirs = lm.model(input_ids=ids).logits.float()
         states = decoder_of(lm)(input_ids=ids, use_cache=False).last_hidden_state
@@ -57,7 +57,7 @@ def logit_scale_of(lm: LanguageModel) -> float:
 
 
 def _named(lm: LanguageModel) -> list[float]:
-    """Scales that the configuration names, either way round."""
+    """Return the logit scales of the configuration and their inverses."""
     config = lm.model.config.get_text_config()
     values = [getattr(config, name, None) for name in _SCALES]
     return [scale for value in values if value for scale in (float(value), 1.0 / float(value))]

@@ -25,7 +25,7 @@ class Batches(Settings):
     """Number of passes over each batch."""
 
     def drawn(self, count: int, key: Key) -> Iterator[list[int]]:
-        """The places of the examples of every step, of so many in all; the same key draws the same order.
+        """Yield the indices of the examples of every step; the same key draws the same order.
 
         Parts that cannot all be full are as equal as can be: a last step on one example left over would move the
         weights as far as any other.
@@ -37,14 +37,14 @@ class Batches(Settings):
                 yield from map(list, parts(order, self.mini_batch_size))
 
     def steps(self, count: int) -> int:
-        """How many steps so many examples make."""
+        """Return the number of optimizer steps for a number of examples."""
         return self.epochs * sum(
             len(parts(batch, self.mini_batch_size)) for batch in parts(range(count), self.batch_size)
         )
 
 
-def parts(places: Sequence[int], size: int) -> list[Sequence[int]]:
-    """Neighbours in as few parts of at most `size` as will do, no two of which differ by more than one."""
-    number = -(-len(places) // size)
-    ends = [len(places) * part // number for part in range(number + 1)] if number else []
-    return [places[start:end] for start, end in pairwise(ends)]
+def parts(indices: Sequence[int], size: int) -> list[Sequence[int]]:
+    """Split indices into the fewest parts of at most `size`, whose sizes differ by at most one."""
+    number = -(-len(indices) // size)
+    ends = [len(indices) * part // number for part in range(number + 1)] if number else []
+    return [indices[start:end] for start, end in pairwise(ends)]

@@ -77,7 +77,7 @@ class TrainingMonitor:
         `skip` names checks of intended behaviour, such as the low entropy of a policy that imitates a teacher.
         """
         checks = {name: check for name, check in CHECKS.items() if name not in skip}
-        found = dict[str, str]()
+        sentences = dict[str, str]()
         for index, report in enumerate(reports):
             context = StepContext(
                 step=learner.optimizer.steps_taken - len(reports) + index,
@@ -91,8 +91,8 @@ class TrainingMonitor:
                 reset_step=self._reset_step,
                 entropy_bonus="entropies" in learner.loss.extras,
             )
-            found |= self.check(context, checks)
-        return found
+            sentences |= self.check(context, checks)
+        return sentences
 
     def _probes(self, learner: Learner, report: Report) -> Mapping[str, float]:
         """All probes at the first step with a gradient, none at any other."""
@@ -108,7 +108,7 @@ class TrainingMonitor:
         return self.check(context, {"alike": CHECKS["alike"]})
 
     def check(self, context: StepContext, checks: Mapping[str, Check] = CHECKS) -> dict[str, str]:
-        """Return the sentence of each check that found something, and warn of new ones; a strict monitor raises."""
+        """Return the sentence of each check with a finding, and warn of new ones; a strict monitor raises."""
         self._clip_fraction = _max_clip_fraction(self._clip_fraction, context.report)
         context = replace(
             context,
@@ -116,20 +116,20 @@ class TrainingMonitor:
             clipped_advantages=self._count_clipped(context),
             clip_fraction=self._clip_fraction,
         )
-        found = dict[str, str]()
+        sentences = dict[str, str]()
         for name, check in checks.items():
             known = name in self._found
             if (known and check.level == "note") or not (sentence := check.find(context)):
                 continue
             if self.strict and check.level == "fault":
                 raise CheckFailed(f"{sentence} (check {name})")
-            found[name] = sentence
+            sentences[name] = sentence
             if known:
                 self._found[name] = replace(self._found[name], count=self._found[name].count + 1)
             else:
                 self._found[name] = Finding(check.level, 1, context.step, sentence)
                 warnings.warn(f"{sentence} (check {name})", TrainingWarning, stacklevel=3)
-        return found
+        return sentences
 
     def _initial_entropy(self, entropy: float | None) -> float | None:
         if len(self._entropies) >= PATIENCE:

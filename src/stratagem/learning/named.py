@@ -1,4 +1,4 @@
-"""A loss or an estimator of the advantage as a recipe names it: by a text, or by a table with its parameters.
+"""Losses and advantage estimators named in a recipe: by a text, or by a table with parameters.
 
     loss = "dapo"
     loss = "dapo(clip_range_high=0.3)"
@@ -23,61 +23,61 @@ from stratagem.registry import Call, Registry, parse_call
 
 T = TypeVar("T")
 TYPE = "type"
-"""The key of a table that holds the name."""
+"""Key of a table that holds the name."""
 
 _OPENINGS = ("The", "There", "Give", "Write")
-"""Words that are written small after the place of a mistake."""
+"""First words that are lower-cased after the place of a mistake."""
 
 
 @dataclass(frozen=True)
 class Named(Generic[T]):
-    """A name with parameters, and the loss or estimator that they make."""
+    """Name with parameters, and the loss or estimator made from them."""
 
     type: str
     parameters: Mapping[str, Any]
-    """All of them, defaults included; an estimator within an estimator is `Named` too."""
+    """All parameters, defaults included; an estimator within an estimator is `Named` too."""
     made: T = field(compare=False, repr=False)
     given: Mapping[str, Any] = field(compare=False, repr=False, default_factory=dict)
-    """The parameters that are not as the name alone has them."""
+    """Parameters that differ from the defaults."""
 
     def table(self) -> dict[str, Any]:
-        """The table that reads the same; TOML has no None, so a parameter that is None is left out."""
+        """Return the equivalent table; TOML has no None, so a parameter that is None is left out."""
         plain = {name: _plain(value) for name, value in self.parameters.items() if value is not None}
         return {TYPE: self.type, **plain}
 
-    def over(self, said: Any) -> Any:
-        """Lay a table without a type over this: what it does not name stays as it is here."""
-        if not isinstance(said, Mapping) or TYPE in said:
-            return said
+    def over(self, source: Any) -> Any:
+        """Update the parameters by a table without a type."""
+        if not isinstance(source, Mapping) or TYPE in source:
+            return source
         inner = {name: value for name, value in self.parameters.items() if isinstance(value, Named)}
-        laid = {name: inner[name].over(value) if name in inner else value for name, value in said.items()}
+        laid = {name: inner[name].over(value) if name in inner else value for name, value in source.items()}
         return {**self.table(), **laid}
 
     def parts(self) -> Iterator[Named[T]]:
-        """This one and all within it."""
+        """Yield this one and all within it."""
         yield self
         for value in self.parameters.values():
             if isinstance(value, Named):
                 yield from value.parts()
 
     def __str__(self) -> str:
-        """The text that reads the same."""
+        """Return the equivalent text."""
         options = ", ".join(f"{name}={value}" for name, value in self.given.items())
         return f"{self.type}({options})" if options else self.type
 
 
 class Reader(Generic[T]):
-    """Reads what a recipe says by a registry; a parameter that is itself a `base` is read in the same way."""
+    """Reader of named objects of a registry; a parameter that is itself a `base` is read in the same way."""
 
     def __init__(self, registry: Registry[T], base: type) -> None:
         self.registry = registry
         self.base = base
 
-    def __call__(self, said: object) -> Named[T]:
-        """A text or a table; what was read already stays as it is."""
-        if isinstance(said, Named):
-            return said
-        name, given = self._call(said)
+    def __call__(self, source: object) -> Named[T]:
+        """Read a text or a table; a `Named` is returned unchanged."""
+        if isinstance(source, Named):
+            return source
+        name, given = self._call(source)
         factory = self.registry.factory(name)
         _check_replaced(name, factory, given)
         hints = _hints(factory)
@@ -93,22 +93,22 @@ class Reader(Generic[T]):
         changed = {option: value for option, value in checked.items() if value != usual.get(option, Parameter.empty)}
         return Named(name, dict(self._all(factory, made, checked)), made, changed)
 
-    def _call(self, said: object) -> tuple[str, dict[str, Any]]:
-        """The name and the options."""
-        if isinstance(said, str):
-            call = parse_call(said)
+    def _call(self, source: object) -> tuple[str, dict[str, Any]]:
+        """Return the name and the options."""
+        if isinstance(source, str):
+            call = parse_call(source)
             if call.args:
                 raise BadParameter(f"Give the options of {call.name} by name, as in {call.name}(option=value).")
             return call.name, dict(call.kwargs)
-        if not isinstance(said, Mapping):
+        if not isinstance(source, Mapping):
             raise BadParameter(f'Write the {self.registry.kind} as a name, or as a table {{ type = "NAME", ... }}.')
-        if not isinstance(said.get(TYPE), str):
+        if not isinstance(source.get(TYPE), str):
             known = ", ".join(self.registry.names())
             raise BadParameter(f"The table needs `type`, the name of a {self.registry.kind}: there are {known}.")
-        return said[TYPE], {option: value for option, value in said.items() if option != TYPE}
+        return source[TYPE], {option: value for option, value in source.items() if option != TYPE}
 
     def _checked(self, name: str, option: str, hint: Any, value: Any) -> Any:
-        """A value of the type that the parameter has."""
+        """Validate a value against the type of its parameter."""
         if isinstance(value, Named) or (isclass(hint) and issubclass(hint, self.base)):
             return self(value)
         try:
@@ -120,41 +120,41 @@ class Reader(Generic[T]):
             raise BadParameter(f"`{option}` of {name} cannot be {value!r}: it is no finite value of TOML.") from error
 
     def _all(self, factory: Callable[..., T], made: T, given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Every parameter with its value: as given, else as it is in what was made."""
+        """Yield every parameter with its value: as given, else as the made object has it."""
         known = {
             name: getattr(made, name, parameter.default)
             for name, parameter in signature(factory).parameters.items()
             if parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
         }
         for name, value in {**known, **given}.items():
-            told = self._described(value) if isinstance(value, self.base) else value
-            if told is not Parameter.empty:
-                yield name, told
+            described = self._described(value) if isinstance(value, self.base) else value
+            if described is not Parameter.empty:
+                yield name, described
 
     def _described(self, made: object) -> Named[T] | Any:
-        """A made one under its name in the registry; nothing where it has none there."""
+        """Describe a made object by its name in the registry; `Parameter.empty` where it has none."""
         name = self.registry.name_of(made)
         if name is None:
             return Parameter.empty
         own = {option: getattr(made, option) for option in signature(self.registry.factory(name)).parameters}
-        told = {
+        described = {
             option: self._described(value) if isinstance(value, self.base) else value for option, value in own.items()
         }
-        if Parameter.empty in told.values():
+        if Parameter.empty in described.values():
             return Parameter.empty
-        return self({TYPE: name, **{option: value for option, value in told.items() if value is not None}})
+        return self({TYPE: name, **{option: value for option, value in described.items() if value is not None}})
 
 
 def in_a_recipe(read: Callable[[object], Named[T]]) -> Callable[[object], Named[T]]:
-    """The reader as settings validate with it: a mistake is told with the key's place."""
+    """Wrap a reader as a pydantic validator: an error names the key's place."""
 
-    def validated(said: object) -> Named[T]:
+    def validated(source: object) -> Named[T]:
         try:
-            return read(said)
+            return read(source)
         except StratagemError as error:
-            told = str(error).rstrip(".")
-            first = told.partition(" ")[0]
-            raise ValueError(told.replace(first, first.lower(), 1) if first in _OPENINGS else told) from error
+            sentence = str(error).rstrip(".")
+            first = sentence.partition(" ")[0]
+            raise ValueError(sentence.replace(first, first.lower(), 1) if first in _OPENINGS else sentence) from error
 
     return validated
 
@@ -170,12 +170,12 @@ def _check_replaced(name: str, factory: Callable[..., Any], given: Mapping[str, 
 
 
 def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:
-    """The types of its parameters, as far as they are told."""
+    """Return the annotated types of a factory's parameters."""
     while isinstance(factory, partial):
         factory = factory.func
-    told = factory.__init__ if isclass(factory) and not is_dataclass(factory) else factory
+    signature_of = factory.__init__ if isclass(factory) and not is_dataclass(factory) else factory
     try:
-        return get_type_hints(told)
+        return get_type_hints(signature_of)
     except (NameError, TypeError, AttributeError):
         return {}
 
@@ -185,7 +185,7 @@ def _made(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """As TOML has it."""
+    """Convert a value to TOML data."""
     if isinstance(value, Named):
         return value.table()
     if isinstance(value, Mapping):

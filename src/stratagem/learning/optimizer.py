@@ -1,7 +1,7 @@
-"""AdamW with a schedule and a bound on the gradient's norm.
+"""AdamW with a learning-rate schedule and gradient clipping.
 
-Weights in a short format are moved in 32 bits and rounded afterwards, since a step is often too small for the format
-and would be lost.
+Weights in bfloat16 or float16 are updated in fp32 and rounded afterwards: a step is often too small for the short
+format.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pydantic import Field
 from stratagem.errors import BadParameter
 from stratagem.settings import FiniteSettings
 
-Kept = Annotated[float, Field(ge=0.0, lt=1.0)]
-"""How much of an average stays at a step."""
+DecayRate = Annotated[float, Field(ge=0.0, lt=1.0)]
+"""Decay rate of a running average, at least 0 and below 1."""
 
 
 class OptimizerSettings(FiniteSettings):
@@ -37,7 +37,7 @@ class OptimizerSettings(FiniteSettings):
     """Decay of the learning rate to 0 after the warmup; `constant` has none."""
     warmup_ratio: float = Field(default=0.0, ge=0.0, le=1.0)
     """Share of all steps over which the learning rate rises linearly from 0."""
-    betas: tuple[Kept, Kept] = (0.9, 0.999)
+    betas: tuple[DecayRate, DecayRate] = (0.9, 0.999)
     """AdamW's decay rates of the running averages of the gradient and of its square."""
     epsilon: float = Field(default=1e-8, gt=0.0)
     """AdamW's epsilon, added to the denominator."""
@@ -48,7 +48,7 @@ class OptimizerSettings(FiniteSettings):
 
 
 class Snapshot(NamedTuple):
-    """What steps can be undone to."""
+    """Copy of the weights and of the optimizer state."""
 
     weights: list[torch.Tensor]
     state: dict[str, Any]
@@ -86,11 +86,11 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> float:
-        """The learning rate of the next step, at scale 1."""
+        """Learning rate of the next step, before `learning_rate_scale`."""
         return self.settings.learning_rate * learning_rate_factor(self.settings, self.steps_taken, self.steps)
 
     def step(self) -> float:
-        """Take a step along the gradients that are there, and clear them; the norm that they had."""
+        """Take a step along the current gradients, clear them, and return their norm before clipping."""
         for long, short in self._rounded():
             long.grad = None if short.grad is None else short.grad.to(long)
         norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.max_grad_norm))
@@ -105,7 +105,7 @@ class Optimizer:
         return norm
 
     def _rounded(self) -> list[tuple[torch.Tensor, torch.nn.Parameter]]:
-        """The weights that are kept twice."""
+        """Return the pairs of an fp32 master copy and its weight in a short format."""
         pairs = zip(self._long, self.weights, strict=True)
         return [(long, short) for long, short in pairs if long is not short]
 
@@ -115,7 +115,7 @@ class Optimizer:
                 short.copy_(long)
 
     def reset(self, weights: Iterable[torch.Tensor]) -> None:
-        """Give the weights these values, and forget what the steps so far were like; the schedule goes on."""
+        """Set the weights and clear AdamW's moments; the schedule continues."""
         with torch.no_grad():
             for long, short, value in zip(self._long, self.weights, weights, strict=True):
                 long.copy_(value)
@@ -123,46 +123,46 @@ class Optimizer:
         self._adam.state.clear()
 
     def snapshot(self) -> Snapshot:
-        """The weights and all that a later step depends on, as they are now."""
+        """Copy the weights and the optimizer state."""
         weights = [weight.detach().clone() for weight in self.weights]
         return Snapshot(weights, copy.deepcopy(self.state()))
 
     def undo(self, before: Snapshot) -> None:
-        """Be again as at a snapshot."""
+        """Restore a snapshot."""
         with torch.no_grad():
             for weight, value in zip(self.weights, before.weights, strict=True):
                 weight.copy_(value)
         self.restore(before.state)
 
     def state(self) -> dict[str, Any]:
-        """All that a later step depends on; the weights themselves only where they are kept in 32 bits beside."""
+        """Return the optimizer state for a checkpoint, with the fp32 master copies of weights in a short format."""
         long = [weight.detach() for weight, _ in self._rounded()]
         return {"adam": self._adam.state_dict(), "taken": self.steps_taken, "long": long}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state; weights that are kept in 32 bits beside are set by it."""
+        """Continue from a state; weights with an fp32 master copy are set from it."""
         if len(state["long"]) != len(self._rounded()):
             raise BadParameter("The run was begun with weights in another format: resume it with the dtype it had.")
         self._adam.load_state_dict(state["adam"])
         self.steps_taken = state["taken"]
         with torch.no_grad():
-            for (long, _), kept in zip(self._rounded(), state["long"], strict=True):
-                long.copy_(kept)
+            for (long, _), saved in zip(self._rounded(), state["long"], strict=True):
+                long.copy_(saved)
         self._round()
 
 
 def _long(weight: torch.nn.Parameter) -> torch.Tensor:
-    """The weight itself, or a copy in 32 bits of one that has fewer."""
+    """Return the weight, or an fp32 master copy of a weight in a short format."""
     if weight.dtype not in (torch.bfloat16, torch.float16):
         return weight
     return weight.detach().float().requires_grad_()
 
 
 def learning_rate_factor(settings: OptimizerSettings, taken: int, steps: int) -> float:
-    """The share of the highest rate after some steps of all."""
-    rising = round(settings.warmup_ratio * steps)
-    if taken < rising:
-        return (taken + 1) / rising
-    progress = min(1.0, (taken - rising) / max(1, steps - rising))
-    falls = {"constant": 1.0, "linear": 1.0 - progress, "cosine": 0.5 * (1.0 + math.cos(math.pi * progress))}
-    return falls[settings.schedule]
+    """Return the factor of the peak learning rate after a number of steps."""
+    warmup = round(settings.warmup_ratio * steps)
+    if taken < warmup:
+        return (taken + 1) / warmup
+    progress = min(1.0, (taken - warmup) / max(1, steps - warmup))
+    factors = {"constant": 1.0, "linear": 1.0 - progress, "cosine": 0.5 * (1.0 + math.cos(math.pi * progress))}
+    return factors[settings.schedule]

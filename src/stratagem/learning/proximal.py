@@ -1,16 +1,15 @@
-"""Proximal policy optimization, from what was played and what it paid to the steps of the learner.
+"""Proximal policy optimization: from a batch of decisions and their rewards to optimizer steps.
 
-    fix       log pi, log ref and V of every token, in one pass under the weights that played
+    old       log pi, log ref and V of every token, in one pass under the weights that sampled
     penalty   r_t = score_t / std of all scores so far  -  beta (log pi - log ref)
     estimate  GAE over each episode, whitened over all rows;  R = A + V
     learn     mini-batches in a drawn order, all against the same old log-probabilities and values
-    undo      all of it, if what was said has become too unlikely
-    adapt     beta, by how far the policy was from the reference
+    undo      all of it, if the KL divergence of the update exceeds `max_update_kl`
+    adapt     beta, by the KL divergence of the policy from the reference
 
 Reference: trl 0.11's PPOTrainer, as ShapeLLM uses it. A row is a token.
-What differs: advantages are estimated over all that is handed in, however many batches it makes, and beta adapts once
-for all of it; and steps may be undone. The value head begins at 0, and nothing is dropped from what it reads; trl draws
-it, and drops a tenth.
+What differs: advantages are estimated over all decisions of a call, however many batches they make; beta adapts once a
+call; and an update can be undone. The value head is initialized to 0 and has no dropout; trl's has dropout 0.1.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ class PPOSettings(Settings):
     """Batches and mini-batches."""
 
     def loss(self, num_updates: int) -> PPO:
-        """The loss after learning so often."""
+        """Make the loss after a number of updates."""
         return PPO(
             clip_range=self.clip_range,
             clip_range_value=self.clip_range_value,
@@ -91,7 +90,7 @@ class PPOSettings(Settings):
         )
 
     def advantage_estimator(self) -> AdvantageEstimator:
-        """From rewards and values to advantages and returns."""
+        """Make the advantage estimator."""
         mean_over: Literal["batch", "round"] = "round" if self.advantage_mean_over == "turn" else "batch"
         gae = GAE(discount=self.discount, gae_lambda=self.gae_lambda)
         return Whitened(of=gae, mean_over=mean_over, advantage_std_floor=self.advantage_std_floor)
@@ -99,20 +98,20 @@ class PPOSettings(Settings):
 
 @dataclass(frozen=True)
 class PPOBatch:
-    """Decisions that are learnt from together, those of an episode in the order of play; discarded ones left out."""
+    """Decisions of one PPO update, those of an episode in the order of play, without discarded ones."""
 
     examples: Sequence[Example]
-    """A decision each."""
+    """One example for each decision."""
     episodes: Sequence[int]
-    """Of which episode each is: credit flows back within one, so what is to answer for a whole trial has one number."""
+    """Number of each decision's episode; returns are summed within one, so a whole trial may have one number."""
     scores: Sequence[float]
-    """What each brought."""
+    """Reward of each decision, without the KL penalty."""
     turns: Sequence[int] | None = None
-    """At which turn of its episode each was, where turns are compared."""
+    """Turn of each decision in its episode, for `advantage_mean_over = "turn"`."""
 
 
 class OldOutputs(NamedTuple):
-    """What was said of each token, [N] each, under the weights that played."""
+    """Outputs for each token under the weights that sampled, [N] each."""
 
     policy_logprobs: Floats
     reference_logprobs: Floats
@@ -121,14 +120,14 @@ class OldOutputs(NamedTuple):
 
 @dataclass
 class PPOLearner:
-    """A learner with a value head, and what it carries from batch to batch."""
+    """PPO on a learner with a value head, with its state between batches."""
 
     learner: Learner
     settings: PPOSettings
     num_updates: int = 0
-    """How often it has learnt."""
+    """Number of updates so far."""
     last_metrics: Mapping[str, float] = field(default_factory=dict, init=False)
-    """What the last batch was like before it was learnt from, and whether what it taught was undone."""
+    """Metrics of the last batch before its update, and whether the update was undone."""
 
     def __post_init__(self) -> None:
         if self.learner.value_head is None:
@@ -136,72 +135,72 @@ class PPOLearner:
         self.controller = KLController(self.settings.adaptive_kl)
         self.scaling = ScoreScaling()
 
-    def learn(self, played: PPOBatch, key: Key) -> Iterator[Report]:
-        """Every step in turn; a state is whole before the first and after the last."""
-        if not played.examples:
-            raise BadParameter("A batch without decisions teaches nothing: leave it out.")
+    def learn(self, batch: PPOBatch, key: Key) -> Iterator[Report]:
+        """Update on a batch, and yield the report of every step; checkpoint before the first or after the last."""
+        if not batch.examples:
+            raise BadParameter("A batch without decisions trains nothing: leave it out.")
         self.learner.loss = self.settings.loss(self.num_updates)
-        said = old_outputs(self.learner, played.examples)
-        estimate = self.settings.advantage_estimator()(self._decisions(played, said))
-        examples = with_advantages(played.examples, said, estimate)
+        old = old_outputs(self.learner, batch.examples)
+        estimate = self.settings.advantage_estimator()(self._decisions(batch, old))
+        examples = with_advantages(batch.examples, old, estimate)
         before = self.learner.optimizer.snapshot() if self.settings.max_update_kl else None
-        for places in self.settings.batches.drawn(len(examples), key):
-            yield self.learner.update([examples[place] for place in places])
-        self._note(played, said)
+        for indices in self.settings.batches.drawn(len(examples), key):
+            yield self.learner.update([examples[index] for index in indices])
+        self._note(batch, old)
         if before is not None:
-            self.last_metrics = {**self.last_metrics, "undone": float(self._undone(before, played.examples, said))}
+            self.last_metrics = {**self.last_metrics, "undone": float(self._undone(before, batch.examples, old))}
 
-    def _undone(self, before: Snapshot, examples: Sequence[Example], said: OldOutputs) -> bool:
-        """Undo what was learnt if it went too far."""
-        now = _figures(self.learner.outputs(examples).logprobs)
-        moved = float((said.policy_logprobs - now).mean())
-        if moved <= self.settings.max_update_kl:
+    def _undone(self, before: Snapshot, examples: Sequence[Example], old: OldOutputs) -> bool:
+        """Undo the update if its KL divergence exceeds `max_update_kl`."""
+        new = _numpy(self.learner.outputs(examples).logprobs)
+        update_kl = float((old.policy_logprobs - new).mean())
+        if update_kl <= self.settings.max_update_kl:
             return False
         self.learner.optimizer.undo(before)
         return True
 
-    def _decisions(self, played: PPOBatch, said: OldOutputs) -> Decisions:
-        """A row for each token; a decision's score stands at its last."""
-        sizes = [len(example.loss_positions) for example in played.examples]
-        penalty = self.controller.penalty(said.policy_logprobs, said.reference_logprobs)
+    def _decisions(self, batch: PPOBatch, old: OldOutputs) -> Decisions:
+        """Make the columns of the estimator: one row for each token; the score is that of a decision's last token."""
+        sizes = [len(example.loss_positions) for example in batch.examples]
+        penalty = self.controller.penalty(old.policy_logprobs, old.reference_logprobs)
         terms = {"score": np.zeros(sum(sizes)), "kl": penalty}
-        terms["score"][np.cumsum(sizes) - 1] = self._scaled(np.asarray(played.scores, dtype=np.float64))
-        turns = None if played.turns is None else np.repeat(np.asarray(played.turns), sizes)
-        episodes = np.repeat(np.asarray(played.episodes), sizes)
-        return Decisions(episode=episodes, terms=terms, round=turns, value=said.values)
+        terms["score"][np.cumsum(sizes) - 1] = self._scaled(np.asarray(batch.scores, dtype=np.float64))
+        turns = None if batch.turns is None else np.repeat(np.asarray(batch.turns), sizes)
+        episodes = np.repeat(np.asarray(batch.episodes), sizes)
+        return Decisions(episode=episodes, terms=terms, round=turns, value=old.values)
 
     def _scaled(self, scores: Floats) -> Floats:
         return self.scaling.scaled(scores) if self.settings.scale_scores else scores
 
-    def _note(self, played: PPOBatch, said: OldOutputs) -> None:
-        count = len(played.examples)
-        kl = float((said.policy_logprobs - said.reference_logprobs).sum()) / count
-        self.last_metrics = {"kl": kl, "kl_coef": self.controller.coefficient, "score": float(np.mean(played.scores))}
+    def _note(self, batch: PPOBatch, old: OldOutputs) -> None:
+        count = len(batch.examples)
+        kl = float((old.policy_logprobs - old.reference_logprobs).sum()) / count
+        self.last_metrics = {"kl": kl, "kl_coef": self.controller.coefficient, "score": float(np.mean(batch.scores))}
         self.controller.update(kl, count)
         self.num_updates += 1
 
     def state(self) -> dict[str, Any]:
-        """What a later batch depends on, beside the weights and the optimizer."""
+        """Return the state between batches, without the weights and the optimizer."""
         return {"learnt": self.num_updates, "scores": self.scaling.state(), "kl": self.controller.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         self.num_updates = state["learnt"]
         self.scaling.restore(state["scores"])
         self.controller.restore(state["kl"])
 
 
 def old_outputs(learner: Learner, examples: Sequence[Example]) -> OldOutputs:
-    """One pass of the policy and one of its reference over these examples."""
+    """Compute the outputs of the policy and of its reference."""
     policy, reference = learner.outputs(examples), learner.outputs(examples, learner.reference)
-    return OldOutputs(_figures(policy.logprobs), _figures(reference.logprobs), _figures(policy.values))
+    return OldOutputs(_numpy(policy.logprobs), _numpy(reference.logprobs), _numpy(policy.values))
 
 
-def with_advantages(examples: Sequence[Example], said: OldOutputs, estimate: AdvantageEstimate) -> list[Example]:
-    """The examples with the columns that the loss reads."""
+def with_advantages(examples: Sequence[Example], old: OldOutputs, estimate: AdvantageEstimate) -> list[Example]:
+    """Add the columns that the loss reads."""
     if estimate.returns is None:
-        raise BadParameter("This advantage estimator has no returns for a value head to learn: take gae.")
-    columns = {OLD_LOGPROBS: said.policy_logprobs, "old_value": said.values}
+        raise BadParameter("This advantage estimator has no returns to train a value head on: take gae.")
+    columns = {OLD_LOGPROBS: old.policy_logprobs, "old_value": old.values}
     columns |= {"advantage": estimate.advantage, "return": estimate.returns}
     ends = np.cumsum([len(example.loss_positions) for example in examples])[:-1]
     rows = zip(*(np.split(column, ends) for column in columns.values()), strict=True)
@@ -211,5 +210,5 @@ def with_advantages(examples: Sequence[Example], said: OldOutputs, estimate: Adv
     ]
 
 
-def _figures(column: torch.Tensor) -> Floats:
+def _numpy(column: torch.Tensor) -> Floats:
     return column.double().cpu().numpy()

@@ -1,4 +1,4 @@
-"""A reference that follows the policy: an adapter that holds the running average of another one's weights."""
+"""Reference policies of the KL penalty: the base model, or a moving average of the policy's adapter."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stratagem.models.language_model import LanguageModel
 from stratagem.settings import FiniteSettings
 
 REFERENCE = "reference"
-"""What the adapter is called; a checkpoint keeps it beside the policy's."""
+"""Name of the reference adapter; a checkpoint saves it beside the policy's."""
 
 
 class EMAReference:
-    """An adapter that begins as a copy of another and is moved towards it: `a <- d a + (1 - d) source`.
+    """Exponential moving average of an adapter's weights: `a <- d a + (1 - d) source`, initialized to the source.
 
     The average is taken of the two factors of each layer, as is usual, and not of their product.
     """
@@ -24,7 +24,7 @@ class EMAReference:
     def __init__(
         self, lm: LanguageModel, source: str, *, ema_decay: float = 0.99, update_every: int = 1, name: str = REFERENCE
     ) -> None:
-        """Every `update_every` steps it is moved, by `1 - ema_decay` of the way."""
+        """Update the average every `update_every` steps, with decay `ema_decay`."""
         self.lm = lm
         self.source = source
         self.ema_decay = ema_decay
@@ -33,11 +33,11 @@ class EMAReference:
         copied(lm, source, name)
 
     def reset(self) -> None:
-        """Be a copy again."""
+        """Set the average to the source."""
         averaged(self.lm, self.name, self.source, 0.0)
 
     def update(self, taken: int) -> float | None:
-        """Move it, if after so many steps it is its turn; how far the weight went that went farthest."""
+        """Update the average if it is due after this step; return the largest change of a weight."""
         if taken % self.update_every:
             return None
         before = [weight.detach().clone() for weight in adapter_parameters(self.lm, self.name)]
@@ -62,7 +62,7 @@ class ReferenceSettings(FiniteSettings):
     """Interval between two updates; the average's, in optimizer steps."""
 
     def make(self, lm: LanguageModel, policy: str) -> EMAReference | None:
-        """What a learner takes as its `reference`; on resuming, restore the weights afterwards."""
+        """Make the `reference` of a learner; on resuming, restore the weights afterwards."""
         return (
             None
             if self.type == "base"

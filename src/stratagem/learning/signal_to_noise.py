@@ -1,8 +1,8 @@
 """Sequential test of whether a term of the reward has a gradient beyond its noise.
 
-Each measurement gives r = 2 g1.g2 / (|g1|^2 + |g2|^2) in [-1, 1], the agreement of two halves of the batch. A term that
-has nothing to do with what was said has mean r of at most zero. Two e-processes are kept, products of 1 + stake * r and
-of 1 + stake * (SMALL - r), averaged over a few stakes (Waudby-Smith and Ramdas 2024, "Estimating means of bounded
+Each measurement gives r = 2 g1.g2 / (|g1|^2 + |g2|^2) in [-1, 1], the agreement of two halves of the batch. For a term
+that is independent of the sampled replies, r has a mean of at most zero. Two e-processes are products of 1 + stake * r
+and of 1 + stake * (SMALL - r), averaged over a few stakes (Waudby-Smith and Ramdas 2024, "Estimating means of bounded
 random variables by betting"). By Ville's inequality each exceeds 1 / LEVEL with probability of at most LEVEL under its
 null, **at any step**, so a run may be looked at after each measurement.
 """
@@ -136,9 +136,9 @@ class SignalToNoiseTracker:
     def __init__(self) -> None:
         self._sums: dict[str, _Sums] = {}
 
-    def add(self, found: Mapping[str, GradientSignal]) -> None:
+    def add(self, signals: Mapping[str, GradientSignal]) -> None:
         """Add one measurement."""
-        for name, signal in found.items():
+        for name, signal in signals.items():
             self._sums.setdefault(name, _Sums()).add(signal)
 
     def estimates(self) -> dict[str, SignalToNoise]:

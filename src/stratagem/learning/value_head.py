@@ -1,4 +1,4 @@
-"""What a policy expects to be paid from here on: one number for each token, read off its last hidden state."""
+"""Value head: a linear map from the last hidden state to the expected return."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from stratagem.models.language_model import LanguageModel
 
 
 class ValueHead(torch.nn.Linear):
-    """From a hidden state to one number, at first 0 for all; in fp32, whatever the model is in.
+    """Linear value head in fp32, initialized to 0.
 
-    It belongs to the trainer and to one seat, not to the model: adapters of one base are valued by heads of their own.
+    It belongs to the trainer and to one seat, not to the model: each adapter of a base has its own head.
     The optimizer is given its parameters beside the adapter's.
     """
 
     def __init__(self, lm: LanguageModel, scale: float = 1.0) -> None:
-        """`scale` times as much is said; an optimizer whose steps are of one size then moves values so much faster."""
+        """`scale` multiplies the output, and so the speed at which AdamW moves the values."""
         device = lm.model.device
         self.scale = scale
         super().__init__(lm.model.config.get_text_config().hidden_size, 1, device=device, dtype=torch.float32)
@@ -24,6 +24,6 @@ class ValueHead(torch.nn.Linear):
         return self.scale * super().forward(states)
 
     def reset_parameters(self) -> None:
-        """All are 0; nothing is drawn."""
+        """Set all weights to 0."""
         torch.nn.init.zeros_(self.weight)
         torch.nn.init.zeros_(self.bias)

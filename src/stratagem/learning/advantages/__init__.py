@@ -1,1 +1,1 @@
-"""Credit: which decision gets which advantage; pure functions over columns, one a file, by name in the catalogue."""
+"""Advantage estimators: pure functions of columns about decisions, one a file, by name in the catalogue."""

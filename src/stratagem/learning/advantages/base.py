@@ -30,7 +30,7 @@ _FIGURES = ("outcome", "value", "weight")
 class Decisions:
     """Columns about N decisions; those of an episode stand in the order of play, whatever stands between them.
 
-    A row may also be a piece of a decision (a token, an order), with its part of what the decision brought.
+    A row may also be a piece of a decision (a token, an order), with its part of the decision's reward.
     """
 
     episode: Ints
@@ -76,25 +76,25 @@ class Decisions:
         return len(self.episode)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        """All that have a row for each decision, but for the terms."""
+        """Return the columns with a row for each decision, without the reward terms."""
         named = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("terms", "roles")}
         return {name: column for name, column in named.items() if column is not None}
 
     def only(self, rows: Bools) -> Decisions:
-        """The same of some rows, all of which are kept."""
+        """Select rows; all selected rows are kept."""
         terms = {name: column[rows] for name, column in self.terms.items()}
         columns: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
         return replace(self, **{**columns, "terms": terms, "keep": None})
 
     def codes(self, name: str) -> Ints:
-        """A column of codes that an estimator needs."""
-        found: Ints = self._needed(name)
-        return found
+        """Return a column of codes; an error names a missing one."""
+        column: Ints = self._needed(name)
+        return column
 
     def figures(self, name: str) -> Floats:
-        """A column of numbers that an estimator needs."""
-        found: Floats = self._needed(name)
-        return found
+        """Return a column of numbers; an error names a missing one."""
+        column: Floats = self._needed(name)
+        return column
 
     def _needed(self, name: str) -> NDArray[Any]:
         column: NDArray[Any] | None = getattr(self, name)
@@ -103,7 +103,7 @@ class Decisions:
         return column
 
     def weighted_terms(self, weights: Mapping[str, float] | None) -> dict[str, Floats]:
-        """The terms that have a weight, times it; without weights all of them."""
+        """Return the weighted reward terms; without weights all terms count once."""
         weights = dict.fromkeys(self.terms, 1.0) if weights is None else weights
         for name in weights:
             if name not in self.terms:
@@ -111,11 +111,11 @@ class Decisions:
         return {name: weight * self.terms[name] for name, weight in weights.items()}
 
     def weighted(self, weights: Mapping[str, float]) -> Decisions:
-        """The same with the terms that have a weight, each times it."""
+        """Replace the reward terms by their weighted terms."""
         return replace(self, terms=self.weighted_terms(weights))
 
     def reward(self, weights: Mapping[str, float] | None) -> Floats:
-        """The terms added up."""
+        """Sum the weighted reward terms."""
         return sum(self.weighted_terms(weights).values(), start=np.zeros(len(self)))
 
 
@@ -172,7 +172,7 @@ class AdvantageEstimator(ABC):
 
 
 def coded(values: Iterable[Hashable]) -> tuple[Ints, tuple[Any, ...]]:
-    """A code for each value, in the order in which they first appear, and the values by their code."""
+    """Encode each value as an integer, in order of first appearance; return the codes and the values by code."""
     table: dict[Hashable, int] = {}
     codes = np.fromiter((table.setdefault(value, len(table)) for value in values), dtype=np.int64)
     return codes, tuple(table)

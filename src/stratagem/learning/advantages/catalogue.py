@@ -1,4 +1,4 @@
-"""Every advantage estimator by name."""
+"""Registry of advantage estimators by name."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ ESTIMATORS: dict[str, Callable[..., AdvantageEstimator]] = {
 _registry: Registry[AdvantageEstimator] = Registry("advantage estimator", ESTIMATORS, "stratagem.advantages")
 
 read_advantage = Reader(_registry, AdvantageEstimator)
-"""Reads an estimator as a recipe names it: by a text or a table."""
+"""Reader of an estimator in a recipe: a text or a table."""
 NamedAdvantage = Annotated[
     Named[AdvantageEstimator], PlainValidator(in_a_recipe(read_advantage)), PlainSerializer(Named.table)
 ]
-"""An estimator of the advantage as a setting."""
+"""Advantage estimator as a setting."""

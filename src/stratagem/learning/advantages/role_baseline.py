@@ -54,7 +54,7 @@ class RoleBaseline(AdvantageEstimator):
 
 
 def _names(decisions: Decisions) -> tuple[str, ...]:
-    """What the baselines of the roles are kept under."""
+    """Return the names of the roles' baselines in the state."""
     role = decisions.codes("role")
     if len(role) and not 0 <= role.min() <= role.max() < len(decisions.roles):
         raise BadParameter("Each code of the column `role` needs its name in `roles`: baselines outlive a batch.")

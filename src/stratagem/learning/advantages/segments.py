@@ -1,4 +1,4 @@
-"""Rows that belong together: numbering them, adding them up, centring them, and going through episodes backwards."""
+"""Segments of rows: numbering, sums and means over segments, and backward passes through episodes."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from stratagem.learning.advantages.base import Floats, Ints
 
 
 class Cells(NamedTuple):
-    """Rows in cells that are numbered from 0, in the order of their codes."""
+    """Partition of rows into cells, numbered from 0 in the order of their codes."""
 
     of: Ints
-    """The cell of each row."""
+    """Cell of each row."""
     first: Ints
-    """A row of each cell, the first."""
+    """First row of each cell."""
 
     @property
     def sizes(self) -> Ints:
-        """How many rows each cell has."""
+        """Number of rows of each cell."""
         return np.bincount(self.of, minlength=len(self.first))
 
     def total(self, values: Floats) -> Floats:
-        """The sum over each cell's rows, in their order."""
+        """Sum a column over the rows of each cell, in their order."""
         sums: Floats = np.bincount(self.of, weights=values, minlength=len(self.first)).astype(np.float64, copy=False)
         return sums
 
     def mean(self, values: Floats) -> Floats:
-        """Each row's cell's mean: the value itself, to the bit, where all of a cell are alike."""
+        """Return for each row the mean of its cell: bitwise the value itself where the cell is constant."""
         first = values[self.first][self.of]
         return first + (self.total(values - first) / self.sizes)[self.of]
 
 
 def cells(*columns: Ints) -> Cells:
-    """Rows that are alike in all these columns are in one cell."""
+    """Put rows that agree in all these columns into one cell."""
     joint, first = columns[0], np.zeros(0, dtype=np.int64)
     for number, column in enumerate(columns):
         if number:
@@ -46,7 +46,7 @@ def cells(*columns: Ints) -> Cells:
 
 
 def subtract_group_mean(values: Floats, groups: Cells) -> Floats:
-    """Each value less its group's mean: exactly 0 where all of a group are alike.
+    """Subtract from each value the mean of its group: exactly 0 where the group is constant.
 
     A mean of equal numbers may be off by a rounding; the mean of their differences from one of them is not.
     """
@@ -55,7 +55,7 @@ def subtract_group_mean(values: Floats, groups: Cells) -> Floats:
 
 
 def backwards(episodes: Cells) -> Iterator[Ints]:
-    """The last row of every episode, then the last but one of every episode that has one, and so on."""
+    """Yield the last row of every episode, then the last but one of every episode that has one, and so on."""
     order = np.argsort(episodes.of, kind="stable")
     ends = np.cumsum(episodes.sizes)
     left = ends[episodes.of[order]] - 1 - np.arange(len(order))
@@ -64,7 +64,7 @@ def backwards(episodes: Cells) -> Iterator[Ints]:
 
 
 def returns_to_go(values: Floats, episodes: Cells) -> Floats:
-    """What comes from each row on, to the end of its episode."""
+    """Sum the values from each row to the end of its episode."""
     sums = np.zeros(len(values))
     so_far = np.zeros(len(episodes.first))
     for rows in backwards(episodes):
@@ -75,7 +75,7 @@ def returns_to_go(values: Floats, episodes: Cells) -> Floats:
 
 
 def remaining_steps(episodes: Cells) -> Ints:
-    """How many rows of its episode come after each row."""
+    """Count the rows of its episode after each row."""
     left = np.zeros(len(episodes.of), dtype=np.int64)
     for steps, rows in enumerate(backwards(episodes)):
         left[rows] = steps

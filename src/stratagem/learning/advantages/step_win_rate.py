@@ -18,7 +18,7 @@ class StepWinRate(AdvantageEstimator):
 
     Reference: SCO-PAL, sections 4.2 and B.3. `returns` have the rate itself.
     When not: a pair that was seen once is 0, 1/2 or 1; `beta` draws such towards 1/2. In self-play the rate is that
-    against the players of the time, not the worth of the action against a good one.
+    against the players of the time, not the value of the action against a strong one.
     """
 
     threshold: float = 0.5
@@ -37,13 +37,13 @@ class StepWinRate(AdvantageEstimator):
 
 
 def pairs_of(decisions: Decisions) -> Cells:
-    """Rows of one state and one action."""
+    """Group the rows by state and action."""
     return cells(decisions.codes("state"), decisions.codes("action"))
 
 
-def pair_advantages(worth: Floats, pairs: Cells, threshold: float) -> AdvantageEstimate:
-    """Every row by the worth of its pair, above or below a threshold."""
-    returns = worth[pairs.of]
+def pair_advantages(values: Floats, pairs: Cells, threshold: float) -> AdvantageEstimate:
+    """Return for each row the value of its state-action pair less the threshold."""
+    returns = values[pairs.of]
     advantage = returns - threshold
-    counts = {"pairs": len(worth), "advantageous": int((advantage > 0).sum())}
+    counts = {"pairs": len(values), "advantageous": int((advantage > 0).sum())}
     return AdvantageEstimate(advantage=advantage, returns=returns, counts=counts)

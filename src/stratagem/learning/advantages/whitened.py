@@ -60,7 +60,7 @@ class Whitened(AdvantageEstimator):
 
 
 def _centred(values: Floats, groups: Ints) -> Floats:
-    """The values less the mean of their group."""
-    _, places = np.unique(groups, return_inverse=True)
-    means: Floats = np.bincount(places, weights=values) / np.bincount(places)
-    return values - means[places]
+    """Subtract from each value the mean of its group."""
+    _, codes = np.unique(groups, return_inverse=True)
+    means: Floats = np.bincount(codes, weights=values) / np.bincount(codes)
+    return values - means[codes]

@@ -1,1 +1,1 @@
-"""Losses: pure functions of what a model says, one a file, by name in the catalogue."""
+"""Losses: pure functions of a model's outputs, one a file, by name in the catalogue."""

@@ -1,8 +1,8 @@
-"""What a loss is: a pure function of what the model says about taught tokens, and of what is known about them.
+"""Interface of a loss: a pure function of the model's outputs for the loss tokens, and of their columns.
 
-All taught tokens of a batch stand in one row, example after example, without padding. A batch may come in pieces, which
-cut neither an example nor a pair: what a loss divides by, and whatever else belongs to the whole batch, is worked out
-once by `prepare`, so that the pieces' losses add up to the whole batch's, to rounding.
+All loss tokens of a batch stand in one row, example after example, without padding. A batch may be split into
+microbatches, which split neither an example nor a pair. `prepare` computes the divisor of the loss, and all else that
+depends on the whole batch, once. The losses of the microbatches then add up to that of the batch, to rounding.
 """
 
 from __future__ import annotations
@@ -16,111 +16,111 @@ import torch
 
 Extra = Literal["reference_logprobs", "entropies", "values", "target_logprobs"]
 Totals = Mapping[str, float]
-"""Numbers of the whole batch."""
+"""Statistics of the whole batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """What is known about N taught tokens of B examples."""
+    """Columns about N loss tokens of B examples."""
 
     example: torch.Tensor
-    """Of which example each token is, from 0 to B - 1, ascending. [N]"""
+    """Index of each token's example, from 0 to B - 1, ascending. [N]"""
     num_examples: int
     tokens: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    """By name, a number for each token. [N]"""
+    """Columns with a number for each token, by name. [N]"""
     rows: Mapping[str, torch.Tensor] = field(default_factory=dict)
-    """By name, a number for each example. [B]"""
+    """Columns with a number for each example, by name. [B]"""
     pairs: torch.Tensor | None = None
-    """The number of each example's pair. [B]"""
+    """Number of each example's pair. [B]"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """What the model says about the same tokens; what no loss needs is None."""
+    """Outputs of the model for the same tokens; None where the loss does not need one."""
 
     policy_logprobs: torch.Tensor
-    """Under the distribution that the token was drawn from: temperature and allowed set included. [N]"""
+    """Log-probability under the distribution that the token was drawn from: with temperature and allowed set. [N]"""
     reference_logprobs: torch.Tensor | None = None
-    """The same under the reference weights, without gradient. [N]"""
+    """Log-probability under the reference policy, without gradient. [N]"""
     entropies: torch.Tensor | None = None
-    """Of the distribution over the allowed set (or the whole vocabulary, or the example's `entropy_over`). [N]"""
+    """Entropy over the allowed set (or the whole vocabulary, or the example's `entropy_over`). [N]"""
     values: torch.Tensor | None = None
-    """What a value head expects before the token. [N]"""
+    """Estimate of the value head before the token. [N]"""
     target_logprobs: torch.Tensor | None = None
-    """The expectation of the log-probability under the token's target distribution. [N]"""
+    """Expected log-probability under the token's target distribution. [N]"""
 
     def extra(self, name: Extra) -> torch.Tensor:
-        """What a loss said that it needs."""
-        found: torch.Tensor | None = getattr(self, name)
-        if found is None:
+        """Return an output that the loss names in `extras`."""
+        output: torch.Tensor | None = getattr(self, name)
+        if output is None:
             raise KeyError(f"{name} was not computed: only what a loss names in `extras` is")
-        return found
+        return output
 
 
 @dataclass(frozen=True)
 class LossOutput:
-    """The loss of a piece, and what is worth a look."""
+    """Loss of a microbatch, with its metrics."""
 
     loss: torch.Tensor
     metrics: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Sums with their counts (or weights), which add up over pieces."""
+    """Sums with their counts (or weights), which add up over microbatches."""
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """The least and the greatest of what was seen."""
+    """Minimum and maximum of each column."""
 
     def means(self) -> dict[str, float]:
-        """Each metric's sum over its count; what was never counted has no mean."""
+        """Return the mean of each metric; one with count 0 is left out."""
         return {name: total / count for name, (total, count) in self.metrics.items() if count}
 
 
 class Loss(ABC):
-    """A loss; settings are fields of a frozen dataclass, and what it needs may depend on them."""
+    """Loss; settings are fields of a frozen dataclass, and the columns it needs may depend on them."""
 
     @property
     def needs_outputs(self) -> bool:
-        """Whether `prepare` must see what the model says before the step."""
+        """True where `prepare` needs the model's outputs before the step."""
         return False
 
     @property
     def prepare_only_row(self) -> str | None:
-        """The row that flags examples for `prepare` alone: it reads no others' outputs, and no piece needs these."""
+        """Row that flags examples for `prepare` alone: it reads no other outputs, and no microbatch contains these."""
         return None
 
     @property
     def extras(self) -> frozenset[Extra]:
-        """What it needs of the model beside log-probabilities."""
+        """Outputs that the loss needs beside log-probabilities."""
         return frozenset()
 
     @property
     def columns(self) -> frozenset[str]:
-        """What it needs to know of each token."""
+        """Columns that the loss needs of each token."""
         return frozenset()
 
     @property
     def rows(self) -> frozenset[str]:
-        """What it needs to know of each example."""
+        """Rows that the loss needs of each example."""
         return frozenset()
 
     @property
     def paired(self) -> bool:
-        """Whether it compares the examples of a pair."""
+        """True where the loss compares the examples of a pair."""
         return False
 
     @abstractmethod
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
-        """Numbers of the whole batch; `outputs`, without gradient, only for a loss that has `needs_outputs`."""
+        """Compute the statistics of the whole batch; `outputs` (no gradient) only for a loss with `needs_outputs`."""
 
     @abstractmethod
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
-        """The loss of a piece of the batch."""
+        """Compute the loss of a microbatch."""
 
 
 def by_example(values: torch.Tensor, columns: Columns) -> torch.Tensor:
-    """Sums [B] over the tokens [N] of each example."""
+    """Sum a column [N] over the tokens of each example, [B]."""
     return values.new_zeros(columns.num_examples).index_add(0, columns.example, values)
 
 
 def combined(pieces: Iterable[LossOutput]) -> LossOutput:
-    """The whole batch's output from those of its pieces, for looking at: the losses' sum carries no gradient."""
+    """Combine the outputs of microbatches into that of the batch, for metrics: its loss has no gradient."""
     loss = torch.zeros(())
     metrics: dict[str, tuple[float, float]] = {}
     ranges: dict[str, tuple[float, float]] = {}

@@ -1,4 +1,4 @@
-"""Every loss by name."""
+"""Registry of losses by name."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ LOSSES: dict[str, Callable[..., Loss]] = {
 _registry: Registry[Loss] = Registry("loss", LOSSES, "stratagem.losses")
 
 read_loss = Reader(_registry, Loss)
-"""Reads a loss as a recipe names it: by a text or a table."""
+"""Reader of a loss in a recipe: a text or a table."""
 NamedLoss = Annotated[Named[Loss], PlainValidator(in_a_recipe(read_loss)), PlainSerializer(Named.table)]
-"""A loss as a setting."""
+"""Loss as a setting."""

@@ -17,7 +17,7 @@ class CrossEntropy(Loss):
     """Negative log-likelihood of the demonstrations: `-sum w log pi / sum w` (supervised fine-tuning, cloning).
 
     Reference: SCO-PAL, eq. 1. With all weights 1 it is what trl's SFTTrainer computes.
-    When not: where replies are good and bad alike, since it learns both; give weights, or use `kto`.
+    When not: where good and bad replies are mixed, since it trains on both; give weights, or use `kto`.
     """
 
     replaced: ClassVar[Mapping[str, str]] = {"per": "normalize_by"}
@@ -42,8 +42,8 @@ class CrossEntropy(Loss):
         return counted(columns, columns.tokens["weight"] if self.weighted else None)
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
-        said = outputs.policy_logprobs
-        weight = columns.tokens["weight"].to(said) if self.weighted else torch.ones_like(said)
-        loss = -(said * shares(self.normalize_by, columns, totals, weight)).sum()
-        total, size = torch.stack([-(said.detach() * weight).sum(), weight.sum()]).tolist()
+        logprobs = outputs.policy_logprobs
+        weight = columns.tokens["weight"].to(logprobs) if self.weighted else torch.ones_like(logprobs)
+        loss = -(logprobs * shares(self.normalize_by, columns, totals, weight)).sum()
+        total, size = torch.stack([-(logprobs.detach() * weight).sum(), weight.sum()]).tolist()
         return LossOutput(loss, {"nll": (total, size)})

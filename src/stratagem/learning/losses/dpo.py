@@ -51,21 +51,21 @@ class DPO(Loss):
         return True
 
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
-        signs, places, number = _pairs(columns)
+        signs, pairs, number = _pairs(columns)
         for kind in (signs > 0, signs < 0):
-            if not bool((torch.bincount(places[kind], minlength=number) == 1).all()):
+            if not bool((torch.bincount(pairs[kind], minlength=number) == 1).all()):
                 raise BadParameter("DPO needs pairs of two examples each, one of them with the row `chosen` at 1.")
         return {"pairs": float(number)}
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
-        said = outputs.policy_logprobs
-        rewards = self.dpo_beta * by_example(said - outputs.extra("reference_logprobs").to(said), columns)
-        signs, places, number = _pairs(columns)
-        margin = rewards.new_zeros(number).index_add(0, places, signs.to(rewards) * rewards)
+        logprobs = outputs.policy_logprobs
+        rewards = self.dpo_beta * by_example(logprobs - outputs.extra("reference_logprobs").to(logprobs), columns)
+        signs, pairs, number = _pairs(columns)
+        margin = rewards.new_zeros(number).index_add(0, pairs, signs.to(rewards) * rewards)
         each = -(1.0 - self.label_smoothing) * logsigmoid(margin) - self.label_smoothing * logsigmoid(-margin)
         if self.weighted:
             weight = columns.rows["weight"].to(rewards) * (signs > 0)
-            each = each * rewards.new_zeros(number).index_add(0, places, weight)
+            each = each * rewards.new_zeros(number).index_add(0, pairs, weight)
         metrics = {
             **sums(reward_margin=margin, reward_accuracy=margin > 0),
             "reward_chosen": among(rewards, signs > 0),
@@ -75,8 +75,8 @@ class DPO(Loss):
 
 
 def _pairs(columns: Columns) -> tuple[torch.Tensor, torch.Tensor, int]:
-    """1 for each chosen example and -1 for each rejected one; the place of each one's pair; how many there are."""
+    """Return 1 for each chosen example and -1 for each rejected one, the index of its pair, and the number of pairs."""
     if columns.pairs is None:
         raise BadParameter("DPO needs examples with a `pair`: give both of a pair the same number.")
-    names, places = torch.unique(columns.pairs, return_inverse=True)
-    return torch.where(columns.rows["chosen"] > 0, 1, -1), places, len(names)
+    names, pairs = torch.unique(columns.pairs, return_inverse=True)
+    return torch.where(columns.rows["chosen"] > 0, 1, -1), pairs, len(names)

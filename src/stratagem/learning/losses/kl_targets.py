@@ -19,9 +19,9 @@ from stratagem.learning.losses.sharing import NormalizeBy, check_normalize_by, c
 class KLTargets(Loss):
     """KL divergence of the model's distribution from a target at each token: `KL(p, pi) = sum p log p - sum p log pi`.
 
-    Reference: ShapeLLM, appendix A.9, which copies one model's first policy into another by 1,000 prompts; a target
-    there has two tokens, renormalised, and all others nothing. The target's entropy is a column, so that the loss is 0
-    where the model agrees; it brings no gradient.
+    Reference: ShapeLLM, appendix A.9, which copies one model's initial policy into another with 1,000 prompts; a target
+    there has two tokens, renormalised. The target's entropy is a column, so that the loss is 0
+    where the model agrees; it has no gradient.
     When not: to learn from samples of another model; then `cross_entropy` is the same on average and needs no targets.
     """
 
@@ -56,5 +56,5 @@ class KLTargets(Loss):
 
 
 def target_entropy(target: Target) -> float:
-    """What the column `target_entropy` has for a target: `-sum p log p`."""
+    """Compute the entropy of a target, for the column `target_entropy`: `-sum p log p`."""
     return -sum(share * math.log(share) for share in target.values() if share > 0.0)

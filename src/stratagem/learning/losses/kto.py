@@ -22,8 +22,8 @@ class KTO(Loss):
     s is the logistic function, r = log pi(y|x) - log ref(y|x) over the whole reply, and z the mean of r over mismatched
     replies, at least 0 and without gradient, which stands for the divergence of the policy from the reference.
     Reference: Ethayarajh 2024, eq. 7 and 8; SCO-PAL, eq. 2 to 6. Equal to trl's KTOTrainer.
-    What differs: z comes from the whole batch and not from each of its pieces, so pieces change nothing.
-    Mismatched replies are examples of the batch whose row `kl` is 1 (`mismatched` makes them); they teach nothing.
+    What differs: z comes from the whole batch and not from each microbatch.
+    Mismatched replies are examples of the batch whose row `kl` is 1 (`mismatched` makes them); they have no gradient.
     When not: where replies to one prompt can be compared, `dpo` or a policy gradient learns more from them.
     """
 
@@ -60,43 +60,43 @@ class KTO(Loss):
 
     def prepare(self, columns: Columns, outputs: Outputs | None = None) -> Totals:
         if outputs is None:
-            raise KeyError("the batch's divergence comes from what the model says before the step")
+            raise KeyError("the batch's KL divergence comes from the model's outputs before the step")
         mismatched = columns.rows["kl"] > 0
         number = int(mismatched.sum().item())
         if not number:
             raise BadParameter("KTO needs mismatched replies in every batch, examples whose row `kl` is 1.")
         weight = self._weight(columns)[mismatched]
-        gains = _log_ratios(outputs, columns).detach()[mismatched] * weight
-        divergence = gains.sum().item() / (weight.sum().item() or 1.0)
+        log_ratios = _log_ratios(outputs, columns).detach()[mismatched] * weight
+        divergence = log_ratios.sum().item() / (weight.sum().item() or 1.0)
         return {"examples": float(columns.num_examples - number), "kl": max(0.0, divergence)}
 
     def _weight(self, columns: Columns) -> torch.Tensor:
         return columns.rows["weight"] if self.weighted else torch.ones_like(columns.rows["kl"])
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
-        gains = _log_ratios(outputs, columns)
-        desirable, taught = columns.rows["desirable"] > 0, columns.rows["kl"] <= 0
-        sign = torch.where(desirable, 1.0, -1.0).to(gains)
-        weight = torch.where(desirable, self.desirable_weight, self.undesirable_weight).to(gains) * taught
-        weight = weight * self._weight(columns).to(gains)
-        each = weight * torch.sigmoid(-self.kto_beta * sign * (gains - totals["kl"]))
-        rewards = self.kto_beta * gains
+        log_ratios = _log_ratios(outputs, columns)
+        desirable, in_loss = columns.rows["desirable"] > 0, columns.rows["kl"] <= 0
+        sign = torch.where(desirable, 1.0, -1.0).to(log_ratios)
+        weight = torch.where(desirable, self.desirable_weight, self.undesirable_weight).to(log_ratios) * in_loss
+        weight = weight * self._weight(columns).to(log_ratios)
+        each = weight * torch.sigmoid(-self.kto_beta * sign * (log_ratios - totals["kl"]))
+        rewards = self.kto_beta * log_ratios
         metrics = {
-            "reward_desirable": among(rewards, desirable & taught),
-            "reward_undesirable": among(rewards, ~desirable & taught),
-            "kl": (totals["kl"] * taught.sum().item(), float(taught.sum().item())),
+            "reward_desirable": among(rewards, desirable & in_loss),
+            "reward_undesirable": among(rewards, ~desirable & in_loss),
+            "kl": (totals["kl"] * in_loss.sum().item(), float(in_loss.sum().item())),
         }
         return LossOutput(each.sum() / max(totals["examples"], 1.0), metrics)
 
 
 def _log_ratios(outputs: Outputs, columns: Columns) -> torch.Tensor:
-    """How much likelier each reply [B] is than in the reference, as a logarithm."""
-    said = outputs.policy_logprobs
-    return by_example(said - outputs.extra("reference_logprobs").to(said), columns)
+    """Compute the log-ratio of each reply to the reference policy, [B]."""
+    logprobs = outputs.policy_logprobs
+    return by_example(logprobs - outputs.extra("reference_logprobs").to(logprobs), columns)
 
 
 def mismatched(examples: Sequence[Example]) -> list[Example]:
-    """Each example's prompt with the reply of the one before it, the first with the last's; flagged `kl`.
+    """Join each example's prompt with the reply of the example before it (the first with the last's); flag them `kl`.
 
     Allowed sets are left out: they belong to the reply's own prompt.
     """
@@ -111,7 +111,7 @@ def _joined(example: Example, other: Example) -> Example:
     return replace(
         example,
         tokens=(*example.tokens[:start], *other.tokens[theirs:]),
-        loss_positions=tuple(place - theirs + start for place in other.loss_positions),
+        loss_positions=tuple(position - theirs + start for position in other.loss_positions),
         allowed=(),
         columns={},
         targets=(),

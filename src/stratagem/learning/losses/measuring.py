@@ -1,4 +1,4 @@
-"""What a loss shows of itself: sums with their counts, and ranges, each fetched from the device in one go."""
+"""Metrics of a loss: sums with their counts, and ranges, each copied from the device at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 
 
 def sums(**columns: torch.Tensor) -> dict[str, tuple[float, float]]:
-    """For each column its sum and its length."""
+    """Return the sum and the length of each column."""
     if not columns:
         return {}
     totals = torch.stack([column.detach().sum(dtype=torch.float32) for column in columns.values()]).tolist()
@@ -14,7 +14,7 @@ def sums(**columns: torch.Tensor) -> dict[str, tuple[float, float]]:
 
 
 def ranges(**columns: torch.Tensor) -> dict[str, tuple[float, float]]:
-    """For each column its least and its greatest number; nothing for an empty one."""
+    """Return the minimum and the maximum of each column; empty columns are left out."""
     full = {name: column.detach().float() for name, column in columns.items() if len(column)}
     if not full:
         return {}
@@ -23,6 +23,6 @@ def ranges(**columns: torch.Tensor) -> dict[str, tuple[float, float]]:
 
 
 def among(values: torch.Tensor, some: torch.Tensor) -> tuple[float, float]:
-    """The sum of the values that a mask picks, and how many there are."""
+    """Return the sum and the number of the values that a mask selects."""
     picked = values.detach()[some]
     return picked.sum().item(), float(len(picked))

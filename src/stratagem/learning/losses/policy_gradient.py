@@ -21,8 +21,8 @@ class PolicyGradient(Loss):
     """Clipped surrogate with a KL penalty to the reference policy and an entropy bonus.
 
     A token's loss is `-min(rho A, clip(rho, 1 - low, 1 + high) A) + beta KL - c H` with rho = pi / old, where `old` is
-    what the trainer itself found before the step, under the sampler's own temperature and allowed sets; what a sampler
-    reports is never used, since a faster engine's figures differ.
+    the trainer's own probability before the step, under the sampler's temperature and allowed sets. The sampler's
+    log-probabilities are never used, since those of a faster engine differ.
 
     Reference: PPO (Schulman 2017, eq. 7); GRPO (Shao 2024) is `kl_estimator="k3", normalize_by="example"`, Dr. GRPO
     `normalize_by="divisor"`, DAPO `clip_range_high=0.28`, SEPO (eq. 5 and 6) `kl_estimator="one_sided"` and
@@ -30,8 +30,8 @@ class PolicyGradient(Loss):
     without `importance_corrected_kl`.
     What differs: the entropy bonus is a mean over the batch's tokens whatever `normalize_by` says (as in trl), so a
     coefficient means the same everywhere; the logarithm of a ratio is cut at 20.
-    When not: with one step a batch rho is 1 everywhere and the clip does nothing, so any clip range will do; for
-    data that another policy said, use `spag`, `kto` or `cross_entropy`. `kl_estimator="k1"` without
+    When not: with one step a batch rho is 1 everywhere and the clip has no effect, so any clip range will do; for
+    data from another policy, use `spag`, `kto` or `cross_entropy`. `kl_estimator="k1"` without
     `importance_corrected_kl` has a zero gradient on average: it is a metric only.
     """
 
@@ -90,19 +90,19 @@ class PolicyGradient(Loss):
         return counted(columns)
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
-        said = outputs.policy_logprobs
-        old, advantage = (columns.tokens[name].to(said) for name in ("old_logprobs", "advantage"))
-        rho = ratio(said, old)
+        logprobs = outputs.policy_logprobs
+        old, advantage = (columns.tokens[name].to(logprobs) for name in ("old_logprobs", "advantage"))
+        rho = ratio(logprobs, old)
         clipped = rho.clamp(1.0 - self.clip_range_low, 1.0 + self.clip_range_high)
         each = -torch.minimum(rho * advantage, clipped * advantage)
-        metrics = {"ratio": rho, "approx_kl": k3(old, said), **self._clipped(rho, advantage)}
+        metrics = {"ratio": rho, "approx_kl": k3(old, logprobs), **self._clipped(rho, advantage)}
         if self.kl_estimator != "none":
-            kl = KL_ESTIMATORS[self.kl_estimator](said, outputs.extra("reference_logprobs").to(said))
+            kl = KL_ESTIMATORS[self.kl_estimator](logprobs, outputs.extra("reference_logprobs").to(logprobs))
             each = each + self.kl_coef * (rho * kl if self.importance_corrected_kl else kl)
             metrics["kl"] = kl
         if self.weighted:
-            each = each * columns.tokens["weight"].to(said)
-        loss = (each * shares(self.normalize_by, columns, totals, torch.ones_like(said))).sum()
+            each = each * columns.tokens["weight"].to(logprobs)
+        loss = (each * shares(self.normalize_by, columns, totals, torch.ones_like(logprobs))).sum()
         if outputs.entropies is not None:
             metrics["entropy"] = outputs.entropies
         if self.entropy_coef:

@@ -1,7 +1,6 @@
 """Ratios and KL estimators at each token, from the log-probabilities of two policies.
 
-Logarithms are cut at 20 before they are raised, at which a ratio is 5e8: losses stay finite, and beyond the cut a token
-brings no gradient.
+Log-ratios are clamped at 20, where a ratio is 5e8: losses stay finite, and beyond the clamp a token has no gradient.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ Divergence = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def ratio(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Probability ratio of the policy to the other one."""
+    """Compute the probability ratio of the policy to another one."""
     return (policy - other).clamp(-EXTREME, EXTREME).exp()
 
 
 def one_sided(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """`max(0, log pi - log ref)`: only what became likelier than in the reference is held back (SEPO, eq. 6).
+    """Compute `max(0, log pi - log ref)`, a penalty of tokens likelier than in the reference (SEPO, eq. 6).
 
     Where the two agree to the bit, as in a first step, it has no gradient; a clamp would have.
     """
@@ -31,19 +30,19 @@ def one_sided(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 def k1(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """`log pi - log ref`: the divergence on average, but as a loss its gradient is zero on average."""
+    """Compute `log pi - log ref`: the divergence on average, but as a loss its gradient is zero on average."""
     return policy - other
 
 
 def k2(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """`(log pi - log ref)^2 / 2`: biased as a figure; as a loss it has the gradient of KL(pi, ref) on average."""
+    """Compute `(log pi - log ref)^2 / 2`: biased as an estimate; as a loss its mean gradient is that of KL(pi, ref)."""
     return (policy - other).square() / 2
 
 
 def k3(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """`ref/pi - 1 - log(ref/pi)`: never negative, the divergence on average; as a loss it follows KL(ref, pi)."""
-    far = other - policy
-    return far.clamp(-EXTREME, EXTREME).expm1() - far
+    """Compute `ref/pi - 1 - log(ref/pi)`: at least 0, the divergence on average; as a loss it follows KL(ref, pi)."""
+    log_ratio = other - policy
+    return log_ratio.clamp(-EXTREME, EXTREME).expm1() - log_ratio
 
 
 KL_ESTIMATORS: dict[str, Divergence] = {"one_sided": one_sided, "k1": k1, "k2": k2, "k3": k3}

@@ -1,6 +1,6 @@
 """Normalization of a loss over tokens: the share of each token in the batch.
 
-The loss of a batch is the sum of its tokens' losses times their shares, so the losses of pieces add up to it.
+The loss of a batch is the sum of its tokens' losses times their shares, so the losses of microbatches add up to it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def rows_of(normalize_by: NormalizeBy) -> frozenset[str]:
 
 
 def counted(columns: Columns, weight: torch.Tensor | None = None) -> dict[str, float]:
-    """The size of the whole batch; where tokens have weights, what has none is not counted."""
+    """Count the tokens and the examples of the whole batch; those of weight 0 are not counted."""
     if weight is None:
         return {"tokens": len(columns.example) or 1.0, "examples": columns.num_examples or 1.0}
     examples = (by_example(weight, columns) > 0).sum().item()
@@ -42,7 +42,7 @@ def counted(columns: Columns, weight: torch.Tensor | None = None) -> dict[str, f
 
 
 def shares(normalize_by: NormalizeBy, columns: Columns, totals: Totals, weight: torch.Tensor) -> torch.Tensor:
-    """Each token's share [N], in proportion to its weight."""
+    """Compute the share of each token in the loss, [N], in proportion to its weight."""
     if normalize_by == "token":
         return weight / totals["tokens"]
     if normalize_by == "divisor":

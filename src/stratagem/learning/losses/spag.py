@@ -22,11 +22,11 @@ class SPAG(Loss):
     """Self-play of adversarial games: offline policy gradient with a divergence, `-(rho A - beta rho log rho)` a reply.
 
     rho = pi(y|x) / ref(y|x), where the reference is the policy that played, and `rho log rho` averages to KL(pi, ref)
-    over what it said. A is the discounted outcome of the game (estimator `spag`).
+    over its own replies. A is the discounted outcome of the game (estimator `spag`).
     Reference: Cheng 2024, as in SCO-PAL's appendix B.2; its two halves, one for each player, are the row `weight`:
     N / (2 N_player) of N replies, or 1 where seats are balanced.
     What differs: the mean is over replies and not over episodes of replies, a constant factor, as in the authors' code;
-    that takes the geometric mean over tokens for rho (`ratio="token"`), clips it, learns from winners alone, and adds
+    it takes the geometric mean over tokens for rho (`ratio="token"`), clips it, learns from winners alone, and adds
     half the cross-entropy of other instructions (`Sum`).
     When not: rho of a whole long reply soon leaves any range; then `ratio="token"`, or a clip.
     """
@@ -59,10 +59,10 @@ class SPAG(Loss):
         return {"weight": columns.rows["weight"].sum().item() or 1.0}
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
-        said = outputs.policy_logprobs
-        log_rho = by_example(said - outputs.extra("reference_logprobs").to(said), columns)
+        logprobs = outputs.policy_logprobs
+        log_rho = by_example(logprobs - outputs.extra("reference_logprobs").to(logprobs), columns)
         if self.ratio == "token":
-            log_rho = log_rho / by_example(torch.ones_like(said), columns).clamp(min=1.0)
+            log_rho = log_rho / by_example(torch.ones_like(logprobs), columns).clamp(min=1.0)
         log_rho = log_rho.clamp(-EXTREME, EXTREME)
         rho = log_rho.exp()
         penalised = columns.rows["advantage"].to(rho) - self.kl_coef * log_rho

@@ -1,4 +1,4 @@
-"""Losses added up."""
+"""Weighted sums of losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stratagem.learning.losses.base import Columns, Extra, Loss, LossOutput, Out
 
 
 class Part(NamedTuple):
-    """A loss in a sum; its metrics and totals go under its name."""
+    """Term of a sum of losses; its name prefixes its metrics and totals."""
 
     name: str
     coefficient: float
@@ -20,14 +20,14 @@ class Part(NamedTuple):
 
 
 class Summed(Loss):
-    """Several losses of one batch, each with a coefficient.
+    """Weighted sum of several losses of one batch.
 
-    Examples that one of them sets aside are to weigh nothing in the others.
+    Examples that one loss uses in `prepare` alone must have weight 0 in the others.
     """
 
     @abstractmethod
     def parts(self) -> tuple[Part, ...]:
-        """The losses; no two of one name."""
+        """Return the losses; their names differ."""
 
     @property
     def extras(self) -> frozenset[Extra]:
@@ -61,16 +61,16 @@ class Summed(Loss):
         }
 
     def __call__(self, outputs: Outputs, columns: Columns, totals: Totals) -> LossOutput:
-        found = {part: part.loss(outputs, columns, _under(part.name, totals)) for part in self.parts()}
-        loss = torch.stack([part.coefficient * output.loss for part, output in found.items()]).sum()
-        metrics = {f"{part.name}/{name}": pair for part, out in found.items() for name, pair in out.metrics.items()}
-        ranges = {f"{part.name}/{name}": pair for part, out in found.items() for name, pair in out.ranges.items()}
+        results = {part: part.loss(outputs, columns, _under(part.name, totals)) for part in self.parts()}
+        loss = torch.stack([part.coefficient * output.loss for part, output in results.items()]).sum()
+        metrics = {f"{part.name}/{name}": pair for part, out in results.items() for name, pair in out.metrics.items()}
+        ranges = {f"{part.name}/{name}": pair for part, out in results.items() for name, pair in out.ranges.items()}
         return LossOutput(loss, metrics, ranges)
 
 
 @dataclass(frozen=True)
 class Sum(Summed):
-    """The sum of these; SCO-PAL's joint loss is cross-entropy, weighted by what is desirable, plus KTO."""
+    """Sum of given losses; SCO-PAL's joint loss is cross-entropy of desirable replies plus KTO."""
 
     of: tuple[Part, ...]
 

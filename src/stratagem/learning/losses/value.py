@@ -58,9 +58,9 @@ class Value(Loss):
         error = (values - returns).square()
         worse = error
         if self.clip_range is not None:
-            near = columns.tokens["old_value"].to(values)
+            old = columns.tokens["old_value"].to(values)
             worse = torch.maximum(
-                error, (values.clamp(near - self.clip_range, near + self.clip_range) - returns).square()
+                error, (values.clamp(old - self.clip_range, old + self.clip_range) - returns).square()
             )
         loss = 0.5 * (worse * shares(self.normalize_by, columns, totals, torch.ones_like(values))).sum()
         metrics = sums(value=values, returns=returns, squared_error=error, clip_fraction=worse > error)
@@ -70,6 +70,6 @@ class Value(Loss):
 
 
 def _explained_variance(error: torch.Tensor, returns: torch.Tensor, mean: float) -> tuple[float, float]:
-    """Variance of the returns less the squared error, and that variance, both summed."""
+    """Return the variance of the returns less the squared error, and that variance, both summed."""
     variance = (returns - mean).square().sum().item()
     return variance - error.detach().sum().item(), variance
