@@ -1,6 +1,6 @@
-"""What settings are: frozen, strict, and told in one sentence where they are wrong.
+"""Base classes of settings: frozen and strict; an error is one sentence.
 
-A class of settings stands beside the thing that it sets; the note under a field is its documentation.
+A class of settings stands beside the class that it configures; the string under a field is its documentation.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from stratagem.errors import BadParameter
 
 _TABLES = (dict, Mapping)
 _LONGEST = 300
-"""Characters of a value in a sentence."""
+"""Maximum length of a value in an error message."""
 
 
 class Settings(BaseModel):
-    """Named values, each with a type and a default that was vetted; unknown names are refused."""
+    """Frozen settings with typed fields and validated defaults; unknown keys are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     replaced: ClassVar[Mapping[str, str]] = {}
-    """Replaced keys: old key to its new key, or to what is written in its place, as `loss = { ... }`; those of the
-    classes above count too."""
+    """Replaced keys: old key to new key, or to its replacement text, as `loss = { ... }`; those of base classes are
+    inherited."""
 
     @classmethod
     def replaced_keys(cls) -> dict[str, str]:
-        """Replaced keys of this class and of the classes above it."""
+        """Return the replaced keys of this class and of its base classes."""
         return {old: new for base in reversed(cls.__mro__) for old, new in vars(base).get("replaced", {}).items()}
 
     @classmethod
     def read(cls, data: Mapping[str, Any], where: str = "") -> Self:
-        """Settings from plain data, such as a table of a TOML file."""
+        """Read settings from plain data, such as a table of a TOML file."""
         try:
             return cls.model_validate(dict(data))
         except ValidationError as error:
@@ -43,7 +43,7 @@ class Settings(BaseModel):
 
 
 def instead(old: str, new: str, table: str = "") -> str:
-    """The sentence about a replaced key of a table: the old key and the new one, each with its place."""
+    """Write the error message about a replaced key of a table: the old key and the new one, each with its table."""
     if new.isidentifier():
         return f"There is no setting {_joined(table, old)} any more: write {_joined(table, new)}."
     return f"There is no setting {_joined(table, old)} any more: write `{new}`{f' in {table}' if table else ''}."
@@ -54,7 +54,7 @@ def _joined(table: str, key: str) -> str:
 
 
 def over_default(default: Settings, given: Any) -> Any:
-    """A table laid over settings, so that what it does not name is as it was vetted there."""
+    """Merge a table into settings; a key that it does not name keeps the settings' value."""
     if not isinstance(given, Mapping):
         return given
     own = {name: getattr(default, name) for name in type(default).model_fields}
@@ -63,31 +63,31 @@ def over_default(default: Settings, given: Any) -> Any:
 
 
 class FiniteSettings(Settings):
-    """Settings with which something is computed: none of their numbers is infinite."""
+    """Settings whose numbers are all finite."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
 
 def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
-    """The first mistake, with where it is and what there is instead."""
+    """Write the error message of the first mistake, with its key and the allowed values."""
     if (sentence := _replaced(cls, error, where)) is not None:
         return sentence
     first, reason = _first(cls, error)
     steps = _steps(cls, first["loc"])
-    place = _short(".".join([where, *(str(step) for step, _ in steps)]).strip("."))
+    key = _short(".".join([where, *(str(step) for step, _ in steps)]).strip("."))
     if first["type"] == "extra_forbidden":
         inside = _holder(cls, steps)
-        return f"There is no setting {place}: there are {', '.join(inside.model_fields)}."
+        return f"There is no setting {key}: there are {', '.join(inside.model_fields)}."
     if first["type"] == "missing":
-        return f"The setting {place} must be given."
-    if not place:  # settings that cannot stand together
+        return f"The setting {key} must be given."
+    if not key:  # settings that cannot stand together
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
     end = "" if reason.endswith("?") else "."
-    return f"The setting {place} cannot be {_shown(first['input'])}: {reason.rstrip('.')}{end}"
+    return f"The setting {key} cannot be {_shown(first['input'])}: {reason.rstrip('.')}{end}"
 
 
 def _replaced(cls: type[Settings], error: ValidationError, where: str) -> str | None:
-    """The sentence about the first replaced key, which comes before every other mistake."""
+    """Write the error message of the first replaced key, which comes before every other mistake."""
     for one in error.errors():
         steps = _steps(cls, one["loc"])
         replaced = _holder(cls, steps).replaced_keys()
@@ -98,12 +98,12 @@ def _replaced(cls: type[Settings], error: ValidationError, where: str) -> str | 
 
 
 def _holder(cls: type[Settings], steps: Sequence[tuple[str | int, type[Settings] | None]]) -> type[Settings]:
-    """The settings whose key the last step is."""
+    """Return the settings class that has the key of the last step."""
     return next((known for _, known in reversed(steps[:-1]) if known is not None), cls)
 
 
 def _shown(value: object) -> str:
-    """A value as it was written, as far as a sentence has room for it."""
+    """Format a value, cut at the maximum length."""
     try:
         return _short(repr(value))
     except (ValueError, RecursionError):  # a whole number of thousands of digits, or tables in tables without end
@@ -115,13 +115,13 @@ def _short(text: str) -> str:
 
 
 def _first(cls: type[Settings], error: ValidationError) -> tuple[ErrorDetails, str]:
-    """The mistake and its reason: where one of several types would do, the one that was meant, or what all ask for."""
+    """Return the first mistake and its reason; for a union of types, the intended one or the reasons of all."""
     every = error.errors()
-    place = [step for step, _ in _steps(cls, every[0]["loc"])]
-    places = [[step for step, _ in _steps(cls, one["loc"])] for one in every]
-    same = [one for one, own in zip(every, places, strict=True) if own == place]
-    inside = [one for one, own in zip(every, places, strict=True) if own[: len(place)] == place != own]
-    if inside and place:
+    path = [step for step, _ in _steps(cls, every[0]["loc"])]
+    paths = [[step for step, _ in _steps(cls, one["loc"])] for one in every]
+    same = [one for one, own in zip(every, paths, strict=True) if own == path]
+    inside = [one for one, own in zip(every, paths, strict=True) if own[: len(path)] == path != own]
+    if inside and path:
         return inside[0], _reason(inside[0])
     first, *others = map(_reason, same)
     return same[0], "; or ".join([first, *(reason.removeprefix("Input should be ") for reason in others)])
@@ -132,7 +132,7 @@ def _reason(one: ErrorDetails) -> str:
 
 
 def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[Settings] | None]]:
-    """The steps to a mistake, each with the settings that are there; what tells kinds or types apart is no step."""
+    """Return the keys on the path to a mistake, each with its settings class; tags of unions are left out."""
     here: Any = cls
     steps: list[tuple[str | int, type[Settings] | None]] = []
     for step in loc:
@@ -149,7 +149,7 @@ def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | in
 
 
 def _options(annotation: Any) -> list[Any]:
-    """What may stand there."""
+    """Return the member types of an annotation."""
     if get_origin(annotation) is Annotated:
         return _options(get_args(annotation)[0])
     if get_origin(annotation) in (Union, types.UnionType):
@@ -158,7 +158,7 @@ def _options(annotation: Any) -> list[Any]:
 
 
 def _inside(annotation: Any, step: str | int) -> Any:
-    """What is at a step: a field of settings, or what a table or a list holds."""
+    """Return the annotation at a step: that of a settings field, or of the items of a table or a list."""
     for option in _options(annotation):
         if _is_settings(option):
             return option.model_fields[step].annotation if step in option.model_fields else None
@@ -170,7 +170,7 @@ def _inside(annotation: Any, step: str | int) -> Any:
 
 
 def _has_names(option: Any) -> bool:
-    """Whether something in it is called by a word."""
+    """Test whether a type has named members."""
     return _is_settings(option) or get_origin(option) in _TABLES
 
 
@@ -179,7 +179,7 @@ def _is_settings(option: Any) -> bool:
 
 
 def _is_kind(option: Any, step: str | int) -> bool:
-    """Whether these are the settings that a word stands for, as `learner = "naive"`."""
+    """Test whether these are the settings that a tag selects, as `learner = "naive"`."""
     if not _is_settings(option):
         return False
     return any(get_args(field.annotation) == (step,) == (field.default,) for field in option.model_fields.values())

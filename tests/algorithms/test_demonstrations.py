@@ -7,7 +7,13 @@ from statistics import median
 import pytest
 
 from stratagem.demonstrations import scripted as module
-from stratagem.demonstrations.scripted import bouts, chosen, demonstrations, num_taught, worded
+from stratagem.demonstrations.scripted import (
+    demonstrations,
+    draw_decisions,
+    make_demonstration,
+    num_training,
+    planned_episodes,
+)
 from stratagem.demonstrations.sets import PUBLISHED, SETS, Plan
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
@@ -33,14 +39,14 @@ REASONED = make_style("reasoned")
 def examples(request):
     """What was decided, and the examples made of it."""
     name, scale = request.param
-    drawn = list(chosen(make_game(name), round(GAMES[name] * scale), Key(42), Plan(scale=scale).episodes(name)))
-    return [(one.shown, worded(one, REASONED)) for one in drawn]
+    drawn = list(draw_decisions(make_game(name), round(GAMES[name] * scale), Key(42), Plan(scale=scale).episodes(name)))
+    return [(one.decision, make_demonstration(one, REASONED)) for one in drawn]
 
 
 def test_the_split_is_four_to_one_and_by_episode(examples):
     held = [example for _, example in examples if example.held_out]
     taught = [example for _, example in examples if not example.held_out]
-    assert len(taught) == num_taught(len(examples)) == round(0.8 * len(examples))
+    assert len(taught) == num_training(len(examples)) == round(0.8 * len(examples))
     assert not {example.episode for example in held} & {example.episode for example in taught}
 
 
@@ -64,7 +70,7 @@ def test_demonstrators_play_by_their_rules(examples):
     game = examples[0][0].view.game
     players = {name: make_player(name, game) for name in demonstrators(game)}
     for shown, example in examples:
-        player = players[shown.bout.demonstrator]
+        player = players[shown.episode.demonstrator]
         assert player.policy(shown.view)[shown.action] > 0
         assert example.demonstrator == f"{player.name}@{player.traits.version}"
 
@@ -72,7 +78,7 @@ def test_demonstrators_play_by_their_rules(examples):
 def test_the_published_sets_have_the_published_sizes():
     plan = Plan()
     total = {name: sum(plan.counts(name).values()) for name in plan.sets}
-    taught = {name: sum(map(num_taught, plan.counts(name).values())) for name in plan.sets}
+    taught = {name: sum(map(num_training, plan.counts(name).values())) for name in plan.sets}
     assert total == {"multi": 31_988, "negotiation-v2": 4_000, "kuhn": 8_000}
     assert taught == {"multi": 25_590, "negotiation-v2": 3_200, "kuhn": 6_400}
     assert {game: count for counts in PUBLISHED.values() for game, count in counts.items()} == GAMES
@@ -84,14 +90,14 @@ def test_the_published_sets_have_the_published_sizes():
 @pytest.mark.parametrize("name", GAMES)
 def test_demonstrators_are_drawn_by_weight(name):
     game = make_game(name)
-    drawn = Counter(bout.demonstrator for bout in bouts(game, 400, Key(42)))
+    drawn = Counter(bout.demonstrator for bout in planned_episodes(game, 400, Key(42)))
     for who, weight in demonstrators(game).items():
         assert drawn[who] / drawn.total() == pytest.approx(weight, abs=0.04)
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_seats_rotate_and_every_fifth_episode_against_each_opponent_is_held_out(name):
-    made = list(bouts(make_game(name), 20, Key(42)))
+    made = list(planned_episodes(make_game(name), 20, Key(42)))
     opponents = {bout.setup.match.names[1] for bout in made}
     assert len(opponents) == (4 if name == "kuhn" else 5)
     for opponent in opponents:

@@ -2,7 +2,7 @@
 
 from itertools import chain
 
-from stratagem.demonstrations.imitation import imitated
+from stratagem.demonstrations.imitation import teacher_decisions
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.prompting.catalogue import make_style
@@ -10,7 +10,7 @@ from stratagem.training.sft import SFTSettings, batches
 
 
 def units(game, teacher, count, seed=1, style="bare"):
-    return list(imitated(make_game(game), teacher, count, Key(seed), make_style(style)))
+    return list(teacher_decisions(make_game(game), teacher, count, Key(seed), make_style(style)))
 
 
 def test_those_who_move_together_are_one_unit_and_begin_alike():

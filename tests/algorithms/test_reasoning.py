@@ -5,11 +5,11 @@ from collections import Counter
 
 import pytest
 
-from stratagem.demonstrations.reasoning.base import told
+from stratagem.demonstrations.reasoning.base import draw_wording
 from stratagem.demonstrations.reasoning.catalogue import REASONERS, reasoning
 from stratagem.demonstrations.reasoning.negotiation_v1 import WORDS
 from stratagem.demonstrations.reasoning.negotiation_v2 import in_words
-from stratagem.demonstrations.scripted import bouts, decisions
+from stratagem.demonstrations.scripted import decisions, planned_episodes
 from stratagem.games.auction import BIDS
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -143,12 +143,12 @@ CLAIMS = {
 
 @pytest.fixture(scope="module", params=CLAIMS)
 def shown(request):
-    return list(decisions(bouts(make_game(request.param), 12, Key(42))))
+    return list(decisions(planned_episodes(make_game(request.param), 12, Key(42))))
 
 
 def ways(one):
     """All that may be said of a decision, each way of it once."""
-    reasons = REASONERS[one.view.game.spec.family][one.bout.demonstrator](one.view, one.action)
+    reasons = REASONERS[one.view.game.spec.family][one.episode.demonstrator](one.view, one.action)
     return [way for said in reasons for way in said]
 
 
@@ -197,8 +197,10 @@ def test_reasoning_does_not_depend_on_what_the_seat_cannot_see(name):
 
 def test_a_key_draws_one_of_the_ways_for_each_thing_to_say():
     reasons = (("a", "b"), ("x", "y", "z"))
-    assert {told(reasons, Key(number)) for number in range(200)} == {f"{one} {two}" for one in "ab" for two in "xyz"}
-    assert told(reasons, Key(7)) == told(reasons, Key(7))
+    assert {draw_wording(reasons, Key(number)) for number in range(200)} == {
+        f"{one} {two}" for one in "ab" for two in "xyz"
+    }
+    assert draw_wording(reasons, Key(7)) == draw_wording(reasons, Key(7))
 
 
 @pytest.mark.parametrize(

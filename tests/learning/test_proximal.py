@@ -201,7 +201,7 @@ def test_the_state_is_plain_data():
     state = ours.state()
     assert state["learnt"] == 1
     assert {type(value) for value in (*state["scores"].values(), *state["kl"].values())} == {float}
-    assert ours.last["kl_coef"] == 0.2 > state["kl"]["coefficient"]
+    assert ours.last_metrics["kl_coef"] == 0.2 > state["kl"]["coefficient"]
 
 
 def test_steps_that_go_too_far_are_undone():
@@ -211,12 +211,12 @@ def test_steps_that_go_too_far_are_undone():
     start, state = weights_of(near.learner), copy.deepcopy(near.learner.optimizer.state())
     for one in (near, far):
         list(one.learn(played(2), Key(2)))
-    assert (near.last["undone"], far.last["undone"]) == (1.0, 0.0)
+    assert (near.last_metrics["undone"], far.last_metrics["undone"]) == (1.0, 0.0)
     assert torch.equal(weights_of(near.learner), start)
     assert not torch.equal(weights_of(far.learner), start)
     again = near.learner.optimizer.state()
     assert again["taken"] == state["taken"]
-    assert near.learnt == 2
+    assert near.num_updates == 2
     for number, moments in state["adam"]["state"].items():
         assert all(torch.equal(again["adam"]["state"][number][name], value) for name, value in moments.items())
     unbound = made()
@@ -234,7 +234,7 @@ def test_the_bound_is_on_how_much_rarer_the_batch_became():
     for bound, undone in ((0.5 * abs(rarer), float(rarer > 0.0)), (2.0 * abs(rarer), 0.0)):
         bound_by = made(SETTINGS.model_copy(update={"max_update_kl": bound}))
         list(bound_by.learn(played(2), Key(2)))
-        assert bound_by.last["undone"] == undone
+        assert bound_by.last_metrics["undone"] == undone
 
 
 def test_the_kl_of_a_batch_is_from_the_policy_to_its_reference():
@@ -243,7 +243,7 @@ def test_the_kl_of_a_batch_is_from_the_policy_to_its_reference():
     list(ours.learn(played(1), Key(1)))
     kl = float((said.policy_logprobs - said.reference_logprobs).sum()) / 16
     assert abs(kl) > 1e-4
-    assert ours.last["kl"] == pytest.approx(kl)
+    assert ours.last_metrics["kl"] == pytest.approx(kl)
 
 
 def test_scores_and_charges_can_be_left_as_they_are():

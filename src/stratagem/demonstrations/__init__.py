@@ -1,1 +1,1 @@
-"""Demonstrations: play of scripted players and bots, put in words, as data of supervised fine-tuning."""
+"""Demonstrations: decisions of scripted players and bots as data of supervised fine-tuning (SFT)."""

@@ -1,6 +1,6 @@
-"""Demonstration sets on disk: a folder a set, two files of JSON lines in it, and a manifest that says what they hold.
+"""Demonstration sets on disk: a folder for each set with two files of JSON lines, and a manifest of their contents.
 
-A line is a chat with what is known of it. The same plan writes the same bytes, and a file has its name only once it is
+A line is a chat with its metadata. The same plan writes the same bytes, and a file has its name only once it is
 complete; the manifest comes last.
 """
 
@@ -27,7 +27,7 @@ SCHEMA_VERSION = 1
 
 
 class Lines:
-    """A file of JSON lines, under another name until it is complete."""
+    """Writer of a file of JSON lines, under another name until it is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -53,12 +53,12 @@ class Lines:
             self._partial.replace(self.path)
 
     def facts(self) -> dict[str, Any]:
-        """How much there is in it, and its digest."""
+        """Return the size of the file and its digest."""
         return {"examples": self._count, "bytes": self._size, "sha256": self._digest.hexdigest()}
 
 
-class Written(NamedTuple):
-    """What is kept of an example for the manifest."""
+class ExampleSummary(NamedTuple):
+    """Summary of an example for the manifest."""
 
     game: str
     demonstrator: str
@@ -68,13 +68,13 @@ class Written(NamedTuple):
 
     @classmethod
     def of(cls, example: Demonstration) -> Self:
-        """The example without its texts."""
+        """Summarise an example without its texts."""
         known = example.game, example.demonstrator, example.held_out
         return cls(*known, example.repeat > 0, len(example.reply))
 
 
 def write_sets(plan: Plan, folder: Path, step: Callable[[str], None] = lambda name: None) -> dict[str, Any]:
-    """Write every set into a folder of its own and give back the manifest; `step` is told of every example to come."""
+    """Write every set into a folder of its own and return the manifest; `step` is called before each example."""
     return {
         "schema_version": SCHEMA_VERSION,
         "stratagem": __version__,
@@ -89,20 +89,20 @@ def write_sets(plan: Plan, folder: Path, step: Callable[[str], None] = lambda na
 def _write_set(plan: Plan, name: str, folder: Path, step: Callable[[str], None]) -> dict[str, Any]:
     (folder / name).mkdir(parents=True)
     written = []
-    with Lines(folder / name / "train.jsonl") as taught, Lines(folder / name / "validation.jsonl") as held:
+    with Lines(folder / name / "train.jsonl") as train, Lines(folder / name / "validation.jsonl") as validation:
         for example in plan.examples(name):
             step(name)
-            (held if example.held_out else taught).write(example.row())
-            written.append(Written.of(example))
+            (validation if example.held_out else train).write(example.row())
+            written.append(ExampleSummary.of(example))
     by_game = {game: [row for row in written if row.game == game] for game in plan.counts(name)}
     return {
-        "files": {f"{name}/{lines.path.name}": lines.facts() for lines in (taught, held)},
+        "files": {f"{name}/{lines.path.name}": lines.facts() for lines in (train, validation)},
         "games": {game: _game_facts(plan, game, rows) for game, rows in by_game.items()},
     }
 
 
-def _game_facts(plan: Plan, name: str, rows: list[Written]) -> dict[str, Any]:
-    """What a set holds of one game, and whose play that is."""
+def _game_facts(plan: Plan, name: str, rows: list[ExampleSummary]) -> dict[str, Any]:
+    """Return the manifest entry of one game of a set."""
     game = make_game(name)
     by_name = {who: make_player(who, game) for who in (*demonstrators(game), *sft_opponents(game))}
     versioned = {who: f"{player.name}@{player.traits.version}" for who, player in by_name.items()}

@@ -1,6 +1,6 @@
-"""What a model learns from a teacher: its decisions in games that it plays against itself, in all seats.
+"""Imitation of a teacher: training examples from its self-play, in all seats.
 
-Decisions that were taken at the same time, as those of seven powers, are one unit: their prompts begin alike.
+Simultaneous decisions, as those of seven powers, are one unit: their prompts share a prefix.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from stratagem.players.catalogue import make_player
 from stratagem.prompting.base import Message, Style
 
 
-class Imitated(NamedTuple):
-    """A decision of the teacher as an example."""
+class TeacherDecision(NamedTuple):
+    """Decision of the teacher as a training example."""
 
     messages: list[Message]
     reply: str
 
 
-def imitated(game: Game[Any], teacher: str, examples: int, key: Key, style: Style) -> Iterator[list[Imitated]]:
-    """Units of decisions, until there are so many examples; the last unit is cut."""
+def teacher_decisions(
+    game: Game[Any], teacher: str, examples: int, key: Key, style: Style
+) -> Iterator[list[TeacherDecision]]:
+    """Yield units of decisions, up to a number of examples; the last unit is cut."""
     left = examples
     for unit in _units(game, teacher, key, style):
         yield unit[:left]
@@ -37,8 +39,8 @@ def imitated(game: Game[Any], teacher: str, examples: int, key: Key, style: Styl
             return
 
 
-def _units(game: Game[Any], teacher: str, key: Key, style: Style) -> Iterator[list[Imitated]]:
-    """Game after game, without end."""
+def _units(game: Game[Any], teacher: str, key: Key, style: Style) -> Iterator[list[TeacherDecision]]:
+    """Yield the units of game after game, without end."""
     match = Match(game, [make_player(teacher, game)] * game.spec.seats)
     slots, text = tuple(range(game.spec.seats)), describe(game)
     for number in count():
@@ -46,6 +48,6 @@ def _units(game: Game[Any], teacher: str, key: Key, style: Style) -> Iterator[li
         setup = Setup(id=f"{text}/{teacher}/{number}", match=match, slots=slots, key=at, purpose="train")
         (episode,) = play([setup])
         for state, rows in steps(episode):
-            said = [(state.view(row.seat), row.action) for row in rows if row.action is not None]
-            if said:
-                yield [Imitated(style.messages(view), reply(style, action)) for view, action in said]
+            decisions = [(state.view(row.seat), row.action) for row in rows if row.action is not None]
+            if decisions:
+                yield [TeacherDecision(style.messages(view), reply(style, action)) for view, action in decisions]

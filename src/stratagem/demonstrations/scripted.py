@@ -1,8 +1,8 @@
-"""What a model learns before it plays for itself (SEPO, stage 1): decisions of scripted demonstrators, put in words.
+"""SFT data from scripted demonstrators (SEPO, stage 1).
 
-A demonstrator is drawn for every episode and meets one of the first five different strategies of the pools. Each of its
-decisions can become an example: the prompt, why the demonstrator does what it does, and its action. As many as are
-asked for are drawn without repetition; where there are too few, all are taken, and then drawn again and worded anew.
+A demonstrator is drawn for every episode and plays one of the first five different strategies of the pools. Each of its
+decisions can become an example: the prompt, the reasoning of the demonstrator, and its action. Decisions are drawn
+without repetition; where there are too few, all are taken, and then drawn again with new wordings.
 """
 
 from __future__ import annotations
@@ -27,104 +27,104 @@ from stratagem.prompting.catalogue import make_style
 T = TypeVar("T")
 
 EPISODES = {"ipd": 200, "auction": 267, "negotiation-v1": 400, "negotiation-v2": 200, "kuhn": 200}
-"""By family of games: the episodes against each opponent (SEPO, appendix H)."""
+"""Number of episodes against each opponent, by family of games (SEPO, appendix H)."""
 FIFTH = 5
-"""One episode of so many is held out."""
+"""Number of episodes of which one is held out."""
 _CLOSING = {"<": ">"}
-"""What ends an action, by the mark that begins it."""
+"""Closing mark of an action, by its opening mark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demonstration:
-    """One decision as an example to learn from."""
+    """Decision of a demonstrator as a training example."""
 
     messages: tuple[Message, ...]
-    """The prompt."""
+    """Prompt."""
     reply: str
-    """What is to be learnt: the action, after reasoning where the style asks for it."""
+    """Target of training: the action, after reasoning where the style asks for it."""
     game: str
     info_key: str
-    """The information set in which the action was played."""
+    """Information set of the decision."""
     action: str
     demonstrator: str
-    """Who played it, with its version, as records name players."""
+    """Name and version of the demonstrator, as records name players."""
     opponent: str
     episode: str
-    """Examples of one episode are all held out or none."""
+    """Id of the episode; its examples are held out together."""
     held_out: bool
-    """Whether it is for validation."""
+    """True for an example of the validation set."""
     repeat: int = 0
-    """How often the same decision had been drawn already."""
+    """Number of earlier draws of the same decision."""
 
     def row(self) -> dict[str, Any]:
-        """The same as plain data: a chat that ends with the reply, and what is known of it."""
+        """Return plain data: a chat that ends with the reply, and its metadata."""
         chat = [message._asdict() for message in (*self.messages, Message("assistant", self.reply))]
         known = ("game", "info_key", "action", "demonstrator", "opponent", "episode")
         return {"messages": chat, **{name: getattr(self, name) for name in known}}
 
 
-class Bout(NamedTuple):
-    """An episode that is to be played, and what its examples say of it."""
+class PlannedEpisode(NamedTuple):
+    """Episode to be played, and the metadata of its examples."""
 
     setup: Setup
     demonstrator: str
-    """As the table of demonstrators names it; the record's name has a version."""
+    """Name in the table of demonstrators; the record's name has a version."""
     held_out: bool
 
 
-class Shown(NamedTuple):
-    """A decision of a demonstrator."""
+class DemonstratorDecision(NamedTuple):
+    """Decision of a demonstrator."""
 
-    bout: Bout
+    episode: PlannedEpisode
     view: View[Any]
     action: str
     turn: int
 
 
-class Drawn(NamedTuple):
-    """A decision that becomes an example, for the first time or once more."""
+class DrawnDecision(NamedTuple):
+    """Decision drawn as an example, with the number of earlier draws."""
 
-    shown: Shown
+    decision: DemonstratorDecision
     repeat: int
 
 
 def demonstrations(
     game: Game[Any], count: int, key: Key, *, style: Style | str = "reasoned", episodes: int | None = None
 ) -> Iterator[Demonstration]:
-    """`count` examples, shuffled; four fifths are to learn from, the others held out by whole episodes.
+    """Yield `count` examples, shuffled; four fifths for training, the others held out by whole episodes.
 
     The episodes (`episodes` against each opponent, by default as many as SEPO has) are played when the first example is
-    asked for; each example is put in words in its turn.
+    requested; each example is written when it is requested.
     """
-    demonstrators(game)  # says which games have any
+    demonstrators(game)  # an error names the games that have any
     played = EPISODES[game.spec.family] if episodes is None else episodes
     whole("A set of demonstrations", "count", count, 1)
     whole("A set of demonstrations", "episodes", played, 1)
-    asked = make_style(style) if isinstance(style, str) else style
+    chosen_style = make_style(style) if isinstance(style, str) else style
     opening = game.start(key)
-    asked.messages(opening.view(opening.to_act[0]))  # says which games the style is for
-    return (worded(drawn, asked) for drawn in chosen(game, count, key, played))
+    chosen_style.messages(opening.view(opening.to_act[0]))  # an error names the games of the style
+    return (make_demonstration(drawn, chosen_style) for drawn in draw_decisions(game, count, key, played))
 
 
-def num_taught(count: int) -> int:
-    """How many of so many examples are not held out: four fifths, rounded."""
+def num_training(count: int) -> int:
+    """Return the number of training examples among `count`: four fifths, rounded."""
     return (count * (FIFTH - 1) + FIFTH // 2) // FIFTH
 
 
-def chosen(game: Game[Any], count: int, key: Key, episodes: int) -> Iterator[Drawn]:
-    """The decisions that become examples, in their order."""
+def draw_decisions(game: Game[Any], count: int, key: Key, episodes: int) -> Iterator[DrawnDecision]:
+    """Draw the decisions that become examples, in their order."""
     key = key.at("demonstrations", describe(game))
-    shown = list(decisions(bouts(game, episodes, key)))
-    taught = draw([one for one in shown if not one.bout.held_out], num_taught(count), key.at("taught"))
-    held = draw([one for one in shown if one.bout.held_out], count - num_taught(count), key.at("held out"))
-    yield from shuffled([*taught, *held], key.at("order"))
+    played = list(decisions(planned_episodes(game, episodes, key)))
+    train = draw([one for one in played if not one.episode.held_out], num_training(count), key.at("taught"))
+    held_out = draw([one for one in played if one.episode.held_out], count - num_training(count), key.at("held out"))
+    yield from shuffled([*train, *held_out], key.at("order"))
 
 
-def bouts(game: Game[Any], episodes: int, key: Key) -> Iterator[Bout]:
-    """So many episodes against each opponent, seats rotated; against each, every fifth is held out."""
+def planned_episodes(game: Game[Any], episodes: int, key: Key) -> Iterator[PlannedEpisode]:
+    """Plan the episodes against each opponent, with seats rotated; against each, every fifth is held out."""
     players = {name: make_player(name, game) for name in (*demonstrators(game), *sft_opponents(game))}
     for number in range(episodes):
-        for place, opponent in enumerate(sft_opponents(game)):
+        for index, opponent in enumerate(sft_opponents(game)):
             at = key.at("episode", opponent, number)
             name = draw_demonstrator(game, at.at("demonstrator"))
             others = [players[opponent]] * (game.spec.seats - 1)
@@ -135,58 +135,58 @@ def bouts(game: Game[Any], episodes: int, key: Key) -> Iterator[Bout]:
                 key=at,
                 purpose="train",
             )
-            yield Bout(setup, name, (number + place) % FIFTH == 0)
+            yield PlannedEpisode(setup, name, (number + index) % FIFTH == 0)
 
 
-def decisions(wanted: Iterator[Bout]) -> Iterator[Shown]:
-    """Every decision of the demonstrators, who sit in the first slot."""
-    for bout in wanted:
-        (episode,) = play([bout.setup])
+def decisions(planned: Iterator[PlannedEpisode]) -> Iterator[DemonstratorDecision]:
+    """Play the episodes, and yield every decision of the demonstrators, which have the first slot."""
+    for episode_plan in planned:
+        (episode,) = play([episode_plan.setup])
         seat = episode.seat_of(0)
         for state, rows in steps(episode):
             for row in rows:
                 if row.seat == seat and row.action is not None:
-                    yield Shown(bout, state.view(seat), row.action, row.turn)
+                    yield DemonstratorDecision(episode_plan, state.view(seat), row.action, row.turn)
 
 
-def draw(shown: Sequence[Shown], count: int, key: Key) -> list[Drawn]:
-    """So many of these, each once before any comes again, in an order that follows from the key."""
-    order = shuffled(shown, key)
-    return [Drawn(order[place % len(order)], place // len(order)) for place in range(count)]
+def draw(items: Sequence[DemonstratorDecision], count: int, key: Key) -> list[DrawnDecision]:
+    """Draw `count` decisions, each once before any is repeated, in an order that follows from the key."""
+    order = shuffled(items, key)
+    return [DrawnDecision(order[index % len(order)], index // len(order)) for index in range(count)]
 
 
 def shuffled(items: Sequence[T], key: Key) -> list[T]:
-    """The same things in an order that follows from the key."""
-    ranks = [key.at(place).value for place in range(len(items))]
-    return [items[place] for place in sorted(range(len(items)), key=ranks.__getitem__)]
+    """Shuffle items in an order that follows from the key."""
+    ranks = [key.at(index).value for index in range(len(items))]
+    return [items[index] for index in sorted(range(len(items)), key=ranks.__getitem__)]
 
 
-def worded(drawn: Drawn, style: Style) -> Demonstration:
-    """The example that a decision makes, in the words that its key draws."""
-    (bout, view, action, turn), repeat = drawn
-    setup = bout.setup
+def make_demonstration(drawn: DrawnDecision, style: Style) -> Demonstration:
+    """Make the example of a decision, with the wording that its key draws."""
+    (episode, view, action, turn), repeat = drawn
+    setup = episode.setup
     key = setup.key.at("words", turn, repeat)
     demonstrator, opponent = setup.match.names[:2]
     return Demonstration(
         messages=tuple(style.messages(view)),
-        reply=reply(style, action, reasoning(bout.demonstrator, view, action, key) if reasons(style) else ""),
+        reply=reply(style, action, reasoning(episode.demonstrator, view, action, key) if reasons(style) else ""),
         game=setup.match.text,
         info_key=view.info_key,
         action=action,
         demonstrator=demonstrator,
         opponent=opponent,
         episode=setup.id,
-        held_out=bout.held_out,
+        held_out=episode.held_out,
         repeat=repeat,
     )
 
 
 def reasons(style: Style) -> bool:
-    """Whether a style asks for reasoning before the action: it has a mark, and does not say otherwise."""
+    """Test whether a style asks for reasoning before the action: it has a mark and does not turn reasoning off."""
     return bool(style.mark) and getattr(style, "reason", True)
 
 
 def reply(style: Style, action: str, thought: str = "") -> str:
-    """What is said to a style's question: the reasoning, if any, and the action on a line of its own."""
-    said = f"{style.mark}{style.lead}{action}{_CLOSING.get(style.mark, '')}"
-    return f"{thought}\n{said}" if thought else said
+    """Write the reply of a style: the reasoning, if any, and the action on a line of its own."""
+    answer = f"{style.mark}{style.lead}{action}{_CLOSING.get(style.mark, '')}"
+    return f"{thought}\n{answer}" if thought else answer

@@ -1,4 +1,4 @@
-"""The demonstration sets of SEPO's warm start: how many examples of which games, by name, and a plan to make them."""
+"""Demonstration sets of SEPO's SFT stage: the number of examples of each game, and a plan to make them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ PUBLISHED: dict[str, dict[str, int]] = {
     "negotiation-v2": {"negotiation-v2": 4_000},
     "kuhn": {"kuhn": 8_000},
 }
-"""The examples of every game, by set (SEPO, appendix H; it gives the sum of `multi` and not how that is split)."""
+"""Number of examples of every game, by set (SEPO, appendix H; the split of `multi` is not published)."""
 SETS: dict[str, dict[str, int]] = PUBLISHED | {name: {name: 8_000} for name in ("ipd", "auction", "negotiation-v1")}
-"""Those, and a set for each of the other games alone."""
+"""Published sets, and a set for each of the other games alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Which sets are to be made, and how."""
+    """Plan of demonstration sets: their names, seed, style and scale."""
 
     sets: tuple[str, ...] = tuple(PUBLISHED)
     seed: int = 42
     style: str = "reasoned"
     scale: float = 1.0
-    """How many examples and episodes there are, as a multiple of what is published."""
+    """Factor on the published numbers of examples and episodes."""
 
     def __post_init__(self) -> None:
         within("A demonstration set", "scale", self.scale, 0.0)
@@ -43,31 +43,31 @@ class Plan:
         if len(set(self.sets)) < len(self.sets):
             raise BadParameter(f"Every demonstration set is named once, not {', '.join(self.sets)}.")
         for name in self.sets:
-            self.streams(name)  # a style may not suit a game, which is said before anything is written
+            self.streams(name)  # a style that does not suit a game is an error before anything is written
 
     def counts(self, name: str) -> dict[str, int]:
-        """How many examples of which games a set has."""
+        """Return the number of examples of each game of a set."""
         return {game: max(1, round(count * self.scale)) for game, count in SETS[name].items()}
 
     def episodes(self, game: str) -> int:
-        """How many episodes are played against each opponent."""
+        """Return the number of episodes against each opponent."""
         return ceil(EPISODES[game] * self.scale)
 
     @property
     def total(self) -> int:
-        """The examples of all sets together."""
+        """Number of examples of all sets."""
         return sum(sum(self.counts(name).values()) for name in self.sets)
 
     def streams(self, name: str) -> dict[str, Iterator[Demonstration]]:
-        """The examples of one set by game, still to be played."""
-        key, asked = Key(self.seed), make_style(self.style)
+        """Return lazy streams of the examples of one set, by game."""
+        key, style = Key(self.seed), make_style(self.style)
         return {
-            game: demonstrations(make_game(game), count, key, style=asked, episodes=self.episodes(game))
+            game: demonstrations(make_game(game), count, key, style=style, episodes=self.episodes(game))
             for game, count in self.counts(name).items()
         }
 
     def examples(self, name: str) -> Iterator[Demonstration]:
-        """The examples of one set, those of several games mixed."""
+        """Yield the examples of one set, those of several games mixed."""
         streams = self.streams(name)
         games = [game for game, count in self.counts(name).items() for _ in range(count)]
         for game in shuffled(games, Key(self.seed).at("set", name)):

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from stratagem.decoding.vocabulary import Ids
-from stratagem.demonstrations.scripted import num_taught
+from stratagem.demonstrations.scripted import num_training
 from stratagem.engines.base import Engine
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, of_demonstration
@@ -80,7 +80,7 @@ class SFTStageSettings(SFTSettings):
     @property
     def taught(self) -> int:
         """How many demonstrations of each game are learnt from: of demonstrators four fifths, of a teacher all."""
-        return self.num_examples if self.teacher else num_taught(self.num_examples)
+        return self.num_examples if self.teacher else num_training(self.num_examples)
 
 
 def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:

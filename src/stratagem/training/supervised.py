@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.demonstrations.imitation import imitated
+from stratagem.demonstrations.imitation import teacher_decisions
 from stratagem.demonstrations.scripted import demonstrations
 from stratagem.engines.base import Engine
 from stratagem.engines.open import open_engine
@@ -135,7 +135,7 @@ def _examples(
     """Examples of every game; of demonstrations those that are not held out."""
     for game in games:
         if settings.teacher:
-            for unit in imitated(game, settings.teacher, settings.num_examples, key, make_style(recipe.style)):
+            for unit in teacher_decisions(game, settings.teacher, settings.num_examples, key, make_style(recipe.style)):
                 yield [demonstrated(engine, one.messages, one.reply) for one in unit]
             continue
         for one in demonstrations(game, settings.num_examples, key, style=recipe.style):

@@ -1,4 +1,4 @@
-"""Why the demonstrators of the sealed-bid auction bid as they do; bids are spoken of as the numbers that they cost."""
+"""Reasons of the demonstrators of the sealed-bid auction; bids are written as the numbers that they cost."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from stratagem.games.base import View
 Seen = View[AuctionFacts]
 
 
-def worth(facts: AuctionFacts) -> Ways:
-    """One's value now."""
+def own_value(facts: AuctionFacts) -> Ways:
+    """State the own value of the item."""
     value = facts.value
     return f"My value is {value} this round.", f"The item is worth {value} to me.", f"This time I value it at {value}."
 
 
 def value_bid(view: Seen, action: str) -> Reasons:
-    """Bids the value, which cannot lose points."""
+    """Give reasons for bidding the value, which cannot lose points."""
     value = view.facts.value
-    return worth(view.facts), (
+    return own_value(view.facts), (
         f"I bid all of it: at {value} a win never costs more than it brings.",
         f"With a bid of {value} I win what can be won without losing points.",
         "I bid just that, the most that can never lose me points.",
@@ -26,7 +26,7 @@ def value_bid(view: Seen, action: str) -> Reasons:
 
 
 def outcome(facts: AuctionFacts) -> Ways:
-    """How the last round went."""
+    """State the result of the last round."""
     if not facts.past:
         return "This is the first round.", "Nobody has outbid me yet."
     row = facts.past[-1]
@@ -38,7 +38,7 @@ def outcome(facts: AuctionFacts) -> Ways:
 
 
 def aggressive(view: Seen, action: str) -> Reasons:
-    """Bids the value, and one more after a loss."""
+    """Give reasons for bidding the value, and one more after a loss."""
     facts = view.facts
     value = facts.value
     if not (facts.past and facts.past[-1].lost):
@@ -58,7 +58,7 @@ def aggressive(view: Seen, action: str) -> Reasons:
 
 
 def adaptive(view: Seen, action: str) -> Reasons:
-    """Shades the value by one, and no longer from a loss until the next win."""
+    """Give reasons for bidding one below the value, and the value from a loss until the next win."""
     value, behind = view.facts.value, losing(view.facts)
     bid = 1 + BIDS.index(action)
     if value == 1:
@@ -79,19 +79,19 @@ def adaptive(view: Seen, action: str) -> Reasons:
 
 
 def losing(facts: AuctionFacts) -> bool:
-    """Whether the last round that was no tie was lost."""
+    """Test whether the last round without a tie was lost."""
     decided = [row.lost for row in facts.past if row.lost or row.won]
     return bool(decided) and decided[-1]
 
 
 def since_loss(facts: AuctionFacts) -> Ways:
-    """Which round was lost last."""
+    """State the last lost round."""
     number = max(place for place, row in enumerate(facts.past, 1) if row.lost)
     return f"I lost round {number} and have not won since.", f"Since they outbid me in round {number} I am behind."
 
 
 def random(view: Seen, action: str) -> Reasons:
-    """Bids anything."""
+    """Give reasons for a random bid."""
     return by_chance(f"a bid of {1 + BIDS.index(action)}")
 
 

@@ -1,6 +1,6 @@
-"""What reasoning is made of: a few things to say one after another, each in several ways, of which a key draws one.
+"""Parts of reasoning: a sequence of statements, each with several wordings, of which a key draws one.
 
-A way says nothing that its seat does not see, and never contains a legal action as such ("cooperation", not
+A wording contains nothing that its seat does not observe, and never contains a legal action as such ("cooperation", not
 "COOPERATE"): a reply that is cut short names no action, and a rule that stops at the first one does not stop early.
 """
 
@@ -13,22 +13,22 @@ from stratagem.games.base import View
 from stratagem.games.key import Key
 
 Ways = tuple[str, ...]
-"""One thing, in several ways."""
+"""Wordings of one statement."""
 Reasons = tuple[Ways, ...]
-"""Things to say, in order."""
+"""Statements of one reasoning, in order."""
 Reasoner = Callable[[View[Any], str], Reasons]
-"""Why a demonstrator plays this action in this situation."""
+"""Function from a view and an action to the reasons of a demonstrator."""
 Reasoners = Mapping[str, Reasoner]
-"""By demonstrator."""
+"""Reasoners by demonstrator."""
 
 
-def told(reasons: Reasons, key: Key) -> str:
-    """One way of saying it all."""
-    return " ".join(ways[key.at(place).integer(len(ways))] for place, ways in enumerate(reasons))
+def draw_wording(reasons: Reasons, key: Key) -> str:
+    """Join one drawn wording of each statement."""
+    return " ".join(ways[key.at(index).integer(len(ways))] for index, ways in enumerate(reasons))
 
 
 def by_chance(outcome: str) -> Reasons:
-    """Why somebody who plays at random does this."""
+    """Give reasons for a random action."""
     return (
         (
             "I follow no plan here, so there is nothing to predict.",

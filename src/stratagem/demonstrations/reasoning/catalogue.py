@@ -1,16 +1,16 @@
-"""The reasoning of every demonstrator, by family of games and name."""
+"""Registry of reasoning by family of games and demonstrator."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from stratagem.demonstrations.reasoning import auction, ipd, kuhn, negotiation_v1, negotiation_v2
-from stratagem.demonstrations.reasoning.base import Reasoners, told
+from stratagem.demonstrations.reasoning.base import Reasoners, draw_wording
 from stratagem.games.base import View
 from stratagem.games.key import Key
 
 VERSION = 1
-"""Raised when a change would change what is said; data sets carry it."""
+"""Version of the wordings, raised when a text changes; data sets record it."""
 
 REASONERS: dict[str, Reasoners] = {
     "ipd": ipd.REASONERS,
@@ -22,5 +22,5 @@ REASONERS: dict[str, Reasoners] = {
 
 
 def reasoning(demonstrator: str, view: View[Any], action: str, key: Key) -> str:
-    """Why this demonstrator plays this action here, in one of the ways there are."""
-    return told(REASONERS[view.game.spec.family][demonstrator](view, action), key)
+    """Draw a wording of the demonstrator's reasons for an action."""
+    return draw_wording(REASONERS[view.game.spec.family][demonstrator](view, action), key)

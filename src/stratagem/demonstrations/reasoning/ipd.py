@@ -1,4 +1,4 @@
-"""Why the demonstrators of the iterated prisoner's dilemma play as they do; for every two-by-two game of its family."""
+"""Reasons of the demonstrators of the iterated prisoner's dilemma, for every two-by-two game of its family."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RETURNED: Ways = (
 
 
 def last(facts: MatrixFacts) -> Ways:
-    """What the other did last; the opening has its own words."""
+    """State the opponent's last action, or the opening."""
     if not facts.theirs:
         return OPENING
     kind = facts.theirs[-1] == COOPERATE
@@ -30,7 +30,7 @@ def last(facts: MatrixFacts) -> Ways:
 
 
 def tit_for_tat(view: Seen, action: str) -> Reasons:
-    """Opens with cooperation and then answers in kind."""
+    """Give reasons for tit for tat: cooperate first, then repeat the opponent's action."""
     facts = view.facts
     if not facts.theirs:
         rule: Ways = (
@@ -50,7 +50,7 @@ def tit_for_tat(view: Seen, action: str) -> Reasons:
 
 
 def generous(view: Seen, action: str) -> Reasons:
-    """Answers in kind, and sometimes forgives."""
+    """Give reasons for generous tit for tat: repeat the opponent's action, and sometimes forgive."""
     facts = view.facts
     if facts.theirs[-1:] != (DEFECT,):
         return tit_for_tat(view, action)
@@ -68,7 +68,7 @@ def generous(view: Seen, action: str) -> Reasons:
 
 
 def grim(view: Seen, action: str) -> Reasons:
-    """Cooperates until the first defection, and never again."""
+    """Give reasons for the grim trigger: cooperate until the first defection, and never again."""
     facts = view.facts
     if not facts.theirs:
         return OPENING, (
@@ -97,7 +97,7 @@ def grim(view: Seen, action: str) -> Reasons:
 
 
 def always_defect(view: Seen, action: str) -> Reasons:
-    """Defects, whatever the other does."""
+    """Give reasons for unconditional defection."""
     facts = view.facts
     rule = (
         "My choice does not hang on theirs: defection every round.",
@@ -108,7 +108,7 @@ def always_defect(view: Seen, action: str) -> Reasons:
 
 
 def dominance(view: Seen) -> Ways:
-    """That defecting pays more in the round itself, where the payoffs are a dilemma's."""
+    """State that defection has the higher payoff in the round, where the payoffs are a dilemma's."""
     game, facts = view.game, view.facts
     assert isinstance(game, MatrixGame)
     kept, broken = ([game.pay(facts.seat, own, other)[0] for other in facts.their_labels] for own in facts.labels)
@@ -119,7 +119,7 @@ def dominance(view: Seen) -> Ways:
 
 
 def always_cooperate(view: Seen, action: str) -> Reasons:
-    """Cooperates, whatever the other does."""
+    """Give reasons for unconditional cooperation."""
     return tally(view.facts), (
         "I hold nothing against anybody and offer cooperation every round.",
         "My answer to whatever they do is cooperation, and so it is now.",
@@ -128,7 +128,7 @@ def always_cooperate(view: Seen, action: str) -> Reasons:
 
 
 def tally(facts: MatrixFacts) -> Ways:
-    """What the other did last, or how often it cooperated."""
+    """State the opponent's last action, or its number of cooperations."""
     if not facts.theirs:
         return OPENING
     often = facts.theirs.count(COOPERATE)
@@ -136,7 +136,7 @@ def tally(facts: MatrixFacts) -> Ways:
 
 
 def random(view: Seen, action: str) -> Reasons:
-    """Plays anything."""
+    """Give reasons for a random action."""
     return by_chance("cooperation" if action == view.facts.labels[COOPERATE] else "defection")
 
 

@@ -1,4 +1,4 @@
-"""Why the demonstrators of Kuhn poker act as they do, with the card they hold and the betting of this hand."""
+"""Reasons of the demonstrators of Kuhn poker, with the card they hold and the betting of this hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HELD: dict[str, Ways] = {
     "Q": ("Q beats J and loses to K", "My Q is in between", "Q is ahead of J only"),
     "K": ("K wins every showdown", "Nothing beats my K", "K is the best card"),
 }
-"""What is said of the card; the betting follows."""
+"""Sentences about the card; the betting follows."""
 BETTING: dict[str, Ways] = {
     "": (", and I open.", ", and I am first to act."),
     "P": (", and they passed.", ", and they left it to me."),
@@ -64,7 +64,7 @@ NASH: dict[tuple[str, str], Ways] = {
     ("K", "BET"): BET_K,
     ("K", "CALL"): CALL_K,
 }
-"""An equilibrium: what is mixed is told as such."""
+"""Reasons of an equilibrium strategy; mixed actions are named as such."""
 
 TIGHT_VALUE: dict[tuple[str, str], Ways] = {
     ("J", "PASS"): ("I put in chips with better cards only, so I wait.", "I never bluff, so I add no chip with it."),
@@ -97,12 +97,12 @@ PASS_QUEEN: dict[tuple[str, str], Ways] = {
 
 
 def situation(facts: KuhnFacts) -> Ways:
-    """The card and the betting so far, in one sentence."""
+    """State the card and the betting so far, in one sentence."""
     return tuple(held + betting for held in HELD[facts.card] for betting in BETTING[facts.line])
 
 
 def by_table(table: dict[tuple[str, str], Ways]) -> Reasoner:
-    """The reasons that a table has for a card and an action."""
+    """Return the reasons of a table for a card and an action."""
 
     def reasons(view: Seen, action: str) -> Reasons:
         return situation(view.facts), table[view.facts.card, action]
@@ -111,7 +111,7 @@ def by_table(table: dict[tuple[str, str], Ways]) -> Reasoner:
 
 
 def random(view: Seen, action: str) -> Reasons:
-    """Plays anything."""
+    """Give reasons for a random action."""
     return by_chance(OUTCOMES[action])
 
 

@@ -1,4 +1,4 @@
-"""Why the demonstrators of the negotiation over a pie demand what they do; points are spelt out, to be no demands."""
+"""Reasons of the demonstrators of the negotiation over a pie; points are spelt out, so that they are not demands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def spelt(points: int) -> str:
 
 
 def outcome(facts: PieFacts) -> Ways:
-    """How the last round went."""
+    """State the result of the last round."""
     if not facts.mine:
         return OPENING
     mine, theirs = spelt(facts.mine[-1]), spelt(facts.theirs[-1])
@@ -27,7 +27,7 @@ def outcome(facts: PieFacts) -> Ways:
 
 
 def fair_split(view: Seen, action: str) -> Reasons:
-    """Asks for half."""
+    """Give reasons for a demand of half."""
     half = spelt(int(action))
     return outcome(view.facts), (
         f"I ask for {half}, an even half, which leaves them as much.",
@@ -37,7 +37,7 @@ def fair_split(view: Seen, action: str) -> Reasons:
 
 
 def balanced(view: Seen, action: str) -> Reasons:
-    """Asks for a little over half until a round has failed, and for half from then on."""
+    """Give reasons for a little over half until a round has failed, and half afterwards."""
     facts, points = view.facts, spelt(int(action))
     if not facts.broke_down:
         return outcome(facts), (

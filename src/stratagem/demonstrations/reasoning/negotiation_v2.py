@@ -1,4 +1,4 @@
-"""Why the demonstrators of the negotiation over books, hats and balls demand what they do; demands are put in words."""
+"""Reasons of the demonstrators of the negotiation over books, hats and balls; demands are put in words."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def in_words(bundle: Bundle) -> str:
 
 
 def demanded(view: Seen, action: str) -> Bundle:
-    """The bundle that an action stands for."""
+    """Parse the bundle of an action."""
     return tuple(int(count) for count in action.strip("[]").split(","))
 
 
 def values(facts: DivisionFacts) -> Ways:
-    """What the items are worth to oneself."""
+    """State the own values of the items."""
     books, hats, balls = facts.values
     return (
         f"My values are books {books}, hats {hats}, balls {balls}.",
@@ -35,7 +35,7 @@ def values(facts: DivisionFacts) -> Ways:
 
 
 def wish(view: Seen, action: str) -> Ways:
-    """A demand in proportion to value."""
+    """State a demand in proportion to value."""
     asked = in_words(demanded(view, action))
     return (
         f"Sharing by value, I ask for {asked}.",
@@ -82,13 +82,13 @@ def adaptive(view: Seen, action: str) -> Reasons:
 
 
 def theirs(facts: DivisionFacts) -> Ways:
-    """What the other demanded last."""
+    """State the opponent's last demand."""
     taken = in_words(facts.theirs[-1])
     return f"Last time they wanted {taken}.", f"Their last demand was {taken}."
 
 
 def defensive(view: Seen, action: str) -> Reasons:
-    """Opens with half and then asks for what the other's demand leaves."""
+    """Give reasons for half first, then for what the opponent's demand leaves."""
     facts = view.facts
     asked = in_words(demanded(view, action))
     if not facts.theirs:
