@@ -21,9 +21,9 @@ class Schedule(Settings):
     end: float = Field(default=0.0, ge=0.0)
     """Value after the last step."""
     steps: int = Field(default=1, ge=1)
-    """How many steps it takes."""
+    """Number of steps from `start` to `end`."""
     curve: Literal["linear", "cosine"] = "linear"
-    """Evenly, or slowly at either end."""
+    """Shape of the schedule: a straight line, or half a cosine wave."""
 
     def at(self, step: int) -> float:
         """Return the value after a number of steps."""
