@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from stratagem.cli.train import _figures
 from stratagem.runs.folder import RunFolder
 
 RECIPE = """
@@ -49,6 +50,16 @@ def test_train_prints_its_summary_as_one_json_object(run, recipe, tmp_path):
     assert (two["run"], two["state"]) == ("two", "damaged")
     assert "run.json" in two["sentence"]
     assert "run.json" not in said, "the sentence stands in the data"
+
+
+def test_summary_has_no_sft_metric_at_the_best_checkpoint(tmp_path):
+    run = RunFolder(tmp_path)
+    rows = [{"step": 1, "sft/loss": 4.0}, {"step": 2, "sft/loss": 2.0}, {"step": 3, "kuhn/pay": 0.5}]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "models.json").write_text(json.dumps({"models": {name: {"base": "tiny"} for name in ("best", "3")}}))
+    figures = _figures(run)
+    assert figures["sft/loss"] == {"first": 4.0, "last": 2.0, "best": None}
+    assert figures["kuhn/pay"] == {"first": 0.5, "last": 0.5, "best": 0.5}
 
 
 def test_a_dry_run_prints_the_resolved_recipe_as_json(run, recipe):

@@ -17,7 +17,7 @@ from stratagem.cli.console import errors, out
 from stratagem.cli.output import number, print_json, table
 from stratagem.cli.runs import RUNS, standing
 from stratagem.errors import BadParameter
-from stratagem.reports.run_data import RunData
+from stratagem.reports.run_data import WARM, RunData
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
@@ -121,17 +121,22 @@ def _summed_up(run: RunFolder) -> dict[str, Any]:
 
 
 def _figures(run: RunFolder) -> dict[str, dict[str, float | None]]:
-    """By metric the first and the last value, and that at the best checkpoint."""
+    """By metric the first and the last value, and that at the best checkpoint; SFT has none."""
     data = RunData(run)
     return {
         name: {
             "first": values[0],
             "last": values[-1],
-            "best": dict(zip(steps, values, strict=True)).get(-1 if data.chosen_step is None else data.chosen_step),
+            "best": None if name.startswith(WARM) else dict(zip(steps, values, strict=True)).get(_best(data)),
         }
         for name, (steps, values) in data.curves.items()
         if name.partition("/")[2] in _KEY
     }
+
+
+def _best(data: RunData) -> int:
+    """Step of the best checkpoint, counted from the end of SFT; -1 where there is none."""
+    return -1 if data.chosen_step is None else data.chosen_step
 
 
 def _summary(run: RunFolder) -> None:
