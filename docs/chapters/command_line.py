@@ -17,10 +17,10 @@ def command_line() -> str:
     several = " and ".join(f"`{option}`" for option in SEVERAL)
     return page(
         "The command line",
-        f"What `stratagem COMMAND --help` prints. {several} take several values after one option, as in "
-        "`--players TitForTat Pavlov`; other options are repeated. A name with brackets needs quotation marks in most "
-        "shells: `stratagem play 'ipd(rounds=20)' --players TitForTat`. A mistake is answered with one sentence "
-        "and exit status 2; `verify-game` ends with status 1 when the game breaks a rule.",
+        f"Output of `stratagem COMMAND --help`. {several} take several values after one option, as in "
+        "`--players TitForTat Pavlov`. Other options are repeated. A name with brackets needs quotation marks in most "
+        "shells: `stratagem play 'ipd(rounds=20)' --players TitForTat`. A mistake in a command is answered with one "
+        "sentence and exit status 2. `verify-game` ends with status 1 when a check fails.",
         block(_help()),
         *(f"## stratagem {name}\n\n{block(_help(name))}" for name in names),
     )

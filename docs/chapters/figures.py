@@ -19,23 +19,23 @@ def metrics() -> str:
     ours = {name: metric for name, metric in METRICS.items() if type(metric).__module__.startswith("stratagem.")}
     return page(
         "Metrics",
-        "Every figure that an evaluation can print. A suite names those it prints; `--metric NAME` adds one. A figure "
-        "that has no meaning for a game or its opponents is a dash, never a zero. Other packages add metrics by the "
+        "All metrics of an evaluation. A suite has a list of metrics, and `--metric NAME` adds one. A metric that is "
+        "not defined for a game or its opponents is a dash, never a zero. Other packages add metrics by the "
         "entry-point group `stratagem.metrics`: see [Add a metric](../how-to/add-a-metric.md).",
-        "The null of a figure is what a player without the quality in question would have. It stands in rows of its "
-        "own under the players. Figures marked with * are also printed seat by seat: "
-        "where seats have names, as the powers of Diplomacy, and with `--by-seat`. By seat there is no null.",
+        "The null is the figure of a player without the measured quality. Evaluations print it in rows of its own. "
+        "Metrics marked with * are also printed by seat, where seats have names, as the powers of Diplomacy, and with "
+        "`--by-seat`. Tables by seat have no null.",
         table(("metric", "better", "unit", "null", "definition"), (_metric(name, m) for name, m in ours.items())),
         "## Weights of `safety`",
         table(("game", "exploit", "collusion", "externality"), ((game, *weights) for game, weights in WEIGHTS.items())),
         "## Exact figures",
-        definition(Exact) + " They are computed where the player states its probabilities and the game is small "
-        "enough; else the evaluation says why not. [Exploitability](../explanation/exploitability.md) explains them.",
+        definition(Exact) + " They need a player that states its probabilities and a small game. Otherwise the "
+        "evaluation prints the reason. [Exploitability](../explanation/exploitability.md) explains them.",
         table(("figure", "meaning"), _exact()),
-        "## What an estimate carries",
+        "## Fields of an estimate",
         definition(Estimate),
         table(("field", "meaning"), _fields(Estimate)),
-        "## What a comparison carries",
+        "## Fields of a comparison",
         definition(Difference),
         table(("field", "meaning"), _fields(Difference)),
     )
@@ -61,21 +61,21 @@ def suites() -> str:
     """The page of suites."""
     return page(
         "Suites",
-        "A suite says which games are played, against whom, and what is measured. `stratagem eval SUITE` plays one; "
-        "in place of a suite it takes any game, against that game's pools or, where it has none, against random play "
-        f"and, where the game can be searched, search. The player `{CHANCE}` is measured beside the others as the "
-        "chance level unless `--no-chance` is given.",
+        "A suite is a list of games, opponents and metrics. `stratagem eval SUITE` plays it. The name of a game can "
+        "replace that of a suite. Its opponents are then the pools of the game. Without pools they are random play "
+        f"and, where possible, search. The player `{CHANCE}` is measured as the chance level, unless `--no-chance` is "
+        "given.",
         *(_suite(suite) for suite in SUITES.values()),
     )
 
 
 def _suite(suite: Suite) -> str:
     measured = ", ".join(map(code, suite.metrics))
-    told = f"{suite.summary} {suite.episodes} episodes an opponent.\n\nIt prints {measured}."
+    told = f"{suite.summary} {suite.episodes} episodes per opponent.\n\nMetrics: {measured}."
     rows = (row for line in suite.lines for row in _opponents(line))
     return f"## {suite.name}\n\n{told}\n\n{table(('game', 'pool', 'opponents'), rows)}"
 
 
 def _opponents(line: Line) -> Iterator[tuple[str, str, str]]:
     for pool, names in line.pools.items():
-        yield line.game, pool, ", ".join(map(code, names)) or "nobody"
+        yield line.game, pool, ", ".join(map(code, names)) or "none"

@@ -30,13 +30,13 @@ def games() -> str:
     made = {name: make_game(OWN_TABLE if name == "matrix" else name) for name in GAMES}
     return page(
         "Games",
-        "Every game that has a name. `stratagem games NAME` prints one of these entries; parameters are written behind "
-        "the name, as in `ipd(rounds=20)`. Any other game of OpenSpiel is `spiel:NAME(parameters)`. Other packages add "
+        "All games by name. `stratagem games NAME` prints an entry of this page. Parameters follow the name, as in "
+        "`ipd(rounds=20)`. Any other game of OpenSpiel is `spiel:NAME(parameters)`. Other packages add "
         "games by the entry-point group `stratagem.games`: see [Add a game](../how-to/add-a-game.md).",
         "## All games",
-        table(("game", "seats", "moves", "payoffs", "what it is"), (_line(n, g.spec) for n, g in made.items())),
-        "## What they declare",
-        f"{_meanings()}\n\n`stratagem verify-game NAME` holds a game to all of it.",
+        table(("game", "seats", "moves", "payoffs", "description"), (_line(n, g.spec) for n, g in made.items())),
+        "## Declarations",
+        f"{_meanings()}\n\n`stratagem verify-game NAME` tests these declarations.",
         table(
             ("game", "version", *SHOWN.values(), "unit"),
             (_declared(name, game.spec) for name, game in made.items()),
@@ -75,8 +75,8 @@ def _entry(name: str, game: Game[Any]) -> str:
     state = game.start(Key(0))
     seat = state.to_act[0]
     view = state.view(seat)
-    parts += [f"The rules as seat {seat} is told them:", block(view.rules)]
-    parts += ["A first turn, and its choices:", block(f"{view.situation}\n\n{view.choices.summary()}")]
+    parts += [f"Rules in the prompt of seat {seat}:", block(view.rules)]
+    parts += ["A first turn and its choices:", block(f"{view.situation}\n\n{view.choices.summary()}")]
     return "\n\n".join(parts)
 
 

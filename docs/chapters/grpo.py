@@ -1,4 +1,4 @@
-"""Recipes of GRPO on forks."""
+"""Recipes of GRPO on branched rollouts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ LINKS = {**{settings: f"recipes.md#{name}" for name, settings in TABLES.items()}
 def grpo() -> str:
     """The page."""
     return page(
-        "Recipes of GRPO on forks",
-        'With `algorithm = "grpo"` a run plays up to a situation, plays on from it several times, and says more often '
-        "what went better than in the other forks. It is how league-trained no-press Diplomacy is learnt, and it works "
-        "in any game. A recipe names what differs from these defaults; "
-        "[what all of it means](../explanation/diplomacy.md#grpo-on-branched-rollouts) is told elsewhere.",
-        "## At the top",
+        "GRPO recipes",
+        'Settings of a recipe with `algorithm = "grpo"`. GRPO branches several rollouts from one state. The advantage '
+        "of a rollout is its return relative to the others of its group. League-trained no-press Diplomacy uses this "
+        "algorithm. It works in any game. [Diplomacy](../explanation/diplomacy.md#grpo-on-branched-rollouts) explains "
+        "it.",
+        "## Top level",
         table(HEADS, rows(GRPORecipe, LINKS)),
         "## grpo",
         table(HEADS, rows(GRPOSettings, LINKS)),

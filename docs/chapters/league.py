@@ -18,14 +18,13 @@ LINKS = {
 def league() -> str:
     """The page."""
     return page(
-        "Recipes of leagues",
-        'With `algorithm = "league"` learners with roles meet members of a population by how they fare against them. '
-        "A recipe names what differs from these defaults; [what all of it means](../explanation/league.md) is told "
-        "elsewhere.",
-        "## At the top",
+        "League recipes",
+        'Settings of a recipe with `algorithm = "league"`. Learners with roles play members of a population. '
+        "Matchmaking uses their measured results. [Leagues](../explanation/league.md) explains the settings.",
+        "## Top level",
         table(HEADS, rows(LeagueRecipe, LINKS)),
         "## Roles",
-        table(("role", "whom it meets"), ((code(name), definition(rule)) for name, rule in ROLES.items())),
+        table(("role", "opponents"), ((code(name), definition(rule)) for name, rule in ROLES.items())),
         *(_table(name, settings) for name, settings in OWN.items()),
     )
 

@@ -26,21 +26,21 @@ def losses() -> str:
     """The page of losses."""
     return page(
         "Losses",
-        "Every loss by name. `read_loss` of `stratagem.learning.losses.catalogue` makes one; options follow in "
-        "brackets, as in `policy_gradient(kl_estimator=k3, kl_coef=0.04)`. A recipe names one with the key `loss` of "
-        '`[grpo]`, `[reinforce]`, `[sepo]` or `[league]`, by a text or by a table such as `{ type = "dapo", '
-        "clip_range_high = 0.3 }`. "
-        "A table without a type changes parameters of the algorithm's own loss. Other packages add losses by the "
+        "All losses by name. A recipe names a loss with the key `loss` of `[grpo]`, `[reinforce]`, `[sepo]` or "
+        '`[league]`, as a text or as a table: `{ type = "dapo", clip_range_high = 0.3 }`. A table '
+        "without `type` changes parameters of the algorithm's default loss. In Python, "
+        "`read_loss` of `stratagem.learning.losses.catalogue` makes a loss, with parameters in brackets: "
+        "`policy_gradient(kl_estimator=k3, kl_coef=0.04)`. Other packages add losses by the "
         "entry-point group `stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md).",
-        table(("loss", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in LOSSES.items())),
-        "## What a loss is given",
-        "The model's side; a loss names in `extras` what it needs beside the first.",
-        table(("output", "is"), ((code(name), meant) for name, meant in notes(Outputs).items())),
-        "## What each algorithm has for a loss",
-        "A loss that needs something else is refused before anything is played. Online algorithms (GRPO, SEPO "
-        "and a league) also refuse a loss that does not read the column `advantage`, since no reward would reach it. "
+        table(("loss", "definition"), ((f"[{name}](#{name})", _short(make)) for name, make in LOSSES.items())),
+        "## Model outputs",
+        "A loss always receives the first output. It names the others that it needs in `extras`.",
+        table(("output", "meaning"), ((code(name), meant) for name, meant in notes(Outputs).items())),
+        "## Inputs by algorithm",
+        "A loss that needs another input is rejected at start-up. Online algorithms (GRPO, REINFORCE, SEPO and "
+        "leagues) also reject a loss that does not read the column `advantage`, since no reward would reach it. "
         "Their row `divisor` is the number of decisions in the batch.",
-        table(("algorithm", "has"), ((one.name, "; ".join(sorted(one.loss))) for one in PROVIDED)),
+        table(("algorithm", "inputs"), ((one.name, "; ".join(sorted(one.loss))) for one in PROVIDED)),
         *_entries(LOSSES, _needs),
     )
 
@@ -49,23 +49,20 @@ def advantages() -> str:
     """The page of advantage estimators."""
     return page(
         "Advantage estimators",
-        "Every advantage estimator by name: from columns about decisions to an advantage for each. `read_advantage` of "
-        "`stratagem.learning.advantages.catalogue` makes one, as in `per_round(return_to_go=False)`. Other packages "
-        "add estimators by the entry-point group `stratagem.advantages`: see "
-        "[Add an advantage estimator](../how-to/add-an-advantage-estimator.md). A recipe names one with the key "
-        "`advantage` of `[grpo]`, `[reinforce]`, `[sepo]` or `[league]`, by a text or by a table such as "
-        '`{ type = "role_baseline", ema_decay = 0.9 }`. '
-        "A table without a type changes parameters of the algorithm's own estimator. The algorithm weighs the terms of "
-        "the reward itself, so `weights` is left out there.",
-        table(
-            ("estimator", "what it does"), ((f"[{name}](#{name})", _short(make)) for name, make in ESTIMATORS.items())
-        ),
-        "## What an estimator is given",
+        "All advantage estimators by name. An estimator maps columns about decisions to one advantage per decision. A "
+        "recipe names an estimator with the key `advantage` of `[grpo]`, `[reinforce]`, `[sepo]` or `[league]`, "
+        'as a text or as a table: `{ type = "role_baseline", ema_decay = 0.9 }`. A table without '
+        "`type` changes parameters of the algorithm's default estimator. The algorithm applies the weights of "
+        "the reward terms itself, so recipes have no parameter `weights`. In Python, `read_advantage` of `stratagem.learning.advantages.catalogue` makes an "
+        "estimator, as in `per_round(return_to_go=False)`. Other packages add estimators by the entry-point group "
+        "`stratagem.advantages`: see [Add an advantage estimator](../how-to/add-an-advantage-estimator.md).",
+        table(("estimator", "definition"), ((f"[{name}](#{name})", _short(make)) for name, make in ESTIMATORS.items())),
+        "## Columns",
         definition(Decisions),
-        table(("column", "is"), ((code(name), meant) for name, meant in notes(Decisions).items())),
-        "## What each algorithm has for an estimator",
-        "Beside `episode` and the terms of the reward. An estimator that needs another column is refused before "
-        "anything is played.",
+        table(("column", "meaning"), ((code(name), meant) for name, meant in notes(Decisions).items())),
+        "## Columns by algorithm",
+        "Every algorithm also provides `episode` and its reward terms. An estimator that needs another column is "
+        "rejected at start-up.",
         table(
             ("algorithm", "columns"),
             ((one.name, ", ".join(map(code, sorted(one.advantage)))) for one in PROVIDED if one.advantage),
@@ -78,14 +75,13 @@ def checks() -> str:
     """The page of checks."""
     return page(
         "Checks",
-        "What is looked for at every step of a training, since it goes wrong without an error. A *fault* is warned of "
-        "once and counted, and stops a run with `--strict`. A *note* says what is so by design; it is told once and "
-        "stops nothing. What was found stands in the run's `findings.json`, as `checks/NAME` in its metrics, and in "
-        "its report.",
-        table(("check", "level", "looks for"), ((code(n), c.level, definition(c.find)) for n, c in CHECKS.items())),
-        "## What they say",
-        "Each sentence was said about a step that was made up to provoke it; the figures are that step's.",
-        table(("check", "says, for example"), ((code(name), _said(name)) for name in CHECKS)),
+        "Checks run at every training step. They find problems that raise no error. A *fault* prints one warning and "
+        "is counted; with `--strict` it stops the run. A *note* describes an intended property; it is printed once. "
+        "Findings are in the run's `findings.json`, in the metrics `checks/NAME`, and in the report.",
+        table(("check", "level", "condition"), ((code(n), c.level, definition(c.find)) for n, c in CHECKS.items())),
+        "## Example messages",
+        "Each message is about a constructed step that triggers the check.",
+        table(("check", "message"), ((code(name), _said(name)) for name in CHECKS)),
     )
 
 
@@ -145,7 +141,7 @@ def _reads(estimator: AdvantageEstimator) -> str:
 def _options(cls: Any) -> str:
     meant = notes(cls)
     rows = [(code(field.name), _default(field), meant.get(field.name, "")) for field in fields(cls)]
-    return table(("option", "default", "what it does"), rows) if rows else ""
+    return table(("parameter", "default", "meaning"), rows) if rows else ""
 
 
 def _default(field: Field[Any]) -> str:

@@ -37,20 +37,20 @@ def players() -> str:
     meant = notes(Traits)
     return page(
         "Players",
-        "Every scripted, searching and solving player. `stratagem players NAME` prints those of one game. A "
-        "player is asked for by its name without the family; results carry the whole name and the version, as in "
-        "`ipd/TitForTat@1`. Options are written behind the name: `GenerousTFT(forgiveness=0.1)`. Other packages add "
-        "players by the entry-point group `stratagem.players`: see [Add a player](../how-to/add-a-player.md).",
-        f"- *looks back*: {meant['memory']}\n- *mixes*: {meant['stochastic']}\n- *pools*: where it stands in the pools "
-        f"that [suites](suites.md) use.\n- *version*: {meant['version']}",
+        "All scripted, search-based and exact players. `stratagem players NAME` prints those of one game. Commands "
+        "take the name without the family. Results have the whole name and the version, as in `ipd/TitForTat@1`. "
+        "Options follow the name: `GenerousTFT(forgiveness=0.1)`. Other packages add players by the "
+        "entry-point group `stratagem.players`: see [Add a player](../how-to/add-a-player.md).",
+        f"- *looks back*: {meant['memory']}\n- *mixes*: {meant['stochastic']}\n- *pools*: the pools "
+        f"of [suites](suites.md) that contain it.\n- *version*: {meant['version']}",
         *(_family(family) for family in FAMILIES),
         "## Players of any game",
         table(("written", "rule", "options"), ((code(w), definition(c), _options(c)) for w, c in ANY_GAME.items())),
-        "## Two names of one strategy",
-        table(("name", "is"), ((code(name), code(other)) for name, other in SYNONYMS.items())),
+        "## Synonyms",
+        table(("name", "player"), ((code(name), code(other)) for name, other in SYNONYMS.items())),
         "## Demonstrators",
-        "Mixtures of players, as SEPO's appendix prints them: the demonstrators of SFT, and how often each is "
-        "drawn. `stratagem.players.pools.draw_demonstrator` draws from them.",
+        "Demonstrators of SFT with the probability of each, as SEPO's appendix prints them. "
+        "`stratagem.players.pools.draw_demonstrator` draws from them.",
         table(("family", "mixture"), ((family, _mixture(family)) for family in DEMONSTRATORS)),
     )
 
@@ -84,9 +84,9 @@ def _fields(cls: type) -> Iterator[tuple[str, str]]:
 
 def _pools(family: str, game: Game[Any]) -> str:
     if family not in POOLS:
-        return "No pools stand for this family."
-    listed = ((pool, ", ".join(map(code, members)) or "nobody") for pool, members in POOLS[family].items())
-    return table((f"pool of {game.spec.family}", "who stands in it"), listed)
+        return "This family has no pools."
+    listed = ((pool, ", ".join(map(code, members)) or "none") for pool, members in POOLS[family].items())
+    return table((f"pool of {game.spec.family}", "players"), listed)
 
 
 def _mixture(family: str) -> str:

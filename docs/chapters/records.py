@@ -18,23 +18,23 @@ KEY = {"episode": "The id of its episode."}
 POLICY = {
     "base": "The base model.",
     "adapter": "The adapter on it; empty where there was none.",
-    "version": "How often the adapter had changed.",
+    "version": "Number of updates of the adapter so far.",
 }
 CALL = {
-    "index": "Which of the decision's calls it is, counted from 0.",
+    "index": "Index of the call within its decision, from 0.",
     **POLICY,
     "prompt": "The id of its prompt.",
-    "text": "What was replied, or, where `finish` is `error`, why nothing was.",
-    "allowed": "The sets that tokens were drawn from, one after the other.",
-    "allowed_counts": "For each token how many of `allowed` are its set; -1 where none applied.",
-    "num_prompt": "Tokens of the prompt, as the engine or the server counts them.",
-    "num_reply": "Tokens of the reply, counted likewise.",
+    "text": "The reply, or the reason of the error where `finish` is `error`.",
+    "allowed": "Allowed sets of the tokens, concatenated.",
+    "allowed_counts": "Size of the allowed set of each token; -1 where there was none.",
+    "num_prompt": "Number of prompt tokens, as the engine or the server counts them.",
+    "num_reply": "Number of reply tokens, counted likewise.",
 }
 PROMPT = {
-    "id": "Follows from all that stands in the row, so it is the same in every shard.",
-    "base": "The base model, whose tokens these are.",
+    "id": "Digest of the row, hence equal in every shard.",
+    "base": "The base model, which defines the tokens.",
     "messages": "The conversation so far.",
-    "tokens": "The same as the model got it; empty where a server takes texts only.",
+    "tokens": "The same as tokens; empty where a server takes text only.",
 }
 
 
@@ -46,10 +46,10 @@ def records() -> str:
     return page(
         "Records",
         definition(store) + " [Record and read](../how-to/record-and-read.md) shows how.",
-        "Shards lie in `FOLDER/episodes/`, `FOLDER/decisions/`, `FOLDER/calls/` and `FOLDER/prompts/` under one number "
-        f"each, `000000.parquet` first. Every file carries `stratagem_schema_version`, now {SCHEMA_VERSION}, in its "
-        "metadata. Version 2, which had no `pasts`, is read too; any other version is refused. A column may be "
-        "null where its meaning says so.",
+        "Shards are in `FOLDER/episodes/`, `FOLDER/decisions/`, `FOLDER/calls/` and `FOLDER/prompts/`, numbered from "
+        f"`000000.parquet`. The metadata of every file has `stratagem_schema_version`, now {SCHEMA_VERSION}. "
+        "Version 2, which had no `pasts`, is read too. Any other version is refused. "
+        "A column may be null where its meaning says so.",
         "## episodes",
         definition(Episode),
         _columns(EPISODES, notes(Episode)),
@@ -59,14 +59,14 @@ def records() -> str:
         _columns(DECISIONS, decision | KEY),
         f"`how` is one of {hows}.",
         "## calls",
-        "What a model replied on the way to a decision. Its key is that of the decision, and its index.",
+        "Model calls of a decision. The key is that of the decision, with the index of the call.",
         _columns(CALLS, call),
         f"The `kind` of a span is one of {kinds}; only sampled tokens carry a gradient. `finish` is one of {finishes}.",
         "## prompts",
-        "What was asked, once a shard however many calls ask it.",
+        "Prompts, each once per shard.",
         _columns(PROMPTS, PROMPT),
-        "Half a character, such as a server may cut an emoji into, stands in a text as U+FDD0 and four digits, since "
-        "no file of texts can hold it; `read_episodes` gives it back as it was.",
+        "A server may split a character into surrogate halves, which Parquet cannot store. They are stored as U+FDD0 "
+        "and four digits. `read_episodes` restores them.",
     )
 
 

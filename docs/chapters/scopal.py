@@ -1,4 +1,4 @@
-"""Recipes of SCO-PAL: every setting of play, of what a step is worth, and of each way to refine."""
+"""Recipes of SCO-PAL: settings of play, of step rewards, and of each method of refinement."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ LINKS = {
 def scopal() -> str:
     """The page."""
     return page(
-        "Recipes of SCO-PAL",
-        'With `algorithm = "scopal"` a run plays games, estimates what each of their steps is worth, and refines the '
-        "policy by it. A recipe names what differs from these defaults, which are the paper\u2019s; "
-        "[what all of it means](../explanation/scopal.md) is told elsewhere.",
-        "## At the top",
+        "SCO-PAL recipes",
+        'Settings of a recipe with `algorithm = "scopal"`. A run plays games, estimates a reward for each step, and '
+        "refines the policy with these rewards. The defaults are the paper\u2019s. "
+        "[SCO-PAL](../explanation/scopal.md) explains the settings.",
+        "## Top level",
         table(HEADS, rows(ScopalRecipe, LINKS)),
-        "## Ways to refine",
-        "`refine` names some of these, one after the other; each has a table of its own settings under its name.",
-        table(("name", "what it does"), ((code(name), definition(type(method))) for name, method in METHODS.items())),
+        "## Methods of refinement",
+        "`refine` lists methods in their order. Each method has a table of settings with its name.",
+        table(("name", "definition"), ((code(name), definition(type(method))) for name, method in METHODS.items())),
         *(_table(name, settings) for name, settings in OWN.items()),
         "## The table of steps",
-        "What `stratagem steps` writes and `reward.table` takes, as Parquet. The records that it was made of must "
-        "still be where they were, since replies are looked up there.",
-        table(("column", "type", "what it tells"), ((code(n), str(kind), told) for n, (kind, told) in COLUMNS.items())),
+        "A Parquet file that `stratagem steps` writes and `reward.table` reads. The records that it was made from must "
+        "stay in their folders, since replies are read from them.",
+        table(("column", "type", "meaning"), ((code(n), str(kind), told) for n, (kind, told) in COLUMNS.items())),
     )
 
 

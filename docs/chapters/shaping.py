@@ -39,18 +39,18 @@ LINKS = {
 def shaping() -> str:
     """The page."""
     return page(
-        "Recipes of several learners",
-        'With `algorithm = "shaping"` several seats of one game learn, each with an `update_every` of its own. A '
-        "recipe names what differs from these defaults, those of ShapeLLM. The page of [recipes](recipes.md) has "
-        "the settings of adapters and optimizers.",
-        "## At the top",
+        "ShapeLLM recipes",
+        'Settings of a recipe with `algorithm = "shaping"`. Several seats of one game learn, each with its own '
+        "`update_every`. The defaults are those of ShapeLLM. [Recipes](recipes.md) has the settings of adapters and "
+        "optimizers. [Shaping](../explanation/shaping.md) explains the settings.",
+        "## Top level",
         table(HEADS, rows(ShapingRecipe, LINKS)),
-        "What seats of one kind have in common a file may say once, under `[defaults.naive]`, `[defaults.shaper]` and "
-        "so on; what a seat says itself counts. [What all of it means](../explanation/shaping.md) is told elsewhere.",
+        "Settings that all seats of one kind share can stand in `[defaults.naive]`, `[defaults.shaper]` and so on. A "
+        "setting of a seat overrides them.",
         *(_table(f"{name}", settings) for name, settings in SEATS.items()),
         *(_table(name, settings) for name, settings in OWN.items()),
-        "## Target policies alone",
-        'With `algorithm = "kl_sft"` a run fits a model to target policies and does no more; other recipes take it as '
+        "## KL-SFT recipes",
+        'With `algorithm = "kl_sft"` a run only fits a model to target policies. Other recipes use the result as '
         '`model = "run:PATH@start"`.',
         table(HEADS, rows(KLSFTRecipe, LINKS)),
     )

@@ -32,7 +32,7 @@ TABLES: dict[str, type[Settings]] = {
     "optimizer": OptimizerSettings,
 }
 """The tables of a recipe, by the name that they have in TOML."""
-HEADS = ("setting", "type", "default", "what it does")
+HEADS = ("setting", "type", "default", "meaning")
 Links = Mapping[type[Settings], str]
 """Where each table is told of."""
 NAMED: dict[Any, str] = {Loss: "losses.md", AdvantageEstimator: "advantages.md", TrainableEngineSpec: "engines.md"}
@@ -44,7 +44,7 @@ EXTENDS = (
     "`extends`",
     "list of texts",
     "",
-    "Recipes that this one goes on from, by paths from its own file or names of shipped recipes.",
+    "Recipes that this one extends: paths relative to its file, or names of shipped recipes.",
 )
 
 
@@ -52,22 +52,22 @@ def recipes() -> str:
     """The page."""
     return page(
         "Recipes",
-        "A recipe is a TOML file that names what differs from these defaults. "
-        "[Train by a recipe](../how-to/train-by-a-recipe.md) shows how; `stratagem train RECIPE --dry-run` prints a "
-        "recipe with every setting in it. An unknown name is refused, and so is a combination that cannot be.",
-        "## At the top",
+        "Settings of a SEPO recipe. A recipe is a TOML file with the settings that differ from these defaults: see "
+        "[Train by a recipe](../how-to/train-by-a-recipe.md). `stratagem train RECIPE --dry-run` prints a recipe with "
+        "every setting. Unknown names and contradictory settings are refused.",
+        "## Top level",
         table(HEADS, [*rows(Recipe), EXTENDS]),
         *(_table(name, settings) for name, settings in TABLES.items()),
         "## Weights of the penalties",
-        "Weights where `sepo.exploitability_weight`, `sepo.collusion_weight` and `sepo.externality_weight` are unset. "
-        "A game of another family has the weights 0, so set them there.",
+        "Defaults of `sepo.exploitability_weight`, `sepo.collusion_weight` and `sepo.externality_weight`. In other "
+        "families the defaults are 0, so a recipe must set them.",
         table(
             ("family", "exploitability", "collusion", "externality"),
             ((family, *costs) for family, costs in WEIGHTS.items()),
         ),
-        "## Recipes that come along",
-        "A file `recipes/sepo/GAME-MODEL.toml` extends one of `recipes/models/`, which says how a model learns, and "
-        "`recipes/sepo/GAME.toml`, which says what is special about the game.",
+        "## Shipped recipes",
+        "`recipes/sepo/GAME-MODEL.toml` extends two files: one of `recipes/models/` with the training settings of the "
+        "model, and `recipes/sepo/GAME.toml` with the settings of the game.",
         table(("recipe", "games", "model", "mode", "steps"), map(_recipe, _recipes())),
     )
 
@@ -81,7 +81,7 @@ def _recipes() -> list[Path]:
 def _table(name: str, settings: type[Settings]) -> str:
     where = {
         "optimizer": "`[sft.optimizer]` and `[sepo.optimizer]`; the learning rate of each is in their defaults.",
-        "adapter": "`[adapter]` is what SEPO trains; `[sft.adapter]` is what SFT trains, if given.",
+        "adapter": "`[adapter]` is the adapter of SEPO. `[sft.adapter]` is that of SFT, if given.",
     }
     told = " ".join(filter(None, (definition(settings), where.get(name, ""))))
     return f"## {name}\n\n{told}\n\n{table(HEADS, rows(settings))}"
