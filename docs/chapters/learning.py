@@ -52,9 +52,10 @@ def advantages() -> str:
         "All advantage estimators by name. An estimator maps columns about decisions to one advantage per decision. A "
         "recipe names an estimator with the key `advantage` of `[grpo]`, `[reinforce]`, `[sepo]` or `[league]`, "
         'as a text or as a table: `{ type = "role_baseline", ema_decay = 0.9 }`. A table without '
-        "`type` changes parameters of the algorithm's default estimator. The algorithm applies the weights of "
-        "the reward terms itself, so recipes have no parameter `weights`. In Python, `read_advantage` of `stratagem.learning.advantages.catalogue` makes an "
-        "estimator, as in `per_round(return_to_go=False)`. Other packages add estimators by the entry-point group "
+        "`type` changes parameters of the algorithm's default estimator. The algorithm applies the weights of the "
+        "reward terms itself, so recipes have no parameter `weights`. In Python, `read_advantage` of "
+        "`stratagem.learning.advantages.catalogue` makes an estimator, as in `per_round(return_to_go=False)`. "
+        "Other packages add estimators by the entry-point group "
         "`stratagem.advantages`: see [Add an advantage estimator](../how-to/add-an-advantage-estimator.md).",
         table(("estimator", "definition"), ((f"[{name}](#{name})", _short(make)) for name, make in ESTIMATORS.items())),
         "## Columns",
