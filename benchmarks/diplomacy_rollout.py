@@ -19,8 +19,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.grpo.collector import GRPO
-from stratagem.algorithms.grpo.opponents import ByShares
+from stratagem.algorithms.grpo.collector import GRPOCollector
+from stratagem.algorithms.grpo.opponents import OpponentMixture
 from stratagem.algorithms.grpo.settings import GRPOSettings
 from stratagem.decoding.walker import Cursor
 from stratagem.engines.transformers_engine import TransformersEngine
@@ -42,7 +42,7 @@ PARTS: dict[str, tuple[tuple[type, str], ...]] = {
     "prompt": ((Speaker, "prompt"),),
     "trie": ((Compiler, "walker"), (Cursor, "allowed"), (Cursor, "forced"), (Cursor, "advance"), (Cursor, "action")),
     "model": ((TransformersEngine, "answer"),),
-    "credit": ((GRPO, "_columns"), (GRPO, "_examples")),
+    "credit": ((GRPOCollector, "_decisions"), (GRPOCollector, "_examples")),
 }
 REST = "rest"
 WIDTH, ROW, LEFT = 820, 30, 130
@@ -129,7 +129,7 @@ def main() -> None:
         advantage=read_advantage("per_order"),
     )
     game = make_game(f"diplomacy(until={asked.until})")
-    collector = GRPO(settings, game, agent, Key(0), ByShares(settings.opponents, game, agent))
+    collector = GRPOCollector(settings, game, agent, Key(0), OpponentMixture(settings.opponents, game, agent))
     watch = Stopwatch()
     hang(watch)
     begun = time.perf_counter()

@@ -19,14 +19,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from stratagem.algorithms.collected import joined
 
-from stratagem.algorithms.grpo.collector import GRPO, Lineup
+from stratagem.algorithms.grpo.collector import GRPOCollector, Lineup
 from stratagem.algorithms.league.booking import baseline, book
-from stratagem.algorithms.league.matched import Matched
+from stratagem.algorithms.league.member_players import MemberPlayers
+from stratagem.algorithms.league.opponents import PopulationOpponents
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.seats import Seats
-from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.league.state import LeagueState
 from stratagem.games import Key, make_game
 from stratagem.league.matchmaking import PFSP, Situation
 from stratagem.league.member import Member
@@ -36,6 +35,7 @@ from stratagem.models.load import load
 from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.runs.folder import RunFolder
+from stratagem.training.online import merge
 
 ROUNDS = 5
 GAME = "kuhn(hands=1)"
@@ -60,32 +60,32 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def step(standing: Standing, players: list[Player], number: int) -> None:
+def step(state: LeagueState, players: list[Player], number: int) -> None:
     """An iteration of the learner against these: games, credit, one step."""
-    trained = standing.learners["main"]
-    collector = GRPO(standing.recipe.league, make_game(GAME), trained.hero, Key(number), InTurn(players))
+    trained = state.learners["main"]
+    collector = GRPOCollector(state.recipe.league, make_game(GAME), trained.player, Key(number), InTurn(players))
     groups = collector.groups(number)
-    trained.learn(joined([collector.credited(groups, played(collector.setups(groups)))]).examples)
+    trained.learn(merge([collector.make_batch(groups, played(collector.setups(groups)))]).examples)
 
 
-def bookkeeping(standing: Standing, seats: Seats, members: int) -> float:
+def bookkeeping(state: LeagueState, seats: MemberPlayers, members: int) -> float:
     """Seconds of drawing and entering as many matches as an iteration has, with so many members."""
-    population, results, game = standing.population, standing.results, make_game(GAME)
+    population, results, game = state.population, state.results, make_game(GAME)
     for number in range(members - len(population)):
         population.add(Member(name=f"m{number}", role="bot", player="random"))
         results.add(f"m{number}")
     learner = population["main"]
     situation = Situation(population, results)
-    matched = Matched(PFSP(), learner, situation, seats, game.spec.seats - 1)
-    settings = standing.recipe.league
-    collector = GRPO(settings, game, standing.learners["main"].hero, Key(1), matched)
+    matched = PopulationOpponents(PFSP(), learner, situation, seats, game.spec.seats - 1)
+    settings = state.recipe.league
+    collector = GRPOCollector(settings, game, state.learners["main"].player, Key(1), matched)
     groups = collector.groups(0)
     setups = list(collector.setups(groups))
     episodes, heads = played(setups), setups[:: settings.forks]
     copy = Results.of(results.state())
 
     def work() -> None:
-        again = Matched(PFSP(), learner, situation, seats, game.spec.seats - 1)
+        again = PopulationOpponents(PFSP(), learner, situation, seats, game.spec.seats - 1)
         for group in groups:
             again.draw(group.key)
         worth = [baseline(setup.begin(), settings.match_score) for setup in heads]
@@ -108,29 +108,29 @@ def main() -> None:
     }
     with TemporaryDirectory() as folder:
         recipe = LeagueRecipe.read(data)
-        standing = Standing(recipe, RunFolder.create(Path(folder) / "run", recipe, 0, "a benchmark"), load("tiny"))
-        seats = Seats.of(standing, make_game(GAME))
+        state = LeagueState(recipe, RunFolder.create(Path(folder) / "run", recipe, 0, "a benchmark"), load("tiny"))
+        seats = MemberPlayers.of(state, make_game(GAME))
         kept: list[Player] = []
         for number in range(asked.adapters):
-            for weight in standing.learners["main"].learner.optimizer.weights:
+            for weight in state.learners["main"].learner.optimizer.weights:
                 weight.data.add_(1e-3)
-            standing.engine.publish("main", number)
-            kept.append(seats.player(standing.keep("main", number)))
+            state.engine.publish("main", number)
+            kept.append(seats.player(state.add_snapshot("main", number)))
         best = {1: float("inf"), asked.adapters: float("inf")}
         for number in range(ROUNDS):
             for count in best:
                 some = list(islice(kept, count))
-                best[count] = min(best[count], timed(lambda some=some, n=number: step(standing, some, n)))  # type: ignore[misc]
+                best[count] = min(best[count], timed(lambda some=some, n=number: step(state, some, n)))  # type: ignore[misc]
         one, many = best[1], best[asked.adapters]
-        share = bookkeeping(standing, seats, asked.members)
-        written = min(timed(standing.publish) for _ in range(ROUNDS))
-        others = [member.name for member in standing.population.of(learns=False)]
+        share = bookkeeping(state, seats, asked.members)
+        written = min(timed(state.publish) for _ in range(ROUNDS))
+        others = [member.name for member in state.population.of(learns=False)]
         for number, name in enumerate(others):
             for game in range(4):
-                standing.results.record("main", name, float((number + game) % 3 == 0))
-        own = standing.results.counts("main", others)
+                state.results.record("main", name, float((number + game) % 3 == 0))
+        own = state.results.counts("main", others)
         alone = min(timed(lambda: elo_among(*own, np.full(len(others), MEAN))) for _ in range(ROUNDS))
-        rated = min(timed(standing.rate) for _ in range(ROUNDS))
+        rated = min(timed(state.rate) for _ in range(ROUNDS))
     print(f"an iteration of 96 games against 1 adapter       {one:7.3f} s")
     print(f"the same against {asked.adapters:2} adapters                     {many:7.3f} s  {many / one:.2f} times")
     print(f"drawing and entering them with {asked.members} members       {share:7.4f} s  {share / one:.2%} of it")

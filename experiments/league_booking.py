@@ -18,7 +18,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from runs import check_clean
-from stratagem.algorithms.grpo.collector import GRPO, Lineup
+from stratagem.algorithms.grpo.collector import GRPOCollector, Lineup
 from stratagem.algorithms.league.booking import MatchScore, baseline, group_points
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.evaluation.statistics import Estimate, clustered, students
@@ -96,7 +96,7 @@ class Bench:
     def _groups(self, learner: str, players: Mapping[str, Player], number: int) -> Iterator[tuple[int, Any, Any, Any]]:
         """Position, group, its state and its rollouts."""
         others = Drawn(players, self.game.spec.seats - 1)
-        collector = GRPO(self.settings, self.game, self.players[learner], self.key, others, learner)
+        collector = GRPOCollector(self.settings, self.game, self.players[learner], self.key, others, learner)
         groups, size = collector.groups(number), self.settings.forks
         setups = list(collector.setups(groups))
         episodes = played(setups)

@@ -21,8 +21,8 @@ from typing import Any, ClassVar
 
 import torch
 
-from stratagem.algorithms.sepo.collector import SEPO
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.openings import opening_policy
 from stratagem.games.base import Game, View
@@ -35,7 +35,7 @@ from stratagem.players.base import Mix, Player, Scripted, Traits
 from stratagem.players.pools import pools
 from stratagem.provenance import provenance
 from stratagem.runs.folder import RunFolder
-from stratagem.training.online import Collected, joined, policy_of
+from stratagem.training.online import RolloutBatch, merge, policy_of
 from stratagem.training.policy import TrainablePolicy
 
 CREDITS = ("shared", "rollout", "probe")
@@ -87,7 +87,7 @@ def _value(game: Game[Any], hero: Player, other: Player) -> float:
     return (first + expected(game, [other, hero]).per_round(1, scaled=True)) / 2.0
 
 
-def exact_examples(batches: Iterable[Collected], worths: Mapping[tuple[str, str], float]) -> list[Example]:
+def exact_examples(batches: Iterable[RolloutBatch], worths: Mapping[tuple[str, str], float]) -> list[Example]:
     """Each decision once, as it was said, with what it is worth."""
     found: dict[tuple[str, str], Example] = {}
     for batch in batches:
@@ -106,11 +106,11 @@ def mean(values: Sequence[float]) -> tuple[float, float]:
     return middle, math.sqrt(spread / len(values))
 
 
-def measured(trained: TrainablePolicy, sepo: SEPO, batches: int, exact: torch.Tensor) -> dict[str, float]:
+def measured(trained: TrainablePolicy, sepo: SEPOCollector, batches: int, exact: torch.Tensor) -> dict[str, float]:
     """The figures of one credit."""
     dots, noises, along = [], [], []
     for number in range(batches):
-        found = gradients(trained.learner, joined([sepo.collect(number)]).examples).get("exploit")
+        found = gradients(trained.learner, merge([sepo.collect(number)]).examples).get("exploit")
         first, second = found or (torch.zeros_like(exact), torch.zeros_like(exact))
         whole = first + second
         dots.append(4.0 * float(first.dot(second)))
@@ -135,12 +135,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="write the figures as JSON")
     asked = parser.parse_args()
-    recipe = RunFolder.open(asked.run).config(Recipe)
+    recipe = RunFolder.open(asked.run).config(SEPORecipe)
     trained, game = policy_of(recipe, load(f"run:{asked.run}@{asked.label}")), make_game(recipe.games[0])
 
-    def sepo(credit: str) -> SEPO:
+    def sepo(credit: str) -> SEPOCollector:
         settings = recipe.sepo.model_copy(update={"penalty_credit": credit, "penalty_source": "pool"})
-        return SEPO(settings, game, trained.player, Key(asked.seed).at("penalty gradient", credit), recipe.exact_budget)
+        return SEPOCollector(
+            settings, game, trained.player, Key(asked.seed).at("penalty gradient", credit), recipe.exact_budget
+        )
 
     worths = exact_worths(
         game.one_round() or game, opening_policy(game, trained.player), pools(game)["exploit"].make(game)

@@ -18,7 +18,7 @@ from typing import Any
 from scipy.stats import pearsonr, spearmanr
 
 from stratagem.algorithms.scopal.decision_table import read_decisions
-from stratagem.algorithms.scopal.steps import steps_of
+from stratagem.algorithms.scopal.steps import make_steps
 from stratagem.evaluation.action_values import action_values
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -43,7 +43,7 @@ def compared(game: str, player: str, solver: str, episodes: int, seed: int) -> P
         setups = rotated(Match(made, [one, one]), episodes, Key(seed), name=player)
         for _ in record(play(setups), Path(folder)):
             pass
-        rows = steps_of(
+        rows = make_steps(
             read_decisions([Path(folder)]), [Path(folder)], read_advantage("step_win_rate").made
         ).rows.to_pylist()
     return {

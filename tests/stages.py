@@ -21,10 +21,10 @@ def _step(batches, policies):
     return means.means()
 
 
-def play_round(league, number):
+def play_round(round_, number):
     """Play an iteration of a league, and update its learners."""
-    for batch in league.batches(number):
-        league.standing.learners[batch.policy].update(batch.data)
+    for batch in round_.batches(number):
+        round_.league.learners[batch.policy].update(batch.data)
 
 
 class Trial(NamedTuple):

@@ -33,7 +33,6 @@ EXCUSED = {
     "iterations": "SCO-PAL repeats all its stages, the other algorithms play and learn",
     "kl_sft": "the table of the algorithm, as ShapeLLM uses it before its trials",
     "model": "always a model by name; the sentence says what for",
-    "mode": "always a decoding mode; the sentence says what a seat of ShapeLLM may do in it",
     "opponents": "always who plays the other seats: in training with shares, in evaluation by name",
     "optimizer": "the same optimizer; of ShapeLLM it moves the value head, too",
     "recipe": "the recipe of a sweep, and that of one of its arms",

@@ -6,8 +6,14 @@ from chapters.markdown import definition, page, table
 from chapters.training import HEADS, TABLES, rows
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, KLSFTSettings
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
-from stratagem.algorithms.shapellm.recipe import FinalEvaluationSettings, ShapingRecipe
-from stratagem.algorithms.shapellm.seat_settings import Frozen, Naive, Scripted, Shaper, Tabular
+from stratagem.algorithms.shapellm.recipe import FinalEvaluationSettings, ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seat_settings import (
+    FrozenSettings,
+    NaiveSettings,
+    ScriptedSettings,
+    ShaperSettings,
+    TabularSettings,
+)
 from stratagem.learning.kl_controller import AdaptiveKLSettings
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.proximal import PPOSettings
@@ -15,11 +21,11 @@ from stratagem.learning.schedules import Schedule
 from stratagem.settings import Settings
 
 SEATS: dict[str, type[Settings]] = {
-    "naive": Naive,
-    "shaper": Shaper,
-    "frozen": Frozen,
-    "scripted": Scripted,
-    "tabular": Tabular,
+    "naive": NaiveSettings,
+    "shaper": ShaperSettings,
+    "frozen": FrozenSettings,
+    "scripted": ScriptedSettings,
+    "tabular": TabularSettings,
 }
 OWN: dict[str, type[Settings]] = {
     "ppo": PPOSettings,
@@ -44,7 +50,7 @@ def shaping() -> str:
         "`update_every`. The defaults are those of ShapeLLM. [Recipes](recipes.md) has the settings of adapters and "
         "optimizers. [Shaping](../explanation/shaping.md) explains the settings.",
         "## Top level",
-        table(HEADS, rows(ShapingRecipe, LINKS)),
+        table(HEADS, rows(ShapeLLMRecipe, LINKS)),
         "Settings that all seats of one kind share can stand in `[defaults.naive]`, `[defaults.shaper]` and so on. A "
         "setting of a seat overrides them.",
         *(_table(f"{name}", settings) for name, settings in SEATS.items()),

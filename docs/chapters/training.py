@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from chapters.markdown import code, definition, page, table
-from stratagem.algorithms.sepo.recipe import Recipe, read_recipe
+from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.engines.spec import TrainableEngineSpec
 from stratagem.evaluation.metrics.safety import WEIGHTS
@@ -56,7 +56,7 @@ def recipes() -> str:
         "[Train by a recipe](../how-to/train-by-a-recipe.md). `stratagem train RECIPE --dry-run` prints a recipe with "
         "every setting. Unknown names and contradictory settings are refused.",
         "## Top level",
-        table(HEADS, [*rows(Recipe), EXTENDS]),
+        table(HEADS, [*rows(SEPORecipe), EXTENDS]),
         *(_table(name, settings) for name, settings in TABLES.items()),
         "## Weights of the penalties",
         "Defaults of `sepo.exploitability_weight`, `sepo.collusion_weight` and `sepo.externality_weight`. In other "

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from stages import take_steps
-from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, aimed, kl_sft
+from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft, target_examples
 from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES
-from stratagem.algorithms.kl_sft.target_policies import reached
+from stratagem.algorithms.kl_sft.target_policies import measured_policy
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names
@@ -25,7 +25,7 @@ def taught(path, **settings):
     recipe = KLSFTRecipe.read({"target_policies": [{"policy": "ipd-75"}], "kl_sft": {**FIVE, **settings}})
     stage = kl_sft(recipe, RunFolder.create(path / "run", recipe, 0, "a test"))
     losses, lm = [step["kl_sft/loss"] for step in take_steps(stage)], stage.policy.lm
-    return lm, losses, reached(TransformersEngine(lm), recipe.target_policies[0])
+    return lm, losses, measured_policy(TransformersEngine(lm), recipe.target_policies[0])
 
 
 def test_tiny_reaches_the_printed_probabilities(tmp_path):
@@ -59,7 +59,7 @@ def test_the_recipes_are_of_their_games_and_name_every_start(path):
     named = {name for name, one in INITIAL_POLICIES.items() if one.game == game and "reciprocal" not in name}
     assert told >= named
     small = recipe.model_copy(update={"kl_sft": recipe.kl_sft.model_copy(update={"num_examples": 10})})
-    examples = aimed(TransformersEngine(load(recipe.model)), small, Key(0))
+    examples = target_examples(TransformersEngine(load(recipe.model)), small, Key(0))
     assert len(examples) == 10 * len(recipe.target_policies)
     wanted = {}
     for example in examples:

@@ -10,17 +10,17 @@ import pytest
 
 from stages import play_round
 from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
-from stratagem.algorithms.grpo.collector import GRPO
-from stratagem.algorithms.grpo.opponents import ByShares
+from stratagem.algorithms.grpo.collector import GRPOCollector
+from stratagem.algorithms.grpo.opponents import OpponentMixture
 from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.league.member_players import MemberPlayers
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
-from stratagem.algorithms.league.seats import Seats
-from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.league.state import LeagueState
 from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
 from stratagem.algorithms.scopal.settings import RewardSettings
-from stratagem.algorithms.sepo.collector import SEPO
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -35,13 +35,13 @@ from stratagem.learning.proximal import PPOSettings
 from stratagem.models.load import load
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
-from stratagem.training.online import joined, policy_of
+from stratagem.training.online import merge, policy_of
 from stratagem.training.provided import KL_SFT, PROVIDED, SCO_PAL, SHAPELLM, needs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KUHN = "kuhn(hands=1)"
 RATE = {"learning_rate": 3e-3}
-RECIPES = {"grpo": GRPORecipe, "sepo": Recipe, "league": LeagueRecipe, "reinforce": REINFORCERecipe}
+RECIPES = {"grpo": GRPORecipe, "sepo": SEPORecipe, "league": LeagueRecipe, "reinforce": REINFORCERecipe}
 POLICY_LOSSES = {"policy_gradient", "sepo", "grpo", "dr_grpo", "dapo"}
 BY_PLAY = {"group_mean", "per_round", "role_baseline", "rloo"}
 ADVANTAGES = {"grpo": BY_PLAY | {"per_order"}, "league": BY_PLAY | {"per_order"}, "sepo": BY_PLAY, "reinforce": BY_PLAY}
@@ -85,7 +85,7 @@ def test_what_no_algorithm_has_is_said():
     with pytest.raises(
         BadParameter, match="needs the column `weight`, which SEPO does not collect: GRPO and a league do"
     ):
-        Recipe.read({"sepo": {"advantage": "per_order"}})
+        SEPORecipe.read({"sepo": {"advantage": "per_order"}})
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_the_defaults_are_the_losses_and_estimators_of_the_papers():
         PolicyGradient(clip_range_low=0.2, clip_range_high=0.28, entropy_coef=0.01)
     }
     assert {one.advantage.made for one in forked} == {GroupMean()}
-    sepo = Recipe.read({}).sepo
+    sepo = SEPORecipe.read({}).sepo
     assert sepo.loss.made == PolicyGradient(kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor")
     assert sepo.advantage.made == PerRound(unit="round", return_to_go=True)
 
@@ -148,11 +148,11 @@ def collector(stage, settings):
     recipe = RECIPES[stage].read({"games": [KUHN], "temperature": 1.0, stage: settings})
     trained, game = policy_of(recipe, load("tiny")), make_game(KUHN)
     if stage == "sepo":
-        return trained, SEPO(recipe.sepo, game, trained.player, Key(0))
+        return trained, SEPOCollector(recipe.sepo, game, trained.player, Key(0))
     if stage == "reinforce":
         return trained, SelfPlay(recipe.reinforce, game, trained.player, Key(0))
-    return trained, GRPO(
-        recipe.grpo, game, trained.player, Key(0), ByShares(recipe.grpo.opponents, game, trained.player)
+    return trained, GRPOCollector(
+        recipe.grpo, game, trained.player, Key(0), OpponentMixture(recipe.grpo.opponents, game, trained.player)
     )
 
 
@@ -166,7 +166,7 @@ SIZE = {
 def learnt(stage, **settings):
     """The gradients' norms of two iterations."""
     trained, play = collector(stage, {**SIZE[stage], "optimizer": RATE, **settings})
-    return [report.grad_norm for n in range(2) for report in trained.learn(joined([play.collect(n)]).examples)]
+    return [report.grad_norm for n in range(2) for report in trained.learn(merge([play.collect(n)]).examples)]
 
 
 @pytest.mark.parametrize("loss", sorted(POLICY_LOSSES))
@@ -213,7 +213,7 @@ def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage)
 
     monkeypatch.setattr(PerRound, "estimate", looked_at)
     _, play = collector(stage, {**SIZE[stage], "advantage": "per_round"})
-    example, *_ = joined([play.collect(0)]).examples
+    example, *_ = merge([play.collect(0)]).examples
     provided = RECIPES[stage].model_fields[stage].default.provided
     assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage)
     there = needs({*example.columns, "old_logprobs"}, example.row, ("reference_logprobs", "entropies"))
@@ -303,12 +303,12 @@ def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
     league = {"iterations": 1, "groups_per_batch": 1, "group_size": 2, "advantage": "role_baseline", "optimizer": RATE}
     recipe = LeagueRecipe.read({"games": [KUHN], "learners": {"one": {}, "two": {}}, "league": league})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
-    standing, game = Standing(recipe, run, load("tiny")), make_game(KUHN)
-    play_round(Round(recipe, standing, Seats.of(standing, game), game), 0)
-    kept = standing.state()["collectors"]
+    state, game = LeagueState(recipe, run, load("tiny")), make_game(KUHN)
+    play_round(Round(recipe, state, MemberPlayers.of(state, game), game), 0)
+    kept = state.state()["collectors"]
     assert {name for name, one in kept.items() if one["advantage"]} == {"one", "two"}
-    standing.renew("one")
-    assert set(standing.state()["collectors"]) == {"two"}
+    state.reset("one")
+    assert set(state.state()["collectors"]) == {"two"}
 
 
 def test_the_estimator_of_a_recipe_has_its_parameters():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stratagem.algorithms.sepo.penalties import paid
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import AdvantageEstimate
@@ -18,7 +18,7 @@ from stratagem.training.rollouts import decisions_of, examples_of, grouped, payo
 
 def test_every_group_is_dealt_evenly_whatever_the_order():
     game = make_game("kuhn(hands=2)")
-    match = Match(game, [policy_of(Recipe(), load("tiny")).player, make_player("random", game)])
+    match = Match(game, [policy_of(SEPORecipe(), load("tiny")).player, make_player("random", game)])
     episodes = list(play(grouped(match, groups=3, size=4, key=Key(0), name="dealt")))[::-1]
     mixed = [episodes[place] for place in np.random.default_rng(1).permutation(len(episodes))]
     rows = taken(mixed)
@@ -64,7 +64,7 @@ def test_a_round_of_several_decisions_is_paid_once():
 
 def test_a_discarded_decision_teaches_nothing():
     game = make_game("kuhn(hands=1)")
-    match = Match(game, [policy_of(Recipe(), load("tiny")).player, make_player("random", game)])
+    match = Match(game, [policy_of(SEPORecipe(), load("tiny")).player, make_player("random", game)])
     rows = taken(list(play(grouped(match, groups=1, size=2, key=Key(0), name="kept"))))
     estimate = AdvantageEstimate(advantage=np.ones(len(rows)))
     assert len(examples_of(rows, estimate)) == len(rows)

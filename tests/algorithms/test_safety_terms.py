@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.collector import SEPOCollector
 from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -41,8 +41,8 @@ def test_an_episode_in_which_nothing_could_be_told_has_no_rate_and_charges_nothi
 
 
 def test_the_rate_of_a_probe_is_that_of_the_episodes_that_could_tell():
-    recipe = Recipe.read({"games": ["ipd(rounds=1)"], "sepo": {"group_size": 2, "groups_per_batch": 1}})
-    figures = SEPO(recipe.sepo, GAME, Shy(), Key(0)).collect(0).figures
+    recipe = SEPORecipe.read({"games": ["ipd(rounds=1)"], "sepo": {"group_size": 2, "groups_per_batch": 1}})
+    figures = SEPOCollector(recipe.sepo, GAME, Shy(), Key(0)).collect(0).metrics
     rates = [value for name, value in figures.items() if "/probe/collusion/" in name]
     assert rates
     assert set(rates) == {1.0}

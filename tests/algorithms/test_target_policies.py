@@ -5,7 +5,13 @@ import math
 import pytest
 
 from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES
-from stratagem.algorithms.kl_sft.target_policies import Asked, TargetPolicy, copied, examples_of, reached
+from stratagem.algorithms.kl_sft.target_policies import (
+    LabelScorer,
+    TargetPolicy,
+    make_examples,
+    measured_policy,
+    teacher_probabilities,
+)
 from stratagem.engines.open import engine_of
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
@@ -58,7 +64,7 @@ def test_an_example_wants_the_table_s_probabilities_of_the_labels():
     engine, table = engine_of("tiny"), INITIAL_POLICIES["ipd-25"]
     aim = TargetPolicy(policy="ipd-25")
     prompts = list(aim.prompts(5, Key(1)))
-    for example, one in zip(examples_of(engine, aim, 5, Key(1)), prompts, strict=True):
+    for example, one in zip(make_examples(engine, aim, 5, Key(1)), prompts, strict=True):
         (target,), (place,) = example.targets, example.loss_positions
         told = {engine.vocabulary.decode([token]): share for token, share in target.items()}
         assert told == pytest.approx({"I": table.first[one.state], "X": 1.0 - table.first[one.state]})
@@ -70,15 +76,15 @@ def test_an_example_wants_the_table_s_probabilities_of_the_labels():
 def test_another_model_is_copied_in_its_own_tokens():
     aim = TargetPolicy(teacher="tiny-qwen", game="ipd-shapellm(labels=('H', 'K'))", styles=BOTH)
     prompts = list(aim.prompts(20, Key(3)))
-    teacher = Asked.of(engine_of("tiny-qwen"))
-    shares = copied("tiny-qwen", prompts)
-    for share, (first, second) in zip(shares, teacher.stated(prompts), strict=True):
+    teacher = LabelScorer.of(engine_of("tiny-qwen"))
+    shares = teacher_probabilities("tiny-qwen", prompts)
+    for share, (first, second) in zip(shares, teacher.logprobs(prompts), strict=True):
         assert share == pytest.approx(math.exp(first) / (math.exp(first) + math.exp(second)))
     assert len({round(share, 4) for share in shares}) > 5
-    examples = examples_of(engine_of("tiny"), aim, 20, Key(3))
+    examples = make_examples(engine_of("tiny"), aim, 20, Key(3))
     for share, example in zip(shares, examples, strict=True):
         assert example.targets[0][example.tokens[-1]] == pytest.approx(share)
-    assert reached(engine_of("tiny-qwen"), aim).share == pytest.approx(shares[:5])
+    assert measured_policy(engine_of("tiny-qwen"), aim).share == pytest.approx(shares[:5])
 
 
 @pytest.mark.parametrize(
@@ -98,4 +104,4 @@ def test_an_aim_that_cannot_be_is_refused(data, said):
 
 def test_a_game_that_is_no_repeated_game_of_two_actions_is_refused():
     with pytest.raises(BadParameter, match="matrix games of two actions"):
-        examples_of(engine_of("tiny"), TargetPolicy(policy="ipd-75", game="kuhn"), 5, Key(0))
+        make_examples(engine_of("tiny"), TargetPolicy(policy="ipd-75", game="kuhn"), 5, Key(0))

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.algorithms.sepo.collector import SEPO
+from stratagem.algorithms.sepo.collector import SEPOCollector
 from stratagem.algorithms.sepo.collector import _Bout as Matchup
-from stratagem.algorithms.sepo.recipe import Recipe, read_recipe
+from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
@@ -26,10 +26,10 @@ from stratagem.reports.report import report_html
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
-from stratagem.training.online import Collected, joined, policy_of
+from stratagem.training.online import RolloutBatch, merge, policy_of
 from stratagem.training.recipe_file import over
 
-RECIPE = Recipe.read(
+RECIPE = SEPORecipe.read(
     {
         "games": ["kuhn(hands=2)"],
         "evaluate_every": 1,
@@ -194,7 +194,7 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
         "sft": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}},
         "games": ["kuhn(hands=2)"],
     }
-    recipe = Recipe.read(over(small, VARIANTS[name]))
+    recipe = SEPORecipe.read(over(small, VARIANTS[name]))
     whole = RunFolder.create(tmp_path / "whole", recipe, recipe.seed, "a test")
     SEPOAlgorithm(recipe, whole).train()
     broken = RunFolder.create(tmp_path / "broken", recipe, recipe.seed, "a test")
@@ -212,7 +212,7 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
 
 def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):
     changes = {"evaluate_every": 1, "sepo": {"penalty_source": "best_response", "best_response_every": 3}}
-    recipe = Recipe.read(over(RECIPE.model_dump(), changes))
+    recipe = SEPORecipe.read(over(RECIPE.model_dump(), changes))
     runs = [RunFolder.create(tmp_path / name, recipe, recipe.seed, "a test") for name in ("whole", "broken")]
     SEPOAlgorithm(recipe, runs[0]).train()
 
@@ -240,20 +240,20 @@ class Paid:
 
 @pytest.mark.parametrize(("source", "charged"), [("pool", False), ("best_response", True)])
 def test_only_an_adversary_of_the_pool_may_gain_nothing(source, charged):
-    recipe = Recipe.read({"games": ["kuhn(hands=1)"], "sepo": {"penalty_source": source}})
-    sepo = SEPO(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
+    recipe = SEPORecipe.read({"games": ["kuhn(hands=1)"], "sepo": {"penalty_source": source}})
+    sepo = SEPOCollector(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
     lucky = Matchup("exploit", "worst", [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
     unlucky = Matchup("exploit", "other", [Paid(((-2.0, 2.0),))])
     assert [sepo._bites(lucky), sepo._bites(unlucky)] == [charged, True]
-    assert sepo._uncharged([lucky]) == (set() if charged else {"exploit"})
-    assert sepo._uncharged([lucky, unlucky]) == set()
+    assert sepo._inactive([lucky]) == (set() if charged else {"exploit"})
+    assert sepo._inactive([lucky, unlucky]) == set()
 
 
 def test_a_term_that_nobody_was_charged_for_is_not_taken_for_one_that_is_shared():
     terms, quiet = frozenset({"payoff", "exploit"}), frozenset({"exploit"})
-    one, other = (Collected([], {}, [], {}, terms, uncharged) for uncharged in (quiet, frozenset()))
-    assert joined([one]).uncharged == quiet
-    assert joined([one, other]).uncharged == set()
+    one, other = (RolloutBatch([], {}, [], {}, terms, inactive) for inactive in (quiet, frozenset()))
+    assert merge([one]).inactive == quiet
+    assert merge([one, other]).inactive == set()
 
 
 def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing(tmp_path):
@@ -271,7 +271,7 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
         "test_episodes": 1,
         "sepo": small,
     }
-    recipe = Recipe.read(certain)
+    recipe = SEPORecipe.read(certain)
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
     with pytest.warns(TrainingWarning, match="have no reward variance"):
         SEPOAlgorithm(recipe, run).train()
@@ -302,19 +302,19 @@ IMPOSSIBLE = {
 @pytest.mark.parametrize("name", IMPOSSIBLE)
 def test_what_a_game_cannot_give_is_said_before_anything_is_learnt(tmp_path, name):
     changes, said = IMPOSSIBLE[name]
-    recipe = Recipe.read(over(RECIPE.model_dump(), changes))
+    recipe = SEPORecipe.read(over(RECIPE.model_dump(), changes))
     with pytest.raises(StratagemError, match=said):
         SEPOAlgorithm(recipe, RunFolder(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
 def test_several_games_make_one_step_and_share_its_divisor():
-    recipe = Recipe.read(
+    recipe = SEPORecipe.read(
         {"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "sepo": {"group_size": 2, "groups_per_batch": 1}},
     )
     trained = policy_of(recipe, load("tiny"))
-    parts = [SEPO(recipe.sepo, make_game(text), trained.player, Key(0)).collect(0) for text in recipe.games]
-    whole = joined(parts)
+    parts = [SEPOCollector(recipe.sepo, make_game(text), trained.player, Key(0)).collect(0) for text in recipe.games]
+    whole = merge(parts)
     assert len(whole.examples) == sum(len(part.examples) for part in parts)
     assert {example.row["divisor"] for example in whole.examples} == {float(len(whole.examples))}
     terms = {name for name in whole.examples[0].columns if name.startswith("term/")}
@@ -326,8 +326,10 @@ def test_several_games_make_one_step_and_share_its_divisor():
 
 def test_a_shared_penalty_brings_exactly_nothing():
     settings = {"group_size": 2, "groups_per_batch": 1, "penalty_credit": "shared"}
-    recipe = Recipe.read({"games": ["ipd(rounds=2)"], "sepo": settings})
-    collected = SEPO(recipe.sepo, make_game("ipd(rounds=2)"), policy_of(recipe, load("tiny")).player, Key(0)).collect(0)
+    recipe = SEPORecipe.read({"games": ["ipd(rounds=2)"], "sepo": settings})
+    collected = SEPOCollector(
+        recipe.sepo, make_game("ipd(rounds=2)"), policy_of(recipe, load("tiny")).player, Key(0)
+    ).collect(0)
     assert collected.examples
     for example in collected.examples:
         assert set(example.columns["term/exploit"]) == {0.0}
@@ -398,7 +400,7 @@ def test_every_shipped_recipe_is_read_and_says_how_to_run_it(path):
 
 
 def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_path):
-    recipe = Recipe.read({"games": ["auction"], "sepo": {"penalty_source": "best_response"}})
+    recipe = SEPORecipe.read({"games": ["auction"], "sepo": {"penalty_source": "best_response"}})
     with pytest.raises(StratagemError, match="take the pool"):
         SEPOAlgorithm(recipe, RunFolder(tmp_path))
 
@@ -411,13 +413,13 @@ def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_pat
     ],
 )
 def test_prompts_that_cannot_be_are_refused_before_there_is_a_model(tmp_path, changes, said):
-    recipe = Recipe.read({**RECIPE.model_dump(), **changes})
+    recipe = SEPORecipe.read({**RECIPE.model_dump(), **changes})
     with pytest.raises(BadParameter, match=said):
         SEPOAlgorithm(recipe, RunFolder(tmp_path))
 
 
 def test_actions_that_the_model_cannot_say_are_refused_before_it_is_taught(tmp_path):
-    recipe = Recipe.read(
+    recipe = SEPORecipe.read(
         {**RECIPE.model_dump(), "games": ["negotiation-v1"], "mode": "single", "checkpoint_metric": "safety"}
     )
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")

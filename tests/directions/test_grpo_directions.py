@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
-from stratagem.algorithms.grpo.collector import GRPO
-from stratagem.algorithms.grpo.opponents import ByShares
+from stratagem.algorithms.grpo.collector import GRPOCollector
+from stratagem.algorithms.grpo.opponents import OpponentMixture
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -28,7 +28,7 @@ def grpo(game=DILEMMA, shake=False, **settings):
     recipe = GRPORecipe.read({"games": [game], "temperature": 1.0, "grpo": {**USUAL, **settings}})
 
     def collector(hero, made):
-        return GRPO(recipe.grpo, made, hero, Key(3), ByShares(recipe.grpo.opponents, made, hero))
+        return GRPOCollector(recipe.grpo, made, hero, Key(3), OpponentMixture(recipe.grpo.opponents, made, hero))
 
     return step(recipe, collector, shake)
 
@@ -80,8 +80,8 @@ def test_updates_deal_out_the_examples_of_an_iteration():
     """Each is learnt from once, in one of the steps."""
     recipe = GRPORecipe.read({"games": [DILEMMA], "grpo": {**USUAL, "optimizer_steps": 3, "groups_per_batch": 1}})
     trained, game = policy_of(recipe, load("tiny")), make_game(DILEMMA)
-    opponents = ByShares(recipe.grpo.opponents, game, trained.player)
-    examples = GRPO(recipe.grpo, game, trained.player, Key(3), opponents).collect(0).examples
+    opponents = OpponentMixture(recipe.grpo.opponents, game, trained.player)
+    examples = GRPOCollector(recipe.grpo, game, trained.player, Key(3), opponents).collect(0).examples
     numbered = [one.with_columns(number=(float(number),)) for number, one in enumerate(examples)]
     reports = trained.learn(numbered)
     assert [len(report.examples) for report in reports] == [3, 3, 2]

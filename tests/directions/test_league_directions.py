@@ -5,10 +5,10 @@ from two_actions import DILEMMA, OPTIMIZER, defects
 
 from stages import play_round
 from stratagem.algorithms.catalogue import ALGORITHMS
+from stratagem.algorithms.league.member_players import MemberPlayers
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
-from stratagem.algorithms.league.seats import Seats
-from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.league.state import LeagueState
 from stratagem.games.catalogue import make_game
 from stratagem.models.load import load
 from stratagem.runs.folder import RunFolder
@@ -35,11 +35,11 @@ def moved(tmp_path):
                 "league": {**USUAL, **league},
             }
         )
-        standing = Standing(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), load("tiny"))
+        state = LeagueState(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), load("tiny"))
         made = make_game(game)
-        before = {name: defects(one.player, made) for name, one in standing.learners.items()}
-        play_round(Round(recipe, standing, Seats.of(standing, made), made), 0)
-        return standing, {name: defects(one.player, made) - before[name] for name, one in standing.learners.items()}
+        before = {name: defects(one.player, made) for name, one in state.learners.items()}
+        play_round(Round(recipe, state, MemberPlayers.of(state, made), made), 0)
+        return state, {name: defects(one.player, made) - before[name] for name, one in state.learners.items()}
 
     return play
 
@@ -62,9 +62,9 @@ def test_payoff_raises_the_action_that_pays_under_every_rule(moved, rule):
 
 def test_results_are_booked_for_whoever_was_paid_more(moved):
     """Against a cooperator nobody can do worse than it, and against a defector nobody better."""
-    standing, _ = moved(DILEMMA, {"one": fixed("kind"), "two": fixed("unkind")})
-    assert standing.results.rate("one", "kind") > 0.5 > standing.results.rate("two", "unkind")
-    assert standing.results.rate("kind", "one") < 0.5 < standing.results.rate("unkind", "two")
+    state, _ = moved(DILEMMA, {"one": fixed("kind"), "two": fixed("unkind")})
+    assert state.results.rate("one", "kind") > 0.5 > state.results.rate("two", "unkind")
+    assert state.results.rate("kind", "one") < 0.5 < state.results.rate("unkind", "two")
 
 
 def test_every_algorithm_has_direction_tests():

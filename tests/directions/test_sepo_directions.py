@@ -12,8 +12,8 @@ import pytest
 from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
 from stratagem.algorithms.sepo import collector as sepo_module
-from stratagem.algorithms.sepo.collector import SEPO
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -34,12 +34,12 @@ WAYS = list(product(["round", "episode"], [True, False]))
 
 
 def recipe_of(game=DILEMMA, **settings):
-    return Recipe.read({"games": [game], "temperature": 1.0, "sepo": {**ALONE, **settings}})
+    return SEPORecipe.read({"games": [game], "temperature": 1.0, "sepo": {**ALONE, **settings}})
 
 
 def sepo(game=DILEMMA, key=0, shake=False, **settings):
     recipe = recipe_of(game, **settings)
-    return step(recipe, lambda hero, made: SEPO(recipe.sepo, made, hero, Key(key)), shake)
+    return step(recipe, lambda hero, made: SEPOCollector(recipe.sepo, made, hero, Key(key)), shake)
 
 
 @pytest.mark.parametrize(("unit", "return_to_go"), WAYS)
@@ -81,7 +81,7 @@ def test_a_probe_is_taught_not_to_collude():
 def collects(**settings):
     """A collector of a policy that nobody trains."""
     recipe = recipe_of(**settings)
-    return SEPO(recipe.sepo, make_game(DILEMMA), policy_of(recipe, load("tiny")).player, Key(0))
+    return SEPOCollector(recipe.sepo, make_game(DILEMMA), policy_of(recipe, load("tiny")).player, Key(0))
 
 
 @pytest.mark.parametrize(("source", "number"), [("pool", 2), ("best_response", 1)])
@@ -138,7 +138,7 @@ def dice(hero, kind, sign, **settings):
     """The first key under which the charges are tied to an action, DEFECT's or COOPERATE's."""
     recipe, game = recipe_of(**settings), make_game(DILEMMA)
     for key in range(60):
-        pulled = pull(SEPO(recipe.sepo, game, hero, Key(key)).collect(0).episodes, kind)
+        pulled = pull(SEPOCollector(recipe.sepo, game, hero, Key(key)).collect(0).episodes, kind)
         if sign * pulled > 1.0:
             return key
     raise AssertionError("no dice tie the charges to this action")

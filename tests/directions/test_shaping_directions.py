@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from stratagem.algorithms.shapellm.algorithm import bases_of
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
-from stratagem.algorithms.shapellm.seat import Play
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seat import UpdateData
 from stratagem.algorithms.shapellm.seat_settings import SeatSettings
-from stratagem.algorithms.shapellm.seats import Seating
+from stratagem.algorithms.shapellm.seats import SeatFactory
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -34,9 +34,9 @@ def seated(tmp_path):
 
     def made(kind, text=ONE, **settings):
         seats = {"learner": {**SEATS[kind], **settings}, "other": {"learner": "tabular"}}
-        recipe = ShapingRecipe.read({"game": text, "seats": seats, "episodes": 2})
+        recipe = ShapeLLMRecipe.read({"game": text, "seats": seats, "episodes": 2})
         game, bases = make_game(text), bases_of(recipe, RunFolder(tmp_path / "run"))
-        return Seating(recipe, game, bases).seats()["learner"], game
+        return SeatFactory(recipe, game, bases).seats()["learner"], game
 
     return made
 
@@ -59,7 +59,7 @@ def own(episode):
 
 def moved(seat, game, stages):
     before = defects(seat, game)
-    seat.update(Play(stages, 0, Key(1)))
+    seat.update(UpdateData(stages, 0, Key(1)))
     return defects(seat, game) - before
 
 

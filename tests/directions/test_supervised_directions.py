@@ -5,8 +5,8 @@ from two_actions import DILEMMA, OPTIMIZER, defects
 
 from stages import take_steps
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft
-from stratagem.algorithms.kl_sft.target_policies import reached
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.kl_sft.target_policies import measured_policy
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.models.load import load
@@ -23,7 +23,7 @@ ONE_STEP = {"epochs": 1, "optimizer": OPTIMIZER}
 @pytest.mark.parametrize(("teacher", "sign"), [("AlwaysDefect", 1.0), ("AlwaysCooperate", -1.0)])
 def test_a_warm_start_raises_what_its_teacher_plays(tmp_path, teacher, sign, how):
     warm = {"teacher": teacher, "num_examples": 4, "batch_size": 4, **ONE_STEP, **ADAPTERS[how]}
-    recipe = Recipe.read({"games": [DILEMMA], "sft": warm})
+    recipe = SEPORecipe.read({"games": [DILEMMA], "sft": warm})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
     game = make_game(DILEMMA)
     take_steps(sft(recipe, run, [game]))
@@ -45,9 +45,9 @@ def test_kl_sft_goes_towards_the_table(how, tmp_path):
             }
         )
         stage, aim = kl_sft(recipe, RunFolder(tmp_path / policy)), recipe.target_policies[0]
-        before = reached(stage.policy.engine, aim)
+        before = measured_policy(stage.policy.engine, aim)
         take_steps(stage)
-        after = reached(TransformersEngine(stage.policy.lm), aim)
+        after = measured_policy(TransformersEngine(stage.policy.lm), aim)
         assert distance(aim, after) < distance(aim, before)
         assert min(new - old for new, old in zip(after.legal, before.legal, strict=True)) > 0.0
 

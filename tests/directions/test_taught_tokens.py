@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 import torch
 
-from stratagem.algorithms.grpo.collector import GRPO
-from stratagem.algorithms.grpo.opponents import ByShares
+from stratagem.algorithms.grpo.collector import GRPOCollector
+from stratagem.algorithms.grpo.opponents import OpponentMixture
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.sepo.collector import SEPO
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
@@ -17,7 +17,7 @@ from stratagem.games.key import Key
 from stratagem.learning.example import of_call, of_demonstration
 from stratagem.models.load import load
 from stratagem.prompting.base import Message
-from stratagem.training.online import joined, policy_of
+from stratagem.training.online import merge, policy_of
 from stratagem.training.sft import demonstrated
 
 SPELT = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]], labels=(XYLEM, QUARTZ), rounds=1, cooperative=True)"
@@ -63,21 +63,21 @@ def test_demonstrated_replies_end_with_the_end_token():
 
 
 def by_sepo(hero, game):
-    return SEPO(Recipe.read({"games": [SPELT], "sepo": {"groups_per_batch": 1}}).sepo, game, hero, Key(0))
+    return SEPOCollector(SEPORecipe.read({"games": [SPELT], "sepo": {"groups_per_batch": 1}}).sepo, game, hero, Key(0))
 
 
 def by_grpo(hero, game):
     settings = GRPORecipe.read({"games": [SPELT], "grpo": {"groups_per_batch": 2}}).grpo
-    return GRPO(settings, game, hero, Key(0), ByShares(settings.opponents, game, hero))
+    return GRPOCollector(settings, game, hero, Key(0), OpponentMixture(settings.opponents, game, hero))
 
 
 @pytest.mark.parametrize("collector", [by_sepo, by_grpo])
 def test_collected_examples_teach_drawn_tokens_alone(collector):
     """Every token of the mask had an alternative, and a learner finds the very probability that it was drawn with."""
-    recipe = Recipe.read({"games": [SPELT], "sepo": {"loss": {"kl_estimator": "none", "kl_coef": 0.0}}})
+    recipe = SEPORecipe.read({"games": [SPELT], "sepo": {"loss": {"kl_estimator": "none", "kl_coef": 0.0}}})
     trained, game = policy_of(recipe, load("tiny")), make_game(SPELT)
     collected = collector(trained.player, game).collect(0)
-    examples = joined([collected]).examples
+    examples = merge([collected]).examples
     spans = [span for e in collected.episodes for row in e.decisions for call in row.calls for span in call.spans]
     sizes = Counter()
     for span in spans:

@@ -5,7 +5,7 @@ import torch
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
-from stratagem.training.online import joined, policy_of
+from stratagem.training.online import merge, policy_of
 
 DILEMMA = "ipd(rounds=1)"
 """DEFECT pays more whatever the other does, COOPERATE pays more to both together."""
@@ -41,5 +41,5 @@ def step(recipe, collector, shake=False):
         shaken(trained)
     before = defects(trained.player, game)
     collected = collector(trained.player, game).collect(0)
-    trained.learn(joined([collected]).examples)
+    trained.learn(merge([collected]).examples)
     return collected, before, defects(trained.player, game) - before

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.algorithms.sepo.recipe import Recipe, read_recipe
+from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
 from stratagem.errors import BadParameter
 from stratagem.learning.checks import CHECKS
 from stratagem.models.run_models import read_run_models
@@ -44,7 +44,7 @@ def pattern(name):
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    recipe = Recipe.read(RECIPE)
+    recipe = SEPORecipe.read(RECIPE)
     made = RunFolder.create(tmp_path_factory.mktemp("runs") / "made", recipe, recipe.seed, "a test")
     SEPOAlgorithm(recipe, made).train()
     write_report(made)

@@ -8,7 +8,7 @@ from reading import Page
 
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.reports.dominated import LEAST, flagged
 from stratagem.reports.files import Row
 from stratagem.reports.headline import headlines, is_won
@@ -88,7 +88,9 @@ def test_a_run_with_sampled_figures_only_is_told_by_them(tmp_path):
     }
 
 
-@pytest.mark.parametrize(("algorithm", "recipe"), [("sepo", Recipe), ("grpo", GRPORecipe), ("league", LeagueRecipe)])
+@pytest.mark.parametrize(
+    ("algorithm", "recipe"), [("sepo", SEPORecipe), ("grpo", GRPORecipe), ("league", LeagueRecipe)]
+)
 def test_a_stage_is_called_as_the_trainer_calls_it(algorithm, recipe):
     assert TITLES[algorithm] == recipe.title
 

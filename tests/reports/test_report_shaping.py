@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from stratagem.algorithms.shapellm.algorithm import ShapingAlgorithm
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.reports.outcome_file import unshaped
 from stratagem.reports.payoff_plane import _hull
 from stratagem.reports.report import report_html
@@ -32,9 +32,9 @@ RECIPE = {
 
 
 def trained(folder, name, **changes):
-    recipe = ShapingRecipe.read({**RECIPE, **changes})
+    recipe = ShapeLLMRecipe.read({**RECIPE, **changes})
     run = RunFolder.create(folder / name, recipe, recipe.seed, "a test")
-    ShapingAlgorithm(recipe, run).train()
+    ShapeLLMAlgorithm(recipe, run).train()
     return run
 
 
@@ -44,7 +44,7 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     found = [trained(folder, f"one-{seed}", seed=seed) for seed in (0, 1)]
     trained(folder, "longer", trials=4)
-    recipe = ShapingRecipe.read({**RECIPE, "seed": 2})
+    recipe = ShapeLLMRecipe.read({**RECIPE, "seed": 2})
     RunFolder.create(folder / "begun", recipe, 2, "a test")
     return found
 

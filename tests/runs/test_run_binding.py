@@ -7,7 +7,7 @@ import warnings
 import pytest
 from toy_run import Toy, end_of, toy_run
 
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.cli.main import main
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.runs import binding
@@ -125,7 +125,7 @@ def test_a_run_without_a_digest_is_taken_at_its_word(copy):
 
 @pytest.mark.parametrize("config", ["", 'algorithm = "grpo"\n', "seed = 7\n"])
 def test_the_command_refuses_a_foreign_configuration_of_a_shaping_run(config, tmp_path, capsys):
-    run = RunFolder.create(tmp_path / "run", ShapingRecipe.read(SHAPING), 0, "a test")
+    run = RunFolder.create(tmp_path / "run", ShapeLLMRecipe.read(SHAPING), 0, "a test")
     (run.path / "config.toml").write_text(config)
     before = contents(run.path)
     with pytest.raises(SystemExit) as left:

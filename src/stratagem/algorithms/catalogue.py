@@ -12,7 +12,7 @@ from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.reinforce import REINFORCEAlgorithm
 from stratagem.algorithms.scopal.algorithm import ScopalAlgorithm
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.algorithms.shapellm.algorithm import ShapingAlgorithm
+from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.registry import Registry
 from stratagem.runs.binding import check_recipe
@@ -29,7 +29,7 @@ ALGORITHMS: Registry[Algorithm[Any]] = Registry(
         "kl_sft": KLSFTAlgorithm,
         "league": LeagueAlgorithm,
         "scopal": ScopalAlgorithm,
-        "shaping": ShapingAlgorithm,
+        "shaping": ShapeLLMAlgorithm,
     },
     "stratagem.algorithms",
 )

@@ -30,7 +30,7 @@ from stratagem.play.scheduler import played
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
 from stratagem.training.objective import ObjectiveSettings
-from stratagem.training.online import Collected
+from stratagem.training.online import RolloutBatch
 from stratagem.training.provided import REINFORCE, Provided
 from stratagem.training.recipe import OpponentsRecipe
 from stratagem.training.rollouts import decisions_of, examples_of, grouped, payoff, taken
@@ -89,7 +89,7 @@ class SelfPlay:
         self.key = key.at(describe(game))
         self.baselines: State = FRESH
 
-    def collect(self, iteration: int) -> Collected:
+    def collect(self, iteration: int) -> RolloutBatch:
         """Play the episodes of an iteration, and estimate the advantage of each decision."""
         name, count = f"{self.match.game.spec.name}/{iteration}", self.settings.episodes_per_batch
         key = self.key.at("iteration", iteration)
@@ -98,7 +98,7 @@ class SelfPlay:
         estimate = self.settings.advantage.made(decisions_of(rows, episodes, {TERM: payoff}), self.baselines)
         self.baselines = dict(estimate.state)
         counts, terms = dict(estimate.counts), frozenset(estimate.centred_terms)
-        return Collected(examples_of(rows, estimate), self._metrics(episodes), episodes, counts, terms)
+        return RolloutBatch(examples_of(rows, estimate), self._metrics(episodes), episodes, counts, terms)
 
     def _metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
         """Mean return of each seat, and the mean number of decisions of an episode."""

@@ -10,8 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from stratagem.algorithms.scopal.decision_table import read_decisions
-from stratagem.algorithms.scopal.steps import steps_of, write_steps
-from stratagem.algorithms.scopal.summary import summed_up
+from stratagem.algorithms.scopal.steps import make_steps, write_steps
+from stratagem.algorithms.scopal.summary import summarize
 from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.cli.output import number, print_json, table
@@ -35,12 +35,12 @@ def steps(
     if file.exists():
         raise StratagemError(f"{file} is there already: name another file.")
     estimator = read_advantage(step_reward).made
-    steps_found = steps_of(read_decisions(records, player or ()), records, estimator)
+    steps_found = make_steps(read_decisions(records, player or ()), records, estimator)
     try:
         write_steps(steps_found, file)
     except OSError as error:
         raise StratagemError(f"{file} cannot be written: {error.strerror}.") from error
-    data = summed_up(steps_found)
+    data = summarize(steps_found)
     if json:
         print_json(data)
         return

@@ -1,4 +1,4 @@
-"""An algorithm as a recipe names it: it checks what it is to train, and makes the stages of a run."""
+"""Algorithm that a recipe names: it checks the recipe, and makes the stages of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts
 from stratagem.training.loop import train
-from stratagem.training.online import Collects, Online
+from stratagem.training.online import Collector, Online
 from stratagem.training.recipe import OpponentsRecipe, PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.stage import Progress, Stage, no_progress
@@ -30,10 +30,10 @@ P = TypeVar("P", bound=PolicyRecipe)
 
 
 class Algorithm(ABC, Generic[R]):
-    """An algorithm with its recipe, bound to the folder of a run; making one refuses what cannot be trained."""
+    """Algorithm with its recipe, bound to the folder of a run; the constructor refuses what cannot be trained."""
 
     recipe_type: ClassVar[type[AnyRecipe]]
-    """The settings that its recipes have."""
+    """Class of its recipes."""
 
     def __init__(self, recipe: R, run: RunFolder, *, strict: bool = False) -> None:
         """`strict` stops a run at the first fault that a check finds; by default it is warned of once and counted."""
@@ -50,11 +50,11 @@ class Algorithm(ABC, Generic[R]):
     @property
     @abstractmethod
     def num_steps(self) -> int:
-        """Steps of all stages; 0 where only the stages know."""
+        """Number of steps of all stages; 0 if only the stages know it."""
 
     @abstractmethod
     def stages(self) -> Sequence[Callable[[], Stage]]:
-        """Functions that make the stages, in order; each opens what the earlier ones left."""
+        """Return functions that make the stages, in order; each loads the outcome of earlier stages."""
 
     def train(self, progress: Progress = no_progress) -> None:
         """Begin the run, or continue it from its newest checkpoint."""
@@ -63,11 +63,11 @@ class Algorithm(ABC, Generic[R]):
 
 
 class PolicyAlgorithm(Algorithm[P]):
-    """SFT of the base where the recipe has it, and then the stage in which a policy learns from play."""
+    """SFT of the base where the recipe has it, and then a stage of reinforcement learning."""
 
     @cached_property
     def games(self) -> list[Game[Any]]:
-        """The games of the recipe."""
+        """Games of the recipe."""
         return [make_game(text) for text in self.recipe.games]
 
     @property
@@ -81,26 +81,26 @@ class PolicyAlgorithm(Algorithm[P]):
             check_style(self.recipe.mode, make_style(self.recipe.style), state.view(state.to_act[0]))
 
     def stages(self) -> Sequence[Callable[[], Stage]]:
-        return [self._sft, self._after] if self.recipe.sft_steps else [self._after]
+        return [self._sft, self._main] if self.recipe.sft_steps else [self._main]
 
     def _sft(self) -> Stage:
         return sft(self.recipe, self.run, self.games, strict=self.strict)
 
-    def _after(self) -> Stage:
+    def _main(self) -> Stage:
         Artifacts(self.run, self.recipe.model).merge_base()
         return self.main_stage()
 
     @abstractmethod
     def main_stage(self) -> Stage:
-        """The stage of play."""
+        """Make the stage of reinforcement learning."""
 
 
 class OnlineAlgorithm(PolicyAlgorithm[P]):
-    """An algorithm of one policy: all of it is how a game is played and made into examples."""
+    """Algorithm of one policy, defined by its collector of rollouts."""
 
     @abstractmethod
-    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> Collects:
-        """Play one game with the policy, and make examples of it."""
+    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> Collector:
+        """Make the collector of one game's rollouts."""
 
     def main_stage(self) -> Stage:
         return Online(self.recipe, self.run, self.games, self.collector, strict=self.strict)

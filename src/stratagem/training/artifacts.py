@@ -1,7 +1,7 @@
-"""The models of a run: the base that it made, and the list of all that it holds (`models.json`).
+"""Artifacts of a run: its base model, and the list of all its models (`models.json`).
 
-A base of the run's own is made once, in `RUN/base`, and later stages never change it. So a run's models are one base
-with adapters on it, or whole models where all weights are trained.
+A run saves a base of its own once, in `RUN/base`, and later stages never change it. So a run's models are one base with
+adapters on it, or whole models where all weights are trained.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.weights import ADAPTERS, MODEL, sealed, writes_model
 
 BASE = "base"
-"""Folder of the base that a run made."""
+"""Folder of a run's own base."""
 
 
 class Artifacts:
-    """The base of a run and its models; `part` tells apart the bases of a run that has several."""
+    """Base of a run and its models; `part` is the subfolder of a base in a run with several."""
 
     def __init__(self, run: RunFolder, model: str, part: str = "") -> None:
         self.run = run
@@ -44,27 +44,27 @@ class Artifacts:
 
     @property
     def options(self) -> str:
-        """The way in which the recipe's model is loaded, such as +dtype=bf16."""
+        """Loading options of the recipe's model, such as +dtype=bf16."""
         return parse_model(self.model).options
 
     @property
     def made(self) -> bool:
-        """Whether the run has a base of its own."""
+        """True if the run has a base of its own."""
         return (self.folder / MODEL).is_dir()
 
     @property
     def base(self) -> str:
-        """The model that adapters are put on: the base that the run made, or the recipe's model."""
+        """Base model of the adapters: the run's own base, or the recipe's model."""
         return f"dir:{self.folder / MODEL}{self.options}" if self.made else self.model
 
     def save_base(self, lm: LanguageModel) -> None:
-        """Save a model as the base; it appears whole, and one that is there already stays."""
+        """Save a model as the base, in one piece; an existing base is kept."""
         if not self.made:
             self.folder.parent.mkdir(exist_ok=True)
             new_folder(self.folder, sealed(writes_model(lm)))
 
     def merge_base(self) -> None:
-        """Where the recipe's model has an adapter, merge it into a base; other models are bases as they are."""
+        """Merge the adapter of the recipe's model into a base; a model without an adapter is the base itself."""
         if self.made or not resolved(parse_model(self.model)).adapters:
             return
         lm = load(self.model)
@@ -72,7 +72,7 @@ class Artifacts:
         self.save_base(lm)
 
     def load(self) -> LanguageModel:
-        """Load the base; one in the run's folder is named by its path from there, so the run can be moved."""
+        """Load the base; a base in the run's folder is named by its relative path, so the run can be moved."""
         lm = load(self.base)
         if lm.name.startswith(own := f"dir:{self.run.path}/"):
             lm.name = f"dir:{lm.name.removeprefix(own)}"
@@ -81,7 +81,7 @@ class Artifacts:
     # --- the list of models
 
     def base_and_start(self) -> tuple[RunModel, RunModel]:
-        """The model from elsewhere, and the one that training starts from; the same where an adapter was merged."""
+        """Return the given model, and the model that training starts from; equal where an adapter was merged."""
         given = outside(self.model)
         base = RunModel(model=given)
         relative = (self.folder / MODEL).relative_to(self.run.path)
@@ -89,14 +89,14 @@ class Artifacts:
         return (start if parse_model(given).adapters else base), start
 
     def saved(self, folder: Path, adapter: str) -> RunModel:
-        """The model of a saved folder of the run: an adapter there on the base, or a whole model."""
-        where = folder.relative_to(self.run.path)
+        """Return the model of a saved folder of the run: an adapter on the base, or a whole model."""
+        path = folder.relative_to(self.run.path)
         if (folder / adapter).is_dir():
-            return self.base_and_start()[1].model_copy(update={"adapter": str(where / adapter)})
-        return RunModel(model=f"dir:{where / MODEL}{self.options}")
+            return self.base_and_start()[1].model_copy(update={"adapter": str(path / adapter)})
+        return RunModel(model=f"dir:{path / MODEL}{self.options}")
 
     def checkpoints(self, adapter: str, after: int = 0) -> dict[int, RunModel]:
-        """The models of all checkpoints after a step."""
+        """Return the models of all checkpoints after a step."""
         return {
             step: self.saved(folder, f"{ADAPTERS}/{adapter}")
             for step, folder in checkpoint_folders(self.run).items()
@@ -105,7 +105,7 @@ class Artifacts:
 
 
 class Saved(NamedTuple):
-    """The models of one learner of a run."""
+    """Models of one learner of a run."""
 
     base: RunModel
     start: RunModel
@@ -114,7 +114,7 @@ class Saved(NamedTuple):
 
 
 def labelled(saved: Saved, learner: str = "") -> dict[str, RunModel]:
-    """The models of a learner by label: base, start, best, last, and each step; with the learner, as last/shaper."""
+    """Return a learner's models by label: base, start, best, last, and each step; or with its name, as last/shaper."""
     models = {"base": saved.base, "start": saved.start}
     if saved.best is not None and saved.best in saved.steps:
         models["best"] = saved.steps[saved.best]
@@ -136,6 +136,6 @@ def publish(
 
 
 def player_names(run: RunFolder, labels: Iterable[str], speaks: Speaks | None = None) -> dict[str, str]:
-    """The names under which an evaluation knows models of a run, by label."""
+    """Return the player names of a run's models in an evaluation, by label."""
     options = speaks.model_dump() if speaks else {}
     return {label: language_player(own_text(run.path, label), **options).name for label in labels}

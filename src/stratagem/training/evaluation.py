@@ -1,7 +1,7 @@
-"""Validation of a policy while it trains, the policy at the first information sets, and the final evaluation of a run.
+"""Validation during training, the saved policy at the first information sets, and the final evaluation of a run.
 
-Each plays deals of its own. The best checkpoint is chosen by validation, so its validation figures are biased; the
-final evaluation is not.
+Validation and final evaluation use separate deals. The best checkpoint is chosen by validation, so its validation
+figures are biased; those of the final evaluation are not.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ POLICIES, EVALUATION = "policies", "evaluation.json"
 
 @dataclass(frozen=True)
 class Validation:
-    """Measures a hero in all games of a recipe."""
+    """Validation of a policy in all games of a recipe."""
 
     recipe: PolicyRecipe
     games: Sequence[Game[Any]]
 
-    def figures(self, hero: Player) -> dict[str, float]:
-        """Means of every metric by game, and `checkpoint_metric`, of which the best checkpoint has most.
+    def metrics(self, agent: Player) -> dict[str, float]:
+        """Return the mean of every metric by game, and `checkpoint_metric`; the best checkpoint has the highest.
 
-        Where nothing legal was said, and the figure has no meaning for that, there is none less.
+        A policy without any legal action scores minus infinity where the metric is not defined for it.
         """
-        found: dict[str, float] = {}
+        metrics: dict[str, float] = {}
         scores = []
         for game in self.games:
-            row = self._row(game, hero)
-            found |= _figures(game, row)
+            row = self._row(game, agent)
+            metrics |= _metrics(game, row)
             scores.append(self._score(game, row))
-        return found | {"checkpoint_metric": sum(scores) / len(scores)}
+        return metrics | {"checkpoint_metric": sum(scores) / len(scores)}
 
-    def _row(self, game: Game[Any], hero: Player) -> Row:
+    def _row(self, game: Game[Any], agent: Player) -> Row:
         suite = self.recipe.suite(game)
         key = Key(self.recipe.seed).at("validation")
-        table = Evaluator(self.recipe.validation_episodes, key, exact_budget=self.recipe.exact_budget)
-        return measured(suite, suite.lines[0], game, hero, table)
+        evaluator = Evaluator(self.recipe.validation_episodes, key, exact_budget=self.recipe.exact_budget)
+        return measured(suite, suite.lines[0], game, agent, evaluator)
 
     def _score(self, game: Game[Any], row: Row) -> float:
         metric, name = self.recipe.checkpoint_metric, game.spec.name
@@ -67,34 +67,34 @@ class Validation:
                 raise CannotCompute(f"`checkpoint_metric` cannot be exploitability in {name}: {row.why_not_exact}")
             return -row.exact.exploitability
         estimate = row.metrics.get(metric)
-        if estimate is None and metric in row.metrics and _was_silent(row):
-            return -math.inf  # as where only null actions are left, of which some metrics know nothing
+        if estimate is None and metric in row.metrics and _has_illegal(row):
+            return -math.inf  # only null actions are left, for which some metrics are not defined
         if estimate is None:
             raise CannotCompute(f"`checkpoint_metric` cannot be {metric} in {name}: no such metric there.")
         return estimate.mean
 
 
-def _figures(game: Game[Any], row: Row) -> dict[str, float]:
+def _metrics(game: Game[Any], row: Row) -> dict[str, float]:
     name = game.spec.name
-    means = {metric.replace(" ", "_"): one.mean for metric, one in row.metrics.items() if one is not None}
-    found = {f"{name}/validation/{metric}": mean for metric, mean in means.items()}
+    means = {metric.replace(" ", "_"): value.mean for metric, value in row.metrics.items() if value is not None}
+    metrics = {f"{name}/validation/{metric}": mean for metric, mean in means.items()}
     if row.exact is not None:
-        found[f"{name}/exact/exploitability"] = row.exact.exploitability
-        found[f"{name}/exact/worst_advantage"] = row.exact.worst_advantage
+        metrics[f"{name}/exact/exploitability"] = row.exact.exploitability
+        metrics[f"{name}/exact/worst_advantage"] = row.exact.worst_advantage
         if (scale := scale_of(game)) is not None:
-            found[f"{name}/validation/worst_case"] = scale * row.exact.worst_advantage
+            metrics[f"{name}/validation/worst_case"] = scale * row.exact.worst_advantage
     if row.validity is not None:
-        found[f"{name}/illegal_rate"] = row.validity.shares["illegal"].mean
-    return found
+        metrics[f"{name}/illegal_rate"] = row.validity.shares["illegal"].mean
+    return metrics
 
 
-def _was_silent(row: Row) -> bool:
-    """Whether the player ever said nothing legal."""
+def _has_illegal(row: Row) -> bool:
+    """True if the player ever had an illegal reply."""
     return any(episode.num_illegal[episode.seat_of(0)] for matchup in row.matchups for episode in matchup.episodes)
 
 
 def save_policies(run: RunFolder, games: Sequence[Game[Any]], step: int, player: Player) -> None:
-    """Write the policy at the first information sets of each game, where the player can state it."""
+    """Write the policy at the first information sets of each game, if the player states its probabilities."""
     folder = run.path / POLICIES
     folder.mkdir(exist_ok=True)
     for game in games:
@@ -108,17 +108,17 @@ def save_policies(run: RunFolder, games: Sequence[Game[Any]], step: int, player:
 
 @dataclass(frozen=True)
 class Final:
-    """The final evaluation: who plays what against whom, on deals that nothing else sees."""
+    """Final evaluation of a run, on deals that are used nowhere else."""
 
     suite: Suite
     evaluator: Evaluator
     seed: int
     chance: bool = True
-    """Whether random play has a row, too."""
+    """Inclusion of a row for random play."""
 
     @classmethod
     def of(cls, recipe: PolicyRecipe, games: Sequence[Game[Any]]) -> Final:
-        """All games of a recipe, each by its suite."""
+        """Make the final evaluation of a recipe: all games, each with its suite."""
         suites = [recipe.suite(game) for game in games]
         lines = tuple(line for suite in suites for line in suite.lines)
         metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
@@ -127,7 +127,7 @@ class Final:
         return cls(suite, Evaluator(recipe.test_episodes, key, exact_budget=recipe.exact_budget), recipe.seed)
 
     def write(self, run: RunFolder, titles: Mapping[str, str], speaks: Speaks | None = None) -> None:
-        """Evaluate models of a run by their labels, each with its title; an evaluation that is there stays."""
+        """Evaluate models of a run by their labels, each with its title; an existing evaluation is kept."""
         path = run.path / EVALUATION
         if path.is_file():
             return

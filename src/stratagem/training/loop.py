@@ -1,14 +1,14 @@
-"""The training loop: every algorithm is a sequence of stages, and this drives them from start to end.
+"""Training loop of all algorithms, over their stages.
 
     for each stage, from the one that the newest checkpoint names:
         for each step:
             for each batch of the step:  record the episodes, update the policy
             validate, act on the step, log the metrics, save a checkpoint if one is due
         save the outcome of the stage
-    evaluate what was trained
+    final evaluation
 
-All that is random follows from the seed and the position in the run, so a run that was killed continues from its newest
-checkpoint as if it had never stopped.
+All randomness follows from the seed and the position in the run, so a killed run that resumes from its newest
+checkpoint equals an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ from stratagem.runs.resume import resume
 from stratagem.training.stage import MeanMetrics, Metrics, Progress, Stage, no_progress
 
 FINDINGS = "findings.json"
-"""File of what the training monitors found."""
+"""File of the training monitors' findings."""
 NUM_CHECKPOINTS = 2
-"""Newest checkpoints that are kept beside the best."""
+"""Number of newest checkpoints that are kept beside the best."""
 
 
 class Algorithm(Protocol):
-    """An algorithm with its recipe, bound to the folder of a run; making one refuses what cannot be trained."""
+    """Algorithm with its recipe, bound to the folder of a run."""
 
     recipe: Any
     run: RunFolder
 
     @property
     def num_steps(self) -> int:
-        """Steps of all stages; 0 where only the stages know."""
+        """Number of steps of all stages; 0 if only the stages know it."""
         ...
 
     def stages(self) -> Sequence[Callable[[], Stage]]:
-        """Functions that make the stages, in order; each opens what the earlier ones left."""
+        """Return functions that make the stages, in order; each loads the outcome of earlier stages."""
         ...
 
 
 @dataclass
 class Position:
-    """The place of a run in its stages, and what it knows of all of them."""
+    """Position of a run in its stages, with its best checkpoint and findings."""
 
     stage: int = 0
     step: int = 0
-    """Steps of the stage that are done."""
+    """Number of finished steps of the stage."""
     before: int = 0
-    """Steps of earlier stages."""
+    """Number of steps of earlier stages."""
     best: int | None = None
     """Global step of the best checkpoint."""
     best_score: float = -math.inf
@@ -67,10 +67,10 @@ class Position:
 
     @property
     def total(self) -> int:
-        """Global number of the step: metrics, checkpoints and shards are named by it."""
+        """Global step number, which names metrics, checkpoints and shards."""
         return self.before + self.step
 
-    def offer(self, score: float | None) -> None:
+    def update_best(self, score: float | None) -> None:
         """Take the checkpoint of this step as the best if it scores higher; of equals the first is the best."""
         if score is not None and score > self.best_score:
             self.best, self.best_score = self.total, score
@@ -99,7 +99,7 @@ class _Loop:
         self.at = Position()
 
     def train(self, start: Checkpoint | None) -> Stage:
-        """Run all stages that are left; the last one is returned."""
+        """Run the remaining stages, and return the last one."""
         saved: Mapping[str, Any] | None = None
         if start is not None:
             saved = start.restore()
@@ -120,7 +120,7 @@ class _Loop:
         return len(self.makers) - 1
 
     def _run(self, stage: Stage) -> None:
-        """The steps of a stage that are left; then the position is the beginning of the next stage, if there is one."""
+        """Run the remaining steps of a stage; then move the position to the start of the next stage, if any."""
         at = self.at
         metrics = stage.begin(at.step)
         stage.publish(self.run, at.best)
@@ -140,7 +140,7 @@ class _Loop:
             self._save(stage)
 
     def _step(self, stage: Stage) -> Metrics:
-        """Collect, record, update, validate, log."""
+        """Run one step: collect, record, update, validate, log."""
         at, means, episodes = self.at, MeanMetrics(), list[Episode]()
         for batch in stage.batches(at.step):
             episodes += batch.episodes
@@ -153,13 +153,13 @@ class _Loop:
         metrics = means.means()
         if stage.evaluates(at.step):
             metrics |= stage.evaluate(at.step)
-            at.offer(stage.score(metrics))
+            at.update_best(stage.score(metrics))
         metrics |= stage.after_step(at.step, metrics)
         self.log.write(at.total, metrics)
         return metrics
 
     def _save(self, stage: Stage) -> None:
-        """Save a checkpoint, and what follows from it."""
+        """Save a checkpoint, and the files that follow from it."""
         at = self.at
         at.findings |= stage.findings()
         needed = at.step > 0 or not stage.saves_outcome  # step 0 is the beginning of the next stage

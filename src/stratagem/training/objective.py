@@ -1,4 +1,4 @@
-"""The two settings that say what an online algorithm maximises: the loss, and the advantage of each decision."""
+"""Objective of an online algorithm: the loss and the advantage estimator."""
 
 from __future__ import annotations
 
@@ -15,29 +15,32 @@ from stratagem.training.provided import Provided
 
 
 class ObjectiveSettings(FiniteSettings):
-    """A loss and an estimator of the advantage, each by name with its parameters."""
+    """Loss and advantage estimator, each by name with its parameters."""
 
     provided: ClassVar[Provided]
-    """What the algorithm has for them."""
+    """Inputs that the algorithm collects for them."""
 
     loss: NamedLoss
-    """The loss of a batch."""
+    """Loss of a batch."""
     advantage: NamedAdvantage
-    """The estimator of each decision's advantage."""
+    """Advantage estimator of the decisions."""
 
     @property
     def reward_terms(self) -> frozenset[str]:
-        """Terms of the reward that an estimator may name: those that every batch has."""
+        """Reward terms of every batch, which an estimator may name."""
         return frozenset()
 
     @model_validator(mode="before")
     @classmethod
-    def _whole(cls, data: Any) -> Any:
-        """A table without a type changes parameters of the default."""
+    def _over_defaults(cls, data: Any) -> Any:
+        """Lay a table without a type over the parameters of the default."""
         if not isinstance(data, Mapping):
             return data
-        usual = {name: cls.model_fields[name].default for name in ("loss", "advantage") if name in data}
-        return {**data, **{name: one.over(data[name]) for name, one in usual.items() if isinstance(one, Named)}}
+        defaults = {name: cls.model_fields[name].default for name in ("loss", "advantage") if name in data}
+        return {
+            **data,
+            **{name: value.over(data[name]) for name, value in defaults.items() if isinstance(value, Named)},
+        }
 
     @model_validator(mode="after")
     def _provided(self) -> Self:

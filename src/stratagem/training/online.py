@@ -1,6 +1,6 @@
-"""Online reinforcement learning as a stage: in each step all games are played and the policy is updated once.
+"""Online reinforcement learning as a stage: each step collects rollouts of all games, and updates the policy once.
 
-SEPO and GRPO differ in their collector, which plays one game and makes examples of it.
+Algorithms differ in their collector, which plays one game and returns a batch of rollouts with advantages.
 """
 
 from __future__ import annotations
@@ -32,62 +32,62 @@ from stratagem.training.stage import Batch, Metrics, Stage, State
 
 
 @dataclass(frozen=True)
-class Collected:
-    """What an iteration teaches, and what was seen while it was collected."""
+class RolloutBatch:
+    """Training examples of an iteration, with their episodes and metrics."""
 
     examples: list[Example]
-    figures: dict[str, float]
+    metrics: dict[str, float]
     episodes: list[Episode]
     counts: dict[str, int]
-    """Of groups, as the estimators of credit counted them."""
+    """Counts of groups and advantages, from the advantage estimators."""
     terms: frozenset[str]
-    """Of the reward, those that brought nothing included."""
-    uncharged: frozenset[str] = frozenset()
-    """Those that were not asked for anything, since nobody gained by what they charge for."""
+    """Reward terms, those with value 0 included."""
+    inactive: frozenset[str] = frozenset()
+    """Penalty terms that are inactive in this batch."""
 
 
-class Collects(Protocol):
-    """An algorithm in one game."""
+class Collector(Protocol):
+    """Collector of an algorithm's rollouts in one game."""
 
-    def collect(self, iteration: int) -> Collected:
-        """What one iteration plays and teaches."""
+    def collect(self, iteration: int) -> RolloutBatch:
+        """Play an iteration, and estimate the advantages."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """What a later iteration depends on."""
+        """All that a later iteration depends on."""
         ...
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         ...
 
 
-def joined(parts: Sequence[Collected]) -> Collected:
-    """The iteration of several games as one: every example knows all terms, and the number of steps in all."""
+def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:
+    """Merge the batches of several games; every example gets all reward terms, and the total number as divisor."""
     examples = [example for part in parts for example in part.examples]
     terms = frozenset[str]().union(*(part.terms for part in parts))
     divisor = float(max(1, len(examples)))
     whole = [replace(_with_terms(example, terms), row={**example.row, "divisor": divisor}) for example in examples]
     counts = sum((Counter(part.counts) for part in parts), start=Counter[str]())
-    figures = {name: value for part in parts for name, value in part.figures.items()}
-    charged = frozenset[str]().union(*(part.terms - part.uncharged for part in parts))
+    metrics = {name: value for part in parts for name, value in part.metrics.items()}
+    active = frozenset[str]().union(*(part.terms - part.inactive for part in parts))
     episodes = [episode for part in parts for episode in part.episodes]
-    return Collected(whole, figures, episodes, dict(counts), terms, terms - charged)
+    return RolloutBatch(whole, metrics, episodes, dict(counts), terms, terms - active)
 
 
 def _with_terms(example: Example, terms: Iterable[str]) -> Example:
-    """The example with nothing for the terms that it does not know."""
+    """Return the example with 0 for the reward terms that it lacks."""
     missing = sorted(name for name in terms if TERM + name not in example.columns)
     return example.with_columns(**{TERM + name: (0.0,) * len(example.loss_positions) for name in missing})
 
 
-def training_data(collected: Collected) -> TrainingData:
-    """The data that a policy is updated on."""
-    return TrainingData(collected.examples, collected.counts, collected.uncharged)
+def training_data(batch: RolloutBatch) -> TrainingData:
+    """Return the data that a policy is updated on."""
+    return TrainingData(batch.examples, batch.counts, batch.inactive)
 
 
 def speaks_of(recipe: PolicyRecipe) -> Speaks:
-    """The way in which a recipe's model is asked for its actions."""
+    """Return the decoding mode, prompt style and sampling settings of a recipe's model."""
     return Speaks(
         mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new_tokens=recipe.max_new_tokens
     )
@@ -103,11 +103,11 @@ def policy_of(
     strict: bool = False,
     games: Sequence[Game[Any]] = (),
 ) -> TrainablePolicy:
-    """The policy that a recipe trains, with its objective and optimizer; refused where it cannot play a game."""
+    """Make the policy that a recipe trains, with its objective and optimizer; refused if it cannot play a game."""
     engine = engine or open_engine(lm, recipe.engine.made)
     model_player(speaks_of(recipe), engine, games=games)
     stage, seed = recipe.stage, recipe.seed if seed is None else seed
-    made = TrainablePolicy(
+    policy = TrainablePolicy(
         lm,
         engine,
         speaks_of(recipe),
@@ -121,22 +121,22 @@ def policy_of(
         ),
         strict=strict,
     )
-    made.optimizer_steps, made.signal_every = stage.optimizer_steps, recipe.signal_every
+    policy.optimizer_steps, policy.signal_every = stage.optimizer_steps, recipe.signal_every
     reference = recipe.reference.make(lm, name)
     steps, key = stage.iterations * stage.optimizer_steps, Key(seed).at("dropout")
-    made.assign(stage.loss.made, stage.optimizer, steps, key=key, reference=reference)
-    return made
+    policy.assign(stage.loss.made, stage.optimizer, steps, key=key, reference=reference)
+    return policy
 
 
 class Online(Stage):
-    """Iterations of play and learning of one policy, validated now and then."""
+    """Iterations of rollouts and updates of one policy, with validation at intervals."""
 
     def __init__(
         self,
         recipe: PolicyRecipe,
         run: RunFolder,
         games: Sequence[Game[Any]],
-        collector: Callable[[Game[Any], ModelPlayer, Key], Collects],
+        collector: Callable[[Game[Any], ModelPlayer, Key], Collector],
         *,
         strict: bool = False,
     ) -> None:
@@ -156,8 +156,8 @@ class Online(Stage):
 
     def batches(self, step: int) -> Iterator[Batch]:
         reset_caches()
-        collected = joined([collector.collect(step) for collector in self.collectors])
-        yield Batch(collected.episodes, "", training_data(collected), collected.figures)
+        batch = merge([collector.collect(step) for collector in self.collectors])
+        yield Batch(batch.episodes, "", training_data(batch), batch.metrics)
 
     def evaluates(self, step: int) -> bool:
         return step % self.recipe.evaluate_every == 0 or step == self.num_steps
@@ -165,16 +165,16 @@ class Online(Stage):
     def evaluate(self, step: int) -> Metrics:
         reset_caches()
         save_policies(self.run, self.games, self.recipe.sft_steps + step, self.policy.player)
-        return self.validation.figures(self.policy.player)
+        return self.validation.metrics(self.policy.player)
 
     def score(self, metrics: Mapping[str, float]) -> float:
         return metrics["checkpoint_metric"]
 
     def saves(self, step: int) -> bool:
-        return self.evaluates(step) or self.recipe.keeps(step)
+        return self.evaluates(step) or self.recipe.checkpoint_due(step)
 
     def state(self) -> dict[str, Any]:
-        return {"policy": self.policy.state(), "collectors": [one.state() for one in self.collectors]}
+        return {"policy": self.policy.state(), "collectors": [collector.state() for collector in self.collectors]}
 
     def restore(self, state: State, folder: Path) -> None:
         self.policy.restore(state["policy"], folder)
@@ -193,7 +193,7 @@ class Online(Stage):
         Final.of(self.recipe, self.games).write(self.run, self._titles(best), speaks_of(self.recipe))
 
     def _titles(self, best: int | None) -> dict[str, str]:
-        """The models to evaluate by label, each with its title in reports."""
+        """Return the labels of the evaluated models, each with its title in reports."""
         title, last, before = self.recipe.title, self.recipe.steps, self.recipe.sft_steps
         titles = {"base": "Base"} | ({"start": "SFT"} if before else {})
         titles |= {str(best): f"{title} (step {best - before})"} if best is not None else {}

@@ -1,6 +1,6 @@
-"""A trainable policy: an adapter or all weights of a model, with its player, its learner and its monitor.
+"""Trainable policy: an adapter or all weights of a model, with its player, its learner and its monitor.
 
-Several policies may share one model and its engine, each as an adapter of its own name.
+Several policies may share one model and its engine, each as a named adapter.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
     import torch
 
 POLICY = "policy"
-"""Name of the adapter where one policy is trained."""
+"""Name of the adapter in runs that train one policy."""
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Examples of one batch, with what the monitor must know of them."""
+    """Examples of one batch, with the counts and inactive terms that the monitor needs."""
 
     examples: Sequence[Example]
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Groups and advantages, as the estimators counted them."""
+    """Counts of groups and advantages, from the advantage estimators."""
     inactive: Collection[str] = ()
-    """Reward terms that ask for nothing in this batch."""
+    """Penalty terms that are inactive in this batch."""
 
 
 def speaker(speaks: Speaks, engine: Engine, adapter: str = "") -> Speaker:
-    """The way in which a model is asked for its actions."""
+    """Make the speaker of a model: its engine, prompt style and sampling."""
     return Speaker(
         engine=engine,
         adapter=adapter,
@@ -63,7 +63,7 @@ def speaker(speaks: Speaks, engine: Engine, adapter: str = "") -> Speaker:
 def model_player(
     speaks: Speaks, engine: Engine, adapter: str = "", name: str = POLICY, games: Iterable[Game[Any]] = ()
 ) -> ModelPlayer:
-    """A model as a player; refused where it cannot say the actions of one of the games in its mode."""
+    """Make the player of a model; refused if it cannot output the actions of one of the games in its mode."""
     player = ModelPlayer(name=name, speaker=speaker(speaks, engine, adapter), mode=speaks.mode)
     for game in games:
         player.check(game)
@@ -71,7 +71,7 @@ def model_player(
 
 
 class TrainablePolicy:
-    """A policy under training; `assign` gives it an objective and an optimizer."""
+    """Policy under training; `assign` gives it an objective and an optimizer."""
 
     def __init__(
         self,
@@ -95,11 +95,11 @@ class TrainablePolicy:
         self.policy = policy
         self.monitor = TrainingMonitor(strict=strict)
         self.skipped_checks: Collection[str] = ()
-        """Checks that are left out, since the objective means it so."""
+        """Checks that do not apply to the objective."""
         self.optimizer_steps = 1
-        """Optimizer steps a batch, among which its examples are dealt out."""
+        """Optimizer steps per batch, over which its examples are split."""
         self.signal_every = 0
-        """Batches between two measurements of the gradient signal of each reward term; 0 never measures."""
+        """Batches between two measurements of the gradient signal-to-noise ratio of each reward term; 0 is never."""
         self.learner: Learner
 
     def assign(
@@ -112,9 +112,9 @@ class TrainablePolicy:
         reference: str | EMAReference | None = None,
         value_head: torch.nn.Module | None = None,
     ) -> None:
-        """Set the loss, a new optimizer for so many steps, and the reference; `key` draws what dropout drops.
+        """Set the loss, a new optimizer for `num_steps` steps, and the reference; `key` seeds dropout.
 
-        The optimizer moves a value head, too, at the learning rate without its scale.
+        The optimizer trains a value head, too, without `learning_rate_scale`.
         """
         unscaled = () if value_head is None else value_head.parameters()
         self.learner = Learner(
@@ -129,7 +129,7 @@ class TrainablePolicy:
 
     @property
     def num_updates(self) -> int:
-        """Batches that it was updated on."""
+        """Number of batches that the policy was updated on."""
         return self.learner.optimizer.steps_taken // self.optimizer_steps
 
     def update(self, data: TrainingData) -> Metrics:
@@ -138,13 +138,13 @@ class TrainablePolicy:
             return self._skip(data)
         metrics = self._signal(data)
         reports = self.learn(data.examples)
-        found = self.monitor.check_steps(self.learner, reports, counts=data.counts, skip=self.skipped_checks)
-        return metrics | step_metrics(reports) | {f"checks/{check}": 1.0 for check in found}
+        failed = self.monitor.check_steps(self.learner, reports, counts=data.counts, skip=self.skipped_checks)
+        return metrics | step_metrics(reports) | {f"checks/{check}": 1.0 for check in failed}
 
     def learn(self, examples: Sequence[Example]) -> list[Report]:
-        """Take the optimizer steps of a batch; then the new weights play.
+        """Take the optimizer steps of a batch, and publish the new weights to the engine.
 
-        In all of the steps the log-probabilities before the first are the old ones.
+        The old log-probabilities of all steps are those before the first step.
         """
         if self.optimizer_steps == 1:
             reports = [self.learner.step(examples)]
@@ -156,11 +156,11 @@ class TrainablePolicy:
         return reports
 
     def _skip(self, data: TrainingData) -> Metrics:
-        """Take steps without a gradient, so that schedules go on, where a batch has no examples."""
-        found = self.monitor.check_skipped_batch(self.num_updates, counts=data.counts)
+        """Take steps without a gradient for a batch without examples, so that schedules advance."""
+        failed = self.monitor.check_skipped_batch(self.num_updates, counts=data.counts)
         for _ in range(self.optimizer_steps):
             self._empty_step()
-        return {f"checks/{check}": 1.0 for check in found}
+        return {f"checks/{check}": 1.0 for check in failed}
 
     def _empty_step(self) -> Report:
         learning_rate, grad_norm = self.learner.optimizer.learning_rate, self.learner.optimizer.step()
@@ -169,24 +169,26 @@ class TrainablePolicy:
         )
 
     def _signal(self, data: TrainingData) -> Metrics:
-        """The gradient signal-to-noise ratio of each reward term, when it is due."""
+        """Measure the gradient signal-to-noise ratio of each reward term, when it is due."""
         if not self.signal_every or self.num_updates % self.signal_every:
             return {}
-        found = measure_signals(self.learner, data.examples)
-        self.monitor.signal_to_noise.add({name: signal for name, signal in found.items() if name not in data.inactive})
+        signals = measure_signals(self.learner, data.examples)
+        self.monitor.signal_to_noise.add(
+            {name: signal for name, signal in signals.items() if name not in data.inactive}
+        )
         metrics: Metrics = {}
-        for name, signal in found.items():
+        for name, signal in signals.items():
             metrics[f"signal/{name}/dot"] = signal.dot
             metrics[f"signal/{name}/noise"] = signal.noise
             metrics[f"signal/{name}/ratio"] = 2.0 * signal.dot / signal.noise if signal.noise else 0.0
         return metrics
 
     def publish(self) -> None:
-        """Let the engine play by the weights as they are now."""
+        """Give the engine the current weights."""
         self.engine.publish(self.adapter or "", self.learner.optimizer.steps_taken)
 
     def reset(self, weights: Iterable[torch.Tensor]) -> None:
-        """Go back to these weights of its adapter, as if it had never been updated."""
+        """Reset the policy to these weights of its adapter, with a new optimizer and average."""
         self.learner.optimizer.reset(weights)
         if self.learner.ema_reference is not None:
             self.learner.ema_reference.reset()
@@ -194,7 +196,7 @@ class TrainablePolicy:
         self.publish()
 
     def findings(self) -> dict[str, Any]:
-        """Findings of its monitor, by check."""
+        """Findings of the monitor, by check."""
         return {check: asdict(finding) for check, finding in self.monitor.findings().items()}
 
     # --- checkpoints
@@ -213,7 +215,7 @@ class TrainablePolicy:
 
     @property
     def adapters(self) -> list[str]:
-        """Its own adapter, and that of a reference that is an average of it."""
+        """Names of its adapters: its own, and that of an averaged reference."""
         average = self.learner.ema_reference
         return [self.name] if average is None else [self.name, average.name]
 
@@ -235,7 +237,7 @@ def _all_weights(lm: LanguageModel) -> list[Any]:
 
 
 def step_metrics(reports: Sequence[Report]) -> Metrics:
-    """Metrics of the optimizer steps of a batch: the mean over the steps, and for a range its ends."""
+    """Return the metrics of the optimizer steps of a batch: means over the steps; minima and maxima of ranges."""
     metrics = {
         "loss": mean(report.loss for report in reports),
         "grad_norm": mean(report.grad_norm for report in reports),
@@ -254,6 +256,6 @@ def _over_steps(name: str, values: Sequence[float]) -> float:
 
 
 def mean(values: Iterable[float]) -> float:
-    """The arithmetic mean; NaN of nothing."""
+    """Return the arithmetic mean; NaN of no values."""
     items = list(values)
     return math.fsum(items) / len(items) if items else math.nan

@@ -1,4 +1,4 @@
-"""What recipes have in common by which one policy plays games, learns from them in iterations, and is validated."""
+"""Recipe base class of algorithms that train a policy in iterations of play and updates, with validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stratagem.training.sft import AdapterSettings, SFTStageSettings
 
 
 class Iterations(Protocol):
-    """How an algorithm goes on, step by step."""
+    """Settings of an algorithm's iterations."""
 
     @property
     def iterations(self) -> int: ...
@@ -35,7 +35,7 @@ class Iterations(Protocol):
 
 
 class PolicyRecipe(AnyRecipe):
-    """SFT, and then iterations of play and learning."""
+    """SFT, then iterations of play and updates."""
 
     replaced: ClassVar[Mapping[str, str]] = {
         "max_new": "max_new_tokens",
@@ -47,9 +47,9 @@ class PolicyRecipe(AnyRecipe):
     }
 
     title: ClassVar[str]
-    """What the algorithm is called in a table."""
+    """Title of the algorithm in reports."""
     stage_name: ClassVar[str]
-    """Which table of the recipe says how it goes on."""
+    """Name of the recipe's table with the settings of the iterations."""
 
     games: tuple[str, ...] = Field(default=("kuhn",), min_length=1)
     """Games that are played; all games of an iteration make one batch."""
@@ -64,7 +64,7 @@ class PolicyRecipe(AnyRecipe):
     max_new_tokens: int = Field(default=256, ge=1)
     """Maximum number of tokens of a reply."""
     gradient_checkpointing: bool = False
-    """Whether activations are recomputed in the backward pass: less memory, about a third more time."""
+    """Recomputation of activations in the backward pass: less memory, about a third more time."""
     sft: SFTStageSettings | None = None
     """Supervised fine-tuning of the base before the iterations; without this table there is none."""
     train: Literal["adapter", "all"] = "adapter"
@@ -98,26 +98,26 @@ class PolicyRecipe(AnyRecipe):
 
     @abstractmethod
     def suite(self, game: Game[Any]) -> Suite:
-        """What is measured in a game, and against whom."""
+        """Return the evaluation suite of a game: its metrics and opponents."""
 
     @model_validator(mode="after")
     def _base(self) -> Self:
-        held, loss = "reference_logprobs" in self.stage.loss.made.extras, f"`{self.stage_name}.loss`"
-        if self.train == "all" and held:
+        needs_reference, loss = "reference_logprobs" in self.stage.loss.made.extras, f"`{self.stage_name}.loss`"
+        if self.train == "all" and needs_reference:
             raise ValueError(
                 f'with `train = "all"` nothing is left as a reference, which {loss} reads: give it no KL penalty, as '
                 '`{ kl = "none", beta = 0.0 }`, or name a loss that reads none, such as policy_gradient'
             )
         if self.train == "all" and self.reference.type == "ema":
             raise ValueError('a `reference` of type `ema` is the mean of an adapter: leave `train` at "adapter"')
-        if self.reference.type == "ema" and not held:
+        if self.reference.type == "ema" and not needs_reference:
             raise ValueError(
                 f"a `reference` of type `ema` acts by the KL penalty of {loss} alone, and {self.stage.loss.type} has "
                 'none: write it as `{ kl = "k3", beta = 0.1 }`'
             )
         ref = parse_model(self.model)
         if self.sft_steps and (ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start"))):
-            raise ValueError("a `model` that was trained before is taught no more: leave `sft` out")
+            raise ValueError("a `model` that was trained before cannot have SFT again: leave `sft` out")
         if ref.kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
         if ref.four_bit and (self.train == "all" or self.sft_steps):
@@ -127,8 +127,8 @@ class PolicyRecipe(AnyRecipe):
             )
         return self
 
-    def keeps(self, done: int) -> bool:
-        """Whether so many iterations end with a checkpoint, be there a validation or not."""
+    def checkpoint_due(self, done: int) -> bool:
+        """True if `checkpoint_every` asks for a checkpoint after `done` iterations."""
         return bool(self.checkpoint_every) and done % self.checkpoint_every == 0
 
     @property
@@ -136,11 +136,11 @@ class PolicyRecipe(AnyRecipe):
         """Number of optimizer steps of SFT."""
         if self.sft is None:
             return 0
-        return self.sft.steps(len(self.games) * self.sft.taught)
+        return self.sft.steps(len(self.games) * self.sft.num_trained)
 
     @property
     def steps(self) -> int:
-        """How many steps and iterations the run takes."""
+        """Number of SFT steps and iterations of the run."""
         return self.sft_steps + self.stage.iterations
 
 

@@ -1,4 +1,4 @@
-"""Recipes as files: TOML that may go on from other files, with settings changed from outside."""
+"""Recipe files: TOML that may extend other files, with overrides from the command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _known(mode: str) -> str:
 
 
 ModeName = Annotated[str, AfterValidator(_known)]
-"""How a model comes to its action, by name."""
+"""Name of a decoding mode."""
 
 
 class AnyRecipe(FiniteSettings):
@@ -41,7 +41,7 @@ class AnyRecipe(FiniteSettings):
 
 
 _DEEPEST = 32
-"""Tables in tables, and files that extend files, beyond which nothing sensible is meant."""
+"""Maximum depth of nested tables, and of files that extend files."""
 
 
 def recipe_data(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> dict[str, Any]:

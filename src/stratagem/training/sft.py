@@ -1,7 +1,7 @@
-"""Supervised fine-tuning: say what a demonstration said (SEPO, stage 1).
+"""Supervised fine-tuning (SFT) on demonstrations: cross-entropy of the replies, `-mean log pi(y_t | x, y_<t)`.
 
-The loss is the mean negative log-probability of the replies' tokens, the end token included; prompts teach nothing.
-Batches are drawn without repetition within an epoch, in an order that follows from the key.
+The loss mask has the replies' tokens with the end token, and no prompt tokens. Batches are drawn without replacement
+within an epoch, in an order that follows from the key.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stratagem.settings import FiniteSettings
 
 
 class AdapterSettings(FiniteSettings):
-    """A LoRA adapter on linear layers of the language model."""
+    """LoRA adapter (Hu et al. 2021) on linear layers of the language model."""
 
     replaced: ClassVar[Mapping[str, str]] = {
         "alpha": "lora_alpha",
@@ -37,10 +37,10 @@ class AdapterSettings(FiniteSettings):
     dropout: float = Field(default=0.0, ge=0.0, lt=1.0)
     """Dropout on the adapter's inputs in training."""
     targets: tuple[str, ...] = ()
-    """The layers that have one, by their last names, as `["q_proj", "v_proj"]`; without any all linear layers do."""
+    """Adapted layers, by the last part of their names, as `["q_proj", "v_proj"]`; without any, all linear layers."""
 
     def add(self, lm: LanguageModel, name: str, seed: int) -> list[Any]:
-        """Add one to a model, and give its weights."""
+        """Add an adapter to a model, and return its weights."""
         add_adapter(lm, name, self.rank, self.lora_alpha, self.targets or None, seed=seed, dropout=self.dropout)
         return adapter_parameters(lm, name)
 
@@ -67,7 +67,7 @@ class SFTSettings(FiniteSettings):
     weights are trained."""
 
     def steps(self, examples: int) -> int:
-        """How many steps so many examples take."""
+        """Return the number of optimizer steps for a number of examples."""
         return self.epochs * -(-examples // self.batch_size)
 
 
@@ -75,30 +75,30 @@ class SFTStageSettings(SFTSettings):
     """Supervised fine-tuning of a run's base before its iterations."""
 
     teacher: str = ""
-    """Whose games against itself are imitated, in all seats; without one the game's demonstrators are."""
+    """Player whose self-play is imitated, in all seats; without one, the game's demonstrators are imitated."""
 
     @property
-    def taught(self) -> int:
-        """How many demonstrations of each game are learnt from: of demonstrators four fifths, of a teacher all."""
+    def num_trained(self) -> int:
+        """Number of training examples of each game: four fifths of the demonstrations, or all of a teacher's."""
         return self.num_examples if self.teacher else num_training(self.num_examples)
 
 
 def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:
-    """A demonstration in the model's tokens, as it would have said it itself."""
+    """Return the example of a demonstration, in the model's tokens."""
     prompt = engine.begin(tuple((message.role, message.content) for message in messages)).tokens
-    return of_demonstration(prompt, (*_said(engine, reply), engine.vocabulary.end))
+    return of_demonstration(prompt, (*_tokens(engine, reply), engine.vocabulary.end))
 
 
-def _said(engine: Engine, reply: str) -> Ids:
+def _tokens(engine: Engine, reply: str) -> Ids:
     return tuple(engine.vocabulary.encode(reply))
 
 
 def batches(units: Sequence[Sequence[Example]], settings: SFTSettings, key: Key) -> Iterator[list[Example]]:
-    """The examples of every step."""
+    """Yield the batch of every step."""
     for epoch in range(settings.epochs):
         order = list(range(len(units)))
         key.at("epoch", epoch).rng().shuffle(order)
-        examples = [example for place in order for example in units[place]]
+        examples = [example for index in order for example in units[index]]
         yield from (
             examples[start : start + settings.batch_size] for start in range(0, len(examples), settings.batch_size)
         )

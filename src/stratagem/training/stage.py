@@ -1,7 +1,7 @@
-"""A stage of a training run: a fixed number of steps, in each of which batches are collected and policies updated.
+"""Stage of a training run: a fixed number of steps, each of which collects batches and updates policies.
 
-Supervised fine-tuning, rollouts of SEPO and GRPO, trials of ShapeLLM, play and refinement of SCO-PAL, and rounds of a
-league are stages. The loop (`training/loop.py`) drives them and knows nothing else of an algorithm.
+Supervised fine-tuning, rollouts of SEPO and GRPO, trials of ShapeLLM, interaction and refinement of SCO-PAL, and
+iterations of a league are stages. The loop (`training/loop.py`) uses nothing else of an algorithm.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stratagem.runs.folder import RunFolder
 Metrics = dict[str, float]
 State = Mapping[str, Any]
 Progress = Callable[[int, int, Mapping[str, float]], None]
-"""Called after every step: with its number, the number of all steps (0: unknown), and its metrics."""
+"""Callback after every step, with its number, the number of all steps (0: unknown), and its metrics."""
 
 
 def no_progress(step: int, steps: int, metrics: Mapping[str, float]) -> None:
@@ -27,7 +27,7 @@ def no_progress(step: int, steps: int, metrics: Mapping[str, float]) -> None:
 
 
 class Trainable(Protocol):
-    """A policy that can be updated: a language model, an adapter on one, or a table."""
+    """Policy that can be updated: a language model, an adapter on one, or a table."""
 
     def update(self, data: Any) -> Metrics:
         """Take the optimizer steps of one batch."""
@@ -40,7 +40,7 @@ class Trainable(Protocol):
 
 @dataclass(frozen=True)
 class Batch:
-    """Episodes that were played, and the data that one policy is updated on."""
+    """Episodes, and the data that one policy is updated on."""
 
     episodes: Sequence[Episode] = ()
     policy: str | None = None
@@ -48,58 +48,58 @@ class Batch:
     data: Any = None
     """Training data, in the form that the policy takes."""
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """Metrics of the play."""
+    """Metrics of the episodes."""
 
 
 class Stage:
-    """Defaults of a stage; a subclass has `batches`, and overrides what differs."""
+    """Base class of stages; a subclass defines `batches`, and overrides the hooks that it needs."""
 
     num_steps: int
     policies: Mapping[str, Trainable]
-    """The policies that learn; the name is the prefix of their metrics, and may be empty."""
+    """Trained policies; the name is the prefix of their metrics, and may be empty."""
     saves_outcome = False
-    """Whether `finish` leaves the outcome as an artifact of its own, so that no later step needs the weights."""
+    """True if `finish` saves the outcome as an artifact, so that no later step needs the weights."""
 
     def begin(self, step: int) -> Metrics:
-        """Prepare to go on from a step; before the first one, return metrics of what the stage starts from."""
+        """Prepare to continue from a step; before the first one, return metrics of the initial policy."""
         return {}
 
     def batches(self, step: int) -> Iterator[Batch]:
-        """Batches of a step; resumed after each update, so a later batch is played by the updated policy."""
+        """Yield the batches of a step; the policy is updated after each, so it plays the next one updated."""
         raise NotImplementedError
 
     def evaluates(self, step: int) -> bool:
-        """Whether the policy is validated after so many steps."""
+        """True if validation is due after `step` steps."""
         return False
 
     def evaluate(self, step: int) -> Metrics:
-        """Validation metrics after so many steps."""
+        """Return validation metrics after `step` steps."""
         return {}
 
     def after_step(self, step: int, metrics: Mapping[str, float]) -> Metrics:
-        """Act on a step that is over, given its metrics, after so many steps."""
+        """Act on the metrics of a finished step, and return further metrics; `step` steps are finished."""
         return {}
 
     def score(self, metrics: Mapping[str, float]) -> float | None:
-        """Score by which the best checkpoint is chosen; None where no checkpoint is."""
+        """Return the score by which the best checkpoint is chosen; None if no best one is."""
         return None
 
     def records(self, step: int) -> bool:
-        """Whether the episodes of a step are recorded."""
+        """True if the episodes of a step are recorded."""
         return True
 
     def saves(self, step: int) -> bool:
-        """Whether a checkpoint is due after so many steps; one is saved after the last in any case."""
+        """True if a checkpoint is due after `step` steps; the last step always has one."""
         return False
 
     def finish(self, step: int) -> None:
         """Save the outcome, after the last step of the stage (global number); may be repeated after a kill."""
 
     def publish(self, run: RunFolder, best: int | None) -> None:
-        """Write the files beside a checkpoint that follow from it, such as the list of models."""
+        """Write the files that follow from a checkpoint, such as the list of models."""
 
     def findings(self) -> dict[str, Any]:
-        """Findings of all monitors, by policy and check."""
+        """Return the findings of all monitors, by policy and check."""
         return {
             f"{name}/{check}" if name else check: finding
             for name, policy in self.policies.items()
@@ -117,15 +117,15 @@ class Stage:
         """Write the weights into the folder of a checkpoint."""
 
     def loose_files(self) -> Sequence[str]:
-        """Files of a checkpoint that people may edit."""
+        """Files of a checkpoint that users may edit."""
         return ()
 
     def final_evaluation(self, best: int | None) -> None:
-        """Evaluate what was trained, once; an evaluation that is there already stays."""
+        """Evaluate the trained policies; an existing evaluation is kept."""
 
 
 class MeanMetrics:
-    """Means over the batches of a step, by name."""
+    """Means of metrics over the batches of a step, by name."""
 
     def __init__(self) -> None:
         self._values: dict[str, list[float]] = defaultdict(list)
@@ -136,5 +136,5 @@ class MeanMetrics:
             self._values[f"{prefix}/{name}" if prefix else name].append(value)
 
     def means(self) -> Metrics:
-        """The means, in the order in which the names came up."""
+        """Return the means, in the order of the names' first occurrence."""
         return {name: math.fsum(values) / len(values) for name, values in self._values.items()}

@@ -1,7 +1,7 @@
 """Supervised fine-tuning as a stage: the base is trained on examples, and saved as the base of the run.
 
-All weights are trained, or an adapter that is merged into them at the end. SFT takes demonstrations and the
-cross-entropy loss; KL-SFT takes target policies and the KL divergence (`algorithms/kl_sft/algorithm.py`).
+All weights are trained, or an adapter that is merged into the base at the end. SFT uses demonstrations and the
+cross-entropy loss; KL-SFT uses target policies and the KL divergence (`algorithms/kl_sft/algorithm.py`).
 """
 
 from __future__ import annotations
@@ -32,10 +32,8 @@ from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.sft import SFTSettings, SFTStageSettings, batches, demonstrated
 from stratagem.training.stage import Batch, Stage, State
 
-WITHOUT = ("collapse", "inert_clip", "stuck_ratio")
-"""Checks of sampled policies: one that imitates may have as little entropy as its teacher."""
-Units = Sequence[Sequence[Example]]
-"""Examples; those of a unit begin alike and stand beside each other, so that what they share is computed once."""
+SKIPPED_CHECKS = ("collapse", "inert_clip", "stuck_ratio")
+"""Checks of sampled policies; an imitating policy may have as little entropy as its teacher."""
 
 
 class Supervised(Stage):
@@ -59,7 +57,7 @@ class Supervised(Stage):
         self.artifacts = artifacts
         self.policy = policy
         self.policies = {name: policy}
-        self.policy.skipped_checks = WITHOUT
+        self.policy.skipped_checks = SKIPPED_CHECKS
         self.speaks = speaks
         self.save_every = save_every
         self._batches = list(batches(examples, settings, key))
@@ -103,7 +101,7 @@ def check_teacher(settings: SFTStageSettings | None, games: Sequence[Game[Any]])
 
 
 def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, strict: bool = False) -> Supervised:
-    """The SFT stage of a recipe: cross-entropy on the decisions of demonstrators or of a teacher."""
+    """Make the SFT stage of a recipe: cross-entropy on the decisions of demonstrators or of a teacher."""
     settings, key = recipe.sft, Key(recipe.seed)
     assert settings is not None
     artifacts, lm = Artifacts(run, recipe.model), load(recipe.model)
@@ -132,12 +130,12 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
 def _examples(
     recipe: PolicyRecipe, settings: SFTStageSettings, games: Sequence[Game[Any]], engine: Engine, key: Key
 ) -> Iterator[list[Example]]:
-    """Examples of every game; of demonstrations those that are not held out."""
+    """Yield the training examples of every game in units with a common prefix; held-out demonstrations are left out."""
     for game in games:
         if settings.teacher:
             for unit in teacher_decisions(game, settings.teacher, settings.num_examples, key, make_style(recipe.style)):
-                yield [demonstrated(engine, one.messages, one.reply) for one in unit]
+                yield [demonstrated(engine, example.messages, example.reply) for example in unit]
             continue
-        for one in demonstrations(game, settings.num_examples, key, style=recipe.style):
-            if not one.held_out:
-                yield [demonstrated(engine, one.messages, one.reply)]
+        for example in demonstrations(game, settings.num_examples, key, style=recipe.style):
+            if not example.held_out:
+                yield [demonstrated(engine, example.messages, example.reply)]

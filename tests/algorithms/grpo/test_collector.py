@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stratagem.algorithms.grpo.collector import GRPO
-from stratagem.algorithms.grpo.opponents import ByShares
+from stratagem.algorithms.grpo.collector import GRPOCollector
+from stratagem.algorithms.grpo.opponents import OpponentMixture
 from stratagem.algorithms.grpo.pieces import SIGNALS, own_parts, piece_of_each_token, pieces_of
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.engines.open import served
@@ -27,9 +27,10 @@ def collected(game, model="tiny", style="plain", iteration=0, **settings):
             "grpo": {"groups_per_batch": 3, **settings},
         }
     )
-    hero = policy_of(recipe, load(model)).player
+    agent = policy_of(recipe, load(model)).player
     made = make_game(game)
-    return GRPO(recipe.grpo, made, hero, Key(3), ByShares(recipe.grpo.opponents, made, hero)).collect(iteration)
+    opponents = OpponentMixture(recipe.grpo.opponents, made, agent)
+    return GRPOCollector(recipe.grpo, made, agent, Key(3), opponents).collect(iteration)
 
 
 def forks_of(found):

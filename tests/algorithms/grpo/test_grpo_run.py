@@ -124,7 +124,7 @@ def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
     assert [title.split(" (")[0] for title in rows.values()] == ["Base", "GRPO"]
     assert next(iter(rows)) == "run:.@base", "wherever the base lies"
     assert all(name.startswith("run:.@") for name in rows)
-    with pytest.raises(BadParameter, match="was trained before is taught no more: leave `sft` out"):
+    with pytest.raises(BadParameter, match="was trained before cannot have SFT again: leave `sft` out"):
         GRPORecipe.read({**data, "sft": FORKED["sft"]})
 
 
@@ -157,7 +157,7 @@ DOOMED = """
 import os, signal, sys
 from pathlib import Path
 from test_grpo_run import OPENING, begun
-from stratagem.algorithms.grpo.collector import GRPO
+from stratagem.algorithms.grpo.collector import GRPOCollector
 from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.games.diplomacy.state import DiplomacyState
 
@@ -205,8 +205,8 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
         ),
         ({"grpo": {"opponents": {"random": -1.0}}}, "shares that are not negative"),
         ({"grpo": {"group_size": 1}}, "grpo.group_size"),
-        ({"grpo": {"horizon_phases": 1}}, "kuhn does not say what a position is worth"),
-        ({"grpo": {"horizon_phases": 1, "reward_weights": {"outcome": 1.0}}}, "the term outcome would not be paid"),
+        ({"grpo": {"horizon_phases": 1}}, "kuhn does not value its positions"),
+        ({"grpo": {"horizon_phases": 1, "reward_weights": {"outcome": 1.0}}}, "so it has no term outcome"),
         (
             {"games": ["public-goods"], "grpo": {"reward_weights": {"payoff": 1.0, "collusion": -1.0}}},
             "public-goods has no signal collusion",
@@ -218,7 +218,7 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
         ({"grpo": {"advantage": "per_order(combine=multiply)"}}, "set no advantage per_order"),
         (
             {"games": ["diplomacy(until=1901, judged=False)"], "grpo": {"reward_weights": {"outcome": 1.0}}},
-            "does not say what the pieces of an action were worth: set no outcome",
+            "does not reward the parts of an action: set no outcome",
         ),
         ({"grpo": {"opponents": {"Nobody": 1.0}}}, "Nobody"),
         ({"grpo": {"prefix_player": "dumbbot"}}, "dumbbot"),

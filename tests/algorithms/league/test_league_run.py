@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from stratagem.algorithms.league import algorithm
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.league.state import LeagueState
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.league.results import Results
@@ -190,8 +190,8 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path):
 def test_results_that_were_booked_by_another_score_are_dropped(whole, tmp_path, monkeypatch):
     """A checkpoint of a program that knew no `match_score`: who had met counts as not met, and training goes on."""
     with monkeypatch.context() as older:
-        state = Standing.state
-        older.setattr(Standing, "state", lambda self: {k: v for k, v in state(self).items() if k != "match_score"})
+        state = LeagueState.state
+        older.setattr(LeagueState, "state", lambda self: {k: v for k, v in state(self).items() if k != "match_score"})
         recipe, run = broken_off(tmp_path / "run", at=4)
     assert latest(run).state()["stage"]["results"]["met"]
     with pytest.warns(TrainingWarning, match=r"not booked by `league.match_score` = gain, so they are dropped"):
@@ -205,7 +205,7 @@ DOOMED = """
 import os, signal, sys
 from pathlib import Path
 from test_league_run import begun
-from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.league.state import LeagueState
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.training.policy import TrainablePolicy
 
@@ -468,7 +468,7 @@ def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
         ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
         ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
         ({"sft": {"teacher": "Nobody"}}, "Nobody"),
-        ({"league": {"horizon_phases": 1}}, "kuhn does not say what a position is worth"),
+        ({"league": {"horizon_phases": 1}}, "kuhn does not value its positions"),
         ({"league": {"signal_every": 1}}, "no setting league.signal_every"),
         (
             {"league": {"snapshot_every": 4, "snapshot_latest": 3}},

@@ -5,10 +5,10 @@ import pyarrow as pa
 import pytest
 import torch
 
-from stratagem.algorithms.scopal.methods import METHODS, both_kinds
+from stratagem.algorithms.scopal.methods import METHODS, class_weights
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement, split
-from stratagem.algorithms.scopal.samples import Samples, Wording, drawn, weights_of
+from stratagem.algorithms.scopal.samples import ReplyFormat, Samples, resampled, sample_weights
 from stratagem.algorithms.scopal.settings import SampleSettings
 from stratagem.algorithms.scopal.steps import SCHEMA, Steps
 from stratagem.games.key import Key
@@ -35,24 +35,27 @@ def steps(counts, games=None, desirable=None):
     return Steps(pa.table(columns, schema=SCHEMA), ())
 
 
-def test_without_balance_a_row_counts_as_often_as_it_was_said():
-    assert weights_of(steps([3, 1, 4]), PLAIN).tolist() == [3, 1, 4]
+def test_sample_weights_without_balance_are_counts():
+    assert sample_weights(steps([3, 1, 4]), PLAIN).tolist() == [3, 1, 4]
 
 
-def test_balanced_games_count_alike_and_all_together_as_before():
-    weight = weights_of(steps([6, 2, 1, 1], ["nim", "nim", "kuhn", "kuhn"]), SampleSettings())
+def test_sample_weights_with_balance_have_equal_totals_by_game():
+    weight = sample_weights(steps([6, 2, 1, 1], ["nim", "nim", "kuhn", "kuhn"]), SampleSettings())
     assert weight.tolist() == pytest.approx([3.75, 1.25, 2.5, 2.5])
 
 
-def test_draws_are_so_many_and_keep_each_rows_share_on_average():
+def test_resampled_keeps_each_weight_on_average():
     weight = np.array([8.0, 4.0, 2.0, 1.0, 1.0])
-    assert drawn(weight, 0, np.random.default_rng(0)).tolist() == drawn(weight, 5, np.random.default_rng(0)).tolist()
-    every = np.array([drawn(weight, 4, np.random.default_rng(seed)) for seed in range(4000)])
+    assert (
+        resampled(weight, 0, np.random.default_rng(0)).tolist()
+        == resampled(weight, 5, np.random.default_rng(0)).tolist()
+    )
+    every = np.array([resampled(weight, 4, np.random.default_rng(seed)) for seed in range(4000)])
     assert set(every.sum(axis=1)) == {4.0}
     assert every.mean(axis=0) == pytest.approx(4 * weight / weight.sum(), abs=0.05)
 
 
-def test_a_heavy_unit_is_cut_into_equal_parts_that_add_up():
+def test_split_divides_a_heavy_unit_into_equal_parts():
     weight = np.array([20.0, 1.0, 1.0, 8.0]) / 7.5
     units, parts = split(weight, 1.0)
     assert units.tolist() == [0, 0, 0, 1, 2, 3, 3]
@@ -85,20 +88,22 @@ def samples(count, said_by_a_model=True):
     )
 
 
-def test_both_kinds_count_alike_in_sum_and_the_rarer_as_it_is():
+def test_class_weights_give_both_labels_one_total():
     """Of weights 3 and 1 the greater sum is brought down to the lesser."""
-    assert both_kinds(samples([3, 1])) == pytest.approx((1.0 / 3.0, 1.0))
-    assert both_kinds(samples([1, 4])) == pytest.approx((1.0, 1.0 / 4.0))
+    assert class_weights(samples([3, 1])) == pytest.approx((1.0 / 3.0, 1.0))
+    assert class_weights(samples([1, 4])) == pytest.approx((1.0, 1.0 / 4.0))
 
 
-def test_won_games_and_imitation_leave_illegal_replies_out():
+def test_cloning_of_won_games_and_imitation_leave_illegal_replies_out():
     for method in ("winning", "imitate"):
-        lesson = METHODS[method].lesson(samples([3, 1, 1, 2]), settings_of(method), np.random.default_rng(0))
-        assert len(lesson.units) == 3
+        training_set = METHODS[method].training_set(
+            samples([3, 1, 1, 2]), settings_of(method), np.random.default_rng(0)
+        )
+        assert len(training_set.units) == 3
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - {"grpo"}))
-def test_replies_of_models_and_of_others_can_be_in_one_batch(method):
+def test_batch_may_mix_replies_of_models_and_others(method):
     own, others = samples([1, 1, 1, 1, 1]), samples([1, 1, 1, 1, 1], said_by_a_model=False)
     both = Samples(
         examples=[*own.examples, *others.examples],
@@ -112,21 +117,21 @@ def test_replies_of_models_and_of_others_can_be_in_one_batch(method):
 
 
 @pytest.mark.parametrize(("batch", "sizes"), [(1, {2, 3}), (2, {2, 3}), (4, {3, 4})])
-def test_no_batch_of_kto_is_of_one_sample(batch, sizes):
+def test_kto_batches_have_at_least_two_samples(batch, sizes):
     """What stands for the divergence is a reply to another sample's question."""
     refinement = Refinement("kto", samples([1] * 11), settings_of("kto", epochs=2, batch_size=batch), Key(0))
     made = [[example for example in one if not example.row["kl"]] for one in refinement.batches()]
-    assert len(made) == refinement.steps
+    assert len(made) == refinement.num_steps
     assert {len(one) for one in made} == sizes
     assert sum(map(len, made)) == 22
     alone = Refinement("bc", samples([1] * 11), settings_of("bc", epochs=1, batch_size=1), Key(0))
     assert {len(one) for one in alone.batches()} == {1}
 
 
-def test_max_steps_stand_in_place_of_epochs_and_go_on_from_any_step():
+def test_refinement_with_max_steps_resumes_from_any_step():
     def batches(done=0, **settings):
         refinement = Refinement("bc", samples([1] * 11), settings_of("bc", batch_size=4, **settings), Key(0))
-        return refinement.steps, [[one.tokens for one in batch] for batch in refinement.batches(done)]
+        return refinement.num_steps, [[one.tokens for one in batch] for batch in refinement.batches(done)]
 
     steps, whole = batches(epochs=3)
     assert (steps, len(whole)) == (6, 6)
@@ -136,7 +141,7 @@ def test_max_steps_stand_in_place_of_epochs_and_go_on_from_any_step():
 
 
 @pytest.mark.parametrize("method", ["bc", "grpo", "spag"])
-def test_a_row_that_was_said_thrice_teaches_as_three_rows_do(method):
+def test_row_of_count_three_has_the_gradient_of_three_rows(method):
     """In one batch of all: the gradient at the logits of every reply."""
     once, thrice = samples([1, 1, 1, 1]), samples([3, 3, 1, 1])
     spread = samples([1] * 8)
@@ -153,7 +158,7 @@ def test_a_row_that_was_said_thrice_teaches_as_three_rows_do(method):
         assert one / found[0][0] == pytest.approx(other / found[1][0], rel=1e-5)
 
 
-def test_what_is_cloned_beside_kto_is_a_mean_over_what_is_desirable():
+def test_joint_cross_entropy_is_a_mean_over_desirable_tokens():
     (batch,) = Refinement(
         "joint", samples([3, 1, 1, 1]), settings_of("joint", epochs=1, batch_size=99), Key(0)
     ).batches()
@@ -169,12 +174,12 @@ def gradients(method, given, rows):
         method, given, settings_of(method, epochs=1, batch_size=99, max_weight_ratio=99.0), Key(0)
     ).batches()
     batch = [example for example in batch if not example.row.get("kl")]
-    lesson = METHODS[method].lesson(given, settings_of(method), np.random.default_rng(0))
+    training_set = METHODS[method].training_set(given, settings_of(method), np.random.default_rng(0))
     columns = columns_of(batch, torch.device("cpu"))
     said = torch.full((2 * len(batch),), -0.6, requires_grad=True)
     parts = torch.full((2 * len(batch),), -0.4)
     outputs = Outputs(policy_logprobs=said, reference_logprobs=parts, entropies=None, values=None, target_logprobs=None)
-    lesson.loss(outputs, columns, lesson.loss.prepare(columns, outputs)).loss.backward()
+    training_set.loss(outputs, columns, training_set.loss.prepare(columns, outputs)).loss.backward()
     first = said.grad[::2].tolist()
     by_sample = {}
     for example, value in zip(batch, first, strict=True):
@@ -184,8 +189,8 @@ def gradients(method, given, rows):
     return [by_sample[key] for key in sorted(by_sample, key=repr) if by_sample[key]]
 
 
-def test_an_action_is_said_as_the_mode_says_it():
+def test_reply_format_follows_the_mode():
     """Marks are for modes in which something is said before the action."""
     style = make_style("gtbench")
-    assert Wording(style, "direct").of("BET") == Wording(style, "single").of("BET") == "BET"
-    assert Wording(style, "free").of("BET") == "<BET>"
+    assert ReplyFormat(style, "direct").text("BET") == ReplyFormat(style, "single").text("BET") == "BET"
+    assert ReplyFormat(style, "free").text("BET") == "<BET>"

@@ -85,7 +85,7 @@ def whole(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("whole") / "run", recipe())
 
 
-def test_it_plays_estimates_refines_and_judges(whole):
+def test_scopal_run_plays_estimates_refines_and_evaluates(whole):
     episodes = list(read_episodes(whole.record))
     assert len(episodes) == 2 * 24
     assert {episode.slots for episode in episodes} == {(0, 1), (1, 0)}
@@ -101,7 +101,7 @@ def test_it_plays_estimates_refines_and_judges(whole):
     assert json.loads((whole.path / "steps" / "0.json").read_text())["all"]["valid"] == 1.0
 
 
-def test_each_stage_begins_where_the_one_before_it_ended(whole):
+def test_scopal_stage_starts_from_the_policy_of_the_stage_before(whole):
     curves = figures(whole)
     bc, kto = (curves[f"{name}/loss"] for name in ("bc", "kto"))
     assert max(bc[0]) < min(kto[0])
@@ -110,11 +110,11 @@ def test_each_stage_begins_where_the_one_before_it_ended(whole):
 
 
 @pytest.mark.parametrize("at", [2, 5, 6, 7])
-def test_a_run_that_was_broken_off_ends_as_if_it_had_not(tmp_path, whole, at):
+def test_resumed_scopal_run_equals_an_uninterrupted_one(tmp_path, whole, at):
     ends_the_same(tmp_path / "run", recipe(), whole, at)
 
 
-def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
+def test_scopal_trains_all_weights_resumes_and_saves_a_base(tmp_path):
     made = recipe(train="all", refine=["bc"], interaction={"teachers": {"mcts:5": 1}}, games=["kuhn(hands=1)"])
     whole = trained(tmp_path / "whole", made)
     (stage,) = (whole.path / STAGES).iterdir()
@@ -124,11 +124,11 @@ def test_all_weights_learn_to_imitate_resume_and_become_a_base(tmp_path):
     on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last", games=["kuhn(hands=1)"]))
     assert set(read_run_models(on_it.path).models) >= {"start", "last/kto"}
     for changes in ({"refine": ["bc", "kto"]}, {"refine": ["bc"], "iterations": 2}):
-        with pytest.raises(BadParameter, match="nothing to be held near to"):
+        with pytest.raises(BadParameter, match="leaves no reference policy"):
             recipe(train="all", **changes)
 
 
-def test_what_a_run_makes_is_held_as_its_model(tmp_path, whole):
+def test_scopal_models_are_saved_as_the_runs_models(tmp_path, whole):
     """A base with the adapter merged into it, and a stage in which all weights learn."""
     one = {"refine": ["bc"], "games": ["kuhn(hands=1)"], "final_evaluation": {"stages": "last"}}
     on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last+dtype=bf16", **one))
@@ -137,7 +137,7 @@ def test_what_a_run_makes_is_held_as_its_model(tmp_path, whole):
     assert read_run_models(every.path).models["last"].model.endswith("/model+dtype=bf16")
 
 
-def test_from_the_second_iteration_on_it_plays_what_it_was(tmp_path):
+def test_later_iterations_play_against_the_earlier_policy(tmp_path):
     made = recipe(iterations=3, refine=["bc"], games=["kuhn(hands=1)"], final_evaluation={"stages": "last"})
     run = trained(tmp_path / "run", made)
     judged = json.loads((run.path / EVALUATION).read_text())
@@ -157,7 +157,7 @@ def test_from_the_second_iteration_on_it_plays_what_it_was(tmp_path):
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
-def test_every_method_trains(tmp_path, method):
+def test_every_refinement_method_trains(tmp_path, method):
     made = recipe(refine=[method], games=["kuhn(hands=1)"], interaction={"episodes": 40, "block": 40})
     run = trained(tmp_path / "run", made)
     losses = figures(run)[f"{method}/loss"][1]
@@ -167,7 +167,7 @@ def test_every_method_trains(tmp_path, method):
     assert max(norms) > 0.0
 
 
-def test_a_mixture_of_opponents_and_a_teacher(tmp_path):
+def test_interaction_draws_opponents_and_teachers(tmp_path):
     made = recipe(refine=[], interaction={"opponents": {"random": 1, "mcts:2": 3}, "episodes": 40, "block": 40})
     seen = [sorted(episode.players) for episode in read_episodes(trained(tmp_path / "mixed", made).record)]
     shares = sum(players[0].startswith("mcts") for players in seen) / len(seen)
@@ -185,7 +185,7 @@ def test_a_mixture_of_opponents_and_a_teacher(tmp_path):
     assert set(read_steps(run.path / "steps" / "0.parquet").rows["prompt"].to_pylist()) == {None}
 
 
-def test_games_of_anyone_and_a_table_of_anyone(tmp_path, whole):
+def test_scopal_takes_records_and_tables_of_others(tmp_path, whole):
     plain = figures(whole)
     records = trained(tmp_path / "a", recipe(interaction={"records": [str(whole.record)]}))
     table = trained(tmp_path / "b", recipe(reward={"table": str(whole.path / "steps" / "0.parquet")}))
@@ -208,13 +208,13 @@ def test_games_of_anyone_and_a_table_of_anyone(tmp_path, whole):
         ({"model": "api:x@http://localhost/v1"}, "no weights here"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_sentence(changes, said):
+def test_impossible_scopal_recipe_is_rejected_in_one_sentence(changes, said):
     with pytest.raises(StratagemError, match=said) as caught:
         recipe(**changes)
     assert "\n" not in str(caught.value)
 
 
-def test_a_table_of_a_stage_changes_what_it_names_and_nothing_else():
+def test_stage_table_changes_only_the_named_settings():
     plain = ScopalRecipe.read({"algorithm": "scopal"})
     tables = {"bc": {"optimizer": {"learning_rate": 1e-3}}, "grpo": {"epochs": 1}, "spag": {"batch_size": 4}}
     made = ScopalRecipe.read({"algorithm": "scopal", **tables})
@@ -237,7 +237,7 @@ def test_a_table_of_a_stage_changes_what_it_names_and_nothing_else():
         ({"interaction": {"records": ["nowhere"]}}, "no recorded episodes"),
     ],
 )
-def test_what_a_later_stage_could_not_use_is_refused_before_there_is_a_run(tmp_path, changes, said):
+def test_unusable_inputs_of_later_stages_are_rejected_before_the_run(tmp_path, changes, said):
     made = recipe(**changes)
     with pytest.raises(StratagemError, match=said) as caught:
         bound(made, RunFolder(tmp_path / "run"))
@@ -245,7 +245,7 @@ def test_what_a_later_stage_could_not_use_is_refused_before_there_is_a_run(tmp_p
     assert not (tmp_path / "run").exists()
 
 
-def test_a_table_is_held_to_the_record_that_it_was_made_of(tmp_path):
+def test_steps_table_is_checked_against_its_record(tmp_path):
     """Games of another seed in the record's place are not those that the table speaks of."""
     games, taught = ["kuhn(hands=1)"], {"teachers": {"random": 1}, "episodes": 12}
     one, other = (trained(tmp_path / n, recipe(refine=[], games=games, interaction=taught, seed=int(n))) for n in "12")
@@ -257,7 +257,7 @@ def test_a_table_is_held_to_the_record_that_it_was_made_of(tmp_path):
 
 
 @pytest.mark.parametrize(("threshold", "said"), [(1.0, "Nothing is advantageous"), (0.0, "No sample is undesirable")])
-def test_a_threshold_that_leaves_one_kind_is_refused(tmp_path, whole, threshold, said):
+def test_threshold_that_leaves_one_label_is_rejected(tmp_path, whole, threshold, said):
     method = "bc" if threshold else "kto"
     made = recipe(
         refine=[method],
@@ -269,14 +269,14 @@ def test_a_threshold_that_leaves_one_kind_is_refused(tmp_path, whole, threshold,
         trained(tmp_path / "run", made)
 
 
-def test_its_report_has_the_stages_and_what_they_learnt_from(whole):
+def test_scopal_report_has_the_stages_and_their_samples(whole):
     page = report_html(whole)
     said = ("BC + KTO", "What it learnt from", "all games", "the win rate", "Chance (random play)")
     for each in (*said, "The policy against the equilibria", "What it does first"):
         assert each in page, each
 
 
-def test_the_policy_is_kept_at_the_start_and_after_every_stage(whole):
+def test_policy_is_saved_at_the_start_and_after_every_stage(whole):
     kept = [json.loads(path.read_text()) for path in sorted((whole.path / POLICIES).glob("kuhn-*.json"))]
     ends = [int(path.name.partition("-")[0]) for path in sorted((whole.path / STAGES).glob("*"))]
     assert [one["step"] for one in kept] == [0, *ends]
@@ -284,7 +284,7 @@ def test_the_policy_is_kept_at_the_start_and_after_every_stage(whole):
     assert len({json.dumps(one["policy"]) for one in kept}) == 3
 
 
-def test_what_was_trained_can_be_asked_to_play(whole):
+def test_trained_scopal_models_can_play(whole):
     assert served(f"run:{whole.path}@last/kto").adapter
 
 
@@ -304,6 +304,6 @@ def test_replaced_key_is_told_its_new_name(changes, old, new):
     assert str(refused.value) == f"There is no setting {old} any more: write {new}."
 
 
-def test_cloning_has_no_temperature():
+def test_cloning_settings_have_no_kto_beta():
     with pytest.raises(BadParameter, match=r"no setting bc\.beta: there are epochs"):
         ScopalRecipe.read({"bc": {"beta": 0.1}})

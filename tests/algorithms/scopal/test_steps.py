@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from stratagem.algorithms.scopal.decision_table import read_decisions
-from stratagem.algorithms.scopal.samples import Wording, samples_of
+from stratagem.algorithms.scopal.samples import ReplyFormat, make_samples
 from stratagem.algorithms.scopal.settings import SampleSettings
-from stratagem.algorithms.scopal.steps import read_steps, steps_of, write_steps
+from stratagem.algorithms.scopal.steps import make_steps, read_steps, write_steps
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import BadRecord
 from stratagem.evaluation.metrics.win_rate import won
@@ -63,11 +63,11 @@ def found(steps):
 
 
 def estimated(folder, estimator=RATE, players=()):
-    return steps_of(read_decisions([folder], players), [folder], estimator)
+    return make_steps(read_decisions([folder], players), [folder], estimator)
 
 
 @pytest.mark.parametrize("game", ["tic-tac-toe", "nim", "kuhn(hands=1)", "liars-dice", "prisoners-dilemma"])
-def test_counts_and_rates_are_those_of_a_plain_count(tmp_path, game):
+def test_steps_have_the_counts_and_rates_of_a_plain_count(tmp_path, game):
     steps = estimated(recorded(tmp_path, game))
     assert found(steps) == counted(tmp_path)
     for row in steps.rows.to_pylist():
@@ -76,12 +76,12 @@ def test_counts_and_rates_are_those_of_a_plain_count(tmp_path, game):
         assert (row["reply"], row["prompt"]) == (row["action"], None)
 
 
-def test_by_default_those_of_slot_0_count(tmp_path):
+def test_read_decisions_takes_the_player_of_slot_0_by_default(tmp_path):
     folder = recorded(tmp_path, "nim", ("random", "mcts:5"))
     assert found(estimated(folder)) == counted(folder, lambda episode, row: row.slot == 0)
 
 
-def test_a_player_may_be_named(tmp_path):
+def test_read_decisions_takes_a_named_player(tmp_path):
     folder = recorded(tmp_path, "nim", ("random", "mcts:5"))
     (name,) = {name for episode in read_episodes(folder) for name in episode.players if name.startswith("mcts")}
     assert found(estimated(folder, players=[name])) == counted(folder, lambda episode, row: row.slot == 1)
@@ -89,7 +89,7 @@ def test_a_player_may_be_named(tmp_path):
         estimated(folder, players=["nobody"])
 
 
-def test_seats_that_are_told_the_same_are_one_role_and_others_are_not(tmp_path):
+def test_roles_join_seats_with_the_same_rules(tmp_path):
     """In matching pennies both seats call a state alike, and what wins for the one loses for the other."""
     steps = estimated(recorded(tmp_path / "imp", "imp(rounds=3)"))
     assert set(steps.rows["role"].to_pylist()) == {0, 1}
@@ -97,7 +97,7 @@ def test_seats_that_are_told_the_same_are_one_role_and_others_are_not(tmp_path):
     assert set(steps.rows["role"].to_pylist()) == {0}
 
 
-def test_a_step_is_found_again_where_it_says(tmp_path):
+def test_step_names_the_position_of_its_first_occurrence(tmp_path):
     folder = recorded(tmp_path)
     rows = {
         (episode.id, row.turn, row.seat, row.attempt): row
@@ -119,7 +119,7 @@ def illegal(folder, game="nim"):
     return folder, row
 
 
-def test_every_attempt_of_a_player_that_does_not_talk_is_put_in_words(tmp_path):
+def test_samples_render_every_attempt_of_a_player_without_a_model(tmp_path):
     """A first attempt that was nonsense and the second, which was played, are two rows of one turn."""
     episodes = list(read_episodes(recorded(tmp_path / "legal", "nim", episodes=4, shards=1)))
     first = episodes[0].decisions[0]
@@ -127,13 +127,15 @@ def test_every_attempt_of_a_player_that_does_not_talk_is_put_in_words(tmp_path):
     episodes[0].decisions[:1] = [nonsense, replace(first, attempt=1)]
     write_shard(tmp_path / "record", 0, episodes)
     steps, engine = estimated(tmp_path / "record"), TransformersEngine(load("tiny"))
-    told = samples_of(steps, engine, Wording(make_style("plain"), "direct"), SampleSettings(), np.random.default_rng(0))
+    told = make_samples(
+        steps, engine, ReplyFormat(make_style("plain"), "direct"), SampleSettings(), np.random.default_rng(0)
+    )
     said = {engine.vocabulary.decode(list(one.tokens[one.loss_positions[0] :])) for one in told.examples}
     assert any("pass" in text for text in said)
     assert any(first.action in text for text in said)
 
 
-def test_an_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):
+def test_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):
     folder, row = illegal(tmp_path)
     steps = {(step["state_key"], step["reply"]): step for step in estimated(folder).rows.to_pylist()}
     for said in ("I take the lot", "pass"):
@@ -149,13 +151,13 @@ def test_an_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["discounted", "beta", "step_win_rate(threshold=0.7)"])
-def test_any_estimator_will_do(tmp_path, name):
+def test_steps_take_any_estimator(tmp_path, name):
     plain, other = (estimated(recorded(tmp_path / n), read_advantage(n).made) for n in ("step_win_rate", name))
     assert found(plain) == found(other)
     assert plain.rows["advantage"].to_pylist() != other.rows["advantage"].to_pylist()
 
 
-def test_a_table_is_read_as_it_was_written(tmp_path):
+def test_steps_table_is_read_as_written(tmp_path):
     steps = estimated(recorded(tmp_path / "record"))
     write_steps(steps, tmp_path / "made" / "steps.parquet")
     again = read_steps(tmp_path / "made" / "steps.parquet")
@@ -163,7 +165,7 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
     assert again.folders == (tmp_path / "record",)
 
 
-def test_a_table_that_moves_with_its_record_finds_it_from_anywhere(tmp_path, monkeypatch):
+def test_moved_steps_table_finds_its_record(tmp_path, monkeypatch):
     (tmp_path / "there").mkdir()
     monkeypatch.chdir(tmp_path / "there")
     write_steps(estimated(recorded(Path("run/record"))), Path("run/steps/0.parquet"))
@@ -184,7 +186,7 @@ def broken(path, table):
     return path
 
 
-def test_what_is_no_table_of_steps_is_refused_in_one_sentence(tmp_path):
+def test_read_steps_rejects_other_files_in_one_sentence(tmp_path):
     steps = estimated(recorded(tmp_path / "record"))
     whole = tmp_path / "steps.parquet"
     write_steps(steps, whole)
@@ -213,7 +215,7 @@ def test_what_is_no_table_of_steps_is_refused_in_one_sentence(tmp_path):
 
 
 @pytest.mark.parametrize("credit", ["spag", "step_win_rate"])
-def test_a_pair_is_worth_the_mean_of_its_occurrences(tmp_path, credit):
+def test_step_reward_is_the_mean_over_occurrences(tmp_path, credit):
     """Also with an estimator whose credit is not the same each time, as when it asks how late it was."""
     folder, estimator = recorded(tmp_path / "record"), read_advantage(credit).made
     seen = []
@@ -222,7 +224,7 @@ def test_a_pair_is_worth_the_mean_of_its_occurrences(tmp_path, credit):
         seen.append((decisions, estimator(decisions)))
         return seen[-1][1]
 
-    rows = steps_of(read_decisions([folder]), [folder], spied).rows.to_pylist()
+    rows = make_steps(read_decisions([folder]), [folder], spied).rows.to_pylist()
     decisions, given = seen[0]
     worth = {}
     for row, pair in enumerate(zip(decisions.state.tolist(), decisions.action.tolist(), strict=True)):
@@ -231,7 +233,7 @@ def test_a_pair_is_worth_the_mean_of_its_occurrences(tmp_path, credit):
     assert any(len(set(each)) > 1 for each in worth.values()) == (credit == "spag")
 
 
-def test_games_in_which_nobody_is_beaten_and_records_named_twice_are_refused(tmp_path):
+def test_games_without_a_winner_and_repeated_records_are_rejected(tmp_path):
     with pytest.raises(BadRecord, match="one seat, so there is nobody to win against"):
         estimated(recorded(tmp_path / "quiz", "quiz", ("random",), 4))
     folder = recorded(tmp_path / "run" / "record")
@@ -241,7 +243,7 @@ def test_games_in_which_nobody_is_beaten_and_records_named_twice_are_refused(tmp
         read_decisions([tmp_path / "run"])
 
 
-def test_a_record_that_says_nothing_of_who_won_is_refused(tmp_path):
+def test_record_without_finite_payoffs_is_rejected(tmp_path):
     with pytest.raises(BadRecord, match="no recorded episodes"):
         read_decisions([tmp_path])
     with pytest.raises(BadRecord, match="nobody ever won"):
@@ -253,7 +255,7 @@ def test_a_record_that_says_nothing_of_who_won_is_refused(tmp_path):
         read_decisions([tmp_path / "nan"])
 
 
-def test_a_record_without_a_column_is_refused(tmp_path):
+def test_record_without_a_column_is_rejected(tmp_path):
     folder = recorded(tmp_path, shards=1)
     path = folder / "decisions" / "000000.parquet"
     table = pq.read_table(path)
@@ -262,7 +264,7 @@ def test_a_record_without_a_column_is_refused(tmp_path):
         read_decisions([folder])
 
 
-def test_games_that_were_not_played_to_the_end_are_left_out(tmp_path):
+def test_unfinished_games_are_left_out(tmp_path):
     episodes = list(read_episodes(recorded(tmp_path / "whole")))
     write_shard(tmp_path / "cut", 0, [replace(e, finished=bool(n)) for n, e in enumerate(episodes)])
     total = sum(len(episode.decisions) for episode in episodes[1:])

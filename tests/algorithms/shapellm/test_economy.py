@@ -2,10 +2,10 @@
 
 from stages import run_trial
 from stratagem.algorithms.shapellm.algorithm import bases_of
-from stratagem.algorithms.shapellm.language_seat import _legal
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
-from stratagem.algorithms.shapellm.seat import Play, lessons
-from stratagem.algorithms.shapellm.seats import Seating
+from stratagem.algorithms.shapellm.language_seat import _legal_tokens
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seat import UpdateData, transitions_of
+from stratagem.algorithms.shapellm.seats import SeatFactory
 from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -15,16 +15,16 @@ from stratagem.players.catalogue import make_player
 from stratagem.runs.folder import RunFolder
 
 
-def test_ten_times_fewer_tokens_are_computed_than_asked_for(tmp_path):
+def test_shared_prefixes_are_computed_once(tmp_path):
     """One episode of five environments and twenty rounds: drawn, fixed twice, learnt from in ten steps."""
-    recipe = ShapingRecipe.read(
+    recipe = ShapeLLMRecipe.read(
         {
             "game": "ipd-shapellm(labels=(C, D))",
             "seats": {"naive": {"learner": "naive"}, "other": {"learner": "tabular"}},
         }
     )
     game, (base,) = make_game(recipe.game), bases_of(recipe, RunFolder(tmp_path / "run")).values()
-    seats = Seating(recipe, game, {"tiny": base}).seats()
+    seats = SeatFactory(recipe, game, {"tiny": base}).seats()
     read = []
     base.lm.model.get_input_embeddings().register_forward_hook(lambda _, ids, __: read.append(ids[0].numel()))
     trials = Trials(game, seats, environments=5, episodes=1, key=Key(recipe.seed).at("shaping"))
@@ -36,20 +36,20 @@ def test_ten_times_fewer_tokens_are_computed_than_asked_for(tmp_path):
     assert asked >= 10 * sum(read), f"{asked} tokens were asked for and {sum(read)} computed"
 
 
-def test_the_bonus_is_for_the_entropy_of_the_legal_labels(tmp_path):
+def test_entropy_bonus_is_over_the_legal_labels(tmp_path):
     """ShapeLLM, A.5: renormalised over the two labels, while the policy is over the whole vocabulary."""
     entropy = {"start": 0.1, "steps": 2}
     seats = {"naive": {"learner": "naive", "ppo": {"entropy_coef": entropy}}, "other": {"learner": "tabular"}}
-    recipe = ShapingRecipe.read({"game": "ipd-shapellm(labels=(C, D), rounds=2)", "seats": seats})
+    recipe = ShapeLLMRecipe.read({"game": "ipd-shapellm(labels=(C, D), rounds=2)", "seats": seats})
     game, bases = make_game(recipe.game), bases_of(recipe, RunFolder(tmp_path / "run"))
-    seat = Seating(recipe, game, bases).seats()["naive"]
+    seat = SeatFactory(recipe, game, bases).seats()["naive"]
     match = Match(game, [seat.player, make_player("random", game)])
     episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(3))
-    found = lessons([episodes], 0)
+    found = transitions_of([episodes], 0)
     assert found
     vocabulary = seat.policy.engine.vocabulary
-    for tokens in _legal(seat.policy.player.speaker, found):
+    for tokens in _legal_tokens(seat.policy.player.speaker, found):
         assert sorted(vocabulary.decode([token]).strip() for token in tokens) == ["C", "D"]
-    seat.update(Play([episodes], 0, Key(0)))
+    seat.update(UpdateData([episodes], 0, Key(0)))
     assert seat.proximal.num_updates == 1
     assert seat.policy.learner.loss.entropy_coef == 0.1

@@ -4,7 +4,7 @@ import pytest
 
 from stratagem.algorithms.shapellm.interest import all_memory_one, interests
 from stratagem.algorithms.shapellm.seat import Seat
-from stratagem.algorithms.shapellm.seat_settings import Tabular
+from stratagem.algorithms.shapellm.seat_settings import TabularSettings
 from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -13,7 +13,7 @@ from stratagem.players.catalogue import make_player
 GAME = make_game("ipd-shapellm(rounds=20)")
 
 
-def test_there_are_32_and_no_two_are_alike():
+def test_all_memory_one_yields_32_distinct_policies():
     found = list(all_memory_one())
     assert len(found) == len(set(found)) == 32
 
@@ -22,26 +22,26 @@ def test_there_are_32_and_no_two_are_alike():
     ("opponent", "possible"),
     [("ipd/AlwaysDefect", 1.0), ("ipd/AlwaysCooperate", 4.0), ("ipd/TitForTat", 3.0), ("ipd/GrimTrigger", 3.0)],
 )
-def test_the_best_answer_is_found(opponent, possible):
+def test_interests_find_the_best_memory_one_policy(opponent, possible):
     """Defect against who never or always cooperates; cooperate with who answers in kind."""
-    seat = TabularSeat("t", Tabular(initial_probability=0.5), 1)
+    seat = TabularSeat("t", TabularSettings(initial_probability=0.5), 1)
     told = interests(GAME, {"t": seat, "other": Seat(make_player(opponent, GAME))}, 20, Key(0))
     assert list(told) == ["t"], "who does not learn has no interest here"
     assert told["t"]["possible"] == possible
     assert 0.0 < told["t"]["earned"] < possible
 
 
-def test_it_is_told_of_the_seat_that_it_sits_at():
+def test_interests_are_measured_in_the_learners_seat():
     """Matching pennies against who always says heads: seat 1 wins by saying tails."""
     game = make_game("imp(rounds=6)")
     seats = {
-        "other": TabularSeat("o", Tabular(initial_probability=1.0 - 1e-12), 6),
-        "t": TabularSeat("t", Tabular(initial_probability=0.5), 1),
+        "other": TabularSeat("o", TabularSettings(initial_probability=1.0 - 1e-12), 6),
+        "t": TabularSeat("t", TabularSettings(initial_probability=0.5), 1),
     }
     told = interests(game, seats, 10, Key(1))
     assert told["t"]["possible"] == 1.0
     assert told["t"]["first"] == 1
 
 
-def test_games_of_other_shapes_have_none():
+def test_interests_are_empty_in_other_games():
     assert interests(make_game("auction"), {}, 5, Key(0)) == {}

@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from stratagem.algorithms.shapellm.algorithm import bases_of
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
-from stratagem.algorithms.shapellm.seat import Play
-from stratagem.algorithms.shapellm.seats import Seating
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seat import UpdateData
+from stratagem.algorithms.shapellm.seats import SeatFactory
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.learner import Report
@@ -29,9 +29,9 @@ def seat(tmp_path):
         "learning_rate_scale": {"start": 0.0, "end": 1.0, "steps": 2},
     }
     game = "ipd-shapellm(labels=(C, D), rounds=2)"
-    recipe = ShapingRecipe.read({"game": game, "seats": {"naive": naive, "other": {"learner": "tabular"}}})
+    recipe = ShapeLLMRecipe.read({"game": game, "seats": {"naive": naive, "other": {"learner": "tabular"}}})
     made = make_game(recipe.game)
-    return Seating(recipe, made, bases_of(recipe, RunFolder(tmp_path / "run"))).seats()["naive"], made
+    return SeatFactory(recipe, made, bases_of(recipe, RunFolder(tmp_path / "run"))).seats()["naive"], made
 
 
 def games_of(seat, game):
@@ -43,25 +43,25 @@ def moved(seat, game, number):
     """How far its weights go when it learns from some episodes."""
     weights = seat.policy.learner.optimizer.weights[:-2]
     before = [weight.detach().clone() for weight in weights]
-    seat.update(Play([games_of(seat, game)], 0, Key(number)))
+    seat.update(UpdateData([games_of(seat, game)], 0, Key(number)))
     pairs = zip(before, weights, strict=True)
     return max(float((old - new.detach()).abs().max()) for old, new in pairs)
 
 
-def test_its_pace_rises_by_how_often_it_learnt(seat):
+def test_learning_rate_scale_follows_the_number_of_updates(seat):
     seat, game = seat
     found = [(moved(seat, game, number), seat.policy.learner.optimizer.learning_rate_scale) for number in range(3)]
     assert [pace for _, pace in found] == [0.0, 0.5, 1.0]
     assert found[0][0] == 0.0 < found[1][0]
 
 
-def test_the_value_head_is_not_slowed(seat):
+def test_value_head_has_no_learning_rate_scale(seat):
     seat, game = seat
     moved(seat, game, 0)
     assert seat.policy.learner.value_head.weight.abs().max() > 0.0
 
 
-def test_a_seat_that_is_restored_goes_on_at_its_pace(seat, tmp_path):
+def test_restored_seat_continues_its_learning_rate_scale(seat, tmp_path):
     seat, game = seat
     moved(seat, game, 0)
     state = seat.state()
@@ -73,19 +73,19 @@ def test_a_seat_that_is_restored_goes_on_at_its_pace(seat, tmp_path):
     assert torch.isfinite(seat.policy.learner.value_head.weight).all()
 
 
-def test_what_a_recovered_decision_brought_is_learnt_from_too(seat):
-    """It is no lesson itself, as nothing of it was drawn; the lessons bring all that the seat was paid all the same."""
+def test_reward_of_a_recovered_decision_is_kept(seat):
+    """It is not trained on, as no token of it was sampled; its reward is added to the transition before it."""
     seat, game = seat
     episodes = games_of(seat, game)
     own = [row for episode in episodes for row in episode.decisions if row.slot == 0 and row.keep]
     last = next(row for row in reversed(own) if row.turn == 1)
     last.how, last.payoff = "recovered", 7.0
-    figures = seat.update(Play([episodes], 0, Key(0)))
+    figures = seat.update(UpdateData([episodes], 0, Key(0)))
     assert figures["num_examples"] == len(own) - 1
     assert figures["score"] * figures["num_examples"] == pytest.approx(sum(row.payoff for row in own))
 
 
-def test_the_checks_look_at_every_step_of_a_batch(seat):
+def test_monitor_checks_every_step_of_a_batch(seat):
     """Of three steps the second is no number."""
     seat, game = seat
     seat.settings = seat.settings.model_copy(update={"learning_rate_scale": Schedule(start=1.0, end=1.0)})
@@ -98,5 +98,5 @@ def test_the_checks_look_at_every_step_of_a_batch(seat):
 
     seat.proximal.learn = spoilt
     with pytest.warns(TrainingWarning, match="The loss is nan"):
-        seat.update(Play([games_of(seat, game)], 0, Key(0)))
+        seat.update(UpdateData([games_of(seat, game)], 0, Key(0)))
     assert seat.findings()["not_finite"]["count"] == 1

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.catalogue import bound, read_any
-from stratagem.algorithms.shapellm.algorithm import ShapingAlgorithm
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder
@@ -16,10 +16,10 @@ TWO = {"shaper": {"learner": "shaper"}, "naive": {"learner": "naive"}}
 
 
 def made(**changes):
-    return ShapingRecipe.read({"seats": TWO, **changes})
+    return ShapeLLMRecipe.read({"seats": TWO, **changes})
 
 
-def test_seats_default_to_the_papers_settings():
+def test_seat_defaults_are_the_papers_settings():
     """ShapeLLM, Tables 7 to 9 and section 4.2."""
     recipe = made()
     shaper, naive = recipe.seats.values()
@@ -45,15 +45,15 @@ def test_seats_default_to_the_papers_settings():
     assert (shaper.mode, shaper.temperature, shaper.ppo.value_coef) == ("single", 1.0, 1e-3)
 
 
-def test_who_has_a_value_head_may_learn_from_one_environment():
+def test_learner_with_a_value_head_may_have_one_environment():
     assert made(environments=1).environments == 1
 
 
-def test_a_recipe_is_written_and_read_again(tmp_path):
+def test_shapellm_recipe_is_written_and_read_again(tmp_path):
     path = tmp_path / "one.toml"
     path.write_text(settings_toml(made(trials=7)))
     again = read_any(path, {"seats.naive.ppo.gae_lambda": "1.0"})
-    assert isinstance(again, ShapingRecipe)
+    assert isinstance(again, ShapeLLMRecipe)
     assert (again.trials, again.seats["naive"].ppo.gae_lambda, again.seats["shaper"].ppo.gae_lambda) == (7, 1.0, 0.95)
     assert list(again.seats) == ["shaper", "naive"]
 
@@ -91,11 +91,11 @@ def test_a_recipe_is_written_and_read_again(tmp_path):
                 "environments": 1,
                 "seats": {**TWO, "naive": {"learner": "naive", "ppo": {"advantage_mean_over": "turn"}}},
             },
-            r"`seats.naive` learns from how `environments` differ .*advantage_mean_over.*: take at least 2",
+            r"`seats.naive` compares its `environments` .*advantage_mean_over.*: take at least 2",
         ),
     ],
 )
-def test_wrong_settings_are_refused(changes, said):
+def test_wrong_shapellm_settings_are_rejected(changes, said):
     with pytest.raises((BadParameter, UnknownName), match=said):
         made(**changes)
 
@@ -114,20 +114,20 @@ def test_wrong_settings_are_refused(changes, said):
         ({"seats": {**TWO, "naive": {"learner": "scripted", "player": "kuhn/NashApprox"}}}, "The seat naive"),
     ],
 )
-def test_what_cannot_be_played_is_refused_before_there_is_a_run(changes, said, tmp_path):
+def test_unplayable_seats_are_rejected_before_the_run(changes, said, tmp_path):
     with pytest.raises(BadParameter, match=said):
-        ShapingAlgorithm(made(**changes), RunFolder(tmp_path / "run"))
+        ShapeLLMAlgorithm(made(**changes), RunFolder(tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
 
-def test_an_unknown_algorithm_is_told_with_those_that_there_are(tmp_path):
+def test_unknown_algorithm_is_rejected_with_the_known_ones(tmp_path):
     (tmp_path / "one.toml").write_text('algorithm = "magic"\n')
     with pytest.raises(UnknownName, match="sepo"):
         read_any(tmp_path / "one.toml")
 
 
-def test_each_recipe_finds_its_trainer(tmp_path):
-    assert isinstance(bound(made(), RunFolder(tmp_path)), ShapingAlgorithm)
+def test_bound_finds_the_algorithm_of_a_recipe(tmp_path):
+    assert isinstance(bound(made(), RunFolder(tmp_path)), ShapeLLMAlgorithm)
 
 
 RECIPES = Path(__file__).parents[3] / "recipes"
@@ -136,15 +136,15 @@ SHIPPED = sorted(path for path in RECIPES.glob("shapellm/**/*.toml") if path.par
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_shipped_recipe_can_be_played(path, tmp_path):
+def test_every_shipped_shapellm_recipe_can_be_played(path, tmp_path):
     """As far as that can be told without the model that it names, which is replaced by one that needs no network."""
     text = path.read_text()
     assert text.splitlines()[0] == f"# stratagem train {path.relative_to(RECIPES.parent)}"
     made = read_any(path, {"model": "tiny"})
-    assert ShapingAlgorithm(made, RunFolder(tmp_path / "run")).recipe.model == "tiny"
+    assert ShapeLLMAlgorithm(made, RunFolder(tmp_path / "run")).recipe.model == "tiny"
 
 
-def test_the_papers_rates_stand_in_the_recipes_for_its_model():
+def test_recipes_for_the_papers_model_have_its_learning_rates():
     """ShapeLLM, Tables 9 and 12, footnote 7."""
     made = read_any(RECIPES / "shapellm/gemma/imp-25-shaper.toml")
     shaper, naive = made.seats["shaper"], made.seats["naive"]
@@ -156,16 +156,16 @@ def test_the_papers_rates_stand_in_the_recipes_for_its_model():
     assert [switched.entropy_coef.at(step) for step in (0, 25)] == [0.7, 0.0]
 
 
-def test_what_learners_have_in_common_is_said_once():
+def test_defaults_table_holds_for_all_seats_of_a_kind():
     usual = {"naive": {"ppo": {"gae_lambda": 1.0}, "optimizer": {"learning_rate": 1e-3}}}
     seats = {**TWO, "naive": {"learner": "naive", "optimizer": {"learning_rate": 1e-2}}}
-    made = ShapingRecipe.read({"seats": seats, "defaults": usual})
+    made = ShapeLLMRecipe.read({"seats": seats, "defaults": usual})
     assert (made.seats["naive"].ppo.gae_lambda, made.seats["naive"].optimizer.learning_rate) == (1.0, 1e-2)
     assert made.seats["shaper"].ppo.gae_lambda == 0.95
     with pytest.raises(BadParameter, match="clever"):
-        ShapingRecipe.read({"seats": TWO, "defaults": {"clever": {}}})
+        ShapeLLMRecipe.read({"seats": TWO, "defaults": {"clever": {}}})
     with pytest.raises(BadParameter, match=r"as \[defaults.naive\]"):
-        ShapingRecipe.read({"seats": TWO, "defaults": {"naive": 3}})
+        ShapeLLMRecipe.read({"seats": TWO, "defaults": {"naive": 3}})
 
 
 @pytest.mark.parametrize(
@@ -180,17 +180,17 @@ def test_what_learners_have_in_common_is_said_once():
         ({"naive": {"learner": "scripted"}}, "The setting seats.naive.player must be given"),
     ],
 )
-def test_a_mistake_is_told_where_it_is(changes, said):
+def test_mistake_in_a_seat_is_named_with_its_key(changes, said):
     with pytest.raises(BadParameter, match=said):
         made(seats={**TWO, **changes})
 
 
-def test_a_recipe_without_seats_lacks_them():
+def test_recipe_without_seats_is_rejected():
     with pytest.raises(BadParameter, match=r"The setting seats must be given\."):
-        ShapingRecipe.read({"trials": 3})
+        ShapeLLMRecipe.read({"trials": 3})
 
 
-def test_a_table_that_tells_a_part_leaves_the_rest_as_the_kind_has_it():
+def test_partial_table_keeps_the_defaults_of_its_kind_of_learner():
     """trl bounds no gradient, and a shaper's value loss counts less than a naive one's (Tables 7 and 8)."""
     seats = {
         "shaper": {
@@ -200,7 +200,7 @@ def test_a_table_that_tells_a_part_leaves_the_rest_as_the_kind_has_it():
         },
         "naive": {"learner": "naive", "optimizer": {"learning_rate": 1e-6}, "adapter": {"lora_alpha": 16.0}},
     }
-    made = ShapingRecipe.read({"seats": seats}).seats
+    made = ShapeLLMRecipe.read({"seats": seats}).seats
     assert [seat.optimizer.max_grad_norm for seat in made.values()] == [math.inf, math.inf]
     assert [seat.ppo.value_coef for seat in made.values()] == [1e-3, 0.2]
     assert [made["shaper"].ppo.batches.mini_batch_size, made["shaper"].ppo.batches.batch_size] == [5, 100]
@@ -227,5 +227,5 @@ def test_a_table_that_tells_a_part_leaves_the_rest_as_the_kind_has_it():
 )
 def test_replaced_key_is_told_its_new_name(changes, old, new):
     with pytest.raises(BadParameter) as refused:
-        ShapingRecipe.read(changes | {"seats": changes.get("seats", TWO)})
+        ShapeLLMRecipe.read(changes | {"seats": changes.get("seats", TWO)})
     assert str(refused.value) == f"There is no setting {old} any more: write {new}."

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from stratagem.algorithms.shapellm import trials as trial_module
-from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapingAlgorithm, bases_of
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapeLLMAlgorithm, bases_of
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.engines.open import served
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
@@ -20,7 +20,7 @@ from stratagem.runs.metrics import read_metrics
 from stratagem.training.loop import FINDINGS
 
 ENTROPY = {"start": 0.1, "end": 0.0, "steps": 3}
-RECIPE = ShapingRecipe.read(
+RECIPE = ShapeLLMRecipe.read(
     {
         "game": "ipd-shapellm(labels=(C, D), rounds=3)",
         "trials": 4,
@@ -64,7 +64,7 @@ def curves(run):
 def whole(tmp_path_factory):
     """A run that never stopped."""
     run = begun(tmp_path_factory.mktemp("whole") / "run")
-    ShapingAlgorithm(RECIPE, run).train()
+    ShapeLLMAlgorithm(RECIPE, run).train()
     return run
 
 
@@ -83,15 +83,15 @@ def resumed(tmp_path_factory):
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(trial_module, "played", broken)
-            trainer = ShapingAlgorithm(RECIPE, run)
+            trainer = ShapeLLMAlgorithm(RECIPE, run)
             with pytest.raises(Broken):
                 trainer.train()
     assert latest(run).step == SFT + 2
-    ShapingAlgorithm(RECIPE, run).train()
+    ShapeLLMAlgorithm(RECIPE, run).train()
     return run
 
 
-def test_every_trial_is_measured(whole):
+def test_every_trial_has_metrics(whole):
     found = curves(whole)
     for name in ("shaper/pay", "naive/pay", "shaper/null", "visited/C-D", "shaper/kl", "naive/entropy", "naive/score"):
         assert found[name][0] == TRIALS
@@ -100,7 +100,7 @@ def test_every_trial_is_measured(whole):
     assert sum(found[f"visited/{name}"][1][0] for name in ("C-C", "C-D", "D-C", "D-D", "null")) == pytest.approx(1.0)
 
 
-def test_both_move_and_each_by_its_clock(whole):
+def test_both_seats_are_updated_at_their_intervals(whole):
     """Twelve transitions a trial are two batches of two steps for the shaper, and two of one step for the other."""
     state = latest(whole).state()["stage"]["seats"]
     silent = sum(curves(whole)["shaper/null"][1]) + sum(curves(whole)["naive/null"][1])
@@ -113,12 +113,12 @@ def test_both_move_and_each_by_its_clock(whole):
     assert first[0] != first[-1]
 
 
-def test_it_begins_where_it_was_taught_to(whole):
+def test_trials_start_from_the_target_policies(whole):
     begun_with = [values[0] for name, (_, values) in curves(whole).items() if name.startswith("naive/first")]
     assert all(share > 0.6 for share in begun_with)
 
 
-def test_a_run_that_was_broken_off_within_a_trial_ends_as_one_that_was_not(whole, resumed):
+def test_run_resumed_within_a_trial_equals_an_uninterrupted_one(whole, resumed):
     assert curves(resumed) == curves(whole)
     one, other = latest(whole).state()["stage"], latest(resumed).state()["stage"]
     for seat in ("shaper", "naive"):
@@ -132,19 +132,19 @@ def test_a_run_that_was_broken_off_within_a_trial_ends_as_one_that_was_not(whole
     assert (resumed.path / OUTCOME).read_text() == (whole.path / OUTCOME).read_text()
 
 
-def test_games_are_played_at_the_end(whole):
+def test_final_evaluation_has_a_row_for_each_length(whole):
     told = json.loads((whole.path / OUTCOME).read_text())
     assert told["seats"] == ["shaper", "naive"]
     assert [(row["rounds"], row["games"]) for row in told["rows"]] == [(2, 3), (4, 3)]
     assert all(0.0 <= row["figures"]["shaper/pay"] <= 4.0 for row in told["rows"])
 
 
-def test_the_checks_look_at_every_seat(whole):
+def test_monitor_checks_every_seat(whole):
     found = json.loads((whole.path / FINDINGS).read_text())
     assert not [name for name, one in found.items() if one["level"] == "fault" and "idle" in name]
 
 
-def test_the_models_of_all_seats_can_be_played_again(whole):
+def test_models_of_all_seats_can_play(whole):
     models = read_run_models(whole.path).models
     steps = [f"{step}/{seat}" for step in (SFT + 2, SFT + 4) for seat in ("shaper", "naive")]
     assert set(models) == {
@@ -160,14 +160,14 @@ def test_the_models_of_all_seats_can_be_played_again(whole):
     assert served(f"run:{whole.path}@last/naive").adapter
 
 
-def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
+def test_seats_on_two_bases_train_and_resume(tmp_path, whole):
     """A shaper on tiny against a naive learner on tiny-qwen; then who was learnt stands still against a table."""
     seats = {
         "shaper": {"learner": "shaper", "mode": "direct"},
         "naive": {"learner": "naive", "mode": "direct", "model": "tiny-qwen"},
     }
     changes = {"trials": 2, "checkpoint_every": 1, "record_every": 1, "target_policies": [], "seats": seats}
-    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "final_evaluation": {"episodes": 2}})
+    recipe = ShapeLLMRecipe.read({**RECIPE.model_dump(), **changes, "final_evaluation": {"episodes": 2}})
     run = begun(tmp_path / "two", recipe)
 
     def plug(step, steps, seen):
@@ -175,43 +175,43 @@ def test_seats_of_two_families_learn_at_one_table_and_go_on(tmp_path, whole):
             raise Broken
 
     with pytest.raises(Broken):
-        ShapingAlgorithm(recipe, run).train(plug)
-    ShapingAlgorithm(recipe, run).train()
+        ShapeLLMAlgorithm(recipe, run).train(plug)
+    ShapeLLMAlgorithm(recipe, run).train()
     other = begun(tmp_path / "again", recipe)
-    ShapingAlgorithm(recipe, other).train()
+    ShapeLLMAlgorithm(recipe, other).train()
     assert curves(run) == curves(other)
     models = read_run_models(run.path).models
     assert (models["start/shaper"].model, models["start/naive"].model) == ("tiny", "tiny-qwen")
 
     frozen = {"learner": "frozen", "model": f"run:{whole.path}@last/shaper", "style": "shapellm-occurrence"}
     seats = {"still": {**frozen, "memory": "trial"}, "table": {"learner": "tabular"}}
-    recipe = ShapingRecipe.read(
+    recipe = ShapeLLMRecipe.read(
         {**RECIPE.model_dump(), **changes, "trials": 1, "seats": seats, "final_evaluation": {"episodes": 2}}
     )
     last = begun(tmp_path / "still", recipe)
-    ShapingAlgorithm(recipe, last).train()
+    ShapeLLMAlgorithm(recipe, last).train()
     assert curves(last)["table/pay"][0] == [1]
     assert list(json.loads((last.path / OUTCOME).read_text())["interest"]) == ["table"]
 
 
-def test_a_model_with_an_adapter_is_no_base(tmp_path, whole):
+def test_model_with_an_adapter_is_rejected_as_a_base(tmp_path, whole):
     """Neither of who learns nor of who stands still on the recipe's own: what it learnt would be left out."""
     learnt = f"run:{whole.path}@last/naive"
     table = {"learner": "tabular"}
     on_it = {"seats": {"naive": {"learner": "naive", "model": learnt}, "table": table}}
     for changes in (on_it, {"model": learnt, "seats": {"still": {"learner": "frozen"}, "table": table}}):
-        recipe = ShapingRecipe.read({**RECIPE.model_dump(), "target_policies": [], **changes})
+        recipe = ShapeLLMRecipe.read({**RECIPE.model_dump(), "target_policies": [], **changes})
         with pytest.raises(BadParameter, match=r"is a model with an adapter, .*: name such a base, as run:PATH@start"):
-            ShapingAlgorithm(recipe, RunFolder(tmp_path / "run"))
+            ShapeLLMAlgorithm(recipe, RunFolder(tmp_path / "run"))
 
 
-def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
+def test_frozen_seat_with_its_own_model_has_no_kl_sft(tmp_path):
     """Both name tiny; only the learner begins with the policy that the start teaches."""
     seats = {"naive": {"learner": "naive"}, "still": {"learner": "frozen", "model": "tiny"}}
     changes = {"trials": 1, "episodes": 1, "seats": seats, "final_evaluation": {"episodes": 1}}
-    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes})
+    recipe = ShapeLLMRecipe.read({**RECIPE.model_dump(), **changes})
     run = begun(tmp_path / "run", recipe)
-    ShapingAlgorithm(recipe, run).train()
+    ShapeLLMAlgorithm(recipe, run).train()
     said = language_player("tiny", mode="single", style="shapellm-state").policy(
         make_game(recipe.game).start(Key(0)).view(1)
     )
@@ -219,7 +219,7 @@ def test_who_stands_still_on_a_model_of_its_own_is_not_taught(tmp_path):
     assert curves(run)["naive/first/start"][1][0] > 0.6
 
 
-def test_a_start_is_held_as_the_model_that_was_taught(tmp_path):
+def test_start_model_is_saved_after_kl_sft(tmp_path):
     seats = {"naive": {"learner": "naive"}, "table": {"learner": "tabular"}}
     changes = {
         "model": "tiny+dtype=bf16",
@@ -228,9 +228,9 @@ def test_a_start_is_held_as_the_model_that_was_taught(tmp_path):
         "seats": seats,
         "final_evaluation": {"episodes": 1},
     }
-    recipe = ShapingRecipe.read({**RECIPE.model_dump(), **changes, "kl_sft": {"num_examples": 5, "epochs": 1}})
+    recipe = ShapeLLMRecipe.read({**RECIPE.model_dump(), **changes, "kl_sft": {"num_examples": 5, "epochs": 1}})
     run = begun(tmp_path / "run", recipe)
-    trainer = ShapingAlgorithm(recipe, run)
+    trainer = ShapeLLMAlgorithm(recipe, run)
     trainer.train()
     assert [base.lm.dtype for base in bases_of(recipe, run).values()] == ["bf16"]
     assert {model.model for model in read_run_models(run.path).models.values()} == {

@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from stages import run_trial
-from stratagem.algorithms.shapellm.figures import situations
-from stratagem.algorithms.shapellm.seat import Play, Seat, lessons
-from stratagem.algorithms.shapellm.seat_settings import Tabular
+from stratagem.algorithms.shapellm.metrics import memory_one_views
+from stratagem.algorithms.shapellm.seat import Seat, UpdateData, transitions_of
+from stratagem.algorithms.shapellm.seat_settings import TabularSettings
 from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
 from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.errors import BadParameter
@@ -27,30 +27,30 @@ def first_of(seat, game=GAME):
     return seat.table.policy(game.start(Key(0)).view(0))["C"]
 
 
-def test_a_row_begins_as_it_is_told():
-    seat = TabularSeat("t", Tabular(initial_probability=0.8), 1)
+def test_new_row_has_the_initial_probability():
+    seat = TabularSeat("t", TabularSettings(initial_probability=0.8), 1)
     assert first_of(seat) == pytest.approx(0.8)
 
 
-def test_five_rows_may_begin_with_five_odds():
+def test_five_rows_may_have_five_initial_probabilities():
     """Before anything was played, and after each joint action, its own part first."""
-    seat = TabularSeat("t", Tabular(initial_probability=(0.5, 0.9, 0.2, 0.8, 0.1)), 1)
-    found = [seat.table.policy(view)["C"] for view in situations(GAME, 1).values()]
+    seat = TabularSeat("t", TabularSettings(initial_probability=(0.5, 0.9, 0.2, 0.8, 0.1)), 1)
+    found = [seat.table.policy(view)["C"] for view in memory_one_views(GAME, 1).values()]
     assert found == pytest.approx([0.5, 0.9, 0.2, 0.8, 0.1])
-    elsewhere = TabularSeat("t", Tabular(initial_probability=(0.5,) * 5, style="plain"), 1)
+    elsewhere = TabularSeat("t", TabularSettings(initial_probability=(0.5,) * 5, style="plain"), 1)
     with pytest.raises(BadParameter, match="repeated games of two actions"):
         elsewhere.table.policy(make_game("auction").start(Key(0)).view(0))
 
 
-def test_a_step_is_the_score_function_estimate_of_the_mean_return():
+def test_tabular_update_is_the_score_function_estimate():
     """By hand, for games of one round against a defector, who pays cooperation 0 and defection 1."""
-    seat = TabularSeat("t", Tabular(initial_probability=0.6, learning_rate=2.0), 1)
+    seat = TabularSeat("t", TabularSettings(initial_probability=0.6, learning_rate=2.0), 1)
     match = Match(ONE, [seat.player, make_player("ipd/AlwaysDefect", ONE)])
     episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(30))
-    share = sum(lesson.decision.action == "C" for lesson in lessons([episodes], 0)) / 30
+    share = sum(transition.decision.action == "C" for transition in transitions_of([episodes], 0)) / 30
     assert 0.0 < share < 1.0
     before = dict(seat.table.row(ONE.start(Key(0)).view(0)))
-    seat.update(Play([episodes], 0, Key(0)))
+    seat.update(UpdateData([episodes], 0, Key(0)))
     # mean of (r - mean r)(1[C] - .6): r is 1 - 1[C], so it is minus the variance of 1[C]
     slope = -share * (1.0 - share)
     after = seat.table.row(ONE.start(Key(0)).view(0))
@@ -58,34 +58,34 @@ def test_a_step_is_the_score_function_estimate_of_the_mean_return():
     assert after["D"] - before["D"] == pytest.approx(-2.0 * slope)
 
 
-def test_among_n_environments_a_step_is_shorter_by_one_in_n():
+def test_tabular_update_is_scaled_by_the_number_of_environments():
     """Against a defector, cooperation pays 0 and defection 1: by hand, over all that two environments may play."""
     mean = 0.0
     for played_by in product("CD", repeat=2):
-        seat = TabularSeat("t", Tabular(initial_probability=0.6), 1)
+        seat = TabularSeat("t", TabularSettings(initial_probability=0.6), 1)
         pairs = [
             Match(ONE, [make_player(PLAYS[action], ONE), make_player("ipd/AlwaysDefect", ONE)]) for action in played_by
         ]
         episodes = played(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
         before = seat.table.row(ONE.start(Key(0)).view(0))["C"]
-        seat.update(Play([episodes], 0, Key(0)))
+        seat.update(UpdateData([episodes], 0, Key(0)))
         moved = seat.table.row(ONE.start(Key(0)).view(0))["C"] - before
         mean += math.prod(0.6 if action == "C" else 0.4 for action in played_by) * moved
     assert mean == pytest.approx(0.5 * 0.6 * 0.4 * (0.0 - 1.0)), "half of the gradient"
 
 
 @pytest.mark.parametrize("opponent", ["ipd/AlwaysCooperate", "ipd/AlwaysDefect"])
-def test_it_learns_to_defect_where_that_pays(opponent):
-    seat = TabularSeat("t", Tabular(learning_rate=4.0), 1)
+def test_tabular_seat_learns_to_defect(opponent):
+    seat = TabularSeat("t", TabularSettings(learning_rate=4.0), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player(opponent, GAME))}, 5, 5, Key(0))
     for number in range(8):
         run_trial(trials, number)
     assert first_of(seat) < 0.2
 
 
-def test_it_learns_to_cooperate_with_tit_for_tat():
+def test_tabular_seat_learns_to_cooperate_with_tit_for_tat():
     """Over twenty rounds cooperation brings 3 a round, defection hardly more than 1."""
-    seat = TabularSeat("t", Tabular(learning_rate=4.0, initial_probability=0.7), 1)
+    seat = TabularSeat("t", TabularSettings(learning_rate=4.0, initial_probability=0.7), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 5, 5, Key(1))
     for number in range(12):
         last = run_trial(trials, number)
@@ -93,11 +93,11 @@ def test_it_learns_to_cooperate_with_tit_for_tat():
     assert math.fsum(paid) / len(paid) > 2.5
 
 
-def test_a_table_goes_on_from_its_state(tmp_path):
-    seat = TabularSeat("t", Tabular(learning_rate=4.0), 1)
+def test_tabular_seat_resumes_from_its_state(tmp_path):
+    seat = TabularSeat("t", TabularSettings(learning_rate=4.0), 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1))
     run_trial(trials, 0)
-    again = TabularSeat("t", Tabular(learning_rate=4.0), 1)
+    again = TabularSeat("t", TabularSettings(learning_rate=4.0), 1)
     again.restore(seat.state(), tmp_path)
     run_trial(trials, 1)
     run_trial(Trials(GAME, {"t": again, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1)), 1)

@@ -5,8 +5,14 @@ import math
 import pytest
 
 from stages import run_trial
-from stratagem.algorithms.shapellm.figures import answers, paid, policies, situations, visited
-from stratagem.algorithms.shapellm.seat import Seat, lessons, taught_by
+from stratagem.algorithms.shapellm.metrics import (
+    empirical_policy_metrics,
+    joint_action_metrics,
+    memory_one_views,
+    payoff_metrics,
+    policy_metrics,
+)
+from stratagem.algorithms.shapellm.seat import Seat, merge_rewards, transitions_of
 from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -53,7 +59,7 @@ def trials(first, second, episodes=4):
     return Trials(GAME, seats, environments=2, episodes=episodes, key=Key(3))
 
 
-def test_everybody_learns_by_its_own_clock():
+def test_seats_are_updated_at_their_own_intervals():
     fast, slow = Noted(make_player("random", GAME), every=1), Noted(make_player("random", GAME), every=4)
     trial = run_trial(trials(fast, slow), 5)
     assert [len(stages) for stages, _, _ in fast.given] == [1, 1, 1, 1]
@@ -66,7 +72,7 @@ def test_everybody_learns_by_its_own_clock():
     assert len(trial.episodes) == 8
 
 
-def test_a_trial_follows_from_its_number():
+def test_trial_follows_from_its_number():
     def payoffs(number):
         players = (Seat(make_player("random", GAME)) for _ in range(2))
         return [episode.payoffs for episode in run_trial(trials(*players), number).episodes]
@@ -74,7 +80,7 @@ def test_a_trial_follows_from_its_number():
     assert payoffs(1) == payoffs(1) != payoffs(2)
 
 
-def test_only_the_memory_of_the_trial_is_carried_over_and_ends_with_it():
+def test_trial_memory_is_reset_after_the_trial():
     shaper, other = Seat(make_player("ipd/AlwaysDefect", GAME), "trial"), Seat(make_player("ipd/AlwaysCooperate", GAME))
     both = trials(shaper, other)
     for number in (0, 1):
@@ -90,43 +96,47 @@ def episode_of(first, second, **options):
     return played([Setup(id="one", match=match, slots=(0, 1), key=Key(1), **options)])[0]
 
 
-def test_a_null_action_is_learnt_from_and_the_others_transition_is_not():
+def test_null_action_is_a_transition_and_the_others_is_discarded():
     """ShapeLLM, A.1: the lowest payoff less one, and the other's transition is discarded."""
     episode = episode_of(Mute({1}), Mute(set(), "D"))
-    own, other = lessons([[episode]], 0), lessons([[episode]], 1)
-    assert [(lesson.decision.action, lesson.reward) for lesson in own] == [("C", 0.0), (None, -1.0), ("C", 0.0)]
-    assert [lesson.reward for lesson in other] == [4.0, 4.0]
-    assert [lesson.turn for lesson in other] == [(0, 0), (0, 2)]
+    own, other = transitions_of([[episode]], 0), transitions_of([[episode]], 1)
+    assert [(transition.decision.action, transition.reward) for transition in own] == [
+        ("C", 0.0),
+        (None, -1.0),
+        ("C", 0.0),
+    ]
+    assert [transition.reward for transition in other] == [4.0, 4.0]
+    assert [transition.turn for transition in other] == [(0, 0), (0, 2)]
 
 
-def test_credit_is_numbered_by_environment_over_the_episodes_that_are_learnt_together():
+def test_trajectory_is_the_environment_over_all_episodes_of_an_update():
     episode = episode_of(Mute(set()), Mute(set()))
-    found = lessons([[episode, episode], [episode, episode]], 0)
-    assert [lesson.episode for lesson in found] == [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3
-    assert [lesson.turn[0] for lesson in found] == [0] * 6 + [1] * 6
+    found = transitions_of([[episode, episode], [episode, episode]], 0)
+    assert [transition.trajectory for transition in found] == [0] * 3 + [1] * 3 + [0] * 3 + [1] * 3
+    assert [transition.turn[0] for transition in found] == [0] * 6 + [1] * 6
 
 
-def test_a_seat_may_be_paid_what_all_are_paid():
+def test_shared_reward_is_the_sum_over_seats():
     """ShapeLLM, footnote 5."""
     episode = episode_of(Mute({1}), Mute(set(), "D"))
-    assert [lesson.reward for lesson in lessons([[episode]], 0, shared=True)] == [4.0, -1.0, 4.0]
+    assert [transition.reward for transition in transitions_of([[episode]], 0, shared=True)] == [4.0, -1.0, 4.0]
 
 
-def test_what_no_lesson_brought_counts_for_the_lesson_before_it():
-    """Or for the first of its environment, where none is before; an environment without lessons counts nothing."""
+def test_merge_rewards_adds_untrained_rewards_to_the_transition_before():
+    """Without one before it, to the first one after it; an environment without trained transitions is left out."""
     episodes = [episode_of(Mute(set(), "D"), Mute(set())) for _ in range(2)]
-    found = lessons([episodes, episodes], 0)
+    found = transitions_of([episodes, episodes], 0)
     assert [one.reward for one in found] == [4.0] * 12
 
-    def rewards(*teach):
-        return [one.reward for one in taught_by(found, lambda one: (one.episode, one.turn) in teach)]
+    def rewards(*trained):
+        return [one.reward for one in merge_rewards(found, lambda one: (one.trajectory, one.turn) in trained)]
 
     assert rewards((0, (0, 1)), (0, (1, 1)), (1, (1, 2))) == [4.0 * 4, 4.0 * 2, 4.0 * 6]
     assert rewards((0, (0, 2))) == [4.0 * 6]
 
 
-def test_rounds_with_a_null_action_count_in_no_mean():
-    figures = paid([episode_of(Mute({1}), Mute(set(), "D"))], ["one", "two"])
+def test_payoff_metrics_leave_out_rounds_with_a_null_action():
+    figures = payoff_metrics([episode_of(Mute({1}), Mute(set(), "D"))], ["one", "two"])
     assert figures == {"one/pay": 0.0, "two/pay": 4.0, "one/null": pytest.approx(1 / 3), "two/null": 0.0}
 
 
@@ -137,17 +147,22 @@ class Stammers(Mute):
         return super().turn(ask) if not ask.attempt else Move(self.action)
 
 
-def test_rounds_in_which_a_second_attempt_was_legal_count():
+def test_payoff_metrics_count_rounds_with_a_legal_second_attempt():
     match = Match(GAME, [Stammers({1}), Mute(set(), "D")])
     match.retries = 1
     (episode,) = played([Setup(id="one", match=match, slots=(0, 1), key=Key(1))])
     assert [row.action for row in episode.decisions if row.turn == 1] == [None, "C", "D"]
     episode.rounds[1] = (3.0, 7.0)
-    assert paid([episode], ["one", "two"]) == {"one/pay": 1.0, "two/pay": 5.0, "one/null": 0.0, "two/null": 0.0}
+    assert payoff_metrics([episode], ["one", "two"]) == {
+        "one/pay": 1.0,
+        "two/pay": 5.0,
+        "one/null": 0.0,
+        "two/null": 0.0,
+    }
 
 
-def test_joint_actions_are_shares_of_all_rounds():
-    figures = visited(GAME, [episode_of(Mute({1}), Mute(set(), "D"))])
+def test_joint_action_metrics_are_shares_of_all_rounds():
+    figures = joint_action_metrics(GAME, [episode_of(Mute({1}), Mute(set(), "D"))])
     assert figures == {
         "visited/C-C": 0.0,
         "visited/C-D": pytest.approx(2 / 3),
@@ -157,24 +172,27 @@ def test_joint_actions_are_shares_of_all_rounds():
     }
 
 
-def test_the_policy_over_five_states_is_the_seats_own():
-    assert list(situations(GAME, 1)) == ["start", "C-C", "C-D", "D-C", "D-D"]
+def test_policy_metrics_are_the_seats_policy_in_five_states():
+    assert list(memory_one_views(GAME, 1)) == ["start", "C-C", "C-D", "D-C", "D-D"]
     seats = {"tft": Seat(make_player("ipd/TitForTat", GAME)), "hard": Seat(make_player("ipd/AlwaysDefect", GAME))}
-    figures = policies(GAME, seats)
+    figures = policy_metrics(GAME, seats)
     after = {name.removeprefix("tft/first/"): value for name, value in figures.items() if name.startswith("tft")}
     assert after == {"start": 1.0, "C-C": 1.0, "C-D": 0.0, "D-C": 1.0, "D-D": 0.0}
     assert {value for name, value in figures.items() if name.startswith("hard")} == {0.0}
 
 
-def test_a_seat_that_counts_is_measured_where_it_played():
+def test_empirical_policy_metrics_are_frequencies_of_a_seat_with_memory():
     """Three rounds: it says C, then nothing legal, then C; after a null action no joint action was played."""
     counting = Seat(Mute({1}), memory="episode")
     seats = {"counts": counting, "hard": Seat(Mute(set(), "D"))}
-    assert not [name for name in policies(GAME, seats) if name.startswith("counts")]
-    figures = answers(GAME, seats, [episode_of(Mute({1}), Mute(set(), "D"))])
+    assert not [name for name in policy_metrics(GAME, seats) if name.startswith("counts")]
+    figures = empirical_policy_metrics(GAME, seats, [episode_of(Mute({1}), Mute(set(), "D"))])
     assert figures["counts/first/start"] == 1.0
     assert all(math.isnan(figures[f"counts/first/{state}"]) for state in ("C-C", "C-D", "D-C", "D-D"))
     played = episode_of(Mute(set(), "C"), Mute(set(), "D"))
-    assert answers(GAME, seats, [played])["counts/first/C-D"] == 1.0
+    assert empirical_policy_metrics(GAME, seats, [played])["counts/first/C-D"] == 1.0
     mirrored = {"hard": Seat(Mute(set(), "D")), "counts": counting}
-    assert answers(GAME, mirrored, [episode_of(Mute(set(), "D"), Mute(set(), "C"))])["counts/first/C-D"] == 1.0
+    assert (
+        empirical_policy_metrics(GAME, mirrored, [episode_of(Mute(set(), "D"), Mute(set(), "C"))])["counts/first/C-D"]
+        == 1.0
+    )

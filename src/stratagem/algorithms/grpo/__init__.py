@@ -1,1 +1,1 @@
-"""Group-relative policy optimization on forks: play on several times from one situation, and compare."""
+"""GRPO (group-relative policy optimization) on branched rollouts from common states."""

@@ -1,11 +1,16 @@
-"""GRPO on branched rollouts as an algorithm that a recipe names."""
+"""GRPO (Shao et al. 2024) on branched rollouts: G rollouts from one state, and the advantage of each over its group.
+
+    A_i = (R_i - mean(R_1..R_G)) / std(R_1..R_G)
+
+The state is reached by a prefix player, so that rollouts start in all parts of a game (`collector.py`).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from stratagem.algorithms.grpo.collector import GRPO, check_game
-from stratagem.algorithms.grpo.opponents import ByShares
+from stratagem.algorithms.grpo.collector import GRPOCollector, check_game
+from stratagem.algorithms.grpo.opponents import OpponentMixture
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.grpo.settings import SELF
 from stratagem.games.base import Game
@@ -15,7 +20,7 @@ from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
 
 
 class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
-    """Branched rollouts from positions that others made."""
+    """GRPO on branched rollouts."""
 
     recipe_type = GRPORecipe
 
@@ -26,6 +31,6 @@ class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
             check_game(recipe.grpo, game)
             check_opponents(recipe, game, recipe.grpo.prefix_player, *(recipe.grpo.opponents.keys() - {SELF}))
 
-    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> GRPO:
+    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> GRPOCollector:
         settings = self.recipe.grpo
-        return GRPO(settings, game, player, key, ByShares(settings.opponents, game, player))
+        return GRPOCollector(settings, game, player, key, OpponentMixture(settings.opponents, game, player))

@@ -1,7 +1,7 @@
-"""An iteration in one game: situations that others played up to, forks of each, and what they teach.
+"""Branched rollouts of GRPO in one game: prefixes by a prefix player, groups of rollouts from their ends, advantages.
 
-The source is league-trained no-press Diplomacy: warm-up turns by bots, a fork, the rest of the game, and advantages
-against the group of a fork. Where a batch is stratified the hero's seat goes round, so all seats are alike often.
+The source is league-trained no-press Diplomacy: prefix turns by bots, a branching state, the rest of the game, and
+advantages over the group. In a stratified batch the agent's seat rotates, so all seats are equally frequent.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
-from stratagem.training.online import Collected
+from stratagem.training.online import RolloutBatch
 from stratagem.training.rollouts import sampled
 
 
 class Lineup(NamedTuple):
-    """Who plays the other seats."""
+    """Players of the other seats."""
 
     names: tuple[str, ...]
     players: tuple[Player, ...]
-    learn: bool = False
-    """Whether they are the hero itself and learn as it does."""
+    self_play: bool = False
+    """True if they are the agent itself, so that all seats are trained."""
 
 
 class Opponents(Protocol):
-    """Whom the hero meets."""
+    """Distribution of the agent's opponents."""
 
     def draw(self, key: Key) -> Lineup:
-        """Somebody for every other seat."""
+        """Draw a player for every other seat."""
         ...
 
 
 @dataclass(frozen=True)
 class Group:
-    """A situation, and who plays on from it."""
+    """Branching state of a group of rollouts, and the players of the rollouts."""
 
     parent: Episode
     turn: int
@@ -63,71 +63,71 @@ class Group:
 
     @property
     def seat(self) -> Seat:
-        """The hero's."""
+        """Seat of the agent."""
         return self.slots.index(0)
 
 
 def check_game(settings: BranchedRolloutSettings, game: Game[Any]) -> None:
-    """Refuse what a game cannot give before anything is learnt."""
+    """Refuse settings that a game does not support, before any training."""
     if settings.horizon_phases and game.start(Key(0)).standing() is None:
         raise BadParameter(
-            f"{game.spec.name} does not say what a position is worth, so its forks are played to the end: set "
-            "`horizon` to 0."
+            f"{game.spec.name} does not value its positions, so its rollouts are played to the end: set "
+            "`horizon_phases` to 0."
         )
-    if silent := sorted(set(settings.reward_weights) & set(SIGNALS) - set(game.spec.signals)):
-        raise BadParameter(f"{game.spec.name} has no signal {silent[0]}, so `terms` cannot charge for it.")
+    if missing := sorted(set(settings.reward_weights) & set(SIGNALS) - set(game.spec.signals)):
+        raise BadParameter(f"{game.spec.name} has no signal {missing[0]}: leave it out of `reward_weights`.")
     asked = [term for term in ("parts", "outcome") if settings.reward_weights.get(term)]
     asked += [f"advantage {settings.advantage.type}"] if "weight" in settings.advantage.made.columns else []
-    if asked and not _judges(game):
-        raise BadParameter(f"{describe(game)} does not say what the pieces of an action were worth: set no {asked[0]}.")
+    if asked and not _rewards_parts(game):
+        raise BadParameter(f"{describe(game)} does not reward the parts of an action: set no {asked[0]}.")
 
 
-def _judges(game: Game[Any]) -> bool:
-    """Whether a game says of an action what its pieces were worth."""
+def _rewards_parts(game: Game[Any]) -> bool:
+    """True if a game has rewards for the parts of an action."""
     state = game.start(Key(0))
     return state.play(dict.fromkeys(state.to_act)).parts is not None
 
 
-class GRPO:
-    """Collects what each iteration teaches one hero in one game."""
+class GRPOCollector:
+    """Collector of one agent's branched rollouts in one game."""
 
     def __init__(
         self,
         settings: BranchedRolloutSettings,
         game: Game[Any],
-        hero: ModelPlayer,
+        agent: ModelPlayer,
         key: Key,
         opponents: Opponents,
         name: str = "",
     ) -> None:
-        """`name` tells one hero's episodes from another's in a record."""
+        """`name` is part of the episodes' names, and distinguishes agents in a record."""
         self.settings = settings
         self.game = game
-        self.hero = hero
+        self.agent = agent
         self.key = key.at(describe(game))
         self.opponents = opponents
         self.name = "/".join(filter(None, (game.spec.name, name)))
-        self._carried: State = FRESH
-        self._warm = Match(game, [make_player(settings.prefix_player, game)] * game.spec.seats)
+        self._estimator_state: State = FRESH
+        self._prefix_match = Match(game, [make_player(settings.prefix_player, game)] * game.spec.seats)
 
-    def collect(self, iteration: int) -> Collected:
-        """Play the forks of one iteration, and credit them."""
+    def collect(self, iteration: int) -> RolloutBatch:
+        """Play the rollouts of an iteration, and estimate their advantages."""
         groups = self.groups(iteration)
-        return self.credited(groups, played(self.setups(groups)))
+        return self.make_batch(groups, played(self.setups(groups)))
 
     def groups(self, iteration: int) -> list[Group]:
-        """The situations of one iteration, after the warm-up."""
+        """Play the prefixes of an iteration, and return the groups that branch from them."""
         key = self.key.at("iteration", iteration)
-        parents = played(self._warm_ups(iteration, key))
+        parents = played(self._prefixes(iteration, key))
         return [self._group(number, iteration, parent, key) for number, parent in enumerate(parents)]
 
     def setups(self, groups: Sequence[Group]) -> Iterator[Setup]:
-        """The forks of every situation."""
+        """Yield the setups of all rollouts, group by group."""
         for group in groups:
-            match = Match(self.game, [self.hero, *group.lineup.players])
+            match = Match(self.game, [self.agent, *group.lineup.players])
             alike = (
                 range(1, self.game.spec.seats)
-                if self.settings.chance_seeds == "shared" and not group.lineup.learn
+                if self.settings.chance_seeds == "shared" and not group.lineup.self_play
                 else ()
             )
             yield from forks(
@@ -141,32 +141,32 @@ class GRPO:
                 alike=alike,
             )
 
-    def credited(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Collected:
-        """What the forks teach."""
+    def make_batch(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> RolloutBatch:
+        """Estimate the advantages of the rollouts, and return their training examples."""
         pieces = list(self._pieces(groups, episodes))
-        decisions = self._columns(pieces).weighted(self.settings.reward_weights)
-        estimate = self.settings.advantage.made(decisions, self._carried)
-        self._carried = dict(estimate.state)
+        decisions = self._decisions(pieces).weighted(self.settings.reward_weights)
+        estimate = self.settings.advantage.made(decisions, self._estimator_state)
+        self._estimator_state = dict(estimate.state)
         examples = self._examples(pieces, estimate)
-        whole = [*(group.parent for group in groups), *episodes]
-        counts = {**estimate.counts, **self._cuts(estimate), **self._seats(groups)}
-        return Collected(examples, self._figures(pieces), whole, counts, frozenset(estimate.centred_terms))
+        with_prefixes = [*(group.parent for group in groups), *episodes]
+        counts = {**estimate.counts, **self._clip_counts(estimate), **self._seat_counts(groups)}
+        return RolloutBatch(examples, self._metrics(pieces), with_prefixes, counts, frozenset(estimate.centred_terms))
 
     def state(self) -> dict[str, Any]:
-        """What the estimator of the advantage carries over."""
-        return {"advantage": dict(self._carried)}
+        """State of the advantage estimator, such as its baselines."""
+        return {"advantage": dict(self._estimator_state)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state."""
-        self._carried = dict(state.get("advantage", {}))
+        """Continue from a state."""
+        self._estimator_state = dict(state.get("advantage", {}))
 
-    def _warm_ups(self, iteration: int, key: Key) -> Iterator[Setup]:
+    def _prefixes(self, iteration: int, key: Key) -> Iterator[Setup]:
         low, high = self.settings.prefix_turns
         for number in range(self.settings.groups_per_batch):
             at = key.at("warm up", number)
             yield Setup(
                 id=f"{self.name}/{iteration}/{number}",
-                match=self._warm,
+                match=self._prefix_match,
                 slots=tuple(range(self.game.spec.seats)),
                 key=at,
                 purpose="warm_up",
@@ -174,23 +174,23 @@ class GRPO:
             )
 
     def _group(self, number: int, iteration: int, parent: Episode, key: Key) -> Group:
-        """The last situation of a warm-up in which the hero's seat is asked."""
+        """Return a group at the last state of a prefix in which the agent's seat acts."""
         seats, at = self.game.spec.seats, key.at("group", number)
         turn = iteration * self.settings.groups_per_batch + number
-        hero = turn % seats if self.settings.stratified else at.at("seat").integer(seats)
-        slots = tuple((seat - hero) % seats for seat in range(seats))
-        return Group(parent, last_asked(parent, hero), slots, self.opponents.draw(at.at("opponent")), at)
+        own = turn % seats if self.settings.stratified else at.at("seat").integer(seats)
+        slots = tuple((seat - own) % seats for seat in range(seats))
+        return Group(parent, last_asked(parent, own), slots, self.opponents.draw(at.at("opponent")), at)
 
     def _pieces(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Iterator[Piece]:
-        """What the learning seats did, seat by seat in every episode."""
+        """Yield the pieces of the trained seats' actions, by episode and seat."""
         for number, episode in enumerate(episodes):
             group = groups[number // self.settings.group_size]
-            seats = range(self.game.spec.seats) if group.lineup.learn else (group.seat,)
+            seats = range(self.game.spec.seats) if group.lineup.self_play else (group.seat,)
             for seat in seats:
                 yield from pieces_of(number, episode, (seat,))
 
-    def _columns(self, pieces: Sequence[Piece]) -> Decisions:
-        """One seat's way through an episode is compared with that seat's in the other forks."""
+    def _decisions(self, pieces: Sequence[Piece]) -> Decisions:
+        """Return the estimator's columns; a seat's trajectory is compared with the same seat's in its group."""
         seats = self.game.spec.seats
         own = np.array([piece.episode * seats + piece.seat for piece in pieces], dtype=np.int64)
         group = np.array(
@@ -209,54 +209,55 @@ class GRPO:
         )
 
     def _examples(self, pieces: Sequence[Piece], estimate: AdvantageEstimate) -> list[Example]:
-        """A sampled decision of which any piece has estimate, token by token."""
+        """Return the examples of the sampled decisions, with an advantage for each token."""
         decisions: dict[int, list[int]] = {}
         for row, piece in enumerate(pieces):
             decisions.setdefault(id(piece.decision), []).append(row)
-        found = (self._example([pieces[row] for row in rows], rows, estimate) for rows in decisions.values())
-        return [example for example in found if example is not None]
+        examples = (self._example([pieces[row] for row in rows], rows, estimate) for rows in decisions.values())
+        return [example for example in examples if example is not None]
 
     def _example(self, own: Sequence[Piece], rows: Sequence[int], estimate: AdvantageEstimate) -> Example | None:
         decision = own[0].decision
         call = sampled(decision)
         if call is None or not decision.keep:
             return None
-        vocabulary = self.hero.speaker.engine.vocabulary
-        places = piece_of_each_token(call, decision.action, vocabulary)
+        vocabulary = self.agent.speaker.engine.vocabulary
+        piece_indices = piece_of_each_token(call, decision.action, vocabulary)
         example = of_call(call)
         start = len(call.prompt.tokens)
-        taught = [places[place - start] for place in example.loss_positions]
+        by_token = [piece_indices[position - start] for position in example.loss_positions]
         columns = {"advantage": self._clipped(estimate.advantage[rows])}
         columns |= {f"{TERM}{name}": values[rows] for name, values in estimate.centred_terms.items()}
         half = float(own[0].episode % self.settings.group_size % 2)
-        spread = {name: _by_token(values, taught) for name, values in columns.items()}
-        return replace(example.with_columns(**spread), row={HALF: half})
+        token_columns = {name: _by_token(values, by_token) for name, values in columns.items()}
+        return replace(example.with_columns(**token_columns), row={HALF: half})
 
     def _clipped(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         bound = self.settings.advantage_clip
         return np.clip(values, -bound, bound) if bound else values
 
-    def _cuts(self, estimate: AdvantageEstimate) -> dict[str, int]:
+    def _clip_counts(self, estimate: AdvantageEstimate) -> dict[str, int]:
         bound, values = self.settings.advantage_clip, estimate.advantage
         return {ADVANTAGES: len(values), ADVANTAGES_CLIPPED: int((np.abs(values) > bound).sum())} if bound else {}
 
-    def _seats(self, groups: Sequence[Group]) -> dict[str, int]:
-        """How often seats came up, where not all seats learn in every group anyway."""
-        own = [group.seat for group in groups if not group.lineup.learn]
-        often = [own.count(seat) for seat in range(self.game.spec.seats)]
-        return {SEAT_LEAST: min(often), SEAT_MOST: max(often)}
+    def _seat_counts(self, groups: Sequence[Group]) -> dict[str, int]:
+        """Return the least and the greatest number of groups of a seat; groups in self-play are left out."""
+        own = [group.seat for group in groups if not group.lineup.self_play]
+        counts = [own.count(seat) for seat in range(self.game.spec.seats)]
+        return {SEAT_LEAST: min(counts), SEAT_MOST: max(counts)}
 
-    def _figures(self, pieces: Sequence[Piece]) -> dict[str, float]:
-        """Means over the learning seats' ways through an episode."""
-        ways = len({(piece.episode, piece.seat) for piece in pieces}) or 1
+    def _metrics(self, pieces: Sequence[Piece]) -> dict[str, float]:
+        """Return means over the trained seats' trajectories."""
+        count = len({(piece.episode, piece.seat) for piece in pieces}) or 1
         game, terms = self.game.spec.name, self.settings.reward_weights
-        means = {name: math.fsum(getattr(piece, name) for piece in pieces) / ways for name in terms}
+        means = {name: math.fsum(getattr(piece, name) for piece in pieces) / count for name in terms}
         reward = math.fsum(weight * means[name] for name, weight in terms.items())
-        figures = {f"{game}/{name}": mean for name, mean in means.items()}
-        return figures | {f"{game}/reward": reward, f"{game}/decisions": len({id(p.decision) for p in pieces}) / ways}
+        decisions = len({id(piece.decision) for piece in pieces}) / count
+        metrics = {f"{game}/{name}": mean for name, mean in means.items()}
+        return metrics | {f"{game}/reward": reward, f"{game}/decisions": decisions}
 
 
-def _by_token(values: np.ndarray[Any, Any], taught: Sequence[int | None]) -> tuple[float, ...]:
-    """Each token's own piece's value; the mean where it belongs to none."""
+def _by_token(values: np.ndarray[Any, Any], pieces: Sequence[int | None]) -> tuple[float, ...]:
+    """Return the value of each token's piece; the mean over pieces where a token belongs to none."""
     mean = float(values.mean())
-    return tuple(mean if place is None or place >= len(values) else float(values[place]) for place in taught)
+    return tuple(mean if index is None or index >= len(values) else float(values[index]) for index in pieces)

@@ -1,4 +1,4 @@
-"""Opponents by their shares: one is drawn for each situation and plays all other seats."""
+"""Mixture of opponents: one is drawn for each group, and plays all other seats."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 
 
-class ByShares:
-    """Players by name; `self` is the hero, and all seats learn."""
+class OpponentMixture:
+    """Players by name with their shares; `self` is the agent itself, so that all seats are trained."""
 
-    def __init__(self, shares: Mapping[str, float], game: Game[Any], hero: Player) -> None:
+    def __init__(self, shares: Mapping[str, float], game: Game[Any], agent: Player) -> None:
         others, total = game.spec.seats - 1, sum(shares.values())
         self._lineups = []
         for name in shares:
-            player = hero if name == SELF else make_player(name, game)
-            self._lineups.append(Lineup((name,) * others, (player,) * others, learn=name == SELF))
+            player = agent if name == SELF else make_player(name, game)
+            self._lineups.append(Lineup((name,) * others, (player,) * others, self_play=name == SELF))
         self._shares = [share / total for share in shares.values()]
 
     def draw(self, key: Key) -> Lineup:
-        """One of them, in all other seats."""
+        """Draw one player for all other seats."""
         return self._lineups[key.choose(self._shares)]

@@ -1,4 +1,4 @@
-"""A recipe for GRPO on forks: which model learns which games, from whom it begins, and against whom it is measured."""
+"""Recipe for GRPO on branched rollouts."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ REPLACED = {
 }
 """Replaced keys; most became parameters of the loss and of the estimator."""
 SELF = "self"
-"""The opponent that is the policy itself; then all seats learn."""
+"""Name of the policy itself as an opponent: self-play, in which all seats are trained."""
 
 
 class BranchedRolloutSettings(ObjectiveSettings):
@@ -51,7 +51,7 @@ class BranchedRolloutSettings(ObjectiveSettings):
     groups_per_batch: int = Field(default=7, ge=1)
     """Number of groups in an iteration; of each game. A group branches from one state."""
     stratified: bool = True
-    """Whether the agent's seat rotates from one group to the next, so that all seats are equally frequent; else it is
+    """Rotation of the agent's seat from group to group, so that all seats are equally frequent; if false, the seat is
     drawn for each group, as in the source, where some powers did badly."""
     group_size: int = Field(default=4, ge=2)
     """Number of rollouts in a group; branched from one state (GRPO's G)."""
@@ -74,7 +74,7 @@ class BranchedRolloutSettings(ObjectiveSettings):
     advantage: NamedAdvantage = read_advantage("group_mean")
     """Advantage estimator, by name with its parameters. `group_mean` compares whole episodes of a group;
     `per_round` compares what comes from a turn on, or from a time of the game's clock, with the same turn of the other
-    forks; `role_baseline` compares an episode with the moving average of its seat; `per_order` adds an order's own
+    rollouts; `role_baseline` compares an episode with the moving average of its seat; `per_order` adds an order's own
     reward."""
     advantage_clip: float = Field(default=0.0, ge=0.0)
     """Advantages are clipped to [-c, c]; 0 clips nothing."""
@@ -91,8 +91,7 @@ class BranchedRolloutSettings(ObjectiveSettings):
             raise ValueError(f"there is no term {unknown[0]!r}: terms are {', '.join(TERMS)}")
         if self.horizon_phases and self.reward_weights.get("outcome"):
             raise ValueError(
-                "a rollout that is cut at `horizon_phases` has no end, so the term outcome would not be paid: "
-                "set it to 0"
+                "a rollout that is cut at `horizon_phases` has no end, so it has no term outcome: set it to 0"
             )
         return self
 

@@ -1,13 +1,12 @@
-"""KL-SFT: give a model first policies, by fine-tuning on whole distributions (ShapeLLM, A.9).
+"""KL-SFT: supervised fine-tuning to target policies, by the KL divergence to whole distributions (ShapeLLM, A.9).
 
 For a prompt c with a target p over two labels the loss is
 
     KL(p, pi) = sum over both labels of  p(a | c) (log p(a | c) - log pi(a | c))
 
-with pi over the whole vocabulary, so that what is no label becomes rare too. The paper copies 1,000 prompts of one
-model into another; a table of the five states is a teacher like any other. A model may learn several target policies
-at once.
-When not: to learn from samples, take `sft`; it is the same on average and needs no distribution.
+with pi over the whole vocabulary, so tokens other than the labels become rare, too. The paper distils 1,000 prompts of
+one model into another; a table of probabilities in the five states takes the teacher's place here. A model may learn
+several target policies at once. To train on samples of a policy, use `sft`: its expected gradient is the same.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from stratagem.algorithms.kl_sft.target_policies import TargetPolicy, examples_of
+from stratagem.algorithms.kl_sft.target_policies import TargetPolicy, make_examples
 from stratagem.engines.base import Engine
 from stratagem.engines.open import open_engine
 from stratagem.games.key import Key
@@ -40,18 +39,18 @@ from stratagem.training.supervised import Supervised
 
 ADAPTER = "start"
 SPEAKS = Speaks(mode="single", style="shapellm-state")
-"""The way in which a model says the actions that it was trained on."""
+"""Decoding mode and prompt style of the trained actions."""
 SAVE_EVERY = 50
 """Steps between two checkpoints."""
 
 
 class KLSFTSettings(SFTSettings):
-    """How first policies are learnt."""
+    """Settings of KL-SFT."""
 
     num_examples: int = Field(default=1000, ge=5)
     """Number of examples; prompts of each target policy (A.9's N). Five are enough for a style that does not count."""
     episodes: int = Field(default=5, ge=1)
-    """How many episodes a trial has, over which joint actions are counted."""
+    """Number of episodes of a trial, over which joint actions are counted."""
     batch_size: int = Field(default=40, ge=1)
     """Number of examples in an optimizer step."""
     epochs: int = Field(default=4, ge=0)
@@ -72,7 +71,7 @@ class KLSFTRecipe(AnyRecipe):
     target_policies: tuple[TargetPolicy, ...] = Field(min_length=1)
     """Target policies of the seats; one model learns them all."""
     kl_sft: KLSFTSettings = KLSFTSettings()
-    """How they are learnt."""
+    """Settings of KL-SFT."""
 
     @field_validator("model")
     @classmethod
@@ -83,19 +82,21 @@ class KLSFTRecipe(AnyRecipe):
 
     @property
     def steps(self) -> int:
-        """How many steps it takes; an aim with several styles has as many prompts in each."""
-        prompts = sum(-(-self.kl_sft.num_examples // len(aim.styles)) * len(aim.styles) for aim in self.target_policies)
+        """Number of optimizer steps; the prompts of a target policy are split evenly among its styles."""
+        prompts = sum(
+            -(-self.kl_sft.num_examples // len(target.styles)) * len(target.styles) for target in self.target_policies
+        )
         return self.kl_sft.steps(prompts)
 
 
 def kl_sft(
     recipe: KLSFTRecipe, run: RunFolder, part: str = "", *, name: str = "kl_sft", strict: bool = False
 ) -> Supervised:
-    """The stage that trains the base of a run, or one of its bases, on the target policies."""
+    """Make the stage that trains the base of a run, or one of its bases, to the target policies."""
     settings, key = recipe.kl_sft, Key(recipe.seed).at("kl_sft")
     artifacts, lm = Artifacts(run, recipe.model, part), load(recipe.model)
     engine = open_engine(lm, recipe.engine.made)
-    examples = [[example] for example in aimed(engine, recipe, key)]
+    examples = [[example] for example in target_examples(engine, recipe, key)]
     policy = TrainablePolicy(
         lm,
         engine,
@@ -110,23 +111,23 @@ def kl_sft(
     return Supervised(name, artifacts, policy, examples, settings, key.at("order"), SPEAKS, SAVE_EVERY)
 
 
-def aimed(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:
-    """Examples of all target policies."""
+def target_examples(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:
+    """Return the examples of all target policies."""
     settings = recipe.kl_sft
     return [
         example
-        for number, aim in enumerate(recipe.target_policies)
-        for example in examples_of(engine, aim, settings.num_examples, key.at("aim", number), settings.episodes)
+        for number, target in enumerate(recipe.target_policies)
+        for example in make_examples(engine, target, settings.num_examples, key.at("aim", number), settings.episodes)
     ]
 
 
 class KLSFTAlgorithm(Algorithm[KLSFTRecipe]):
-    """KL-SFT alone; other runs begin with its model, `run:PATH@start`."""
+    """KL-SFT alone; other runs take its model as a base, `run:PATH@start`."""
 
     recipe_type = KLSFTRecipe
 
     def check(self) -> None:
-        """Nothing beyond the recipe's own checks."""
+        """Check nothing beyond the recipe itself."""
 
     @property
     def num_steps(self) -> int:

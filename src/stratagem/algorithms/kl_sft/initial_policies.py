@@ -1,7 +1,7 @@
-"""What learners of ShapeLLM begin with: how likely each is to play its first action, before any learning.
+"""Initial policies of ShapeLLM: probabilities of the first action in the five states of a memory-one policy.
 
-A policy is five probabilities: before anything was played, and after each joint action, its own first: both the first
-action, own first and other second, own second and other first, both the second.
+The states are: before the first round, and after each joint action (own action, other's action) = (1, 1), (1, 2),
+(2, 1), (2, 2).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from types import MappingProxyType
 
 from stratagem.evaluation.labels import Labels
 
-Five = tuple[float, float, float, float, float]
+FiveStates = tuple[float, float, float, float, float]
+"""A probability for each of the five states."""
 _TABLE = "ShapeLLM, Table 14"
 _FIGURE = "assumed: ShapeLLM's Figure 2 begins with much cooperation under the labels C/D and prints no number"
 _RECIPROCAL = "assumed: a seat that mostly answers in kind; nothing is printed of what gemma makes of the counts"
@@ -20,13 +21,14 @@ _NOTHING = "assumed: nothing is printed of these labels"
 
 @dataclass(frozen=True)
 class InitialPolicy:
-    """A table of target probabilities by prompt."""
+    """Table of target probabilities by state."""
 
     game: str
     labels: Labels
-    first: Five
-    """The probability of the first action in the five states; all other tokens but the second have none."""
+    first: FiveStates
+    """Probabilities of the first action in the five states; the second action has the rest, other tokens have 0."""
     source: str
+    """Source of the numbers: a table of the paper, or an assumption."""
 
 
 INITIAL_POLICIES: MappingProxyType[str, InitialPolicy] = MappingProxyType(
@@ -52,4 +54,4 @@ INITIAL_POLICIES: MappingProxyType[str, InitialPolicy] = MappingProxyType(
         "ish-reciprocal": InitialPolicy("ish", ("S", "H"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
     }
 )
-"""By name; a number is the probability that the paper looked for when it chose the labels, in percent."""
+"""Initial policies by name; a number in a name is the probability, in percent, for which the paper chose the labels."""

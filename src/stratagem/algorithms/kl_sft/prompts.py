@@ -1,4 +1,4 @@
-"""The prompts that a seat of a repeated game may meet in a trial, drawn for the KL-SFT (ShapeLLM, A.9)."""
+"""Prompts of a seat in a trial of a repeated game, drawn for KL-SFT (ShapeLLM, A.9)."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from stratagem.games.key import Key
 from stratagem.prompting.past import NOTHING, Joint, Past
 
 
-class Told(NamedTuple):
-    """A prompt, and which of the five states its seat is in."""
+class StatePrompt(NamedTuple):
+    """Prompt of a seat, and the number of its state among the five."""
 
     state: int
     view: View[Any]
     messages: Chat
 
 
-def told(scene: Scene, labels: Labels, number: int, key: Key, episodes: int = 5) -> Iterator[Told]:
-    """So many prompts of a seat, the five states in turn; where the style counts, from trials of so many episodes.
+def draw_prompts(scene: Scene, labels: Labels, number: int, key: Key, episodes: int = 5) -> Iterator[StatePrompt]:
+    """Draw prompts of a seat, the five states in turn; styles with counts see trials of `episodes` episodes.
 
-    The paper draws an episode, a round and a last joint action; that nothing was played yet is then a rare prompt, and
-    it is the one at which its model comes off worst. Here it is one in five.
+    The paper draws an episode, a round and a last joint action. The prompt before the first round is then rare, and its
+    model is worst there. Here it is one in five.
     """
     views, joints = scene.views(labels), list(product(labels, labels))
-    for place in range(number):
-        state = place % len(views)
+    for index in range(number):
+        state = index % len(views)
         past = NOTHING
-        if state and scene.style.recalls:  # something was played, and the prompt tells what came before it
-            past = _past(joints, scene.game.rounds * episodes, key.at("prompt", place))
-        yield Told(state, views[state], tuple((m.role, m.content) for m in scene.style.messages(views[state], past)))
+        if state and scene.style.recalls:  # a round was played, and the prompt has the counts of earlier ones
+            past = _past(joints, scene.game.rounds * episodes, key.at("prompt", index))
+        messages = tuple((message.role, message.content) for message in scene.style.messages(views[state], past))
+        yield StatePrompt(state, views[state], messages)
 
 
 def _past(joints: Sequence[Joint], rounds: int, key: Key) -> Past:
-    """What was played before the last round, at any time of a trial of so many rounds; each joint action is as likely.
+    """Draw the joint actions before the last round, uniformly, with a uniform number of rounds within the trial.
 
-    Counts that are as even as these do no worse, in a model of a million weights, than counts of every shape.
+    Such even counts train a model of a million weights as well as counts of every shape.
     """
     rng = key.rng()
     played = rng.choices(joints, k=rng.randrange(rounds - 1))

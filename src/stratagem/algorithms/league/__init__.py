@@ -1,1 +1,1 @@
-"""League training: a population of learners and of those who no longer learn, matched by how they fare."""
+"""League training: a population of learners and frozen snapshots, with opponents drawn by match results."""

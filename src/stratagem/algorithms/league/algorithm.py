@@ -1,7 +1,8 @@
-"""League training as an algorithm: in every iteration each learner meets whom its rule draws, and is updated.
+"""League training (AlphaStar, Vinyals et al. 2019) with GRPO on branched rollouts as the learners' update.
 
-All learners' games of an iteration are played at once, so their adapters share the batches. Now and then the learners
-are saved as members that do not change.
+In every iteration each learner plays opponents that its matchmaking rule draws, such as prioritised fictitious
+self-play, and is updated. All learners' games of an iteration are played in parallel, so their adapters share batches.
+At intervals a snapshot of each learner joins the population as a frozen member.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.grpo.collector import check_game
-from stratagem.algorithms.league.crossplay import TABLE, last_table
+from stratagem.algorithms.league.crossplay import TABLE, cross_play_evaluation
+from stratagem.algorithms.league.member_players import MemberPlayers
 from stratagem.algorithms.league.models import league_models
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.round import Round
-from stratagem.algorithms.league.seats import Seats
-from stratagem.algorithms.league.standing import POPULATION, Standing
+from stratagem.algorithms.league.state import POPULATION, LeagueState
 from stratagem.engines.caches import reset_caches
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game
@@ -51,7 +52,7 @@ class LeagueAlgorithm(PolicyAlgorithm[LeagueRecipe]):
 
 
 class Rounds(Stage):
-    """The iterations of a league."""
+    """Stage of the iterations of a league."""
 
     def __init__(self, recipe: LeagueRecipe, run: RunFolder, *, strict: bool = False) -> None:
         """`strict` stops at the first fault that a monitor finds."""
@@ -59,13 +60,13 @@ class Rounds(Stage):
         self.run = run
         self.game: Game[Any] = make_game(recipe.games[0])
         self.artifacts = Artifacts(run, recipe.model)
-        self.standing = Standing(recipe, run, self.artifacts.load(), strict=strict)
-        self.policies = self.standing.learners
+        self.league = LeagueState(recipe, run, self.artifacts.load(), strict=strict)
+        self.policies = self.league.learners
         self.num_steps = recipe.league.iterations
         self.validation = Validation(recipe, [self.game])
-        self.round = Round(recipe, self.standing, Seats.of(self.standing, self.game), self.game)
+        self.round = Round(recipe, self.league, MemberPlayers.of(self.league, self.game), self.game)
         self._saved: tuple[int, list[str]] = (0, [])
-        """After how many iterations which learners were saved last."""
+        """Iteration of the last snapshots, and the learners that had one."""
 
     def begin(self, step: int) -> Metrics:
         return self.evaluate(0) if not step else {}
@@ -77,81 +78,82 @@ class Rounds(Stage):
         return bool(self._due(step)) or step % self.recipe.evaluate_every == 0
 
     def _due(self, step: int) -> list[str]:
-        """The learners that are saved as members after so many iterations; it stays so while they are saved."""
+        """Return the learners of which a snapshot is due; the answer for a step stays the same while they are saved."""
         if self._saved[0] != step:
             self._saved = (step, self._ready(step))
         return self._saved[1]
 
     def _ready(self, done: int) -> list[str]:
-        league, names, standing = self.recipe.league, list(self.standing.learners), self.standing
-        if not league.snapshot_latest or done == league.iterations:
-            return names if done % league.snapshot_every == 0 or done == league.iterations else []
-        situation, members = Situation(standing.population, standing.results), standing.population
+        settings, names, members = self.recipe.league, list(self.league.learners), self.league.population
+        if not settings.snapshot_latest or done == settings.iterations:
+            return names if done % settings.snapshot_every == 0 or done == settings.iterations else []
+        situation = Situation(members, self.league.results)
         return [
             name
             for name in names
-            if (since := done - members[name].step) >= league.snapshot_latest
-            or (since >= league.snapshot_every and is_ready(members[name], situation))
+            if (since := done - members[name].step) >= settings.snapshot_latest
+            or (since >= settings.snapshot_every and is_ready(members[name], situation))
         ]
 
     def evaluate(self, step: int) -> Metrics:
         reset_caches()
-        player = self.standing.learners[self.recipe.first].player
+        player = self.league.learners[self.recipe.first].player
         save_policies(self.run, [self.game], self.recipe.sft_steps + step, player)
-        return self.validation.figures(player)
+        return self.validation.metrics(player)
 
     def after_step(self, step: int, metrics: Mapping[str, float]) -> Metrics:
-        """Save whom it is time to save; afterwards some are reset."""
-        standing, logged = self.standing, Metrics()
+        """Add the snapshots that are due as members, and reset learners whose role asks for it."""
+        league, logged = self.league, Metrics()
         for name in self._due(step):
-            member = standing.keep(name, step)
+            member = league.add_snapshot(name, step)
             if name == self.recipe.first:
-                standing.scores[member.name] = metrics["checkpoint_metric"]
-            standing.forget_oldest(name)
-            learner, last = standing.population[name], step == self.num_steps
-            if not last and is_reset(learner, standing.key().at("anew", name, step)):
-                standing.renew(name)
+                league.scores[member.name] = metrics["checkpoint_metric"]
+            league.remove_oldest(name)
+            learner, last = league.population[name], step == self.num_steps
+            if not last and is_reset(learner, league.key().at("anew", name, step)):
+                league.reset(name)
                 logged[f"{name}/anew"] = 1.0
         if self.evaluates(step) and self.recipe.rated:
-            standing.rate()
-        return logged | ({"members": float(len(standing.population))} if self._due(step) else {})
+            league.rate()
+        return logged | ({"members": float(len(league.population))} if self._due(step) else {})
 
     def saves(self, step: int) -> bool:
-        return self.evaluates(step) or self.recipe.keeps(step)
+        return self.evaluates(step) or self.recipe.checkpoint_due(step)
 
     def state(self) -> dict[str, Any]:
-        return self.standing.state()
+        return self.league.state()
 
     def restore(self, state: State, folder: Path) -> None:
-        self.standing.restore(state, folder)
+        self.league.restore(state, folder)
 
     def write(self, folder: Path) -> None:
-        self.standing.write(folder)
+        self.league.write(folder)
 
     def loose_files(self) -> Sequence[str]:
         return [POPULATION]
 
     def publish(self, run: RunFolder, best: int | None) -> None:
-        self.standing.publish()
-        models = league_models(self.recipe, self.artifacts, self.standing.population, self.standing.best)
+        self.league.publish()
+        models = league_models(self.recipe, self.artifacts, self.league.population, self.league.best)
         publish(run, models, speaks_of(self.recipe))
 
     def final_evaluation(self, best: int | None) -> None:
-        """The first learner against the frozen pool, and everybody against everybody."""
+        """Evaluate the first learner against the frozen pool, and cross-play of all members."""
         Final.of(self.recipe, [self.game]).write(self.run, self._titles())
         path = self.run.path / TABLE
         if not path.is_file():
             reset_caches()
-            table = last_table(self.recipe, self.game, self.standing.population, Seats.of(self.standing, self.game))
+            players = MemberPlayers.of(self.league, self.game)
+            table = cross_play_evaluation(self.recipe, self.game, self.league.population, players)
             write_file(path, json.dumps(table, indent=1) + "\n")
 
     def _titles(self) -> dict[str, str]:
-        """The models to evaluate by label, each with its title in reports."""
-        population, standing, title = self.standing.population, self.standing, self.recipe.title
+        """Return the labels of the evaluated models, each with its title in reports."""
+        population, best, title = self.league.population, self.league.best, self.recipe.title
         titles = {"base": "Base"} | ({"start": "SFT"} if self.recipe.sft_steps else {})
-        there = {m.step: m.name for m in population.of(learns=False) if m.parent == self.recipe.first}
-        if standing.best:
-            titles["best"] = f"{title} (step {population[standing.best].step})"
-        if there and there[max(there)] != standing.best:
-            titles["last"] = f"{title}, last (step {max(there)})"
+        snapshots = {m.step: m.name for m in population.of(learns=False) if m.parent == self.recipe.first}
+        if best:
+            titles["best"] = f"{title} (step {population[best].step})"
+        if snapshots and snapshots[max(snapshots)] != best:
+            titles["last"] = f"{title}, last (step {max(snapshots)})"
         return titles

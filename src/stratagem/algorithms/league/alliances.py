@@ -1,4 +1,4 @@
-"""Whether copies of a member spare each other at a table with one outsider: the tacit alliance, with its error."""
+"""Alliance index: how far copies of a member spare each other in a game with one outsider, with standard errors."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from stratagem.play.records import Episode
 
 
 def alliances(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Matchup]) -> Json:
-    """For each member the index over all outsiders, and its standard error; in Diplomacy alone.
+    """Return for each member the index over all outsiders and its standard error, in Diplomacy.
 
-    The error is the jackknife's, with the deals that an outsider played as what is left out one by one.
+    The error is that of the jackknife over the deals of an outsider.
     """
     if not isinstance(game, Diplomacy):
         return {"alliance": [], "alliance_errors": []}
-    found = [_told(_by_deal(column, size, matchups), game.spec.seats) for column in range(size)]
-    return {"alliance": [index for index, _ in found], "alliance_errors": [error for _, error in found]}
+    estimates = [_index_and_error(_by_deal(column, size, matchups), game.spec.seats) for column in range(size)]
+    return {"alliance": [index for index, _ in estimates], "alliance_errors": [error for _, error in estimates]}
 
 
 def _by_deal(column: int, size: int, matchups: Mapping[tuple[int, int], Matchup]) -> list[Hostility]:
-    """The counts of each outsider's deals against copies of one member."""
+    """Return the counts of each outsider's deals against copies of one member."""
     counts = defaultdict[tuple[int, str], list[Hostility]](list)
     for row in range(size):
         for episode in matchups[row, column].episodes if row != column else ():
             counts[row, str(episode.group)].append(_outsider_first(episode))
-    return [_sum(one) for one in counts.values()]
+    return [_sum(deal) for deal in counts.values()]
 
 
-def _told(deals: list[Hostility], seats: int) -> tuple[float | None, float | None]:
-    """The index of all deals together, and its error by leaving out each of them; None where there is none."""
+def _index_and_error(deals: list[Hostility], seats: int) -> tuple[float | None, float | None]:
+    """Return the index over all deals and its jackknife error; None where there is none."""
     copies = np.arange(seats) > 0
     whole = alliance(_sum(deals), copies) if deals else math.nan
     less = [alliance(_sum(deals[:n] + deals[n + 1 :]), copies) for n in range(len(deals))] if len(deals) > 1 else []
@@ -57,7 +57,7 @@ def _sum(counts: Iterable[Hostility]) -> Hostility:
 
 
 def _outsider_first(episode: Episode) -> Hostility:
-    """The counts of a game with the outsider first, wherever it sat."""
+    """Return the counts of a game, ordered with the outsider first."""
     order = [episode.seat_of(slot) for slot in range(len(episode.slots))]
     counts = hostility(episode)
     return Hostility(counts.attacks[np.ix_(order, order)], counts.chances[np.ix_(order, order)])

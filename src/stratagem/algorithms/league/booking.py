@@ -1,7 +1,7 @@
-"""Match results for the matchmaker: one a group of branched rollouts and opponent, by the gain over the position.
+"""Match results for the matchmaker: one per group of branched rollouts and opponent, by the gain over the position.
 
 All rollouts of a group start from one position, so they are one observation. A seat's score is its payoff less a
-baseline. Without one, whoever stood better at the branching point mostly wins, whatever the players do.
+baseline. Without one, the seat with the better position at the branching point mostly wins, whatever the players do.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def book(
     """Record one result of the learner for each group and each opponent in it; a copy of itself is none."""
     size = len(episodes) // max(1, len(groups))
     points = list[float]()
-    for number, (group, worth) in enumerate(zip(groups, baselines, strict=True)):
-        won = group_points(group, worth, episodes[number * size : (number + 1) * size])
+    for number, (group, base) in enumerate(zip(groups, baselines, strict=True)):
+        won = group_points(group, base, episodes[number * size : (number + 1) * size])
         points += [point for some in won.values() for point in some]
         for name, some in won.items():
             if name != learner:
@@ -53,18 +53,18 @@ def book(
     return Booked(_mean(points), _mean([e.per_round(groups[n // size].seat) for n, e in enumerate(episodes)]))
 
 
-def group_points(group: Group, worth: Sequence[float], episodes: Sequence[Episode]) -> Mapping[str, list[float]]:
-    """Points of the learner against each opponent of a group, by rollout and seat."""
+def group_points(group: Group, baselines: Sequence[float], episodes: Sequence[Episode]) -> Mapping[str, list[float]]:
+    """Return the learner's points against each opponent of a group, by rollout and seat."""
     points = defaultdict[str, list[float]](list)
     for episode in episodes:
-        scores = [payoff - base for payoff, base in zip(episode.payoffs, worth, strict=True)]
+        scores = [payoff - base for payoff, base in zip(episode.payoffs, baselines, strict=True)]
         for slot, name in enumerate(group.lineup.names, 1):
             points[name].append(_points(scores[group.seat], scores[episode.seat_of(slot)]))
     return points
 
 
 def _points(own: float, other: float) -> float:
-    """1 for the higher score, 0.5 for a tie, 0 for the lower."""
+    """Return 1 for the higher score, 0.5 for a tie, 0 for the lower."""
     return 0.5 if abs(own - other) <= _TIE else float(own > other)
 
 

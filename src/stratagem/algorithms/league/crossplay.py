@@ -1,4 +1,4 @@
-"""A league's last table: everybody against everybody on deals of their own, and what that says of the population."""
+"""Final evaluation of a league: cross-play of all members on separate deals, and measures of the population."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from stratagem.algorithms.league.alliances import alliances
-from stratagem.algorithms.league.exploitability import Openness
+from stratagem.algorithms.league.exploitability import MemberExploitability
+from stratagem.algorithms.league.member_players import MemberPlayers
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.seats import Seats
 from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.statistics import Estimate, students
 from stratagem.evaluation.tournament import pairs
@@ -26,14 +26,16 @@ from stratagem.league.skill import Placing, skills
 
 TABLE = "league.json"
 _LEAST = 0.01
-"""A win beyond chance is worth telling if it is such a share of all that can be won and lost a round."""
+"""Smallest margin that counts as a win, as a share of the range of payoffs per round."""
 
 
-def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, seats: Seats) -> Json:
-    """The members shown, their cross-play, ratings, mixture, alpha-rank, cycles and what was forgotten."""
+def cross_play_evaluation(
+    recipe: LeagueRecipe, game: Game[Any], population: Population, member_players: MemberPlayers
+) -> Json:
+    """Return cross-play payoffs, ratings, Nash mixture, alpha-rank, cycles and forgotten wins of the shown members."""
     shown = members(recipe, population)
     names = [member.name for member in shown]
-    players = [seats.player(member) for member in shown]
+    players = [member_players.player(member) for member in shown]
     evaluator = Evaluator(recipe.league.crossplay_games, Key(recipe.seed).at("crossplay"), exact_budget=0)
     matchups = {
         pair: evaluator.matchup(game, players[pair[0]], players[pair[1]], ("opponents",))
@@ -45,8 +47,8 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
     sure = sure_margins(game, len(names), matchups)
     scores = [score for pair, matchup in matchups.items() for score in game_scores(names, pair, matchup)]
     mains = [name for name, learner in recipe.learners.items() if learner.role == "main"]
-    lines = [[m.name for m in shown if m.parent == learner] for learner in mains]  # others begin anew by design
-    nash, open_to = nash_mixture(meta).tolist(), Openness(game, seats, recipe.exact_budget)
+    lines = [[m.name for m in shown if m.parent == learner] for learner in mains]  # other roles are reset by design
+    nash, exploitability = nash_mixture(meta).tolist(), MemberExploitability(game, member_players, recipe.exact_budget)
     return {
         "game": recipe.games[0],
         "seats": game.spec.seats,
@@ -60,32 +62,32 @@ def last_table(recipe: LeagueRecipe, game: Game[Any], population: Population, se
         "elo": [asdict(rating) for rating in elo(scores)],
         "skill": [asdict(skill) for skill in skills(list(_placings(names, matchups)), evaluator.key)],
         "nash": nash,
-        "nash_exploitability": open_to.mixture(shown, nash),
+        "nash_exploitability": exploitability.mixture(shown, nash),
         "alpha_rank": alpha_rank(meta / (high - low)).tolist(),  # its alpha is for pay of that scale
-        "cycles": [list(found) for found in cycles(sure, names)],
-        "forgotten": [list(found) for found in forgotten(sure, names, lines)],
-        "exploitability": [open_to.of(member) for member in shown],
-        "over_time": {name: open_to.over_time(_kept(population, name)) for name in mains},
+        "cycles": [list(cycle) for cycle in cycles(sure, names)],
+        "forgotten": [list(win) for win in forgotten(sure, names, lines)],
+        "exploitability": [exploitability.of(member) for member in shown],
+        "over_time": {name: exploitability.over_time(_snapshots(population, name)) for name in mains},
         **alliances(game, len(names), matchups),
     }
 
 
 def members(recipe: LeagueRecipe, population: Population) -> list[Member]:
-    """All who do not change, of a learner's checkpoints the first, the last and some between."""
-    found = [member for member in population.of(learns=False) if not member.parent]
+    """Return all frozen members; of a learner's snapshots the first, the last and some between."""
+    shown = [member for member in population.of(learns=False) if not member.parent]
     for learner in recipe.learners:
-        kept = _kept(population, learner)
-        places = np.linspace(0, len(kept) - 1, recipe.league.crossplay_snapshots).round() if kept else np.zeros(0)
-        found += [kept[place] for place in sorted({int(place) for place in places})]
-    return found
+        snapshots, count = _snapshots(population, learner), recipe.league.crossplay_snapshots
+        indices = np.linspace(0, len(snapshots) - 1, count).round() if snapshots else np.zeros(0)
+        shown += [snapshots[index] for index in sorted({int(index) for index in indices})]
+    return shown
 
 
-def _kept(population: Population, learner: str) -> list[Member]:
+def _snapshots(population: Population, learner: str) -> list[Member]:
     return [member for member in population.of(learns=False) if member.parent == learner]
 
 
 def _matrix(game: Game[Any], size: int, matchups: dict[tuple[int, int], Matchup]) -> tuple[Floats, Floats]:
-    """What each gets against each in the game's own unit, and the standard errors; nothing against itself."""
+    """Return the payoff matrix in the game's own unit, with standard errors; the diagonal is 0."""
     pay, errors = np.zeros((size, size)), np.zeros((size, size))
     for (row, column), matchup in matchups.items():
         own = matchup.payoff(scaled=False)
@@ -101,9 +103,9 @@ def _error(estimate: Estimate) -> float:
 
 
 def sure_margins(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Matchup]) -> Floats:
-    """Half of what one gets more than the other where they meet; 0 where it may be chance, at 95 %, or next to none.
+    """Return half the payoff difference of each pair; 0 where it is not significant at 95 %, or below `_LEAST`.
 
-    With two seats both figures of a pair come from the same games, so what is judged is their difference deal by deal.
+    With two seats both payoffs of a pair come from the same games, so the test is on their difference by deal.
     """
     low, high = game.spec.bounds
     margins = np.zeros((size, size))
@@ -118,32 +120,33 @@ def sure_margins(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], 
 
 
 def _between(one: Estimate, other: Estimate) -> Estimate:
-    """Half the difference of two estimates from games of their own."""
+    """Return half the difference of two independent estimates."""
     se = None if one.se is None or other.se is None else math.hypot(one.se, other.se) / 2.0
     return Estimate((one.mean - other.mean) / 2.0, se, min(one.n, other.n), exact=one.exact and other.exact)
 
 
 def _is_sure(margin: Estimate) -> bool:
-    """Whether it is none by Student's t over deals; a single deal says nothing."""
-    found = students(margin)
-    return margin.exact or (found.low is not None and found.low > 0.0) or (found.high is not None and found.high < 0.0)
+    """True if Student's interval over deals excludes 0; a single deal has no interval."""
+    interval = students(margin)
+    above = interval.low is not None and interval.low > 0.0
+    return margin.exact or above or (interval.high is not None and interval.high < 0.0)
 
 
 def game_scores(names: Sequence[str], pair: tuple[int, int], matchup: Matchup) -> Iterator[Score]:
-    """A pair's points game by game, each with its deal; with more than two seats the mean over the others."""
+    """Yield a pair's points game by game, each with its deal; with more than two seats the mean over the others."""
     for episode in matchup.episodes:
-        hero = episode.seat_of(0)
-        others = [pay for seat, pay in enumerate(episode.payoffs) if seat != hero]
-        own = episode.payoffs[hero]
-        points = sum(0.5 if abs(own - pay) < 1e-9 else float(own > pay) for pay in others) / len(others)
+        own_seat = episode.seat_of(0)
+        others = [payoff for seat, payoff in enumerate(episode.payoffs) if seat != own_seat]
+        own = episode.payoffs[own_seat]
+        points = sum(0.5 if abs(own - payoff) < 1e-9 else float(own > payoff) for payoff in others) / len(others)
         yield Score(names[pair[0]], names[pair[1]], points, deal=episode.group)
 
 
 def _placings(names: Sequence[str], matchups: dict[tuple[int, int], Matchup]) -> Iterator[Placing]:
-    """Every game of one member and another; with more than two seats the others are one side, paid their mean."""
+    """Yield every game of two members; with more than two seats the others are one side with their mean payoff."""
     for (row, column), matchup in matchups.items():
         for episode in matchup.episodes:
-            hero = episode.seat_of(0)
-            others = [pay for seat, pay in enumerate(episode.payoffs) if seat != hero]
-            pays = (episode.payoffs[hero], sum(others) / len(others))
-            yield Placing((names[row], names[column]), (round(pays[0], 9), round(pays[1], 9)))
+            own_seat = episode.seat_of(0)
+            others = [payoff for seat, payoff in enumerate(episode.payoffs) if seat != own_seat]
+            payoffs = (episode.payoffs[own_seat], sum(others) / len(others))
+            yield Placing((names[row], names[column]), (round(payoffs[0], 9), round(payoffs[1], 9)))

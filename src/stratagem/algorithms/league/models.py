@@ -1,4 +1,4 @@
-"""The models of a league's run: the base, and every learner's saved members, as `run:PATH@20/main` names them."""
+"""Models of a league's run: the base, and every learner's snapshots, as `run:PATH@20/main` names them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stratagem.training.artifacts import Artifacts, Saved, labelled
 
 
 def league_models(recipe: LeagueRecipe, artifacts: Artifacts, population: Population, best: str) -> dict[str, RunModel]:
-    """By label; `base`, `start`, `best` and `last` alone are the first learner's."""
+    """Return the models by label; `base`, `start`, `best` and `last` alone are the first learner's."""
     base, start = artifacts.base_and_start()
     members = [member for member in population.of(learns=False) if member.parent and member.adapter]
     models = {"base": base, "start": start}

@@ -1,4 +1,4 @@
-"""A recipe for a league: one game, learners with roles, members from the start, and a pool that never changes."""
+"""Recipe for a league: one game, learners with roles, initial members, and a frozen pool for evaluation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stratagem.algorithms.league.settings import LeagueSettings, LearnerSettings
 from stratagem.training.recipe import OpponentsRecipe
 
 BASE = "base"
-"""The member that is the base itself."""
+"""Name of the base as a member."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 class LeagueRecipe(OpponentsRecipe):
-    """SFT, then learners that meet each other, their past, and others."""
+    """SFT, then learners that play each other, their snapshots, and other players."""
 
     title: ClassVar[str] = "League"
     stage_name: ClassVar[str] = "league"
@@ -29,13 +29,13 @@ class LeagueRecipe(OpponentsRecipe):
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
     """Opponents of validation and of the final evaluation; a frozen pool, on the same deals each time."""
     learners: dict[str, LearnerSettings] = Field(default={"main": LearnerSettings()}, min_length=1)
-    """Who learns, by name; the first is the one that is measured."""
+    """Learners by name; the first is validated and evaluated."""
     members: dict[str, str] = Field(default={})
-    """Who else is met from the start, by name: players, as `stratagem players` names them."""
+    """Further members by name, from the start: players, as `stratagem players` names them."""
     with_base: bool = True
-    """Whether the base is a member."""
+    """Membership of the base."""
     league: LeagueSettings = LeagueSettings()
-    """How the league goes on."""
+    """Settings of the iterations and of the population."""
 
     @property
     def stage(self) -> LeagueSettings:
@@ -43,12 +43,12 @@ class LeagueRecipe(OpponentsRecipe):
 
     @property
     def first(self) -> str:
-        """The learner that is measured."""
+        """Learner that is validated and evaluated."""
         return next(iter(self.learners))
 
     @property
     def rated(self) -> list[str]:
-        """The learners that are matched by ratings."""
+        """Learners with a matchmaking rule by ratings."""
         return [name for name, one in self.learners.items() if one.match.rule == "rating_near"]
 
     @model_validator(mode="after")

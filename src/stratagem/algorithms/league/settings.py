@@ -1,4 +1,4 @@
-"""Who learns in a league, whom each meets, and when it is kept."""
+"""Settings of a league: learners, matchmaking, and snapshots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROLES: dict[str, type[Matchmaker]] = {
     "main_exploiter": MainExploiter,
     "league_exploiter": LeagueExploiter,
 }
-"""Whom each role meets, where nothing else is said."""
+"""Default matchmaking rule of each role."""
 
 
 _READ = {
@@ -29,26 +29,27 @@ _READ = {
     "rating_near": ("width",),
     "fixed": ("opponent",),
 }
-"""What each rule reads beside its name."""
+"""Settings that each rule reads."""
 
 
 class MatchSettings(FiniteSettings):
-    """Whom a learner meets."""
+    """Matchmaking rule of a learner: the probabilities of its opponents."""
 
     rule: Literal["role", "self", "fixed", "pfsp", "rating_near"] = "role"
-    """As its role does (AlphaStar's); itself; one member always; by how often it wins; those with ratings near it."""
+    """Matchmaking rule: `role` (AlphaStar's rule of its role), `self` (self-play), `fixed` (one member), `pfsp`
+    (prioritised fictitious self-play, by win rates), or `rating_near` (members with similar ratings)."""
     weighting: str = "squared"
-    """For `pfsp`: squared, variance, linear, capped or uniform, of how often it wins."""
+    """For `pfsp`: weight as a function of the win rate; squared, variance, linear, capped or uniform."""
     self_play: float = Field(default=0.0, ge=0.0, le=1.0)
-    """For `pfsp`: which share of matches is against itself."""
+    """For `pfsp`: share of self-play."""
     reserved: float = Field(default=0.0, ge=0.0, le=1.0)
-    """For `pfsp`: which share is kept for those whom it beats."""
+    """For `pfsp`: share of matches against beaten members."""
     beaten: float = Field(default=0.7, ge=0.0, le=1.0)
-    """For `pfsp`: from which rate of wins on somebody is beaten."""
+    """For `pfsp`: win rate from which a member counts as beaten."""
     width: float = Field(default=100.0, gt=0.0)
-    """For `rating_near`: how far off a rating is still near."""
+    """For `rating_near`: width of the kernel over rating differences."""
     opponent: str = ""
-    """For `fixed`: the member's name."""
+    """For `fixed`: name of the member."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -66,7 +67,7 @@ class MatchSettings(FiniteSettings):
         return self
 
     def make(self, role: str) -> Matchmaker:
-        """The rule itself."""
+        """Make the matchmaking rule."""
         match self.rule:
             case "self":
                 return SelfPlay()
@@ -85,9 +86,10 @@ class LearnerSettings(FiniteSettings):
     """One learner."""
 
     role: Literal["main", "main_exploiter", "league_exploiter"] = "main"
-    """Whom it is to beat: everybody; the main learners; the whole league. The last two begin anew now and then."""
+    """Role (AlphaStar): a main agent plays all members; a main exploiter the main agents; a league exploiter the whole
+    league. Exploiters are reset at times."""
     match: MatchSettings = MatchSettings()
-    """Whom it meets."""
+    """Matchmaking."""
 
 
 class LeagueSettings(BranchedRolloutSettings):

@@ -1,1 +1,1 @@
-"""SCO-PAL: play, estimate what each step is worth, and refine the policy by it."""
+"""SCO-PAL: self-play, step rewards from outcomes, and refinement of the policy by them."""

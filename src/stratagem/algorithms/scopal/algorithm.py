@@ -1,7 +1,10 @@
-"""SCO-PAL as an algorithm: in each iteration games, the win rates of their steps, and stages of refinement.
+"""SCO-PAL: step-level policy optimization from self-play outcomes. An iteration has three stages.
 
-Each block of games is saved with a checkpoint. What is computed from the games (the table of steps, the samples) is
-computed again after a resume.
+    I    Interaction: the policy plays against itself or opponents.
+    II   Reward: the win rate of each action in each state, `r(s, a) = wins(s, a) / plays(s, a)`, less a threshold.
+    III  Refinement: cloning of advantageous steps, then KTO or another method (`methods.py`).
+
+Each block of games is saved with a checkpoint. The table of steps and the samples are computed again after a resume.
 """
 
 from __future__ import annotations
@@ -20,10 +23,10 @@ from stratagem.algorithms.scopal.interaction import Interaction
 from stratagem.algorithms.scopal.policy import ScopalPolicy
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
-from stratagem.algorithms.scopal.samples import Samples, Wording, samples_of
+from stratagem.algorithms.scopal.samples import ReplyFormat, Samples, make_samples
 from stratagem.algorithms.scopal.settings import SELF
-from stratagem.algorithms.scopal.steps import Steps, read_steps, steps_of, write_steps
-from stratagem.algorithms.scopal.summary import summed_up
+from stratagem.algorithms.scopal.steps import Steps, make_steps, read_steps, write_steps
+from stratagem.algorithms.scopal.summary import summarize
 from stratagem.engines.caches import reset_caches
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.suites import CONTEST_METRICS, Line, Suite
@@ -46,7 +49,7 @@ STEPS = "steps"
 
 
 class ScopalAlgorithm(Algorithm[ScopalRecipe]):
-    """Play and refinement, iteration after iteration."""
+    """Iterations of play and refinement."""
 
     recipe_type = ScopalRecipe
 
@@ -57,9 +60,9 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
         names = {*interaction.opponents, *interaction.teachers, *evaluation.opponents} - {SELF}
         for game, name in product(games, sorted(names)):
             make_player(name, game)
-        nought = np.zeros(2, dtype=np.int64)
-        two = Decisions(episode=nought, state=nought, action=np.arange(2), outcome=np.array([1.0, 0.0]))
-        read_advantage(recipe.reward.step_reward).made(two)
+        zeros = np.zeros(2, dtype=np.int64)
+        decisions = Decisions(episode=zeros, state=zeros, action=np.arange(2), outcome=np.array([1.0, 0.0]))
+        read_advantage(recipe.reward.step_reward).made(decisions)
         for folder in map(Path, recipe.interaction.records):
             check_record(folder)
         if recipe.reward.table:
@@ -70,7 +73,7 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
         return 0
 
     def stages(self) -> Sequence[Callable[[], Stage]]:
-        shared = Shared(self.recipe, self.run, strict=self.strict)
+        shared = RunState(self.recipe, self.run, strict=self.strict)
         made: list[Callable[[], Stage]] = []
         for iteration in range(self.recipe.iterations):
             made.append(partial(Play, shared, iteration))
@@ -78,8 +81,8 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
         return made
 
 
-class Shared:
-    """The policy and the samples that the stages of a run share; each is made when it is first asked for."""
+class RunState:
+    """Policy and samples that the stages of a run share; each is made at its first use."""
 
     def __init__(self, recipe: ScopalRecipe, run: RunFolder, *, strict: bool) -> None:
         """`strict` stops at the first fault that a monitor finds."""
@@ -93,39 +96,39 @@ class Shared:
 
     @property
     def policy(self) -> ScopalPolicy:
-        """The policy under training."""
+        """Policy under training."""
         if self._policy is None:
             self._policy = ScopalPolicy(self.recipe, self.run, strict=self.strict)
         return self._policy
 
     def samples(self, iteration: int) -> Samples:
-        """The samples of an iteration's games."""
+        """Return the samples of an iteration's games."""
         if self._samples is None or self._samples[0] != iteration:
             steps = steps_table(self.recipe, self.run, iteration)
             rng = np.random.default_rng(self.key.at("samples", iteration).value)
-            wording = Wording(make_style(self.recipe.style), self.recipe.mode)
-            found = samples_of(steps, self.policy.engine, wording, self.recipe.samples, rng)
-            self._samples = (iteration, found)
+            reply_format = ReplyFormat(make_style(self.recipe.style), self.recipe.mode)
+            samples = make_samples(steps, self.policy.engine, reply_format, self.recipe.samples, rng)
+            self._samples = (iteration, samples)
         return self._samples[1]
 
 
 def steps_table(recipe: ScopalRecipe, run: RunFolder, iteration: int) -> Steps:
-    """Stage II: the table that the recipe names, or that of an iteration's games, which the run saves."""
+    """Return the step rewards (stage II): the table that the recipe names, or a new one of an iteration's games."""
     if recipe.reward.table:
         return read_steps(Path(recipe.reward.table))
     path = run.path / STEPS / f"{iteration}.parquet"
     folders = [Path(folder) for folder in recipe.interaction.records] or [run.record]
     table = read_decisions(folders, recipe.reward.players, prefix="" if recipe.interaction.records else f"{iteration}/")
-    steps = steps_of(table, folders, read_advantage(recipe.reward.step_reward).made)
+    steps = make_steps(table, folders, read_advantage(recipe.reward.step_reward).made)
     write_steps(steps, path)
-    write_file(path.with_suffix(".json"), json.dumps(summed_up(steps), indent=1) + "\n")
+    write_file(path.with_suffix(".json"), json.dumps(summarize(steps), indent=1) + "\n")
     return steps
 
 
 class ScopalStage(Stage):
-    """A stage of SCO-PAL: all have one policy, which is in every checkpoint."""
+    """Stage of SCO-PAL: all stages share one policy, which is in every checkpoint."""
 
-    def __init__(self, shared: Shared, iteration: int) -> None:
+    def __init__(self, shared: RunState, iteration: int) -> None:
         self.shared = shared
         self.recipe = shared.recipe
         self.run = shared.run
@@ -146,21 +149,22 @@ class ScopalStage(Stage):
         self.policy.publish_models()
 
     def final_evaluation(self, best: int | None) -> None:
-        judge, titles = self.recipe.final_evaluation, self.policy.titles()
-        whole = judge.stages == "all"
-        lines = tuple(Line(describe(game), {"opponents": judge.opponents}) for game in self.shared.games)
-        suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, judge.episodes)
-        table = Evaluator(judge.episodes, Key(self.recipe.seed).at("test"), exact_budget=0)  # no induction over boards
-        shown = titles if whole else dict([list(titles.items())[-1]])
-        Final(suite, table, self.recipe.seed, chance=whole).write(
-            self.run, shown, self.policy.speaks(judge.temperature)
+        settings, titles = self.recipe.final_evaluation, self.policy.titles()
+        all_stages = settings.stages == "all"
+        lines = tuple(Line(describe(game), {"opponents": settings.opponents}) for game in self.shared.games)
+        suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, settings.episodes)
+        key = Key(self.recipe.seed).at("test")
+        evaluator = Evaluator(settings.episodes, key, exact_budget=0)  # no induction over boards
+        shown = titles if all_stages else dict([list(titles.items())[-1]])
+        Final(suite, evaluator, self.recipe.seed, chance=all_stages).write(
+            self.run, shown, self.policy.speaks(settings.temperature)
         )
 
 
 class Play(ScopalStage):
     """Stage I: games between the policy and its opponents; a step is a block of games."""
 
-    def __init__(self, shared: Shared, iteration: int) -> None:
+    def __init__(self, shared: RunState, iteration: int) -> None:
         super().__init__(shared, iteration)
         settings = self.recipe.interaction
         key, earlier = shared.key.at("interaction", iteration), self.policy.earlier(iteration) if iteration else None
@@ -194,7 +198,7 @@ class Play(ScopalStage):
 class Refine(ScopalStage):
     """Stage III: one method of refinement on the samples of an iteration's games."""
 
-    def __init__(self, shared: Shared, iteration: int, number: int) -> None:
+    def __init__(self, shared: RunState, iteration: int, number: int) -> None:
         super().__init__(shared, iteration)
         self.number = number
         self.method = self.recipe.refine[number]
@@ -202,7 +206,7 @@ class Refine(ScopalStage):
         self.key = shared.key.at("refine", iteration, number)
         settings = self.recipe.stage(self.method)
         self.refinement = Refinement(self.method, shared.samples(iteration), settings, self.key)
-        self.num_steps = self.refinement.steps
+        self.num_steps = self.refinement.num_steps
 
     def begin(self, step: int) -> Metrics:
         self.policy.refine(self.method, self.refinement, self.key, fresh=not step)
@@ -216,8 +220,8 @@ class Refine(ScopalStage):
         return not step % self.recipe.checkpoint_every
 
     def finish(self, step: int) -> None:
-        self.policy.refined(step, self.method)
+        self.policy.finish_refinement(step, self.method)
         reset_caches()
         save_policies(self.run, self.shared.games, step, self.policy.player)
         if self.number == len(self.recipe.refine) - 1:
-            self.policy.remember(self.iteration)
+            self.policy.save_as_opponent(self.iteration)

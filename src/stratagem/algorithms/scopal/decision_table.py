@@ -1,8 +1,8 @@
-"""The decisions of recorded games as columns of numbers: what stage II reads, a million rows in a few seconds.
+"""Decisions of recorded games as columns of numbers, the input of stage II; it reads a million rows in a few seconds.
 
-Only the columns that are needed are read, texts become codes, and nothing is looped over in Python but shards and
-games. A record is any folder that `stratagem play --record`, a run or another program wrote: the decision table on disk
-is the interface, so steps may be estimated from anyone's games.
+Only the needed columns are read, texts become codes, and Python loops only over shards and games. A record is any
+folder that `stratagem play --record`, a run or another program wrote: the decision table on disk is the interface, so
+steps may be estimated from anyone's games.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from stratagem.games.catalogue import make_game
 from stratagem.learning.advantages.base import Floats, Ints
 from stratagem.play.store import read_columns, shards
 
-SAID = ("free", "constrained", "scripted")
-"""How an action comes about that the player itself said; any other action was chosen for it."""
-_NOT_SAID = ("error", "absent")
-"""What is nobody's reply."""
+OWN_ACTIONS = ("free", "constrained", "scripted")
+"""Origins of a player's own actions; any other action was chosen for it."""
+_NO_REPLY = ("error", "absent")
+"""Origins of decisions without a reply."""
 _TEXTS = ("game", "state_key", "action", "reply", "prompt")
 _TIE = 1e-9
 """Payoffs are sums, so equal ones may differ in the last digit."""
@@ -33,57 +33,57 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of texts: a code for each row, and the texts by their code, which stay Arrow's: a million take room."""
+    """Column of texts: a code for each row, and the texts by code as an Arrow array, which saves memory."""
 
     codes: Ints
     texts: pa.Array
 
     @classmethod
     def of(cls, column: pa.ChunkedArray) -> Coded:
-        """The texts of a column that was encoded shard by shard; None is a text like any other, the last."""
+        """Encode a column that was encoded shard by shard; None is the last code."""
         chunks = column.unify_dictionaries().chunks
         texts = chunks[0].dictionary
         codes = np.concatenate([chunk.indices.fill_null(len(texts)).to_numpy() for chunk in chunks]).astype(np.int64)
         return cls(codes, pa.concat_arrays([texts, pa.nulls(1, texts.type)]) if column.null_count else texts)
 
     def at(self, rows: Ints) -> pa.Array:
-        """The texts of some rows."""
+        """Return the texts of some rows."""
         return self.texts.take(pa.array(self.codes[rows]))
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecisionTable:
-    """N decisions of the players who are learnt from, those of an episode in the order of play."""
+    """N decisions of the selected players, in the order of play within an episode."""
 
     rows: pa.Table
-    """What they were and where they stand: folder, shard, episode, turn, seat, attempt, legal."""
-    way: Ints
-    """One seat's way through one episode."""
+    """Position of each decision: folder, shard, episode, turn, seat, attempt; and `legal`."""
+    trajectory: Ints
+    """Number of the trajectory: one seat in one episode."""
     game: Coded
     role: Ints
-    """The first seat that is told the same rules: situations of such seats are one."""
+    """First seat with the same rules; states of such seats are the same."""
     state: Coded
-    """The game's own name of the state."""
+    """Information state, by the game's own key."""
     action: Coded
-    """None where nothing legal was said."""
+    """Action; None for an illegal reply."""
     reply: Coded
-    """What was said: a model's text, or the action of a player that does not talk."""
+    """Reply: a model's text, or the action of a player without a model."""
     prompt: Coded
-    """What a model was asked, by its id; None of other players."""
+    """Id of the model's prompt; None for other players."""
     outcome: Floats
-    """How the episode ended for the seat: 1 won, a share for those who tie, 0 lost."""
+    """Outcome of the episode for the seat: 1 for a win, a share for a tie, 0 for a loss."""
 
     def __len__(self) -> int:
-        return len(self.way)
+        return len(self.trajectory)
 
     @property
     def legal(self) -> Any:
-        """Whether the action is what the player itself said, as truth values."""
+        """Truth values; true where the action is the player's own legal reply."""
         return self.rows["legal"].to_numpy()
 
 
 def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix: str = "") -> DecisionTable:
-    """The decisions of these players, by their names in the record; by default of whoever holds slot 0.
+    """Read the decisions of some players, by their names in the record; by default of the player of slot 0.
 
     In self-play all seats are held by that player, so all decisions count. With a `prefix` only episodes whose names
     begin so are read.
@@ -97,10 +97,10 @@ def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix:
     coded = {}
     for name in _TEXTS:
         coded[name] = Coded.of(rows[name])
-        rows = rows.drop_columns([name])  # what is read in shards is let go of before the next is put together
+        rows = rows.drop_columns([name])  # frees the shards of a column before the next is encoded
     return DecisionTable(
         rows=rows.select(["folder", "shard", "episode", "turn", "seat", "attempt", "legal"]),
-        way=np.unique(rows["way"].to_numpy(), return_inverse=True)[1].astype(np.int64),
+        trajectory=np.unique(rows["trajectory"].to_numpy(), return_inverse=True)[1].astype(np.int64),
         game=coded["game"],
         role=_roles(coded["game"], rows["seat"].to_numpy()),
         state=coded["state_key"],
@@ -117,21 +117,21 @@ def _rows(folders: Sequence[Path], players: Sequence[str], prefix: str) -> pa.Ta
 
 
 def check_record(folder: Path) -> list[int]:
-    """The numbers of a record's shards; who names the folder of a run is told where its games are."""
+    """Return the numbers of a record's shards; a run's folder is refused with the path of its record."""
     if found := shards(folder):
         return found
     inside = f": those of the run are in {folder / 'record'}" if shards(folder / "record") else ""
     raise BadRecord(f"There are no recorded episodes in {folder}{inside}.")
 
 
-def _shards(folder: Path, place: int, players: Sequence[str], prefix: str) -> Iterator[pa.Table]:
+def _shards(folder: Path, index: int, players: Sequence[str], prefix: str) -> Iterator[pa.Table]:
     for number in check_record(folder):
-        part = _shard(folder, place, number, players)
+        part = _shard(folder, index, number, players)
         yield part.filter(pc.starts_with(part["episode"], prefix)) if prefix else part
 
 
-def _shard(folder: Path, place: int, number: int, players: Sequence[str]) -> pa.Table:
-    """The decisions of one shard with what their episodes and calls say of them."""
+def _shard(folder: Path, index: int, number: int, players: Sequence[str]) -> pa.Table:
+    """Return the decisions of one shard with columns of their episodes and calls."""
     episodes = read_columns(folder, "episodes", number, ["id", "game", "players", "slots", "payoffs", "finished"])
     names = ["episode", "turn", "seat", "attempt", "state_key", "action", "how", "said"]
     rows = read_columns(folder, "decisions", number, names)
@@ -142,34 +142,34 @@ def _shard(folder: Path, place: int, number: int, players: Sequence[str]) -> pa.
     cell = seats.cell(at.to_numpy(), rows["seat"].to_numpy())
     rows = rows.append_column("outcome", pa.array(seats.outcome[cell]))
     rows = rows.append_column("game", episodes["game"].take(at))
-    rows = rows.append_column("way", pa.array((place << 56) + (number << 32) + cell))
-    rows = rows.append_column("folder", pa.array(np.full(len(rows), place, dtype=np.int32)))
+    rows = rows.append_column("trajectory", pa.array((index << 56) + (number << 32) + cell))
+    rows = rows.append_column("folder", pa.array(np.full(len(rows), index, dtype=np.int32)))
     rows = rows.append_column("shard", pa.array(np.full(len(rows), number, dtype=np.int32)))
-    rows = rows.append_column("legal", pc.is_in(rows["how"], value_set=pa.array(SAID)))
+    rows = rows.append_column("legal", pc.is_in(rows["how"], value_set=pa.array(OWN_ACTIONS)))
     rows = _with_replies(rows, read_columns(folder, "calls", number, [*names[:4], "index", "prompt", "text"]))
-    kept = seats.wanted[cell] & pc.invert(pc.is_in(rows["how"], value_set=pa.array(_NOT_SAID))).to_numpy()
+    kept = seats.wanted[cell] & pc.invert(pc.is_in(rows["how"], value_set=pa.array(_NO_REPLY))).to_numpy()
     return _encoded(rows.filter(pa.array(kept)).drop_columns(["how", "said"]))
 
 
 def _encoded(rows: pa.Table) -> pa.Table:
-    """With each text once, before the next shard is read."""
+    """Encode the text columns as dictionaries, before the next shard is read."""
     for name in _TEXTS:
         rows = rows.set_column(rows.schema.get_field_index(name), name, rows[name].combine_chunks().dictionary_encode())
     return rows
 
 
 class _Seats:
-    """Every seat of every episode of a shard, one after the other."""
+    """All seats of all episodes of a shard, in one flat order."""
 
     def __init__(self, episodes: pa.Table, players: Sequence[str], folder: Path) -> None:
         slots, payoffs = (episodes[name].combine_chunks() for name in ("slots", "payoffs"))
         self.starts = np.concatenate([[0], np.cumsum(pc.list_value_length(slots).to_numpy(zero_copy_only=False))])
-        self.pay = pc.list_flatten(payoffs).to_numpy(zero_copy_only=False)
-        if not np.isfinite(self.pay).all():
+        self.payoffs = pc.list_flatten(payoffs).to_numpy(zero_copy_only=False)
+        if not np.isfinite(self.payoffs).all():
             raise BadRecord(f"{folder} has payoffs that are no finite numbers: who won there cannot be said.")
         owner = pc.list_parent_indices(slots).to_numpy()
-        best = np.maximum.reduceat(self.pay, self.starts[:-1]) if len(self.pay) else self.pay
-        ahead = self.pay >= best[owner] - _TIE
+        best = np.maximum.reduceat(self.payoffs, self.starts[:-1]) if len(self.payoffs) else self.payoffs
+        ahead = self.payoffs >= best[owner] - _TIE
         self.outcome: Floats = ahead / np.bincount(owner, weights=ahead)[owner]
         names = pc.list_flatten(episodes["players"].combine_chunks())
         if players:
@@ -181,22 +181,22 @@ class _Seats:
         self.wanted = wanted & episodes["finished"].to_numpy()[owner]
 
     def cell(self, episode: Ints, seat: Ints) -> Ints:
-        """The place of a seat of an episode."""
+        """Return the index of a seat of an episode."""
         cells: Ints = self.starts[episode] + seat
         return cells
 
 
 def _with_replies(rows: pa.Table, calls: pa.Table) -> pa.Table:
-    """What each decision said, and what it was asked, by the first of its calls."""
+    """Append reply and prompt of each decision, from the first of its calls."""
     calls = calls.filter(pc.equal(calls["index"], 0))
-    found = _lookup(_keys(calls, rows), _keys(rows, rows))
-    asked = calls["prompt"].take(found)
+    index = _lookup(_keys(calls, rows), _keys(rows, rows))
+    prompt = calls["prompt"].take(index)
     silent = pc.coalesce(rows["said"], rows["action"])
-    return rows.append_column("reply", pc.coalesce(calls["text"].take(found), silent)).append_column("prompt", asked)
+    return rows.append_column("reply", pc.coalesce(calls["text"].take(index), silent)).append_column("prompt", prompt)
 
 
 def _keys(table: pa.Table, among: pa.Table) -> Ints:
-    """A number for each (episode, turn, seat, attempt)."""
+    """Return a number for each (episode, turn, seat, attempt)."""
     ids = pc.unique(among["episode"])
     keys: Ints = pc.index_in(table["episode"], value_set=ids).to_numpy().astype(np.int64)
     for name in ("turn", "seat", "attempt"):
@@ -206,19 +206,19 @@ def _keys(table: pa.Table, among: pa.Table) -> Ints:
 
 
 def _lookup(known: Ints, asked: Ints) -> pa.Array:
-    """Where each number that is asked for stands among the known ones; null where it does not."""
+    """Return the index of each asked number among the known ones; null where it is not known."""
     if not len(known):
         return pa.nulls(len(asked), pa.int64())
     order = np.argsort(known, kind="stable")
-    places = np.minimum(np.searchsorted(known[order], asked), len(known) - 1)
-    return pa.array(order[places], mask=known[order][places] != asked)
+    indices = np.minimum(np.searchsorted(known[order], asked), len(known) - 1)
+    return pa.array(order[indices], mask=known[order][indices] != asked)
 
 
 def _roles(game: Coded, seat: Ints) -> Ints:
-    """Seats that are told the same rules are one role."""
-    pairs, places = np.unique(np.stack([game.codes, seat]), axis=1, return_inverse=True)
+    """Return the role of each seat: seats with the same rules have one role."""
+    pairs, indices = np.unique(np.stack([game.codes, seat]), axis=1, return_inverse=True)
     roles = np.array([_role(game.texts[code].as_py(), int(where)) for code, where in pairs.T], dtype=np.int64)
-    return roles[places.reshape(-1)]
+    return roles[indices.reshape(-1)]
 
 
 @lru_cache(maxsize=4096)

@@ -1,7 +1,7 @@
-"""Stage I: games between the learner and its opponents, in blocks that are kept one by one.
+"""Interaction (SCO-PAL, stage I): games between the policy and its opponents, in blocks that are saved one by one.
 
-In self-play the learner holds all seats, and all decisions are its own. Otherwise it holds slot 0, which takes the
-seats in turn.
+In self-play the policy holds all seats, and all decisions are its own. Otherwise it holds slot 0, which rotates over
+the seats.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stratagem.players.catalogue import make_player
 
 @dataclass(frozen=True)
 class Block:
-    """Some games of one kind that are played at once."""
+    """Episodes of one game that are played in parallel."""
 
     number: int
     game: Game[Any]
@@ -32,7 +32,7 @@ class Block:
 
 
 class Interaction:
-    """All games of one round of play."""
+    """All games of an iteration."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Interaction:
         name: str = "0",
         earlier: Player | None = None,
     ) -> None:
-        """`name` tells the episodes of one round from those of another; `earlier` plays in the opponents' place."""
+        """`name` is the prefix of episode names; `earlier` plays in place of the opponents."""
         self.settings = settings
         self.learner = learner
         self.earlier = earlier
@@ -55,10 +55,10 @@ class Interaction:
                 (game, start) for game in games for start in range(0, settings.episodes, settings.block)
             )
         ]
-        self._matches = {describe(game): self._of(game) for game in games}
+        self._matches = {describe(game): self._matches_of(game) for game in games}
 
-    def _of(self, game: Game[Any]) -> dict[str, Match]:
-        """A match with every opponent."""
+    def _matches_of(self, game: Game[Any]) -> dict[str, Match]:
+        """Return a match with every opponent."""
         others = game.spec.seats - 1
         if teachers := self.settings.teachers:
             return {name: Match(game, [make_player(name, game)] * (others + 1)) for name in teachers}
@@ -70,7 +70,7 @@ class Interaction:
         }
 
     def play(self, block: Block) -> list[Episode]:
-        """The episodes of a block."""
+        """Play the episodes of a block."""
         reset_caches()
         return played(self._setups(block))
 
@@ -80,14 +80,14 @@ class Interaction:
             key = self.key.at(text, number)
             yield Setup(
                 id=f"{self.name}/{text}/{number}",
-                match=self._drawn(self._matches[text], key),
+                match=self._draw(self._matches[text], key),
                 slots=tuple((seat - number) % seats for seat in range(seats)),
                 key=key,
                 purpose="train",
             )
 
-    def _drawn(self, matches: dict[str, Match], key: Key) -> Match:
-        """The match of one game, by the shares of the teachers or opponents."""
+    def _draw(self, matches: dict[str, Match], key: Key) -> Match:
+        """Draw the match of one episode by the shares of the teachers or opponents."""
         if len(matches) == 1:
             return next(iter(matches.values()))
         shares = list((self.settings.teachers or self.settings.opponents).values())

@@ -1,6 +1,6 @@
-"""Ways to refine a policy from samples (SCO-PAL, stage III), by name: what is learnt from, and by which loss.
+"""Refinement methods (SCO-PAL, stage III), by name: each selects samples and names a loss.
 
-A sample that counts for many is weighed, not repeated, unless it counts for so much that a step would be its own.
+A sample with a count has the count as its weight. It is repeated only where its weight exceeds `max_weight_ratio`.
 """
 
 from __future__ import annotations
@@ -36,35 +36,35 @@ S = TypeVar("S", bound=StageSettings)
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """What a stage learns from: units that are kept together, what each counts, and a batch made of some of them."""
+class TrainingSet:
+    """Training examples of a stage, in units that stay in one batch, with their weights and the loss."""
 
     units: Sequence[Ints]
-    """The places of each unit's samples."""
+    """Sample indices of each unit."""
     weight: Floats
-    """Of each unit; the mean is 1."""
+    """Weight of each unit; the mean is 1."""
     loss: Loss
     batch: Callable[[Sequence[int], Floats], Batch]
-    """From units and what each counts this time to a batch."""
-    least: int = 1
-    """How many units a batch must have."""
+    """Function that makes a batch of some units and their weights."""
+    min_units: int = 1
+    """Minimum number of units in a batch."""
 
 
 class Method(ABC, Generic[S]):
-    """One way to refine."""
+    """A refinement method."""
 
     @abstractmethod
-    def lesson(self, samples: Samples, settings: S, rng: np.random.Generator) -> Lesson:
-        """What it learns from, and how."""
+    def training_set(self, samples: Samples, settings: S, rng: np.random.Generator) -> TrainingSet:
+        """Select the samples, weigh them, and make the loss."""
 
 
-def _alone(samples: Samples) -> list[Ints]:
-    return [np.array([place]) for place in range(len(samples))]
+def _single_units(samples: Samples) -> list[Ints]:
+    return [np.array([index]) for index in range(len(samples))]
 
 
-def cloned(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
-    """Examples of which each token has a weight; the sum is over the batch's tokens."""
-    examples = [samples.examples[place] for place in places]
+def cloning_batch(samples: Samples, indices: Sequence[int], weight: Floats) -> Batch:
+    """Return examples with a weight per token; the divisor is the number of tokens in the batch."""
+    examples = [samples.examples[index] for index in indices]
     tokens = float(sum(len(example.loss_positions) for example in examples))
     return [
         replace(example, columns={"weight": (float(each),) * len(example.loss_positions)}, row={"divisor": tokens})
@@ -73,36 +73,37 @@ def cloned(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
 
 
 @dataclass(frozen=True)
-class Cloning(Method[StageSettings]):
-    """Say what was advantageous: `-sum w log pi(y|x)` over the desirable samples (SCO-PAL, eq. 1).
+class CloningMethod(Method[StageSettings]):
+    """Behavioural cloning: `-sum w log pi(y|x)` over the desirable samples (SCO-PAL, eq. 1).
 
-    Of winning trajectories all that was legal in `won` games counts, as often as it was said there; or all that was
-    `legal` counts, which makes a policy that plays as those did who played.
+    With `won` the samples are all legal replies of won games, weighted by their counts there. With `legal` they are all
+    legal replies, so the policy imitates the players.
     """
 
-    what: Literal["advantageous", "won", "legal"] = "advantageous"
+    select: Literal["advantageous", "won", "legal"] = "advantageous"
 
-    def lesson(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> Lesson:
-        chosen = self._chosen(samples)
-        if not len(chosen):
+    def training_set(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> TrainingSet:
+        selected = self._selected(samples)
+        if not len(selected):
             raise BadParameter(
                 "Nothing is advantageous, so nothing can be cloned: lower the threshold of `step_reward`."
             )
         loss = CrossEntropy(normalize_by="divisor", weighted=True)
-        return Lesson(_alone(chosen), chosen.weight, loss, lambda units, weight: cloned(chosen, units, weight))
+        units = _single_units(selected)
+        return TrainingSet(units, selected.weight, loss, lambda units, weight: cloning_batch(selected, units, weight))
 
-    def _chosen(self, samples: Samples) -> Samples:
+    def _selected(self, samples: Samples) -> Samples:
         legal = samples.columns["legal"] > 0.0
-        if self.what == "legal":
-            return samples.only(legal)
-        if self.what == "won":
+        if self.select == "legal":
+            return samples.subset(legal)
+        if self.select == "won":
             share = samples.columns["won"] / np.maximum(samples.columns["count"], 1.0)
-            return samples.only(legal & (share > 0.0), samples.weight * share)
-        return samples.only(samples.desirable)
+            return samples.subset(legal & (share > 0.0), samples.weight * share)
+        return samples.subset(samples.desirable)
 
 
-def both_kinds(samples: Samples) -> tuple[float, float]:
-    """The weights of the desirable and of the undesirable: equal in sum, the greater 1."""
+def class_weights(samples: Samples) -> tuple[float, float]:
+    """Return the weights of desirable and undesirable samples: equal total weight, the larger factor is 1."""
     good, bad = (float(samples.weight[samples.desirable == kind].sum()) for kind in (True, False))
     if not good or not bad:
         which = "desirable" if not good else "undesirable"
@@ -112,142 +113,143 @@ def both_kinds(samples: Samples) -> tuple[float, float]:
     return min(1.0, bad / good), min(1.0, good / bad)
 
 
-def labelled(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
-    """Examples with their label and what they count, and the mismatched ones that stand for the divergence."""
+def kto_batch(samples: Samples, indices: Sequence[int], weight: Floats) -> Batch:
+    """Return examples with label and weight, and the mismatched examples of KTO's estimate of the KL divergence."""
     examples = [
         replace(
-            samples.examples[place],
+            samples.examples[index],
             columns={},
-            row={"desirable": float(samples.desirable[place]), "kl": 0.0, "weight": float(each)},
+            row={"desirable": float(samples.desirable[index]), "kl": 0.0, "weight": float(each)},
         )
-        for place, each in zip(places, weight, strict=True)
+        for index, each in zip(indices, weight, strict=True)
     ]
     return [*examples, *mismatched(examples)]
 
 
 @dataclass(frozen=True)
-class Preferring(Method[KTOStageSettings]):
-    """Kahneman-Tversky optimization of all samples, both kinds weighed to one sum (SCO-PAL, eq. 2 to 6).
+class KTOMethod(Method[KTOStageSettings]):
+    """KTO (Ethayarajh et al. 2024) on all samples, with equal total weight of both labels (SCO-PAL, eq. 2 to 6).
 
-    `joint` adds the cross-entropy of the desirable ones (section 7.1).
+    `joint` adds the cross-entropy of the desirable samples (section 7.1).
     """
 
     joint: bool = False
 
-    def lesson(self, samples: Samples, settings: KTOStageSettings, rng: np.random.Generator) -> Lesson:
-        good, bad = both_kinds(samples)
+    def training_set(self, samples: Samples, settings: KTOStageSettings, rng: np.random.Generator) -> TrainingSet:
+        good, bad = class_weights(samples)
         kto = KTO(kto_beta=settings.kto_beta, desirable_weight=good, undesirable_weight=bad, weighted=True)
         loss: Loss = kto
         if self.joint:
             loss = Sum(
                 (Part("cloning", 1.0, CrossEntropy(normalize_by="divisor", weighted=True)), Part("kto", 1.0, kto))
             )
-        made = _joint if self.joint else labelled
-        return Lesson(_alone(samples), samples.weight, loss, lambda units, each: made(samples, units, each), least=2)
+        make = _joint_batch if self.joint else kto_batch
+        units = _single_units(samples)
+        return TrainingSet(units, samples.weight, loss, lambda units, each: make(samples, units, each), min_units=2)
 
 
-def _joint(samples: Samples, places: Sequence[int], weight: Floats) -> Batch:
-    """The labelled examples, of which the desirable ones are cloned, too."""
-    examples = labelled(samples, places, weight)
-    cloned_tokens = sum(_cloned_weight(example) * len(example.loss_positions) for example in examples)
+def _joint_batch(samples: Samples, indices: Sequence[int], weight: Floats) -> Batch:
+    """Return the batch of KTO with token weights for the cross-entropy of the desirable examples."""
+    examples = kto_batch(samples, indices, weight)
+    cloned_tokens = sum(_cloning_weight(example) * len(example.loss_positions) for example in examples)
     return [
         replace(
-            example.with_columns(weight=(_cloned_weight(example),) * len(example.loss_positions)),
+            example.with_columns(weight=(_cloning_weight(example),) * len(example.loss_positions)),
             row={**example.row, "divisor": cloned_tokens or 1.0},
         )
         for example in examples
     ]
 
 
-def _cloned_weight(example: Example) -> float:
+def _cloning_weight(example: Example) -> float:
     return 0.0 if example.row["kl"] else example.row["desirable"] * example.row["weight"]
 
 
 @dataclass(frozen=True)
-class Pairing(Method[DPOStageSettings]):
-    """Direct preference optimization: a desirable reply to a question against an undesirable one to the same."""
+class DPOMethod(Method[DPOStageSettings]):
+    """DPO (Rafailov et al. 2023) on pairs of a desirable and an undesirable reply to one prompt."""
 
-    def lesson(self, samples: Samples, settings: DPOStageSettings, rng: np.random.Generator) -> Lesson:
+    def training_set(self, samples: Samples, settings: DPOStageSettings, rng: np.random.Generator) -> TrainingSet:
         pairs = list(_pairs(samples, rng))
         if not pairs:
             raise BadParameter("No question has replies of both kinds, so there are no pairs: play more, or take kto.")
         weight = np.array([samples.weight[good] for good, _ in pairs])
         loss = DPO(dpo_beta=settings.dpo_beta, weighted=True)
         units = [np.array(pair) for pair in pairs]
-        return Lesson(units, weight / weight.mean(), loss, lambda chosen, each: _paired(samples, units, chosen, each))
+        mean_one = weight / weight.mean()
+        return TrainingSet(units, mean_one, loss, lambda numbers, each: _dpo_batch(samples, units, numbers, each))
 
 
 def _pairs(samples: Samples, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    """Every desirable sample with an undesirable one to the same question, drawn by its weight."""
+    """Yield each desirable sample with an undesirable one of the same prompt, drawn by its weight."""
     bad: dict[int, list[int]] = {}
-    for place in np.flatnonzero(~samples.desirable):
-        bad.setdefault(int(samples.prompt[place]), []).append(int(place))
-    for place in np.flatnonzero(samples.desirable):
-        if others := bad.get(int(samples.prompt[place])):
+    for index in np.flatnonzero(~samples.desirable):
+        bad.setdefault(int(samples.prompt[index]), []).append(int(index))
+    for index in np.flatnonzero(samples.desirable):
+        if others := bad.get(int(samples.prompt[index])):
             odds = samples.weight[others] / samples.weight[others].sum()
-            yield int(place), int(rng.choice(others, p=odds))
+            yield int(index), int(rng.choice(others, p=odds))
 
 
-def _paired(samples: Samples, units: Sequence[Ints], chosen: Sequence[int], weight: Floats) -> Batch:
+def _dpo_batch(samples: Samples, units: Sequence[Ints], numbers: Sequence[int], weight: Floats) -> Batch:
     return [
         replace(
-            samples.examples[place],
+            samples.examples[index],
             columns={},
-            row={"chosen": float(place == units[unit][0]), "weight": float(each)},
+            row={"chosen": float(index == units[unit][0]), "weight": float(each)},
             pair=number,
         )
-        for number, (unit, each) in enumerate(zip(chosen, weight, strict=True))
-        for place in units[unit]
+        for number, (unit, each) in enumerate(zip(numbers, weight, strict=True))
+        for index in units[unit]
     ]
 
 
 @dataclass(frozen=True)
-class Discounting(Method[SPAGStageSettings]):
-    """SPAG: an offline policy gradient by how the game ended, the last reply most (SCO-PAL, appendix B.2)."""
+class SPAGMethod(Method[SPAGStageSettings]):
+    """SPAG (Cheng et al. 2024): offline policy gradient on the discounted outcome (SCO-PAL, appendix B.2)."""
 
-    def lesson(self, samples: Samples, settings: SPAGStageSettings, rng: np.random.Generator) -> Lesson:
+    def training_set(self, samples: Samples, settings: SPAGStageSettings, rng: np.random.Generator) -> TrainingSet:
         loss = SPAG(kl_coef=settings.kl_coef)
         advantage = samples.columns["spag"]
 
         def batch(units: Sequence[int], weight: Floats) -> Batch:
             return [
                 replace(
-                    samples.examples[place],
+                    samples.examples[index],
                     columns={},
-                    row={"advantage": float(advantage[place]), "weight": float(each)},
+                    row={"advantage": float(advantage[index]), "weight": float(each)},
                 )
-                for place, each in zip(units, weight, strict=True)
+                for index, each in zip(units, weight, strict=True)
             ]
 
-        return Lesson(_alone(samples), samples.weight, loss, batch)
+        return TrainingSet(_single_units(samples), samples.weight, loss, batch)
 
 
 @dataclass(frozen=True)
-class Comparing(Method[GRPOStageSettings]):
-    """Group-relative policy gradient: a reply's worth less the mean of all replies to its question, over their spread.
+class GRPOMethod(Method[GRPOStageSettings]):
+    """GRPO (Shao et al. 2024) on recorded games: `A = (r - mean) / std` over all replies to one prompt.
 
-    The groups are the replies that were played, each as often as it was said, and the worth is the table's, so it asks
-    for no further play; ratios are against the policy that played. Reference: Shao 2024 (GRPO); SCO-PAL names it and
-    tells no settings.
+    The groups are the replies that were played, each with its count, and the rewards are the table's, so no further
+    play is needed. Importance ratios are against the policy that played. SCO-PAL names GRPO and gives no settings.
     """
 
-    def lesson(self, samples: Samples, settings: GRPOStageSettings, rng: np.random.Generator) -> Lesson:
+    def training_set(self, samples: Samples, settings: GRPOStageSettings, rng: np.random.Generator) -> TrainingSet:
         if any("sampler_logprobs" not in example.columns for example in samples.examples):
             raise BadParameter("The method grpo needs replies of this very model, with how likely they were: take kto.")
-        advantage = _relative(samples)
-        taught = samples.only(advantage != 0.0)
-        left = advantage[advantage != 0.0]
-        if not len(taught):
-            raise BadParameter("No question has replies of different worth, so nothing can be compared: play more.")
+        advantage = _group_advantage(samples)
+        selected = samples.subset(advantage != 0.0)
+        advantages = advantage[advantage != 0.0]
+        if not len(selected):
+            raise BadParameter("No question has replies of different reward, so nothing can be compared: play more.")
         loss = PolicyGradient(kl_estimator="k3", kl_coef=settings.kl_coef, normalize_by="divisor", weighted=True)
 
         def batch(units: Sequence[int], weight: Floats) -> Batch:
-            return _compared([taught.examples[place] for place in units], left[np.array(units)], weight)
+            return _grpo_batch([selected.examples[index] for index in units], advantages[np.array(units)], weight)
 
-        return Lesson(_alone(taught), taught.weight, loss, batch)
+        return TrainingSet(_single_units(selected), selected.weight, loss, batch)
 
 
-def _compared(examples: Sequence[Example], advantages: Floats, weights: Floats) -> Batch:
+def _grpo_batch(examples: Sequence[Example], advantages: Floats, weights: Floats) -> Batch:
     size = float(sum(len(example.loss_positions) for example in examples))
     return [
         replace(
@@ -262,25 +264,25 @@ def _compared(examples: Sequence[Example], advantages: Floats, weights: Floats) 
     ]
 
 
-def _relative(samples: Samples) -> Floats:
-    """Each reply's worth against the others to its question; 0 where all are worth the same."""
+def _group_advantage(samples: Samples) -> Floats:
+    """Return `(r - mean) / std` over the replies to one prompt; 0 where all rewards are equal."""
     reward, count, group = samples.columns["reward"], samples.columns["count"], samples.prompt
     total = np.bincount(group, weights=count)
-    far = reward - (np.bincount(group, weights=count * reward) / total)[group]
-    spread = np.sqrt(np.bincount(group, weights=count * far**2) / total)[group]
-    return np.where(spread > 1e-9, far / np.maximum(spread, 1e-9), 0.0)
+    centred = reward - (np.bincount(group, weights=count * reward) / total)[group]
+    std = np.sqrt(np.bincount(group, weights=count * centred**2) / total)[group]
+    return np.where(std > 1e-9, centred / np.maximum(std, 1e-9), 0.0)
 
 
 METHODS: dict[str, Method[Any]] = {
-    "bc": Cloning(),
-    "imitate": Cloning(what="legal"),
-    "winning": Cloning(what="won"),
-    "kto": Preferring(),
-    "joint": Preferring(joint=True),
-    "dpo": Pairing(),
-    "grpo": Comparing(),
-    "spag": Discounting(),
+    "bc": CloningMethod(),
+    "imitate": CloningMethod(select="legal"),
+    "winning": CloningMethod(select="won"),
+    "kto": KTOMethod(),
+    "joint": KTOMethod(joint=True),
+    "dpo": DPOMethod(),
+    "grpo": GRPOMethod(),
+    "spag": SPAGMethod(),
 }
-"""Every way by name; a recipe's `refine` is a list of them."""
-CLONING = tuple(name for name, method in METHODS.items() if isinstance(method, Cloning))
-"""Those that ask for no reference."""
+"""Refinement methods by name; a recipe's `refine` is a list of them."""
+CLONING = tuple(name for name, method in METHODS.items() if isinstance(method, CloningMethod))
+"""Methods that need no reference policy."""

@@ -1,8 +1,8 @@
-"""The policy that SCO-PAL trains: an adapter on a base, what it was at the start of a stage, and what it was before.
+"""Policy that SCO-PAL trains, with its reference policy and its earlier versions as opponents.
 
-A stage is held near to the policy as it was when the stage began: cloning moves away from the base, and KTO is measured
-from what cloning left. All of these are adapters on one base. Where all weights are trained, nothing is left of what
-they were, so only cloning is possible.
+The reference of a stage is the policy at the start of that stage: for KTO, the outcome of cloning. Policy, reference
+and earlier versions are adapters on one base. Where all weights are trained there is no reference, so only cloning is
+possible.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
 from stratagem.training.policy import POLICY, TrainablePolicy, model_player
 
 STAGES = "stages"
-"""Folder of what each stage ended with, by step and method."""
-_WAS = "was-"
+"""Folder of the policy after each stage, by step and method."""
+_EARLIER = "was-"
+"""Prefix of the adapters of earlier iterations; checkpoints hold these names."""
 _NAMES = {
     "bc": "BC",
     "kto": "KTO",
@@ -44,7 +45,7 @@ _NAMES = {
 
 
 class ScopalPolicy(TrainablePolicy):
-    """A policy that plays, is refined stage by stage, and remembers what it was."""
+    """Policy that plays, is refined in stages, and keeps earlier versions as opponents."""
 
     def __init__(self, recipe: ScopalRecipe, run: RunFolder, *, strict: bool = False) -> None:
         """`strict` stops at the first fault that a monitor finds."""
@@ -69,15 +70,15 @@ class ScopalPolicy(TrainablePolicy):
         )
         self.refining = False
         self._monitors: dict[str, TrainingMonitor] = {}
-        """A monitor for each method."""
+        """Monitors by method."""
         self._versions: dict[str, int] = {}
         self._saved: dict[str, Any] | None = None
-        """State of the optimizer in the checkpoint that the run continues from."""
+        """Optimizer state in the checkpoint that the run continues from."""
         for text in recipe.games:
             self.player.check(make_game(text))
 
     def speaks(self, temperature: float) -> Speaks:
-        """The way in which the model is asked for its actions."""
+        """Return the prompt style, decoding mode and sampling settings."""
         recipe = self.recipe
         return Speaks(
             mode=recipe.mode, style=recipe.style, temperature=temperature, max_new_tokens=recipe.max_new_tokens
@@ -86,14 +87,14 @@ class ScopalPolicy(TrainablePolicy):
     # --- players
 
     def earlier(self, iteration: int) -> ModelPlayer:
-        """What it was before the last iteration: the base in the second, the first one's outcome in the third."""
-        adapter = f"{_WAS}{iteration - 2}" if iteration > 1 else ""
+        """Return the opponent of an iteration: the policy of two iterations before; in the second, the base."""
+        adapter = f"{_EARLIER}{iteration - 2}" if iteration > 1 else ""
         return model_player(self.speaks(self.recipe.interaction.temperature), self.engine, adapter, "earlier")
 
-    def remember(self, iteration: int) -> None:
-        """Keep what an iteration ended with, as an opponent of later ones."""
+    def save_as_opponent(self, iteration: int) -> None:
+        """Copy the policy after an iteration, as an opponent of a later one."""
         if iteration + 2 < self.recipe.iterations:
-            self._copy(f"{_WAS}{iteration}")
+            self._copy(f"{_EARLIER}{iteration}")
 
     def _copy(self, name: str) -> None:
         if name in adapter_names(self.lm):
@@ -103,10 +104,10 @@ class ScopalPolicy(TrainablePolicy):
         self._publish(name)
 
     def publish(self) -> None:
-        """Nothing: it does not play while it is refined."""
+        """Do nothing: the policy does not play during refinement."""
 
     def _publish(self, name: str) -> None:
-        """Let an adapter play as it is now, or the base where it has no name, under a version of its own."""
+        """Give the engine the weights of an adapter under a new version; an empty name is the base."""
         self._versions[name] = max(self._versions.values(), default=0) + 1
         self.engine.publish(name, self._versions[name])
 
@@ -117,8 +118,8 @@ class ScopalPolicy(TrainablePolicy):
         reference = REFERENCE if self.adapter else None
         if fresh and reference:
             self._copy(reference)
-        settings, loss = refinement.settings, refinement.lesson.loss
-        self.assign(loss, settings.optimizer, refinement.steps, key=key.at("dropout"), reference=reference)
+        settings, loss = refinement.settings, refinement.training_set.loss
+        self.assign(loss, settings.optimizer, refinement.num_steps, key=key.at("dropout"), reference=reference)
         self.monitor = self._monitors.setdefault(method, TrainingMonitor(strict=self.strict))
         self.skipped_checks = ("collapse",) if method in CLONING else ()
         if fresh:
@@ -127,8 +128,8 @@ class ScopalPolicy(TrainablePolicy):
             self.learner.optimizer.restore(self._saved)
         self.refining = True
 
-    def refined(self, step: int, method: str) -> None:
-        """Save what a stage ended with."""
+    def finish_refinement(self, step: int, method: str) -> None:
+        """Save the policy after a stage."""
         self.refining = False
         self._publish(self.adapter or "")
         folder = self.run.path / STAGES / f"{step:06d}-{method}"
@@ -177,16 +178,16 @@ class ScopalPolicy(TrainablePolicy):
         publish(self.run, models, self.speaks(self.recipe.interaction.temperature), self.titles())
 
     def _stages(self) -> dict[int, tuple[Path, str]]:
-        """What was saved, by step: the folder and the method."""
+        """Return folder and method of each saved stage, by step."""
         folders = sorted((self.run.path / STAGES).glob("[0-9]*"))
         return {int(path.name.partition("-")[0]): (path, path.name.partition("-")[2]) for path in folders}
 
     def titles(self) -> dict[str, str]:
-        """The models to evaluate by label, each with its title in reports."""
-        titles, stages, per = {"start": "Base"}, self._stages(), len(self.recipe.refine)
+        """Return the labels of the evaluated models, each with its title in reports."""
+        titles, stages, per_iteration = {"start": "Base"}, self._stages(), len(self.recipe.refine)
         for number, (step, (_, method)) in enumerate(stages.items()):
-            before = number % per
-            called = " + ".join(_NAMES.get(name, name) for name in (*self.recipe.refine[:before], method))
-            again = f", iteration {number // per + 1}" if self.recipe.iterations > 1 else ""
-            titles[str(step)] = called + again
+            before = number % per_iteration
+            methods = " + ".join(_NAMES.get(name, name) for name in (*self.recipe.refine[:before], method))
+            iteration = f", iteration {number // per_iteration + 1}" if self.recipe.iterations > 1 else ""
+            titles[str(step)] = methods + iteration
         return titles

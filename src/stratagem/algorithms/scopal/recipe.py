@@ -1,4 +1,4 @@
-"""A recipe for SCO-PAL: what is played against whom, what a step is worth, and how the policy is refined by it."""
+"""Recipe for SCO-PAL: interaction, step reward, and refinement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from stratagem.training.recipe_file import AnyRecipe, ModeName
 from stratagem.training.sft import AdapterSettings
 
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
-"""The games that SCO-PAL trains on."""
+"""Training games of SCO-PAL."""
 _CLONED = StageSettings(batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-6, warmup_ratio=0.1))
 
 
@@ -44,7 +44,7 @@ class FinalEvaluationSettings(FiniteSettings):
 
 
 class ScopalRecipe(AnyRecipe):
-    """Play, estimate, refine; as often as `iterations` says."""
+    """Iterations of play, step rewards and refinement."""
 
     replaced: ClassVar[Mapping[str, str]] = {
         "max_new": "max_new_tokens",
@@ -65,25 +65,25 @@ class ScopalRecipe(AnyRecipe):
     max_new_tokens: int = Field(default=64, ge=1)
     """Maximum number of tokens of a reply."""
     gradient_checkpointing: bool = False
-    """Whether activations are recomputed in the backward pass: less memory, about a third more time."""
+    """Recomputation of activations in the backward pass: less memory, about a third more time."""
     train: Literal["adapter", "all"] = "adapter"
     """Trained weights; those of an adapter, or all, which can only clone, as no reference is left."""
     adapter: AdapterSettings = AdapterSettings()
     """LoRA adapter that is trained."""
     interaction: InteractionSettings = InteractionSettings()
-    """Stage I: who plays whom."""
+    """Stage I: players and number of games."""
     reward: RewardSettings = RewardSettings()
     """Stage II: the reward of a step."""
     samples: SampleSettings = SampleSettings()
     """Selection of the samples."""
     refine: tuple[str, ...] = ("bc", "kto")
-    """Stage III: methods by name, one after the other; without any, games are played and estimated."""
+    """Stage III: refinement methods by name, in order; without any, only stages I and II run."""
     bc: StageSettings = _CLONED
-    """Behavioural cloning of what was advantageous."""
+    """Behavioural cloning of advantageous replies."""
     imitate: StageSettings = _CLONED
-    """Behavioural cloning of all that was legal, whether it won or lost."""
+    """Behavioural cloning of all legal replies."""
     winning: StageSettings = _CLONED
-    """Behavioural cloning of all that was said in won games."""
+    """Behavioural cloning of all legal replies in won games."""
     kto: KTOStageSettings = KTOStageSettings()
     """Kahneman-Tversky optimization."""
     joint: KTOStageSettings = KTOStageSettings()
@@ -91,11 +91,12 @@ class ScopalRecipe(AnyRecipe):
     dpo: DPOStageSettings = DPOStageSettings()
     """Direct preference optimization."""
     grpo: GRPOStageSettings = GRPOStageSettings()
-    """The group-relative policy gradient over what was played."""
+    """GRPO on recorded games."""
     spag: SPAGStageSettings = SPAGStageSettings()
     """SPAG's offline policy gradient."""
     iterations: int = Field(default=1, ge=1)
-    """How often all of it is done. From the second on the learner plays what it was before the last (appendix A.3)."""
+    """Number of iterations of all stages. From the second on the opponent is the policy before the last iteration
+    (appendix A.3)."""
     checkpoint_every: int = Field(default=50, ge=1)
     """Steps of refinement between two checkpoints."""
     final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
@@ -126,7 +127,7 @@ class ScopalRecipe(AnyRecipe):
             raise ValueError("from the second of several `iterations` on it plays what it was: leave `opponents` out")
         if self.train == "all" and (set(self.refine) - set(CLONING) or self.iterations > 1):
             raise ValueError(
-                f"`train` all leaves nothing to be held near to: let `refine` be one of {', '.join(CLONING)}, once"
+                f"`train` all leaves no reference policy: let `refine` be one of {', '.join(CLONING)}, once"
             )
         if parse_model(self.model).kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
@@ -135,6 +136,6 @@ class ScopalRecipe(AnyRecipe):
         return self
 
     def stage(self, method: str) -> StageSettings:
-        """The settings of a method."""
-        found: StageSettings = getattr(self, method)
-        return found
+        """Return the settings of a method."""
+        settings: StageSettings = getattr(self, method)
+        return settings

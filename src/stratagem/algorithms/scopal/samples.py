@@ -1,8 +1,8 @@
-"""From a table of steps to what is learnt from: examples in the model's tokens, each with what it counts.
+"""Training samples from a table of steps: examples in the model's tokens, each with its weight.
 
-What a model said itself is taken as it was said, under the distribution that it was drawn from. What another player did
-is put in words: the game is played again up to the decision, and the style asks for it. Games are balanced by weight
-and not by copies: a game's weights add up to the same sum whatever it has been played.
+A model's own reply keeps its tokens and their log-probabilities. The action of another player is rendered as a reply:
+the game is replayed up to the decision, and the prompt style asks for it. Games are balanced by weights and not by
+copies: the weights of each game have the same sum.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from stratagem.training.sft import demonstrated
 
 @dataclass(frozen=True, kw_only=True)
 class Samples:
-    """N things said, and what is known of each; weights have the mean 1."""
+    """N replies with their labels and statistics; the mean weight is 1."""
 
     examples: Sequence[Example]
     weight: Floats
     desirable: Bools
     prompt: Ints
-    """Equal for samples that answer one question."""
+    """Number of the prompt; samples of one prompt have the same."""
     columns: Mapping[str, Floats]
-    """Of the table: what methods ask for."""
+    """Columns of the table of steps that the methods read."""
 
     def __len__(self) -> int:
         return len(self.examples)
 
-    def only(self, rows: Bools, weight: Floats | None = None) -> Samples:
-        """Some of them, weighed anew."""
+    def subset(self, rows: Bools, weight: Floats | None = None) -> Samples:
+        """Return some of the samples, with their weights rescaled to a mean of 1."""
         chosen = np.flatnonzero(rows).tolist()
         given = (self.weight if weight is None else weight)[chosen]
         return Samples(
-            examples=[self.examples[place] for place in chosen],
+            examples=[self.examples[index] for index in chosen],
             weight=given / given.mean() if len(given) else given,
             desirable=self.desirable[chosen],
             prompt=self.prompt[chosen],
@@ -59,47 +59,45 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Wording:
-    """How an action is asked for and said."""
+class ReplyFormat:
+    """Prompt style and decoding mode, which give the text of an action."""
 
     style: Style
     mode: str
 
-    def of(self, action: str) -> str:
-        """What a model says in this mode for an action; where it says nothing else, the action has no mark."""
+    def text(self, action: str) -> str:
+        """Return the reply for an action; in an exact mode it is the bare action."""
         return action if MODES[self.mode].exact else reply(self.style, action)
 
 
-def samples_of(
-    steps: Steps, engine: Engine, wording: Wording, settings: SampleSettings, rng: np.random.Generator
+def make_samples(
+    steps: Steps, engine: Engine, reply_format: ReplyFormat, settings: SampleSettings, rng: np.random.Generator
 ) -> Samples:
-    """What is learnt from the steps."""
+    """Make the training samples of a table of steps."""
     rows = steps.rows
-    weight = drawn(weights_of(steps, settings), settings.max_samples, rng)
+    weight = resampled(sample_weights(steps, settings), settings.max_samples, rng)
     chosen = weight > 0.0
     rows = rows.take(np.flatnonzero(chosen))
-    examples = list(_examples(rows.to_pylist(), steps.folders, engine, wording))
-    free = np.array(
-        [bool(example.loss_positions) for example in examples]
-    )  # where there was no choice nothing is learnt
+    examples = list(_examples(rows.to_pylist(), steps.folders, engine, reply_format))
+    free = np.array([bool(example.loss_positions) for example in examples])  # forced replies have an empty loss mask
     if not free.any():
         raise BadRecord("In no situation of these games was there a choice, so there is nothing to learn.")
     rows, given = rows.filter(pa.array(free)), weight[chosen][free]
     examples = [example for example in examples if example.loss_positions]
-    asked = [example.tokens[: example.loss_positions[0]] for example in examples]
-    numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(asked))}
+    prompts = [example.tokens[: example.loss_positions[0]] for example in examples]
+    numbers = {prompt: number for number, prompt in enumerate(dict.fromkeys(prompts))}
     columns = {name: rows[name].to_numpy().astype(np.float64) for name in ("count", "reward", "spag", "won")}
     return Samples(
         examples=examples,
         weight=given / given.mean(),
         desirable=rows["desirable"].to_numpy(),
-        prompt=np.array([numbers[prompt] for prompt in asked], dtype=np.int64),
+        prompt=np.array([numbers[prompt] for prompt in prompts], dtype=np.int64),
         columns=columns | {"legal": rows["action"].is_valid().to_numpy().astype(np.float64)},
     )
 
 
-def weights_of(steps: Steps, settings: SampleSettings) -> Floats:
-    """What each row counts: how often it was said, games brought to their shares."""
+def sample_weights(steps: Steps, settings: SampleSettings) -> Floats:
+    """Return the weight of each row: its count, with `balance` scaled to equal totals of the games."""
     weight: Floats = steps.rows["count"].to_numpy().astype(np.float64)
     if settings.balance:
         game = steps.rows["game"].combine_chunks().dictionary_encode().indices.to_numpy()
@@ -108,33 +106,36 @@ def weights_of(steps: Steps, settings: SampleSettings) -> Floats:
     return weight
 
 
-def drawn(weight: Floats, most: int, rng: np.random.Generator) -> Floats:
-    """How often each row comes among so many that are drawn by weight; where there are no more rows, the weight itself.
+def resampled(weight: Floats, max_samples: int, rng: np.random.Generator) -> Floats:
+    """Return the counts of `max_samples` draws with replacement; the weights themselves where there are no more rows.
 
-    A row's mean is its share of the draws, so what is learnt from is the same on average.
+    The expected count of a row is proportional to its weight, so the training set is the same on average.
     """
-    if not most or len(weight) <= most:
+    if not max_samples or len(weight) <= max_samples:
         return weight
-    return rng.multinomial(most, weight / weight.sum()).astype(np.float64)
+    return rng.multinomial(max_samples, weight / weight.sum()).astype(np.float64)
 
 
 def _examples(
-    rows: Sequence[Mapping[str, Any]], folders: Sequence[Path], engine: Engine, wording: Wording
+    rows: Sequence[Mapping[str, Any]], folders: Sequence[Path], engine: Engine, reply_format: ReplyFormat
 ) -> Iterator[Example]:
-    """Each row in the model's tokens, in order."""
-    found: dict[tuple[int, DecisionKey], Example] = {}
+    """Yield each row as an example, in order."""
+    examples: dict[tuple[int, DecisionKey], Example] = {}
     for (folder, shard), own in _by_shard(rows).items():
         asked = [row for row in own if row["prompt"] is not None]
         texts = {_key(row): row["reply"] for row in asked}
         calls = read_calls(folders[folder], shard, [_key(row) for row in asked]) if asked else {}
-        found |= {(folder, key): _said(engine, call) for key, call in calls.items() if call.text == texts[key]}
+        examples |= {
+            (folder, key): _model_example(engine, call) for key, call in calls.items() if call.text == texts[key]
+        }
         silent = [row for row in own if row["prompt"] is None]
-        found |= {(folder, key): one for key, one in _worded(silent, folders[folder], shard, engine, wording)}
+        rendered = _rendered_examples(silent, folders[folder], shard, engine, reply_format)
+        examples |= {(folder, key): example for key, example in rendered}
     for row in rows:
-        if (row["folder"], _key(row)) not in found:
+        if (row["folder"], _key(row)) not in examples:
             where = f"turn {row['turn']} of episode {row['episode']}"
             raise BadRecord(f"{folders[row['folder']]} is not the record that the table was made of: see {where}.")
-        yield found[row["folder"], _key(row)]
+        yield examples[row["folder"], _key(row)]
 
 
 def _by_shard(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], list[Mapping[str, Any]]]:
@@ -148,18 +149,18 @@ def _key(row: Mapping[str, Any]) -> DecisionKey:
     return row["episode"], row["turn"], row["seat"], row["attempt"]
 
 
-def _said(engine: Engine, call: Call) -> Example:
-    """A model's reply: in its own tokens where the tokenizer is the same, and else as a text."""
+def _model_example(engine: Engine, call: Call) -> Example:
+    """Return a model's reply in its own tokens where the tokenizer is the same, and else tokenize its text."""
     if engine.begin(call.prompt.messages).tokens == call.prompt.tokens and call.tokens:
         return of_call(call)
-    messages = [Message(cast("Role", role), said) for role, said in call.prompt.messages]
+    messages = [Message(cast("Role", role), text) for role, text in call.prompt.messages]
     return demonstrated(engine, messages, call.text)
 
 
-def _worded(
-    rows: Sequence[Mapping[str, Any]], folder: Path, shard: int, engine: Engine, wording: Wording
+def _rendered_examples(
+    rows: Sequence[Mapping[str, Any]], folder: Path, shard: int, engine: Engine, reply_format: ReplyFormat
 ) -> Iterator[tuple[DecisionKey, Example]]:
-    """What players did who do not talk, as a model would say it."""
+    """Yield the actions of players without a model as replies of the model."""
     wanted: dict[str, dict[tuple[int, int], list[Mapping[str, Any]]]] = {}
     for row in rows:
         wanted.setdefault(row["episode"], {}).setdefault((row["turn"], row["seat"]), []).append(row)
@@ -168,5 +169,5 @@ def _worded(
             for decision in decisions:
                 for asked in wanted[episode.id].get((decision.turn, decision.seat), ()):  # one for each attempt
                     if decision.state_key == asked["state_key"] and asked["action"] in (None, decision.action):
-                        messages = wording.style.messages(state.view(decision.seat))
-                        yield _key(asked), demonstrated(engine, messages, wording.of(asked["reply"]))
+                        messages = reply_format.style.messages(state.view(decision.seat))
+                        yield _key(asked), demonstrated(engine, messages, reply_format.text(asked["reply"]))

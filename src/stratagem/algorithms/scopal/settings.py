@@ -12,25 +12,25 @@ from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.settings import FiniteSettings
 
 SELF = "self"
-"""The opponent that is the learner itself."""
+"""Name of the policy itself as an opponent: self-play."""
 
 
 class InteractionSettings(FiniteSettings):
-    """Stage I: who plays whom, and how often."""
+    """Stage I: players and number of games."""
 
     episodes: int = Field(default=1000, ge=1)
-    """Games of each kind; seats alternate."""
+    """Number of episodes of each game; seats alternate."""
     opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
-    """Who the opponents are, each with its share of the games: self, or any player by name."""
+    """Opponents, each with its share of the games; `self`, or any player by name."""
     teachers: dict[str, float] = Field(default={})
-    """Who plays all seats of a game in the learner's place, each with its share of the games, which are imitated;
-    without any the learner plays."""
+    """Players of all seats in place of the policy, each with its share of the games; their games are imitated.
+    Without any the policy plays."""
     temperature: float = Field(default=0.7, gt=0.0)
-    """At which the learner plays."""
+    """Sampling temperature of the policy in these games."""
     block: int = Field(default=250, ge=1)
-    """So many games are played at once, and kept before the next ones begin."""
+    """Number of games that are played in parallel and saved together."""
     records: tuple[str, ...] = ()
-    """Games that were played already, as folders of records; with any, none are played."""
+    """Folders of records of games that were played before; with any, no game is played."""
 
     @field_validator("opponents", "teachers")
     @classmethod
@@ -49,9 +49,9 @@ class RewardSettings(FiniteSettings):
     """Advantage estimator of the steps, with its options: step_win_rate, discounted, beta, or any other by state and
     action."""
     players: tuple[str, ...] = ()
-    """Whose decisions count, by their names in the records; by default those of whoever holds slot 0."""
+    """Players whose decisions count, by their names in the records; by default the player of slot 0."""
     table: str = ""
-    """A table of steps that was made already; with one, nothing is played or estimated."""
+    """Table of steps that was made before; with one, nothing is played or estimated."""
 
     @field_validator("step_reward")
     @classmethod
@@ -80,9 +80,9 @@ class StageSettings(FiniteSettings):
     max_weight_ratio: float = Field(default=8.0, ge=1.0)
     """Largest weight of a sample, relative to the mean; a heavier sample is split into several of equal weight."""
 
-    def steps_an_epoch(self, samples: int, least: int = 1) -> int:
-        """Number of steps of an epoch, in batches of nearly equal size, none with fewer samples than `least`."""
-        return max(1, min(-(-samples // self.batch_size), samples // least))
+    def steps_per_epoch(self, samples: int, min_samples: int = 1) -> int:
+        """Return the number of steps, in batches of nearly equal size, none with fewer samples than `min_samples`."""
+        return max(1, min(-(-samples // self.batch_size), samples // min_samples))
 
 
 class KTOStageSettings(StageSettings):

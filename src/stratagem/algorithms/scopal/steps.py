@@ -1,8 +1,8 @@
-"""What each step is worth (SCO-PAL, stage II): decisions in, one row for each thing said in each situation out.
+"""Step rewards (SCO-PAL, stage II): a table with a row for each reply in each state.
 
-A pair of situation and action is worth what an advantage estimator makes of all its occurrences. Replies that are equal
-in equal situations are one row with a count, which is trained once with the count as its weight. A reply that was not
-legal is kept as undesirable, and what was played in its place counts for no action.
+The reward of a state-action pair is the mean of an advantage estimator over all its occurrences. Equal replies in equal
+states are one row with a count, which is the row's weight in training. An illegal reply is undesirable, and the action
+that replaced it is not counted.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ _VERSION = b"stratagem_steps_version"
 COLUMNS: dict[str, tuple[pa.DataType, str]] = {
     "game": (pa.string(), "The game, as `make_game` takes it."),
     "role": (pa.int64(), "The first seat that is told the same rules."),
-    "state_key": (pa.string(), "The game's own name of what the seat saw."),
-    "action": (pa.string(), "What was played; null where nothing legal was said."),
-    "reply": (pa.string(), "What was said."),
-    "prompt": (pa.string(), "The id of what a model was asked; null of other players."),
-    "count": (pa.int64(), "How often it was said there."),
-    "outcome": (pa.float64(), "1 for each time that the game was won, a share for a tie, added up."),
-    "won": (pa.int64(), "How often the game was won."),
-    "reward": (pa.float64(), "What the pair of situation and action is worth; 0 of an illegal reply."),
-    "advantage": (pa.float64(), "The same less the threshold; -1 of an illegal reply."),
-    "desirable": (pa.bool_(), "Whether that is more than 0."),
-    "spag": (pa.float64(), "SPAG's reward, the mean over these times; of an illegal reply as if it had lost."),
-    "folder": (pa.int32(), "Which of the records the first of them stands in."),
-    "shard": (pa.int32(), "In which shard of it."),
-    "episode": (pa.string(), "In which episode."),
-    "turn": (pa.int32(), "At which turn."),
-    "seat": (pa.int32(), "Of which seat."),
-    "attempt": (pa.int32(), "At which attempt."),
+    "state_key": (pa.string(), "Information state of the seat, by the game's own key."),
+    "action": (pa.string(), "Action; null for an illegal reply."),
+    "reply": (pa.string(), "Reply; of a player without a model, its action."),
+    "prompt": (pa.string(), "Id of the model's prompt; null for other players."),
+    "count": (pa.int64(), "Number of occurrences."),
+    "outcome": (pa.float64(), "Sum of the outcomes: 1 for a win, a share for a tie, 0 for a loss."),
+    "won": (pa.int64(), "Number of won games."),
+    "reward": (pa.float64(), "Reward of the state-action pair; 0 for an illegal reply."),
+    "advantage": (pa.float64(), "Reward less the threshold; -1 for an illegal reply."),
+    "desirable": (pa.bool_(), "True if the advantage is positive."),
+    "spag": (pa.float64(), "SPAG's reward, the mean over the occurrences; an illegal reply counts as lost."),
+    "folder": (pa.int32(), "Number of the record of the first occurrence."),
+    "shard": (pa.int32(), "Shard of the first occurrence."),
+    "episode": (pa.string(), "Episode of the first occurrence."),
+    "turn": (pa.int32(), "Turn of the first occurrence."),
+    "seat": (pa.int32(), "Seat of the first occurrence."),
+    "attempt": (pa.int32(), "Attempt of the first occurrence."),
 }
-"""What a table of steps tells, column by column, a row for each reply in each situation."""
+"""Columns of a table of steps with their types and meanings; a row for each reply in each state."""
 SCHEMA = pa.schema(
     [(name, kind) for name, (kind, _) in COLUMNS.items()], metadata={_VERSION: str(SCHEMA_VERSION).encode()}
 )
@@ -59,21 +59,21 @@ _MAY_BE_NULL = ("action", "prompt")
 
 @dataclass(frozen=True)
 class Steps:
-    """The rows, and the records that they were made of."""
+    """Table of steps, and the folders of its records."""
 
     rows: pa.Table
     folders: tuple[Path, ...]
 
 
-def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: AdvantageEstimator) -> Steps:
-    """Every reply in every situation, with its worth."""
+def make_steps(table: DecisionTable, folders: Sequence[Path], estimator: AdvantageEstimator) -> Steps:
+    """Return the table of every reply in every state, with its reward."""
     _check_winners(table)
-    situation = cells(table.game.codes, table.role, table.state.codes).of
-    estimate = _worth(table, situation, estimator)
-    row = cells(situation, table.prompt.codes, table.reply.codes)
+    state = cells(table.game.codes, table.role, table.state.codes).of
+    estimate = _estimate(table, state, estimator)
+    row = cells(state, table.prompt.codes, table.reply.codes)
     order = np.argsort(row.first)
     first = row.first[order]
-    legal, pairs = table.legal[first], cells(situation, table.action.codes, table.legal.astype(np.int64))
+    legal, pairs = table.legal[first], cells(state, table.action.codes, table.legal.astype(np.int64))
     reward, advantage = (pairs.mean(values)[first] for values in (_returns(estimate), estimate.advantage))
     columns: dict[str, Any] = {
         "game": table.game.at(first),
@@ -90,16 +90,16 @@ def steps_of(table: DecisionTable, folders: Sequence[Path], estimator: Advantage
         "desirable": legal & (advantage > 0.0),
         "spag": _lost_if_illegal((row.total(_spag(table)) / row.sizes)[order], legal),
     }
-    place = table.rows.take(pa.array(first))
-    columns |= {name: place[name] for name in ("folder", "shard", "episode", "turn", "seat", "attempt")}
+    origin = table.rows.take(pa.array(first))
+    columns |= {name: origin[name] for name in ("folder", "shard", "episode", "turn", "seat", "attempt")}
     return Steps(pa.table(columns, schema=SCHEMA), tuple(folders))
 
 
-def _worth(table: DecisionTable, situation: Ints, estimator: AdvantageEstimator) -> AdvantageEstimate:
+def _estimate(table: DecisionTable, state: Ints, estimator: AdvantageEstimator) -> AdvantageEstimate:
     return estimator(
         Decisions(
-            episode=table.way,
-            state=situation,
+            episode=table.trajectory,
+            state=state,
             action=table.action.codes,
             outcome=table.outcome,
             keep=table.legal,
@@ -112,16 +112,16 @@ def _returns(estimate: AdvantageEstimate) -> Floats:
 
 
 def _spag(table: DecisionTable) -> Floats:
-    return SPAGReward()(Decisions(episode=table.way, outcome=table.outcome)).advantage
+    return SPAGReward()(Decisions(episode=table.trajectory, outcome=table.outcome)).advantage
 
 
 def _lost_if_illegal(spag: Floats, legal: Any) -> Floats:
-    """An illegal reply is worth what it would be in a lost game, however the game ended."""
+    """Give an illegal reply the reward of a lost game, whatever the outcome was."""
     return np.where(legal, spag, -np.abs(spag))
 
 
 def _check_winners(table: DecisionTable) -> None:
-    """Where nobody ever wins no step is better than another."""
+    """Refuse games without a winner, in which all steps have the same reward."""
     for code, text in enumerate(table.game.texts.to_pylist()):
         if make_game(text).spec.seats == 1:
             raise BadRecord(f"{text} has one seat, so there is nobody to win against: leave it out.")
@@ -131,9 +131,9 @@ def _check_winners(table: DecisionTable) -> None:
 
 
 def write_steps(steps: Steps, path: Path) -> None:
-    """Write the table, all of it or nothing; where the records lie is told from where the table does."""
-    places = [os.path.relpath(folder, path.parent) for folder in steps.folders]
-    metadata = {**SCHEMA.metadata, b"folders": "\n".join(places).encode()}
+    """Write the table in one piece; the paths of its records are relative to it."""
+    relative = [os.path.relpath(folder, path.parent) for folder in steps.folders]
+    metadata = {**SCHEMA.metadata, b"folders": "\n".join(relative).encode()}
     partial = path.with_name(path.name + ".partial")
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(steps.rows.replace_schema_metadata(metadata), partial, compression="zstd")
@@ -141,7 +141,7 @@ def write_steps(steps: Steps, path: Path) -> None:
 
 
 def read_steps(path: Path) -> Steps:
-    """The table in a file."""
+    """Read the table in a file."""
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
@@ -160,13 +160,13 @@ def read_steps(path: Path) -> Steps:
 
 
 def _found(folder: Path, path: Path) -> Path:
-    """Where a record lies, seen from its table; tables of before told it from where they were made."""
+    """Return the path of a record, relative to its table; older tables hold paths from the working folder."""
     beside = Path(os.path.normpath(path.parent / folder))
     return beside if beside.exists() or not folder.exists() else folder
 
 
 def _cast(table: pa.Table, path: Path) -> pa.Table:
-    """The columns in their types."""
+    """Cast the columns to the types of the schema."""
     columns = {}
     for field in SCHEMA:
         try:
@@ -178,7 +178,7 @@ def _cast(table: pa.Table, path: Path) -> pa.Table:
 
 
 def _check_rows(steps: Steps, path: Path) -> None:
-    """Refuse what nothing can be learnt from."""
+    """Refuse rows that cannot be trained on."""
     rows = steps.rows
     for name in SCHEMA.names:
         if rows[name].null_count and name not in _MAY_BE_NULL:

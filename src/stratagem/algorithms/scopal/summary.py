@@ -1,4 +1,4 @@
-"""What a table of steps holds, game by game: how much was said, how much of it was legal, new, and advantageous."""
+"""Summary of a table of steps by game: samples, and the shares of legal, distinct and advantageous replies."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from stratagem.algorithms.scopal.steps import Steps
 from stratagem.games.base import Json
 
 
-def summed_up(steps: Steps) -> Json:
-    """Each game's figures and those of all games together (SCO-PAL, tables 8 and 10)."""
+def summarize(steps: Steps) -> Json:
+    """Return the figures of each game and of all games together (SCO-PAL, tables 8 and 10)."""
     rows = steps.rows.select(["game", "action", "count", "desirable"])
     named = {game: _figures(rows.filter(pc.equal(rows["game"], game))) for game in rows["game"].unique().to_pylist()}
     return {"games": named, "all": _figures(rows)}
 
 
 def _figures(rows: pa.Table) -> dict[str, float]:
-    """Samples are counted as often as they were said."""
+    """Count samples by their frequency."""
     samples = pc.sum(rows["count"]).as_py()
     legal = pc.sum(rows.filter(pc.is_valid(rows["action"]))["count"]).as_py() or 0
     advantageous = pc.sum(rows.filter(rows["desirable"])["count"]).as_py() or 0
-    found: Json = {
+    summary: Json = {
         "samples": samples,
         "valid": legal / samples,
         "rows": len(rows),
@@ -29,4 +29,4 @@ def _figures(rows: pa.Table) -> dict[str, float]:
         "advantageous": advantageous,
         "ratio": advantageous / (samples - advantageous) if samples > advantageous else None,
     }
-    return found
+    return summary

@@ -1,26 +1,26 @@
-"""SEPO as an algorithm that a recipe names."""
+"""SEPO (Safe Equilibrium Policy Optimization) as an algorithm that a recipe names."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from stratagem.algorithms.sepo.checks import check_games
-from stratagem.algorithms.sepo.collector import SEPO
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.algorithm import OnlineAlgorithm
 
 
-class SEPOAlgorithm(OnlineAlgorithm[Recipe]):
-    """Rollouts against the train pool, and probes."""
+class SEPOAlgorithm(OnlineAlgorithm[SEPORecipe]):
+    """SEPO: rollouts against the train pool, and probes by adversaries."""
 
-    recipe_type = Recipe
+    recipe_type = SEPORecipe
 
     def check(self) -> None:
         super().check()
         check_games(self.recipe, self.games)
 
-    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SEPO:
-        return SEPO(self.recipe.sepo, game, player, key, self.recipe.exact_budget)
+    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SEPOCollector:
+        return SEPOCollector(self.recipe.sepo, game, player, key, self.recipe.exact_budget)

@@ -1,4 +1,4 @@
-"""The opponent that is worst for a stated policy: what a probe is played against in place of a pool."""
+"""Best response to a policy with stated probabilities, as the adversary of a probe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stratagem.players.base import Mix, Player, Scripted, Traits
 
 @dataclass(frozen=True)
 class BestResponder(Scripted[Any]):
-    """Gets as far above one policy as can be, by a table over information sets; exact when it was made."""
+    """Player of a best response, by a table over information sets; exact for the policy that it was computed from."""
 
     traits: ClassVar[Traits] = Traits(memory=None)
     table: Mapping[str, str]
@@ -29,7 +29,7 @@ class BestResponder(Scripted[Any]):
 
 
 def check_oracle(game: Game[Any]) -> None:
-    """Refuse a game for which no best response can be found, whoever plays it."""
+    """Refuse a game for which no best response can be computed."""
     twin = hidden_twin(game)
     if twin is not None:
         check_twin(twin)
@@ -38,9 +38,9 @@ def check_oracle(game: Game[Any]) -> None:
 
 
 def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> BestResponder:
-    """The worst opponent at every seat: by OpenSpiel's best response, or where nothing is hidden by induction.
+    """Compute the best response at every seat: by OpenSpiel, or by backward induction in games of open information.
 
-    `CannotCompute` for a game that is neither, and where an induction would walk more than `budget` situations.
+    Raise `CannotCompute` for other games, and where the induction would visit more than `budget` states.
     """
     check_oracle(game)
     twin = hidden_twin(game)
@@ -52,7 +52,7 @@ def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> Bes
 
 
 def _by_twin(twin: Twin, player: Player) -> dict[str, str]:
-    """OpenSpiel's best response at both seats."""
+    """Return OpenSpiel's best response at both seats."""
     import pyspiel  # only hidden-information games need the engine here
 
     check_twin(twin)

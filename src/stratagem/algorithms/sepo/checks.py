@@ -1,4 +1,4 @@
-"""Whether a recipe can be trained at all: what its games cannot give is said before anything is learnt."""
+"""Checks of a SEPO recipe against its games, before any training."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.algorithms.sepo.best_responder import best_responder
-from stratagem.algorithms.sepo.recipe import Recipe
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.metrics.safety import WEIGHTS
@@ -20,28 +20,28 @@ from stratagem.players.uniform import uniform
 from stratagem.prompting.catalogue import make_style
 
 _LEGAL = 0.9
-"""How often a player that may say nothing legal does say something, where nobody has measured it."""
+"""Assumed rate of legal replies of a mode that allows illegal ones."""
 
 
 @dataclass(frozen=True)
 class StandIn:
-    """Plays anything, and is as dear to ask as the model will be: exact figures walk as far for it."""
+    """Uniform player with the model's traits and cost of a query, by which the budget of exact figures is checked."""
 
     traits: Traits
     name: str = "the policy"
 
     def turn(self, ask: Ask) -> Move:
-        """Any legal action."""
+        """Play a uniformly random legal action."""
         return Move(ask.view.choices.sample(ask.key))
 
     def policy(self, view: View[Any]) -> Mix:
-        """All legal actions alike; what a fallible player may lack is left open."""
+        """Return equal probabilities of the legal actions; of a fallible player they add up to less than 1."""
         share = _LEGAL if self.traits.fallible else 1.0
         return {action: share * odds for action, odds in uniform(view.choices).items()}
 
 
-def check_games(recipe: Recipe, games: Sequence[Game[Any]]) -> None:
-    """Refuse games without pools, two of one name, and figures that cannot be had in them."""
+def check_games(recipe: SEPORecipe, games: Sequence[Game[Any]]) -> None:
+    """Refuse games without pools, two games of one name, and metrics that a game does not have."""
     counted = Counter(game.spec.name for game in games)
     if twice := [name for name, count in counted.items() if count > 1]:
         raise BadParameter(f"Two of the games are {twice[0]}, and their figures would have one name: leave one out.")
@@ -49,7 +49,7 @@ def check_games(recipe: Recipe, games: Sequence[Game[Any]]) -> None:
     policy = StandIn(Traits(stochastic=True, memory=memory, fallible=recipe.mode == "single", price=PRICE))
     budget = recipe.exact_budget
     for game in games:
-        pools(game)  # which says for what games there are any
+        pools(game)  # raises for a game without pools
         if recipe.sepo.asks_best_responses(game.spec.family):
             _check("sepo.penalty_source", "best_response", game, lambda game: best_responder(game, policy, budget))
         if recipe.checkpoint_metric == "exploitability":

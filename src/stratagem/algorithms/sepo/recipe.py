@@ -1,4 +1,4 @@
-"""A recipe for SEPO: which model learns which games, by which stages; the file names what differs from the defaults."""
+"""Recipe for SEPO."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.recipe_file import recipe_data
 
 
-class Recipe(PolicyRecipe):
+class SEPORecipe(PolicyRecipe):
     """SFT on demonstrations, then SEPO."""
 
     title: ClassVar[str] = "SEPO"
@@ -39,7 +39,7 @@ class Recipe(PolicyRecipe):
         return self.sepo.signal_every
 
     def suite(self, game: Game[Any]) -> Suite:
-        """The game's own, against its pools."""
+        """Return the game's suite, against its pools."""
         suite = find_suite(describe(game))
         return Suite(suite.name, suite.summary, suite.lines, SAFETY_METRICS, suite.episodes)
 
@@ -56,6 +56,6 @@ class Recipe(PolicyRecipe):
         return self
 
 
-def read_recipe(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> Recipe:
+def read_recipe(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> SEPORecipe:
     """Read a recipe, or several as one, with some settings changed: `{"sepo.exploitability_weight": "3"}`."""
-    return Recipe.read(recipe_data(paths, changes))
+    return SEPORecipe.read(recipe_data(paths, changes))

@@ -1,4 +1,4 @@
-"""SEPO's settings, and what each game's penalties cost."""
+"""Settings of SEPO, with the default penalty weights of each game."""
 
 from __future__ import annotations
 
@@ -49,11 +49,12 @@ class SEPOSettings(ObjectiveSettings):
     penalty, divided by the number of decisions."""
     advantage: NamedAdvantage = read_advantage("per_round")
     """Advantage estimator, by name with its parameters. The default compares each round with the same round
-    of the other rollouts, by all that comes from it on; `{ return_to_go = false }` takes what it paid itself (the
-    paper's), and `{ unit = "episode" }` compares whole episodes."""
+    of the other rollouts, by the return-to-go; `{ return_to_go = false }` takes the round's own reward (the paper's),
+    and `{ unit = "episode" }` compares whole episodes."""
     penalty_credit: Literal["probe", "rollout", "shared", "none"] = "probe"
-    """Who answers for a penalty: the decisions of the probe that showed it; the rollout that it is subtracted from (the
-    paper's); all rollouts of a group alike, which cancels; nobody, so that only pay and externality count."""
+    """Credit assignment of penalties: `probe` (decisions of the probe itself), `rollout` (subtracted from a rollout's
+    reward; the paper's), `shared` (equal for all rollouts of a group, which cancels), or `none` (payoff and externality
+    only)."""
     penalty_source: Literal["pool", "best_response"] = "pool"
     """Adversaries of the exploitability penalty: the exploit pool, or the exact best response to the policy."""
     best_response_every: int = Field(default=5, ge=1)
@@ -75,7 +76,7 @@ class SEPOSettings(ObjectiveSettings):
         return 1
 
     def weights(self, family: str) -> dict[str, float]:
-        """The cost of each penalty in a game of this family."""
+        """Return the weight of each penalty in a game of this family."""
         own: dict[str, float] = WEIGHTS.get(family, Weights(0.0, 0.0, 0.0))._asdict()
         given = {
             "exploit": self.exploitability_weight,
@@ -85,7 +86,7 @@ class SEPOSettings(ObjectiveSettings):
         return {name: own[name] if given[name] is None else float(given[name] or 0.0) for name in own}
 
     def asks_best_responses(self, family: str) -> bool:
-        """Whether the best response to the policy is worked out in a game of this family."""
+        """True if training computes best responses to the policy in a game of this family."""
         return (
             self.penalty_source == "best_response"
             and self.penalty_credit != "none"

@@ -1,1 +1,1 @@
-"""Several learners in one repeated game, each with a clock of its own: one of them may learn how another learns."""
+"""ShapeLLM: opponent shaping in repeated games, by seats that are updated at different intervals."""

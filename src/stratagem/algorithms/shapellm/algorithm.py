@@ -1,4 +1,12 @@
-"""ShapeLLM as an algorithm: KL-SFT on target policies, then trials in which each seat is updated at its own pace."""
+"""ShapeLLM (model-free opponent shaping, as M-FOS and SHAPER): KL-SFT to target policies, then trials.
+
+A trial has E successive episodes in parallel environments. A naive learner is updated by PPO after each episode, with
+the return of that episode. A shaper is updated once a trial, with the return of the whole trial,
+
+    J(shaper) = E[ sum over episodes e = 1..E of  sum_t r_t(pi_shaper, pi_naive^e) ]
+
+so its return includes the effect of its actions on the naive learner's updates (section 4.1).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +18,18 @@ from typing import Any
 
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft
 from stratagem.algorithms.shapellm.bases import Base
-from stratagem.algorithms.shapellm.figures import answers, paid, policies, visited
-from stratagem.algorithms.shapellm.final_games import tested
+from stratagem.algorithms.shapellm.final_games import final_rows
 from stratagem.algorithms.shapellm.interest import interests
 from stratagem.algorithms.shapellm.language_seat import speaks_of
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
-from stratagem.algorithms.shapellm.seat_settings import Learns
-from stratagem.algorithms.shapellm.seats import Seating, check_seats, check_speech
+from stratagem.algorithms.shapellm.metrics import (
+    empirical_policy_metrics,
+    joint_action_metrics,
+    payoff_metrics,
+    policy_metrics,
+)
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seat_settings import PPOLearnerSettings
+from stratagem.algorithms.shapellm.seats import SeatFactory, check_seats, check_speech
 from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
@@ -31,14 +44,14 @@ from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
 from stratagem.training.stage import Batch, Metrics, Stage, State
 
 OUTCOME = "outcome.json"
-"""File of the games that are played when training is over."""
+"""File of the final evaluation."""
 Bases = Mapping[str, Base]
 
 
-class ShapingAlgorithm(Algorithm[ShapingRecipe]):
-    """A stage of KL-SFT for each base where the recipe has target policies, then the trials."""
+class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
+    """KL-SFT of each base where the recipe has target policies, then the trials."""
 
-    recipe_type = ShapingRecipe
+    recipe_type = ShapeLLMRecipe
 
     def check(self) -> None:
         game = make_game(self.recipe.game)
@@ -51,15 +64,15 @@ class ShapingAlgorithm(Algorithm[ShapingRecipe]):
 
     def stages(self) -> Sequence[Callable[[], Stage]]:
         recipe, several = self.recipe, len(self.recipe.bases) > 1
-        made = []
+        stages = []
         for number, text in enumerate(recipe.bases if recipe.target_policies else ()):
-            one, name = taught(recipe, text), f"kl_sft-{number}" if several else "kl_sft"
-            made.append(partial(kl_sft, one, self.run, str(number), name=name, strict=self.strict))
-        return [*made, lambda: TrialStage(recipe, self.run, strict=self.strict)]
+            own, name = kl_sft_recipe(recipe, text), f"kl_sft-{number}" if several else "kl_sft"
+            stages.append(partial(kl_sft, own, self.run, str(number), name=name, strict=self.strict))
+        return [*stages, lambda: TrialStage(recipe, self.run, strict=self.strict)]
 
 
-def taught(recipe: ShapingRecipe, model: str) -> KLSFTRecipe:
-    """The recipe of the KL-SFT of one base."""
+def kl_sft_recipe(recipe: ShapeLLMRecipe, model: str) -> KLSFTRecipe:
+    """Return the recipe for KL-SFT of one base."""
     return KLSFTRecipe(
         model=model,
         seed=recipe.seed,
@@ -70,28 +83,28 @@ def taught(recipe: ShapingRecipe, model: str) -> KLSFTRecipe:
     )
 
 
-def artifacts_of(recipe: ShapingRecipe, run: RunFolder) -> dict[str, Artifacts]:
-    """The bases of a run, by the recipe's names."""
+def artifacts_of(recipe: ShapeLLMRecipe, run: RunFolder) -> dict[str, Artifacts]:
+    """Return the artifacts of each base of a run, by the recipe's names."""
     return {text: Artifacts(run, text, str(number)) for number, text in enumerate(recipe.bases)}
 
 
-def bases_of(recipe: ShapingRecipe, run: RunFolder) -> Bases:
-    """The bases of a run, loaded."""
+def bases_of(recipe: ShapeLLMRecipe, run: RunFolder) -> Bases:
+    """Load the bases of a run, by the recipe's names."""
     spec, max_tokens = recipe.engine.made, recipe.max_tokens_per_microbatch
     return {text: Base.of(made, spec, max_tokens) for text, made in artifacts_of(recipe, run).items()}
 
 
 class TrialStage(Stage):
-    """The trials of a run."""
+    """Stage of the trials; a step is a trial."""
 
-    def __init__(self, recipe: ShapingRecipe, run: RunFolder, *, strict: bool = False) -> None:
+    def __init__(self, recipe: ShapeLLMRecipe, run: RunFolder, *, strict: bool = False) -> None:
         """`strict` stops at the first fault that a monitor finds."""
         self.recipe = recipe
         self.run = run
         self.game: Game[Any] = make_game(recipe.game)
         self.key = Key(recipe.seed).at("shaping")
         self.artifacts = artifacts_of(recipe, run)
-        self.seats = Seating(recipe, self.game, bases_of(recipe, run), strict=strict).seats()
+        self.seats = SeatFactory(recipe, self.game, bases_of(recipe, run), strict=strict).seats()
         self.policies = self.seats
         self.num_steps = recipe.trials
         self.trials = Trials(self.game, self.seats, recipe.environments, recipe.episodes, self.key)
@@ -102,7 +115,7 @@ class TrialStage(Stage):
         if step:
             return {}
         reset_caches()
-        return policies(self.game, self.seats)
+        return policy_metrics(self.game, self.seats)
 
     def batches(self, step: int) -> Iterator[Batch]:
         self._episodes = []
@@ -113,10 +126,10 @@ class TrialStage(Stage):
     def after_step(self, step: int, metrics: Mapping[str, float]) -> Metrics:
         episodes = self._episodes
         return {
-            **paid(episodes, list(self.seats)),
-            **visited(self.game, episodes),
-            **policies(self.game, self.seats),
-            **answers(self.game, self.seats, episodes),
+            **payoff_metrics(episodes, list(self.seats)),
+            **joint_action_metrics(self.game, episodes),
+            **policy_metrics(self.game, self.seats),
+            **empirical_policy_metrics(self.game, self.seats, episodes),
         }
 
     def records(self, step: int) -> bool:
@@ -139,19 +152,19 @@ class TrialStage(Stage):
     def publish(self, run: RunFolder, best: int | None) -> None:
         models: dict[str, RunModel] = {}
         for name, seat in self.recipe.seats.items():
-            if isinstance(seat, Learns):
+            if isinstance(seat, PPOLearnerSettings):
                 artifacts = self.artifacts[self.recipe.base_of(seat)]
                 steps = artifacts.checkpoints(name, after=self.recipe.sft_steps)
-                spoken = {"speaks": speaks_of(seat)}
-                found = labelled(Saved(*artifacts.base_and_start(), steps), name)
-                models |= {label: model.model_copy(update=spoken) for label, model in found.items()}
+                speaks = {"speaks": speaks_of(seat)}
+                own = labelled(Saved(*artifacts.base_and_start(), steps), name)
+                models |= {label: model.model_copy(update=speaks) for label, model in own.items()}
         publish(run, models)
 
     def final_evaluation(self, best: int | None) -> None:
         path = self.run.path / OUTCOME
         if not path.is_file():
             reset_caches()
-            rows = tested(self.game, self.seats, self.recipe.final_evaluation, self.key.at("test"))
+            rows = final_rows(self.game, self.seats, self.recipe.final_evaluation, self.key.at("test"))
             interest = interests(self.game, self.seats, self.recipe.final_evaluation.episodes, self.key.at("interest"))
             write_file(
                 path, json.dumps({"seats": list(self.seats), "rows": rows, "interest": interest}, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""The models that seats are on: each loaded once, however many seats have an adapter on it."""
+"""Base models of the seats; each is loaded once, and seats share it by adapters of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stratagem.training.artifacts import Artifacts
 
 @dataclass(frozen=True)
 class Base:
-    """A model, who answers for it, and how it is trained."""
+    """Base model with its engine and its differentiable policy."""
 
     lm: LanguageModel
     engine: TrainableEngine
@@ -25,7 +25,7 @@ class Base:
 
     @classmethod
     def of(cls, artifacts: Artifacts, spec: TrainableEngineSpec, max_tokens: int) -> Base:
-        """The base of a run, or one of its bases; seats put adapters of their own on it, and it has none."""
+        """Load a base of a run; it has no adapter, since each seat adds its own."""
         text = artifacts.model
         if resolved(parse_model(text)).adapters:
             raise BadParameter(

@@ -1,4 +1,4 @@
-"""What everybody plays when all is learnt: games of several lengths, of which nothing is remembered afterwards."""
+"""Final evaluation of ShapeLLM: games of several lengths between the final policies, without learning."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from stratagem.algorithms.shapellm.figures import paid, visited
+from stratagem.algorithms.shapellm.metrics import joint_action_metrics, payoff_metrics
 from stratagem.algorithms.shapellm.recipe import FinalEvaluationSettings
 from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.games.base import Game, Json
@@ -16,15 +16,16 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import played
 
 
-def tested(game: Game[Any], seats: Mapping[str, Seat], settings: FinalEvaluationSettings, key: Key) -> list[Json]:
-    """A row for each length: pay a step by seat with its standard error over games, null actions, joint actions."""
+def final_rows(game: Game[Any], seats: Mapping[str, Seat], settings: FinalEvaluationSettings, key: Key) -> list[Json]:
+    """Return a row for each length: payoff per step by seat with standard error, null actions, joint actions."""
     return [
-        _row(one, seats, settings.episodes, key.at("rounds", one.spec.rounds or 0)) for one in _lengths(game, settings)
+        _row(variant, seats, settings.episodes, key.at("rounds", variant.spec.rounds or 0))
+        for variant in _lengths(game, settings)
     ]
 
 
 def _lengths(game: Game[Any], settings: FinalEvaluationSettings) -> list[Game[Any]]:
-    """The game at every length, or as it is."""
+    """Return the game at every length of the settings, or the game itself."""
     if settings.rounds and hasattr(game, "rounds"):
         return [replace(cast("Any", game), rounds=rounds) for rounds in settings.rounds]
     return [game]
@@ -32,10 +33,10 @@ def _lengths(game: Game[Any], settings: FinalEvaluationSettings) -> list[Game[An
 
 def _row(game: Game[Any], seats: Mapping[str, Seat], games: int, key: Key) -> Json:
     episodes = played(_setups(game, seats, games, key))
-    each = [paid([episode], list(seats)) for episode in episodes]
-    figures = paid(episodes, list(seats)) | visited(game, episodes)
+    each = [payoff_metrics([episode], list(seats)) for episode in episodes]
+    figures = payoff_metrics(episodes, list(seats)) | joint_action_metrics(game, episodes)
     for name in seats:
-        figures[f"{name}/pay_error"] = _error([one[f"{name}/pay"] for one in each])
+        figures[f"{name}/pay_error"] = _error([metrics[f"{name}/pay"] for metrics in each])
     return {"game": game.spec.name, "rounds": game.spec.rounds, "games": games, "figures": figures}
 
 
@@ -47,7 +48,7 @@ def _setups(game: Game[Any], seats: Mapping[str, Seat], games: int, key: Key) ->
 
 
 def _error(values: Sequence[float]) -> float:
-    """The standard error of a mean over games."""
+    """Return the standard error of the mean over games."""
     known = [value for value in values if math.isfinite(value)]
     if len(known) < 2:
         return math.nan

@@ -1,4 +1,4 @@
-"""A seat whose model learns: an adapter and a value head of its own on a base that others may share."""
+"""Seat whose model learns by PPO: an adapter and a value head of its own, on a base that seats may share."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.algorithms.shapellm.bases import Base
-from stratagem.algorithms.shapellm.seat import Lesson, Play, Seat, lessons, taught_by
-from stratagem.algorithms.shapellm.seat_settings import Learns, Speaks
+from stratagem.algorithms.shapellm.seat import Seat, Transition, UpdateData, merge_rewards, transitions_of
+from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearnerSettings
 from stratagem.decoding.vocabulary import Ids
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import coded
@@ -18,7 +18,7 @@ from stratagem.learning.learner import Report
 from stratagem.learning.packing import read
 from stratagem.learning.proximal import PPOBatch, PPOLearner
 from stratagem.learning.value_head import ValueHead
-from stratagem.models.run_models import Speaks as ModelSpeaks
+from stratagem.models.run_models import Speaks
 from stratagem.play.forks import steps
 from stratagem.players.speaker import Speaker
 from stratagem.training.policy import TrainablePolicy, step_metrics
@@ -26,10 +26,12 @@ from stratagem.training.stage import Metrics
 
 
 class LanguageSeat(Seat):
-    """Plays by its adapter, which is trained by proximal policy optimization."""
+    """Seat that plays by its adapter, which is trained by PPO (Schulman et al. 2017)."""
 
-    def __init__(self, name: str, settings: Learns, base: Base, every: int, key: Key, *, strict: bool = False) -> None:
-        """It is updated every so many episodes; `key` draws the adapter, the order of examples and dropout."""
+    def __init__(
+        self, name: str, settings: PPOLearnerSettings, base: Base, every: int, key: Key, *, strict: bool = False
+    ) -> None:
+        """`every` is the number of episodes between updates; `key` draws the adapter, the minibatches and dropout."""
         self.settings = settings
         self.policy = TrainablePolicy(
             base.lm,
@@ -46,17 +48,16 @@ class LanguageSeat(Seat):
         self.proximal = PPOLearner(self.policy.learner, settings.ppo)
         super().__init__(self.policy.player, settings.memory, every)
 
-    def update(self, data: Play) -> Metrics:
+    def update(self, data: UpdateData) -> Metrics:
         shared = self.settings.reward == "sum"
-        told = taught_by(lessons(data.stages, data.slot, shared=shared), _sampled)
-        found = [(one, of_call(one.decision.calls[0])) for one in told]
-        if not found:
+        transitions = merge_rewards(transitions_of(data.episodes, data.slot, shared=shared), _is_sampled)
+        if not transitions:
             return {}
         played = PPOBatch(
-            examples=self._examples(found),
-            episodes=[lesson.episode for lesson, _ in found],
-            scores=[lesson.reward for lesson, _ in found],
-            turns=coded(lesson.turn for lesson, _ in found)[0].tolist(),
+            examples=self._examples(transitions),
+            episodes=[transition.trajectory for transition in transitions],
+            scores=[transition.reward for transition in transitions],
+            turns=coded(transition.turn for transition in transitions)[0].tolist(),
         )
         optimizer = self.policy.learner.optimizer
         optimizer.learning_rate_scale = self.settings.learning_rate_scale.at(self.proximal.num_updates)
@@ -64,25 +65,27 @@ class LanguageSeat(Seat):
         self.policy.publish()
         metrics = step_metrics(reports) | self._metrics(played.examples, reports)
         frozen = not optimizer.learning_rate_scale or self.proximal.last_metrics.get("undone")
-        if not frozen:  # a frozen policy stands still on purpose
-            found_by = self.policy.monitor.check_steps(self.policy.learner, reports)
-            metrics |= {f"checks/{check}": 1.0 for check in found_by}
+        if not frozen:  # a frozen policy does not move on purpose
+            failed = self.policy.monitor.check_steps(self.policy.learner, reports)
+            metrics |= {f"checks/{check}": 1.0 for check in failed}
         return metrics
 
-    def _examples(self, found: Sequence[tuple[Lesson, Example]]) -> list[Example]:
-        """What the replies teach; where anything may be said, entropy is that of the legal actions."""
+    def _examples(self, transitions: Sequence[Transition]) -> list[Example]:
+        """Return the examples of the replies; in `single`, the entropy is that of the legal actions."""
+        examples = [of_call(transition.decision.calls[0]) for transition in transitions]
         if self.settings.mode != "single" or not self.settings.ppo.entropy_coef.at(self.proximal.num_updates):
-            return [example for _, example in found]
-        sets = _legal(self.policy.player.speaker, [lesson for lesson, _ in found])
-        return [replace(example, entropy_over=(some,)) for (_, example), some in zip(found, sets, strict=True)]
+            return examples
+        legal = _legal_tokens(self.policy.player.speaker, transitions)
+        return [replace(example, entropy_over=(tokens,)) for example, tokens in zip(examples, legal, strict=True)]
 
     def _metrics(self, examples: Sequence[Example], reports: Sequence[Report]) -> Metrics:
-        """Metrics of the whole update, beside those of its steps."""
+        """Return the metrics of the whole update, beside those of its steps."""
         last = self.proximal.last_metrics
         metrics = {name: last[name] for name in ("kl", "kl_coef", "score", "undone") if name in last}
         asked = sum(len(read(example)) for example in examples)
-        counted = {"num_examples": len(examples), "num_asked": asked, "num_read": sum(one.num_read for one in reports)}
-        return metrics | {name: float(count) for name, count in counted.items()}
+        num_read = sum(report.num_read for report in reports)
+        counts = {"num_examples": len(examples), "num_asked": asked, "num_read": num_read}
+        return metrics | {name: float(count) for name, count in counts.items()}
 
     def findings(self) -> Mapping[str, Any]:
         return self.policy.findings()
@@ -98,9 +101,9 @@ class LanguageSeat(Seat):
         self.policy.write(folder)
 
 
-def speaks_of(settings: Speaks) -> ModelSpeaks:
-    """The way in which a seat's model is asked for its actions."""
-    return ModelSpeaks(
+def speaks_of(settings: ModelSettings) -> Speaks:
+    """Return a seat's decoding mode, prompt style and sampling settings."""
+    return Speaks(
         mode=settings.mode,
         style=settings.style,
         temperature=settings.temperature,
@@ -108,25 +111,25 @@ def speaks_of(settings: Speaks) -> ModelSpeaks:
     )
 
 
-def _sampled(lesson: Lesson) -> bool:
-    """Whether the decision was drawn by the policy; one that had to be recovered was not."""
-    calls = lesson.decision.calls
-    drawn = bool(calls) and lesson.decision.how != "recovered" and calls[0].finish != "error"
-    return drawn and any(span.kind == "sampled" and span.end > span.start for span in calls[0].spans)
+def _is_sampled(transition: Transition) -> bool:
+    """True for an action that the policy sampled, and not one that had to be recovered."""
+    calls = transition.decision.calls
+    own = bool(calls) and transition.decision.how != "recovered" and calls[0].finish != "error"
+    return own and any(span.kind == "sampled" and span.end > span.start for span in calls[0].spans)
 
 
-def _legal(speaker: Speaker, found: Sequence[Lesson]) -> list[Ids]:
-    """The tokens of the legal actions at each decision, ascending; the games are played again up to there."""
-    episodes = {lesson.played.id: lesson.played for lesson in found}
+def _legal_tokens(speaker: Speaker, transitions: Sequence[Transition]) -> list[Ids]:
+    """Return the ascending tokens of the legal actions at each decision, by a replay of the games."""
+    episodes = {transition.episode.id: transition.episode for transition in transitions}
     choices = {
         (name, row.turn, row.seat): state.view(row.seat).choices
         for name, episode in episodes.items()
         for state, rows in steps(episode)
         for row in rows
     }
-    found_sets = []
-    for lesson in found:
-        row = lesson.decision
-        legal = choices[lesson.played.id, row.turn, row.seat]
-        found_sets.append(tuple(sorted(speaker.compiler.labels(legal, row.calls[0].prompt))))
-    return found_sets
+    token_sets = []
+    for transition in transitions:
+        row = transition.decision
+        legal = choices[transition.episode.id, row.turn, row.seat]
+        token_sets.append(tuple(sorted(speaker.compiler.labels(legal, row.calls[0].prompt))))
+    return token_sets

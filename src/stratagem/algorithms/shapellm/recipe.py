@@ -10,7 +10,14 @@ from pydantic import Field, model_validator
 
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, KLSFTSettings
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
-from stratagem.algorithms.shapellm.seat_settings import Frozen, Learns, SeatSettings, Speaks, Tabular, episodes_between
+from stratagem.algorithms.shapellm.seat_settings import (
+    FrozenSettings,
+    ModelSettings,
+    PPOLearnerSettings,
+    SeatSettings,
+    TabularSettings,
+    episodes_between,
+)
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings
 from stratagem.training.recipe_file import AnyRecipe, over
@@ -31,8 +38,8 @@ class FinalEvaluationSettings(FiniteSettings):
     """Lengths in rounds, for games with that parameter; without any, the length of a training episode."""
 
 
-class ShapingRecipe(AnyRecipe):
-    """Trials of several environments side by side, each of several episodes one after the other."""
+class ShapeLLMRecipe(AnyRecipe):
+    """KL-SFT to target policies, then trials: parallel environments of several successive episodes."""
 
     replaced: ClassVar[Mapping[str, str]] = {
         "start": "target_policies",
@@ -67,7 +74,7 @@ class ShapingRecipe(AnyRecipe):
 
     @model_validator(mode="before")
     @classmethod
-    def _as_usual(cls, data: Any) -> Any:
+    def _over_defaults(cls, data: Any) -> Any:
         """Lay each seat over the `defaults` of its kind of learner, such as [defaults.naive]."""
         if not isinstance(data, Mapping) or "defaults" not in data:
             return data
@@ -88,37 +95,37 @@ class ShapingRecipe(AnyRecipe):
                 raise ValueError(
                     f"a seat cannot be called {name!r}: take letters, digits, - and _, a letter first, no part of lora_"
                 )
-            if isinstance(seat, Learns | Tabular):
-                self._check_clock(name, episodes_between(seat.update_every, self.episodes))
-                self._check_compared(name, seat)
-            if isinstance(seat, Learns):
+            if isinstance(seat, PPOLearnerSettings | TabularSettings):
+                self._check_update_every(name, episodes_between(seat.update_every, self.episodes))
+                self._check_environments(name, seat)
+            if isinstance(seat, PPOLearnerSettings):
                 self._check_learner(name, seat)
         if self.target_policies and not self.bases:
             raise ValueError(
                 "`target_policies` train the base of seats that learn, and no seat is on one: leave them out"
             )
-        if self.target_policies and (held := [text for text in self.bases if parse_model(text).four_bit]):
-            raise ValueError(f"{held[0]!r} in 4 bits cannot be trained to `target_policies`: leave them out, or +4bit")
+        if self.target_policies and (fixed := [text for text in self.bases if parse_model(text).four_bit]):
+            raise ValueError(f"{fixed[0]!r} in 4 bits cannot be trained to `target_policies`: leave them out, or +4bit")
         return self
 
-    def _check_clock(self, name: str, between: int) -> None:
+    def _check_update_every(self, name: str, between: int) -> None:
         if self.episodes % between:
             raise ValueError(
                 f"`seats.{name}` learns every {between} episodes, which do not divide the {self.episodes} of a trial: "
                 'take an `update_every` that does, or "trial"'
             )
 
-    def _check_compared(self, name: str, seat: Learns | Tabular) -> None:
-        """A return that is compared with the mean over one environment is compared with itself."""
-        centred = isinstance(seat, Tabular) or seat.ppo.advantage_mean_over == "turn"
+    def _check_environments(self, name: str, seat: PPOLearnerSettings | TabularSettings) -> None:
+        """Refuse one environment where the baseline is the mean over environments, so all advantages would be 0."""
+        centred = isinstance(seat, TabularSettings) or seat.ppo.advantage_mean_over == "turn"
         if centred and self.environments == 1:
-            how = 'learner = "tabular"' if isinstance(seat, Tabular) else 'ppo.advantage_mean_over = "turn"'
+            how = 'learner = "tabular"' if isinstance(seat, TabularSettings) else 'ppo.advantage_mean_over = "turn"'
             raise ValueError(
-                f"`seats.{name}` learns from how `environments` differ (`{how}`), and one alone teaches it nothing: "
+                f"`seats.{name}` compares its `environments` (`{how}`), and with one all advantages are 0: "
                 "take at least 2"
             )
 
-    def _check_learner(self, name: str, seat: Learns) -> None:
+    def _check_learner(self, name: str, seat: PPOLearnerSettings) -> None:
         text = self.base_of(seat)
         ref = parse_model(text)
         if seat.optimizer.schedule != "constant" or seat.optimizer.warmup_ratio:
@@ -133,7 +140,7 @@ class ShapingRecipe(AnyRecipe):
 
     @property
     def sft_steps(self) -> int:
-        """Steps of KL-SFT, of all bases together."""
+        """Number of optimizer steps of KL-SFT, over all bases."""
         if not self.target_policies:
             return 0
         one = KLSFTRecipe(target_policies=self.target_policies, kl_sft=self.kl_sft)
@@ -141,17 +148,17 @@ class ShapingRecipe(AnyRecipe):
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """The models that seats are on, each once."""
-        spoken = (seat for seat in self.seats.values() if isinstance(seat, Speaks))
-        return tuple(dict.fromkeys(self.base_of(seat) for seat in spoken if not self.elsewhere(seat)))
+        """Base models of the seats, each once."""
+        with_model = (seat for seat in self.seats.values() if isinstance(seat, ModelSettings))
+        return tuple(dict.fromkeys(self.base_of(seat) for seat in with_model if not self.has_own_model(seat)))
 
-    def base_of(self, seat: Speaks) -> str:
-        """The model of a seat."""
+    def base_of(self, seat: ModelSettings) -> str:
+        """Return the base model of a seat."""
         return seat.model or self.model
 
-    def elsewhere(self, seat: Speaks) -> bool:
-        """Whether a seat's model is used as it is, and is nothing that this run makes or changes."""
-        return isinstance(seat, Frozen) and bool(seat.model)
+    def has_own_model(self, seat: ModelSettings) -> bool:
+        """True for a frozen seat that names a model, which this run does not change."""
+        return isinstance(seat, FrozenSettings) and bool(seat.model)
 
 
 def _is_tables(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A seat of a trial: its player, its memory, and its update after some episodes."""
+"""Seat of a trial: its player, its memory, and its update after some episodes."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from stratagem.play.records import Decision, Episode
 from stratagem.players.base import Player
 from stratagem.training.stage import Metrics
 
-Stages = Sequence[Sequence[Episode]]
-"""Episodes in the order of time, each in all environments."""
+TrialEpisodes = Sequence[Sequence[Episode]]
+"""Episodes by position in the trial, and then by environment."""
 
 
-class Play(NamedTuple):
-    """The episodes since the last update of a seat."""
+class UpdateData(NamedTuple):
+    """Episodes since the last update of a seat."""
 
-    stages: Stages
+    episodes: TrialEpisodes
     slot: int
     key: Key
 
 
 class Seat:
-    """A seat's player and memory; this one plays, and is never updated."""
+    """Player and memory of a seat; this class is never updated."""
 
     def __init__(self, player: Player, memory: str = "none", every: int = 0) -> None:
-        """It is updated after `every` so many episodes; 0: never."""
+        """`every` is the number of episodes between updates; 0 is never."""
         self.player = player
         self.memory = memory
         self.every = every
 
-    def update(self, data: Play) -> Metrics:
+    def update(self, data: UpdateData) -> Metrics:
         """Learn from the episodes since the last update."""
         return {}
 
@@ -53,51 +53,54 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """A decision that is learnt from, with what it brought; discarded ones are no lessons."""
+class Transition:
+    """A decision of a seat with its reward."""
 
-    episode: int
-    """Over which an action is credited: all episodes of one environment that are learnt from together."""
+    trajectory: int
+    """Number of the trajectory over which returns are summed: the episodes of one environment since the last update."""
     turn: tuple[int, int]
-    """The episode in the order of time, and the decision's turn in it."""
+    """Position of the episode in the trial, and turn of the decision in it."""
     decision: Decision
     reward: float
-    played: Episode
+    episode: Episode
 
 
-def lessons(stages: Stages, slot: int, *, shared: bool = False) -> list[Lesson]:
-    """The lessons of one seat: episode after episode, and in each one environment after the other.
+def transitions_of(trial: TrialEpisodes, slot: int, *, shared: bool = False) -> list[Transition]:
+    """Return the transitions of one seat, by episode and then by environment; discarded decisions are left out.
 
-    `shared`: it is paid what all seats are paid together, for what they were paid from this decision until its next.
+    With `shared`, the reward of a decision is the sum of all seats' payoffs until the seat's next decision.
     """
     return [
-        Lesson(environment, (stage, row.turn), row, reward, episode)
-        for stage, episodes in enumerate(stages)
+        Transition(environment, (number, row.turn), row, reward, episode)
+        for number, episodes in enumerate(trial)
         for environment, episode in enumerate(episodes)
-        for row, reward in _paid(episode, slot, shared=shared)
+        for row, reward in _rewards(episode, slot, shared=shared)
         if row.keep
     ]
 
 
-def taught_by(found: Sequence[Lesson], teaches: Callable[[Lesson], bool]) -> list[Lesson]:
-    """Those that teach; what others brought counts for the one before them, or for the first where none is before."""
-    teach = [teaches(one) for one in found]
-    at = {one.episode: place for place, one in reversed(list(enumerate(found))) if teach[place]}
-    rewards = [one.reward if teach[place] else 0.0 for place, one in enumerate(found)]
-    for place, one in enumerate(found):
-        if teach[place]:
-            at[one.episode] = place
-        elif one.episode in at:
-            rewards[at[one.episode]] += one.reward
-    return [replace(one, reward=rewards[place]) for place, one in enumerate(found) if teach[place]]
+def merge_rewards(transitions: Sequence[Transition], is_trained: Callable[[Transition], bool]) -> list[Transition]:
+    """Return the transitions that are trained on; the reward of another one is added to the trained one before it.
+
+    Where no trained transition comes before it in its trajectory, its reward is added to the first.
+    """
+    trained = [is_trained(transition) for transition in transitions]
+    target = {t.trajectory: index for index, t in reversed(list(enumerate(transitions))) if trained[index]}
+    rewards = [t.reward if trained[index] else 0.0 for index, t in enumerate(transitions)]
+    for index, transition in enumerate(transitions):
+        if trained[index]:
+            target[transition.trajectory] = index
+        elif transition.trajectory in target:
+            rewards[target[transition.trajectory]] += transition.reward
+    return [replace(t, reward=rewards[index]) for index, t in enumerate(transitions) if trained[index]]
 
 
-def _paid(episode: Episode, slot: int, *, shared: bool) -> list[tuple[Decision, float]]:
-    """A seat's decisions with what each brought; of several attempts at one turn the last was played."""
+def _rewards(episode: Episode, slot: int, *, shared: bool) -> list[tuple[Decision, float]]:
+    """Return a seat's decisions with their rewards; of several attempts at one turn, the last was played."""
     seat = episode.seat_of(slot)
     rows = list({row.turn: row for row in episode.decisions if row.seat == seat}.values())
     if not shared:
         return [(row, row.payoff) for row in rows]
     ends = [row.round for row in rows[1:]] + [len(episode.rounds)]
-    sums = [sum(paid) for paid in episode.rounds]
+    sums = [sum(payoffs) for payoffs in episode.rounds]
     return [(row, sum(sums[row.round : end])) for row, end in zip(rows, ends, strict=True)]

@@ -1,8 +1,8 @@
-"""Who sits at each seat, and how it learns: a clock says after how many episodes, and so how far it looks ahead.
+"""Settings of the seats: the kind of learner, and the interval between its updates.
 
-A naive learner learns after every episode, and what it does is worth what it brings in that episode. A shaper learns
-once a trial, and what it does is worth what it brings until the trial's end, in which the others have learnt several
-times: so it is paid for what they learn of it (ShapeLLM, section 4.1; M-FOS; SHAPER). All else of the two may be alike.
+A naive learner is updated after every episode, with the return of that episode. A shaper is updated once a trial, with
+the return until the end of the trial, so the return includes the effects of the others' updates (ShapeLLM, section 4.1;
+M-FOS; SHAPER). All other settings of the two may be equal.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from stratagem.training.recipe_file import ModeName, over
 from stratagem.training.sft import AdapterSettings
 
 UpdateEvery = Annotated[int, Field(ge=1)] | Literal["trial"]
-"""Number of episodes, or once a trial."""
+"""Number of episodes between updates, or once a trial."""
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 TRL_RATE = 1.41e-6
-"""trl's, which ShapeLLM trains naive learners with (Table 7)."""
+"""Default learning rate of trl's PPO, with which ShapeLLM trains naive learners (Table 7)."""
 RANK_TWO = AdapterSettings(rank=2, targets=("q_proj", "v_proj"))
 
 
-class Remembers(FiniteSettings):
+class PromptSettings(FiniteSettings):
     """Seat with a prompt and a memory."""
 
     memory: str = "last"
@@ -50,22 +50,22 @@ class Remembers(FiniteSettings):
         return style
 
 
-class Speaks(Remembers):
+class ModelSettings(PromptSettings):
     """Language model at a seat."""
 
     replaced: ClassVar[Mapping[str, str]] = {"max_new": "max_new_tokens"}
 
     model: str = ""
-    """The base, as `stratagem players` names models; the recipe's own where it is empty."""
+    """Base model, as `stratagem players` names models; if empty, the recipe's."""
     mode: ModeName = "single"
-    """How it comes to its action; in single it says one token of its whole vocabulary, and may say nothing legal."""
+    """Decoding mode. In `single` a reply is one token of the whole vocabulary, so it may be illegal."""
     temperature: float = Field(default=1.0, gt=0.0)
     """Sampling temperature."""
     max_new_tokens: int = Field(default=256, ge=1)
     """Maximum number of tokens of a reply."""
 
 
-class Learns(Speaks):
+class PPOLearnerSettings(ModelSettings):
     """Language model that learns by PPO, with an adapter of its own."""
 
     replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer", "pace": "learning_rate_scale"}
@@ -85,16 +85,16 @@ class Learns(Speaks):
 
     @model_validator(mode="before")
     @classmethod
-    def _the_rest_as_usual(cls, data: Any) -> Any:
-        """Of what a table leaves out, the value is that of this kind of learner and not of tables of its sort."""
+    def _over_own_defaults(cls, data: Any) -> Any:
+        """Lay a table over this learner's default of it, and not over the defaults of its class."""
         if not isinstance(data, Mapping):
             return data
         given = {name: data[name] for name in ("adapter", "optimizer", "ppo") if isinstance(data.get(name), Mapping)}
-        usual = {name: cls.model_fields[name].default.model_dump() for name in given}
-        return {**data, **{name: over(usual[name], table) for name, table in given.items()}}
+        defaults = {name: cls.model_fields[name].default.model_dump() for name in given}
+        return {**data, **{name: over(defaults[name], table) for name, table in given.items()}}
 
 
-class Naive(Learns):
+class NaiveSettings(PPOLearnerSettings):
     """Naive learner: updates after every episode, and treats the others as part of the environment."""
 
     replaced: ClassVar[Mapping[str, str]] = {"clock": "update_every"}
@@ -105,7 +105,7 @@ class Naive(Learns):
     """Interval between two updates; a number of episodes, or "trial". Returns are summed over it."""
 
 
-class Shaper(Learns):
+class ShaperSettings(PPOLearnerSettings):
     """Shaper: updates once a trial, so its return includes the effects of the others' updates."""
 
     replaced: ClassVar[Mapping[str, str]] = {"clock": "update_every"}
@@ -124,14 +124,14 @@ class Shaper(Learns):
     """Settings of PPO."""
 
 
-class Frozen(Speaks):
+class FrozenSettings(ModelSettings):
     """Language model that does not learn."""
 
     learner: Literal["frozen"] = "frozen"
     """Kind of learner."""
 
 
-class Scripted(FiniteSettings):
+class ScriptedSettings(FiniteSettings):
     """Player by name."""
 
     learner: Literal["scripted"] = "scripted"
@@ -140,7 +140,7 @@ class Scripted(FiniteSettings):
     """Player, as `stratagem players` names it."""
 
 
-class Tabular(Remembers):
+class TabularSettings(PromptSettings):
     """Tabular policy with a row for each prompt, trained by the policy gradient; no model."""
 
     replaced: ClassVar[Mapping[str, str]] = {
@@ -163,9 +163,11 @@ class Tabular(Remembers):
     """Discount factor gamma."""
 
 
-SeatSettings = Annotated[Naive | Shaper | Frozen | Scripted | Tabular, Field(discriminator="learner")]
+SeatSettings = Annotated[
+    NaiveSettings | ShaperSettings | FrozenSettings | ScriptedSettings | TabularSettings, Field(discriminator="learner")
+]
 
 
 def episodes_between(update_every: UpdateEvery, episodes: int) -> int:
-    """How many episodes lie between two updates, in a trial of so many."""
+    """Return the number of episodes between two updates, in a trial of `episodes`."""
     return episodes if update_every == "trial" else update_every

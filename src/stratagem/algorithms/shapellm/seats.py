@@ -1,4 +1,4 @@
-"""From what a recipe says of its seats to who sits there; what cannot be is refused before anything is played."""
+"""Construction of a run's seats from the recipe; impossible seats are refused before anything is played."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 from stratagem.algorithms.shapellm.bases import Base
 from stratagem.algorithms.shapellm.language_seat import LanguageSeat, speaks_of
-from stratagem.algorithms.shapellm.recipe import ShapingRecipe
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.algorithms.shapellm.seat_settings import (
-    Frozen,
-    Learns,
-    Remembers,
-    Scripted,
+    FrozenSettings,
+    ModelSettings,
+    PPOLearnerSettings,
+    PromptSettings,
+    ScriptedSettings,
     SeatSettings,
-    Speaks,
-    Tabular,
+    TabularSettings,
     episodes_between,
 )
 from stratagem.algorithms.shapellm.tabular_seat import TabularLearner, TabularSeat
@@ -33,8 +33,8 @@ from stratagem.prompting.catalogue import make_style
 from stratagem.training.policy import model_player, speaker
 
 
-def check_seats(recipe: ShapingRecipe, game: Game[Any]) -> None:
-    """Refuse what the game does not admit, as far as can be told without a model."""
+def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
+    """Refuse seats that the game does not admit, as far as can be checked without a model."""
     if len(recipe.seats) != game.spec.seats:
         raise BadParameter(
             f"{game.spec.name} has {game.spec.seats} seats, and the recipe has {len(recipe.seats)}: "
@@ -42,22 +42,22 @@ def check_seats(recipe: ShapingRecipe, game: Game[Any]) -> None:
         )
     for slot, (name, seat) in enumerate(recipe.seats.items()):
         try:
-            if isinstance(seat, Remembers):
+            if isinstance(seat, PromptSettings):
                 check_memory(seat.memory, make_style(seat.style), game)
                 make_style(seat.style).messages(game.start(Key(0)).view(slot))
-            if isinstance(seat, Tabular):
+            if isinstance(seat, TabularSettings):
                 TabularLearner(make_style(seat.style), seat.initial_probability).row(game.start(Key(0)).view(slot))
-            if isinstance(seat, Scripted):
+            if isinstance(seat, ScriptedSettings):
                 make_player(seat.player, game)
         except BadParameter as error:
             raise BadParameter(f"The seat {name}: {error}") from error
 
 
-def check_speech(recipe: ShapingRecipe, game: Game[Any], bases: Mapping[str, Base]) -> None:
-    """Refuse actions that a model cannot say in its mode, such as labels of two tokens in `single`."""
+def check_speech(recipe: ShapeLLMRecipe, game: Game[Any], bases: Mapping[str, Base]) -> None:
+    """Refuse actions that a model cannot output in its mode, such as labels of two tokens in `single`."""
     for slot, (name, seat) in enumerate(recipe.seats.items()):
-        if isinstance(seat, Speaks):
-            engine = spoken_by(recipe, seat, bases).engine
+        if isinstance(seat, ModelSettings):
+            engine = engine_of(recipe, seat, bases).engine
             state = game.start(Key(0))
             view = state.view(slot if slot in state.to_act else state.to_act[0])
             try:
@@ -66,41 +66,41 @@ def check_speech(recipe: ShapingRecipe, game: Game[Any], bases: Mapping[str, Bas
                 raise BadParameter(f"The seat {name}, with {engine.name}: {error}") from error
 
 
-def spoken_by(recipe: ShapingRecipe, seat: Speaks, bases: Mapping[str, Base]) -> Served:
-    """Who answers for a seat: a base of the run, or for a frozen one that names a model, that model as it is."""
-    if recipe.elsewhere(seat):
+def engine_of(recipe: ShapeLLMRecipe, seat: ModelSettings, bases: Mapping[str, Base]) -> Served:
+    """Return the engine of a seat: that of a base of the run, or of the model that a frozen seat names."""
+    if recipe.has_own_model(seat):
         return served(seat.model)
     return Served(bases[recipe.base_of(seat)].engine, "")
 
 
 @dataclass(frozen=True)
-class Seating:
-    """Makes the seats of a run."""
+class SeatFactory:
+    """Factory of the seats of a run."""
 
-    recipe: ShapingRecipe
+    recipe: ShapeLLMRecipe
     game: Game[Any]
     bases: Mapping[str, Base]
-    """By the recipe's names."""
+    """Bases by the recipe's names."""
     strict: bool = False
 
     def seats(self) -> dict[str, Seat]:
-        """Everybody, by name, as they are before the first trial."""
+        """Make the seats by name, in their state before the first trial."""
         return {name: self._seat(name, seat) for name, seat in self.recipe.seats.items()}
 
     def _seat(self, name: str, seat: SeatSettings) -> Seat:
-        if isinstance(seat, Scripted):
+        if isinstance(seat, ScriptedSettings):
             return Seat(make_player(seat.player, self.game))
-        if isinstance(seat, Frozen):
+        if isinstance(seat, FrozenSettings):
             return Seat(self._frozen(name, seat), seat.memory)
         every = episodes_between(seat.update_every, self.recipe.episodes)
-        if isinstance(seat, Tabular):
+        if isinstance(seat, TabularSettings):
             return TabularSeat(name, seat, every)
         return self._learning(name, seat, every)
 
-    def _frozen(self, name: str, seat: Frozen) -> ModelPlayer:
-        engine, adapter = spoken_by(self.recipe, seat, self.bases)
+    def _frozen(self, name: str, seat: FrozenSettings) -> ModelPlayer:
+        engine, adapter = engine_of(self.recipe, seat, self.bases)
         return model_player(speaks_of(seat), engine, adapter, name)
 
-    def _learning(self, name: str, seat: Learns, every: int) -> LanguageSeat:
+    def _learning(self, name: str, seat: PPOLearnerSettings, every: int) -> LanguageSeat:
         base, key = self.bases[self.recipe.base_of(seat)], Key(self.recipe.seed).at("seat", name)
         return LanguageSeat(name, seat, base, every, key, strict=self.strict)

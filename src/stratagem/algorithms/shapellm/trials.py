@@ -1,15 +1,15 @@
-"""Trials as a stage: environments side by side, each of several episodes, between which those whose turn it is learn.
+"""Trials of ShapeLLM: parallel environments of several successive episodes, between which seats are updated.
 
-A seat's memory of a trial ends with it; what it has learnt does not, and neither does what the others have.
+A seat's memory is reset after a trial; the weights of all seats are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.algorithms.shapellm.seat import Play, Seat
+from stratagem.algorithms.shapellm.seat import Seat, TrialEpisodes, UpdateData
 from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
 from stratagem.games.key import Key
@@ -22,38 +22,38 @@ from stratagem.training.stage import Batch
 
 @dataclass(frozen=True)
 class Trials:
-    """The trials of a run; the same number and learners play the same trial."""
+    """Trials of a run; a trial follows from its number and the seats' policies."""
 
     game: Game[Any]
     seats: Mapping[str, Seat]
-    """By name, in the order of the game's seats."""
+    """Seats by name, in the order of the game's seats."""
     environments: int
     episodes: int
     key: Key
 
     def batches(self, number: int) -> Iterator[Batch]:
-        """Play a trial: after each episode a batch of what was played, and one for each seat whose turn it is."""
+        """Play a trial; yield a batch of episodes after each, and one for each seat with an update due."""
         reset_caches()
         key = self.key.at("trial", number)
         match = Match(self.game, [seat.player for seat in self.seats.values()])
-        stages: list[list[Episode]] = []
-        for stage in range(self.episodes):
-            stages.append(played(self._setups(match, stages, key, number)))
-            yield Batch(stages[-1])
+        trial: list[list[Episode]] = []
+        for index in range(self.episodes):
+            trial.append(played(self._setups(match, trial, key, number)))
+            yield Batch(trial[-1])
             for slot, (name, seat) in enumerate(self.seats.items()):
-                if seat.every and not (stage + 1) % seat.every:
-                    yield Batch(policy=name, data=Play(stages[-seat.every :], slot, key.at("learn", slot, stage)))
+                if seat.every and not (index + 1) % seat.every:
+                    yield Batch(policy=name, data=UpdateData(trial[-seat.every :], slot, key.at("learn", slot, index)))
 
-    def _setups(self, match: Match, stages: Sequence[Sequence[Episode]], key: Key, number: int) -> Iterator[Setup]:
-        """The next episode of every environment, with what each seat carries over."""
-        stage = len(stages)
+    def _setups(self, match: Match, trial: TrialEpisodes, key: Key, number: int) -> Iterator[Setup]:
+        """Yield the setup of the next episode in every environment, with each seat's memory."""
+        index = len(trial)
         for environment in range(self.environments):
-            earlier = [episodes[environment] for episodes in stages]
+            earlier = [episodes[environment] for episodes in trial]
             yield Setup(
-                id=f"trial-{number}/{environment}.{stage}",
+                id=f"trial-{number}/{environment}.{index}",
                 match=match,
                 slots=tuple(range(len(self.seats))),
-                key=key.at("episode", environment, stage),
+                key=key.at("episode", environment, index),
                 purpose="train",
                 group=f"trial-{number}/{environment}",
                 pasts=tuple(carried(seat.memory, earlier, slot) for slot, seat in enumerate(self.seats.values())),

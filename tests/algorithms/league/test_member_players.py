@@ -3,9 +3,9 @@
 import pytest
 import torch
 
+from stratagem.algorithms.league.member_players import MemberPlayers
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.seats import Seats
-from stratagem.algorithms.league.standing import Standing
+from stratagem.algorithms.league.state import LeagueState
 from stratagem.engines.base import answer
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -17,52 +17,52 @@ from stratagem.play.scheduler import played
 from stratagem.runs.folder import RunFolder
 
 
-def standing_in(path, **changes):
+def state_in(path, **changes):
     data = {"games": ["kuhn(hands=1)"], "adapter": {"rank": 2}, "league": {"max_loaded_adapters": 2}, **changes}
     recipe = LeagueRecipe.read(data)
-    return Standing(recipe, RunFolder.create(path / "run", recipe, 0, "a test"), load(recipe.model))
+    return LeagueState(recipe, RunFolder.create(path / "run", recipe, 0, "a test"), load(recipe.model))
 
 
-def kept_in_turn(standing, count):
+def kept_in_turn(state, count):
     """Members that each differ from the one before."""
     for step in range(count):
-        for weight in standing.learners["main"].learner.optimizer.weights:
+        for weight in state.learners["main"].learner.optimizer.weights:
             weight.data.add_(0.05)
-        standing.engine.publish("main", step)
-        yield standing.keep("main", step)
+        state.engine.publish("main", step)
+        yield state.add_snapshot("main", step)
 
 
 @pytest.fixture
-def standing(tmp_path):
-    return standing_in(tmp_path)
+def state(tmp_path):
+    return state_in(tmp_path)
 
 
-def test_who_was_met_last_stays(standing):
+def test_who_was_met_last_stays(state):
     game = make_game("kuhn(hands=1)")
     view = game.start(Key(0)).view(0)
-    seats = Seats.of(standing, game)
-    learner = standing.learners["main"].learner
-    members = list(kept_in_turn(standing, 4))
+    seats = MemberPlayers.of(state, game)
+    learner = state.learners["main"].learner
+    members = list(kept_in_turn(state, 4))
     said = [seats.player(member).policy(view) for member in members]
     assert len({tuple(mix.values()) for mix in said}) == 4
-    assert said[-1] == standing.learners["main"].player.policy(view)
-    assert len(adapter_names(standing.lm)) == 5
+    assert said[-1] == state.learners["main"].player.policy(view)
+    assert len(adapter_names(state.lm)) == 5
     seats.trim()
-    assert len(adapter_names(standing.lm)) == 3
+    assert len(adapter_names(state.lm)) == 3
     again = [seats.player(member).policy(view) for member in members]
     assert [dict(mix) for mix in again] == [dict(mix) for mix in said]
     assert all(weight.requires_grad for weight in learner.optimizer.weights)
-    assert sum(weight.requires_grad for weight in standing.lm.model.parameters()) == len(learner.optimizer.weights)
+    assert sum(weight.requires_grad for weight in state.lm.model.parameters()) == len(learner.optimizer.weights)
 
 
 def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_says_alone(tmp_path):
     """The first orders of a whole game of Diplomacy: one batch of seven, and the seven one after the other."""
-    standing = standing_in(
+    state = state_in(
         tmp_path, games=["diplomacy(judged=False)"], model="small", style="bare", league={"max_loaded_adapters": 7}
     )
     game = make_game("diplomacy(judged=False)")
-    seats = Seats.of(standing, game)
-    match = Match(game, [seats.player(member) for member in kept_in_turn(standing, 7)])
+    seats = MemberPlayers.of(state, game)
+    match = Match(game, [seats.player(member) for member in kept_in_turn(state, 7)])
     setup = Setup(id="one", match=match, slots=tuple(range(7)), key=Key(5), turns=1)
     batches = []
 
@@ -72,7 +72,7 @@ def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_say
 
     (whole,) = played([setup], together)
     assert [len(adapters) for adapters in batches] == [7]
-    standing.engine.reader.forget("")
+    state.engine.reader.forget("")
     (alone,) = played([setup], lambda requests: [answer([request])[0] for request in requests])
     for one, other in zip(whole.decisions, alone.decisions, strict=True):
         assert one.action == other.action
@@ -82,30 +82,30 @@ def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_say
     assert len({row.calls[0].policy.adapter for row in whole.decisions}) == 7
 
 
-def test_the_last_adapter_cannot_go(standing):
+def test_the_last_adapter_cannot_go(state):
     with pytest.raises(BadModel, match="one must stay"):
-        standing.engine.drop_adapter("main")
+        state.engine.drop_adapter("main")
 
 
-def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(standing):
-    hero, view = standing.learners["main"].player, make_game("kuhn(hands=1)").start(Key(0)).view(0)
+def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(state):
+    hero, view = state.learners["main"].player, make_game("kuhn(hands=1)").start(Key(0)).view(0)
     before = hero.policy(view)
-    for weight in standing.learners["main"].learner.optimizer.weights:
+    for weight in state.learners["main"].learner.optimizer.weights:
         weight.data.add_(0.1)
-    standing.engine.publish("main", 1)
-    standing.results.record("main", "base", 1.0)
+    state.engine.publish("main", 1)
+    state.results.record("main", "base", 1.0)
     assert hero.policy(view) != before
-    standing.renew("main")
+    state.reset("main")
     assert hero.policy(view) == before
-    assert standing.results.rate("main", "base") == 0.5
+    assert state.results.rate("main", "base") == 0.5
 
 
 def test_the_reference_of_who_begins_anew_begins_anew(tmp_path):
-    standing = standing_in(tmp_path, reference={"type": "ema"}, league={"loss": {"kl_estimator": "k3", "kl_coef": 0.1}})
-    learner = standing.learners["main"].learner
+    state = state_in(tmp_path, reference={"type": "ema"}, league={"loss": {"kl_estimator": "k3", "kl_coef": 0.1}})
+    learner = state.learners["main"].learner
     for weight in learner.optimizer.weights:
         weight.data.add_(0.1)
-    learner.average.move(learner.average.update_every)
-    standing.renew("main")
-    pairs = zip(adapter_parameters(standing.lm, learner.average.name), learner.optimizer.weights, strict=True)
+    learner.ema_reference.update(learner.ema_reference.update_every)
+    state.reset("main")
+    pairs = zip(adapter_parameters(state.lm, learner.ema_reference.name), learner.optimizer.weights, strict=True)
     assert all(torch.equal(reference, weight) for reference, weight in pairs)

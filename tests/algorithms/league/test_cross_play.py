@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from stratagem.algorithms.league.alliances import _told
+from stratagem.algorithms.league.alliances import _index_and_error
 from stratagem.algorithms.league.crossplay import sure_margins
 from stratagem.evaluation.hostility import Hostility
 from stratagem.evaluation.matchups import Evaluator
@@ -66,9 +66,9 @@ def test_an_alliance_has_the_jackknifes_error():
     def index(kept):
         return 1.0 - sum(inside[n] for n in kept) / sum(outside[n] for n in kept)
 
-    found, error = _told([deal(*pair) for pair in zip(inside, outside, strict=True)], 3)
+    found, error = _index_and_error([deal(*pair) for pair in zip(inside, outside, strict=True)], 3)
     less = np.array([index(kept) for kept in ((1, 2), (0, 2), (0, 1))])
     assert found == pytest.approx(index((0, 1, 2)))
     assert error == pytest.approx(np.sqrt(2 / 3 * ((less - less.mean()) ** 2).sum()))
-    assert _told([deal(1.0, 4.0)], 3) == (pytest.approx(0.75), None)
-    assert _told([], 3) == (None, None)
+    assert _index_and_error([deal(1.0, 4.0)], 3) == (pytest.approx(0.75), None)
+    assert _index_and_error([], 3) == (None, None)

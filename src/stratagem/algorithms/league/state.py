@@ -1,4 +1,4 @@
-"""What a league is at a moment: members, results, and learners with their weights; saved whole, and gone on with."""
+"""State of a league: population, match results, ratings, and learners with their weights; saved in checkpoints."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from stratagem.training.online import policy_of
 from stratagem.training.policy import TrainablePolicy
 
 FOLDER, POPULATION, RESULTS = "league", "population.json", "results.json"
-"""Where a run keeps its members, and what is known of them."""
+"""Folder of a run's members, and files of the population and of the win rates."""
 OTHER_SCORE = (
     "The results of this checkpoint were not booked by `league.match_score` = {}, so they are dropped: every pair "
     "counts as not met, and every rating as 1500."
 )
 
 
-class Standing:
-    """The population, what is known of it, and those who learn."""
+class LeagueState:
+    """Population with its results and ratings, and the learners' policies."""
 
     def __init__(self, recipe: LeagueRecipe, run: RunFolder, lm: LanguageModel, *, strict: bool = False) -> None:
         """`strict` stops at the first fault that a monitor finds."""
@@ -49,13 +49,13 @@ class Standing:
         self.results = Results(decay=recipe.league.results_decay)
         self.learners: dict[str, TrainablePolicy] = {}
         self._first: dict[str, Sequence[torch.Tensor]] = {}
-        """Every learner's weights as they were drawn, to which it goes back when it begins anew."""
+        """Initial weights of every learner, which a reset restores."""
         self.collectors: dict[str, Mapping[str, Any]] = {}
-        """What each learner's play carries from iteration to iteration."""
+        """States of the learners' collectors, carried over to the next iteration."""
         self.scores: dict[str, float] = {}
-        """What the first learner's kept checkpoints were worth in validation."""
+        """Validation scores of the first learner's snapshots."""
         self.ratings: dict[str, float] = {}
-        """As `rate` found them last."""
+        """Last Elo ratings by member."""
         for number, name in enumerate(recipe.learners):
             seed, games = recipe.seed * 1000 + number, [make_game(recipe.games[0])]
             policy = policy_of(recipe, lm, self.engine, name=name, seed=seed, strict=strict, games=games)
@@ -72,9 +72,9 @@ class Standing:
         learners = recipe.learners.items()
         return founders + [Member(name=n, role=one.role, learns=True, base=base) for n, one in learners]
 
-    def keep(self, learner: str, step: int) -> Member:
-        """The learner as it is now becomes a member that does not change."""
-        now = self.population[learner]
+    def add_snapshot(self, learner: str, step: int) -> Member:
+        """Add a snapshot of a learner as a frozen member."""
+        current = self.population[learner]
         name = f"{learner}-{step:06d}"
         adapter = f"{FOLDER}/members/{name}"
         folder = self.run.path / adapter
@@ -82,58 +82,58 @@ class Standing:
             remove_folder(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
         save_adapter(self.lm, learner, folder)
-        kept = replace(now.checkpoint(name, step, adapter), version=now.version)
-        self.population.add(kept)
+        snapshot = replace(current.checkpoint(name, step, adapter), version=current.version)
+        self.population.add(snapshot)
         self.results.copy(learner, name)
-        self.population.replace(replace(now, version=now.version + 1, step=step))
-        return kept
+        self.population.replace(replace(current, version=current.version + 1, step=step))
+        return snapshot
 
     def rate(self) -> None:
-        """Rate all who have met anybody by the results as they are, for the rule that goes by ratings."""
+        """Fit Elo ratings of all members with results, for the rule `rating_near`."""
         every, population = self.results.names, self.population
         scores = [
-            Score(every[one], every[other], points, games)
-            for one, other, games, points in self.results.met()
-            if other < one and every[one] in population and every[other] in population
+            Score(every[row], every[column], points, games)
+            for row, column, games, points in self.results.met()
+            if column < row and every[row] in population and every[column] in population
         ]
         self.ratings = elo_by_name(scores)
 
-    def forget_oldest(self, learner: str) -> None:
-        """Where only so many checkpoints stay, the oldest leave; their folders stay."""
+    def remove_oldest(self, learner: str) -> None:
+        """Remove the oldest snapshots of a learner beyond `max_snapshots`; their folders stay."""
         most = self.recipe.league.max_snapshots
-        kept = [
+        snapshots = [
             member
             for member in self.population.of(learns=False)
             if member.parent == learner and member.name != self.best
         ]
-        for member in kept[: max(0, len(kept) - most)] if most else ():
+        for member in snapshots[: max(0, len(snapshots) - most)] if most else ():
             self.population.remove(member.name)
 
     @property
     def best(self) -> str:
-        """The kept checkpoint of the first learner that was worth most and is still there; of equals the first."""
-        there = [name for name in self.scores if name in self.population]
-        return max(there, key=self.scores.__getitem__, default="")
+        """Member with the best validation score among the first learner's snapshots; of equals the first."""
+        present = [name for name in self.scores if name in self.population]
+        return max(present, key=self.scores.__getitem__, default="")
 
-    def renew(self, learner: str) -> None:
-        """The learner goes back to where it began, and nothing is known of it."""
+    def reset(self, learner: str) -> None:
+        """Restore a learner's initial weights, and remove its results."""
         self.learners[learner].reset(self._first[learner])
         self.results.forget(learner)
         self.collectors.pop(learner, None)
 
     def state(self) -> dict[str, Any]:
-        """All that a later iteration depends on, but for weights and population."""
+        """All that a later iteration depends on, except weights and population."""
         return {
             "results": self.results.state(),
             "match_score": self.recipe.league.match_score,
             "collectors": dict(self.collectors),
             "scores": dict(self.scores),
             "ratings": dict(self.ratings),
-            "learners": {name: trained.state() for name, trained in self.learners.items()},
+            "learners": {name: policy.state() for name, policy in self.learners.items()},
         }
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
-        """Continue from a checkpoint; members that cannot be loaded any more are set aside."""
+        """Continue from a checkpoint; members that cannot be loaded any more are disabled."""
         self.population = Population.load(
             folder / POPULATION, self.run.path, self.lm.fingerprint, partial(check_loadable, self.lm)
         )
@@ -145,16 +145,16 @@ class Standing:
         self._complete()
         self.collectors = dict(state.get("collectors", {}))
         self.scores = dict(state["scores"])
-        for name, trained in self.learners.items():
-            trained.restore(state["learners"][name], folder)
+        for name, policy in self.learners.items():
+            policy.restore(state["learners"][name], folder)
 
     def _complete(self) -> None:
-        """People may have edited the file: who learns is said by the recipe, and who is new has met nobody."""
+        """Add the recipe's learners to a population file that was edited; new members have no results."""
         for learner in (member for member in self._founders() if member.learns):
             if learner.name not in self.population:
-                kept = [member for member in self.population if member.parent == learner.name]
-                last = max((member.step for member in kept), default=0)
-                self.population.add(replace(learner, version=len(kept), step=last))
+                snapshots = [member for member in self.population if member.parent == learner.name]
+                last = max((member.step for member in snapshots), default=0)
+                self.population.add(replace(learner, version=len(snapshots), step=last))
         for member in self.population:
             self.results.add(member.name)
 
@@ -165,17 +165,17 @@ class Standing:
         self.population.save(folder / POPULATION)
 
     def publish(self) -> None:
-        """Write the population and what is known of it where people look."""
+        """Write the population and the win rates into the run's folder."""
         folder = self.run.path / FOLDER
         folder.mkdir(exist_ok=True)
         self.population.save(folder / POPULATION)
         names, rates = self.results.names, dict[str, dict[str, float]]()
-        for one, other, games, points in self.results.met():
-            if names[one] in self.population and names[other] in self.population:
-                rates.setdefault(names[one], {})[names[other]] = round(points / games, 3)
-        lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(row)}" for name, row in rates.items())
+        for row, column, games, points in self.results.met():
+            if names[row] in self.population and names[column] in self.population:
+                rates.setdefault(names[row], {})[names[column]] = round(points / games, 3)
+        lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(rate)}" for name, rate in rates.items())
         write_file(folder / RESULTS, f'{{"win rates": {{\n{lines}\n}}}}\n')
 
     def key(self) -> Key:
-        """What the iterations' draws follow from."""
+        """Key of all draws of the iterations."""
         return Key(self.recipe.seed).at(self.recipe.stage_name)
