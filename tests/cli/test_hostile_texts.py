@@ -94,6 +94,7 @@ CASES = {
         ("train", "{tmp}/" + HOSTILE),
         ("train", "{run}/config.toml", "--set", f"{HOSTILE}=1"),
     ],
+    "recipes": [("recipes", HOSTILE)],
     "runs": [("runs", "{tmp}/runs")],
     "sweep": [("sweep", "{tmp}/" + HOSTILE)],
     "report": [("report", "{run}"), ("report", HOSTILE)],
@@ -122,7 +123,7 @@ def test_nothing_is_printed_past_the_two_consoles():
         if past.search(line)
     }
     assert found == {
-        "games/playthrough.py: sys.stdout.write(said)",
+        "games/playthrough.py: sys.stdout.write(output)",
         'cli/main.py: typer.echo(f"stratagem {__version__}")',
     }
 
