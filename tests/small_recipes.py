@@ -39,7 +39,7 @@ RECIPES = {
         "bc": LEARNT,
         "kto": LEARNT,
     },
-    "shaping": {
+    "shapellm": {
         "game": "ipd-shapellm(labels=(C, D), rounds=2)",
         "trials": 3,
         "environments": 2,

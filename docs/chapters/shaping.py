@@ -46,7 +46,7 @@ def shaping() -> str:
     """The page."""
     return page(
         "ShapeLLM recipes",
-        'Settings of a recipe with `algorithm = "shaping"`. Several seats of one game learn, each with its own '
+        'Settings of a recipe with `algorithm = "shapellm"`. Several seats of one game learn, each with its own '
         "`update_every`. The defaults are those of ShapeLLM. [Recipes](recipes.md) has the settings of adapters and "
         "optimizers. [Shaping](../explanation/shaping.md) explains the settings.",
         "## Top level",

@@ -69,4 +69,4 @@ def test_results_are_booked_for_whoever_was_paid_more(moved):
 
 def test_every_algorithm_has_direction_tests():
     """A new one needs a file here: all have their own but kl_sft, which is supervised."""
-    assert set(ALGORITHMS.names()) == {"sepo", "grpo", "reinforce", "league", "scopal", "shaping", "kl_sft"}
+    assert set(ALGORITHMS.names()) == {"sepo", "grpo", "reinforce", "league", "scopal", "shapellm", "kl_sft"}

@@ -5,7 +5,7 @@ RECIPES = (
     "algorithm = 5",
     'algorithm = "sepo"\ngames = ["kuhn"]\nmodel = "tiny"\n\n[sepo]\niterations = 1\n',
     'algorithm = "grpo"\nopponents = ["random"]\n\n[grpo]\ngroups = 1\nterms = { payoff = 1.0 }\n',
-    'algorithm = "shaping"\ngame = "imp"\n\n[seats.a]\nlearner = "naive"\n',
+    'algorithm = "shapellm"\ngame = "imp"\n\n[seats.a]\nlearner = "naive"\n',
     'algorithm = "scopal"\ngames = ["tic-tac-toe"]\n',
     'algorithm = "league"\n',
     'algorithm = "kl_sft"\n',

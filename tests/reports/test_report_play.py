@@ -94,7 +94,7 @@ def test_both_ends_have_the_names_of_the_tables(tmp_path):
     said = Page(report_html(run)).texts["play"]
     assert "Start: SFT" in said
     assert "End: SEPO (step 1)" in said
-    shaped = RunData(begun(tmp_path / "shaped", algorithm="shaping"))
+    shaped = RunData(begun(tmp_path / "shaped", algorithm="shapellm"))
     assert played_by(shaped, 25, "ipd/25/0") == "trial 25"
 
 

@@ -136,7 +136,7 @@ def test_the_command_refuses_a_foreign_configuration_of_a_shaping_run(config, tm
 
 
 SHAPING = {
-    "algorithm": "shaping",
+    "algorithm": "shapellm",
     "game": "ipd(rounds=2)",
     "trials": 1,
     "seats": {"one": {"learner": "tabular"}, "two": {"learner": "tabular"}},

@@ -22,7 +22,7 @@ UPDATES = {
     "reinforce": ("",),
     "league": ("main/", "exploiter/"),
     "scopal": ("bc/", "kto/"),
-    "shaping": ("shaper/", "naive/"),
+    "shapellm": ("shaper/", "naive/"),
     "kl_sft": ("kl_sft/",),
 }
 """Prefixes of the metrics of the policies that each algorithm updates; a new one needs its own here."""
@@ -97,7 +97,7 @@ STRICT = {
     "grpo": {"sft": SFT},
     "reinforce": {"sft": SFT},
     "league": {"sft": SFT},
-    "shaping": {"target_policies": [{"policy": "ipd-cooperative"}], "kl_sft": {**SFT, "num_examples": 10}},
+    "shapellm": {"target_policies": [{"policy": "ipd-cooperative"}], "kl_sft": {**SFT, "num_examples": 10}},
     "kl_sft": {"kl_sft": {**SFT, "num_examples": 10}},
 }
 

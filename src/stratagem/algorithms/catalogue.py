@@ -29,24 +29,30 @@ ALGORITHMS: Registry[Algorithm[Any]] = Registry(
         "kl_sft": KLSFTAlgorithm,
         "league": LeagueAlgorithm,
         "scopal": ScopalAlgorithm,
-        "shaping": ShapeLLMAlgorithm,
+        "shapellm": ShapeLLMAlgorithm,
     },
     "stratagem.algorithms",
 )
-"""By the name that a recipe gives."""
+"""Algorithms by the name that a recipe gives."""
+REPLACED = {"shaping": "shapellm"}
+"""Replaced names, each with the new one."""
 DEFAULT = "sepo"
 """Algorithm of a recipe that names none."""
 
 
 def algorithm_of(data: Mapping[str, Any]) -> type[Algorithm[Any]]:
-    """The algorithm that a recipe names."""
+    """Return the algorithm that a recipe names."""
     name = data.get("algorithm", DEFAULT)
     if not isinstance(name, str):
         raise UnknownName("algorithm", str(name), ALGORITHMS.names())
-    found = ALGORITHMS.factory(name)
-    if not (isinstance(found, type) and issubclass(found, Algorithm)):
+    if name in REPLACED and name not in ALGORITHMS.names():
+        raise BadParameter(
+            f'The algorithm {name} is now called {REPLACED[name]}: write `algorithm = "{REPLACED[name]}"`.'
+        )
+    algorithm = ALGORITHMS.factory(name)
+    if not (isinstance(algorithm, type) and issubclass(algorithm, Algorithm)):
         raise BadParameter(f"The algorithm {name} is no subclass of stratagem.training.algorithm.Algorithm.")
-    return found
+    return algorithm
 
 
 def read_any(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> AnyRecipe:
@@ -70,11 +76,11 @@ def _check_tables(paths: Sequence[Path], name: str, kind: type[AnyRecipe]) -> No
 
 
 def recipe_of(run: RunFolder) -> AnyRecipe:
-    """The recipe of a run; refused where its configuration has changed since the run began."""
+    """Read the recipe of a run; refused where its configuration has changed since the run began."""
     check_recipe(run)
     return read_any(run.path / "config.toml")
 
 
 def bound(recipe: AnyRecipe, run: RunFolder, *, strict: bool = False) -> Algorithm[Any]:
-    """The algorithm of a recipe, bound to the folder of a run; refused where the recipe cannot be trained."""
+    """Bind the algorithm of a recipe to the folder of a run; refused where the recipe cannot be trained."""
     return algorithm_of({"algorithm": getattr(recipe, "algorithm", DEFAULT)})(recipe, run, strict=strict)

@@ -39,7 +39,7 @@ SECTIONS: Mapping[str, tuple[Maker, ...]] = {
         settings,
         repeat,
     ),
-    "shaping": (outcome, trials, curves, checks, play, settings, repeat),
+    "shapellm": (outcome, trials, curves, checks, play, settings, repeat),
     "scopal": (contest, learnt_from, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
     "sepo": (results, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }

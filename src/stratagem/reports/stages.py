@@ -43,7 +43,7 @@ def stage_title(data: RunData, step: int, *, last: bool = False) -> str:
 
 def played_by(data: RunData, shard: int, episode: str) -> str:
     """Name the policy that played an episode of a shard, as tables do: the one before the update by that shard."""
-    if data.algorithm == "shaping":
+    if data.algorithm == "shapellm":
         return f"trial {shard}"
     if data.algorithm == "scopal":
         return _after_iterations(data, episode.partition("/")[0])

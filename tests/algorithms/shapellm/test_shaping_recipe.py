@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stratagem.algorithms.catalogue import bound, read_any
+from stratagem.algorithms.catalogue import algorithm_of, bound, read_any
 from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.errors import BadParameter, UnknownName
@@ -124,6 +124,13 @@ def test_unknown_algorithm_is_rejected_with_the_known_ones(tmp_path):
     (tmp_path / "one.toml").write_text('algorithm = "magic"\n')
     with pytest.raises(UnknownName, match="sepo"):
         read_any(tmp_path / "one.toml")
+
+
+def test_replaced_algorithm_name_is_rejected_with_the_new_one():
+    with pytest.raises(
+        BadParameter, match=r'^The algorithm shaping is now called shapellm: write `algorithm = "shapellm"`\.$'
+    ):
+        algorithm_of({"algorithm": "shaping"})
 
 
 def test_bound_finds_the_algorithm_of_a_recipe(tmp_path):

@@ -47,7 +47,7 @@ class ShapeLLMRecipe(AnyRecipe):
         "usual": "defaults",
     }
 
-    algorithm: Literal["shaping"] = "shaping"
+    algorithm: Literal["shapellm"] = "shapellm"
     """Name of the algorithm."""
     game: str = "ipd-shapellm"
     """Game of all episodes."""

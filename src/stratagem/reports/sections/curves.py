@@ -57,7 +57,7 @@ class Drawn:
 
 def _groups(data: RunData) -> Html:
     shown = {name: curve for name, curve in data.curves.items() if not name.startswith(_ELSEWHERE)}
-    if data.algorithm == "shaping":
+    if data.algorithm == "shapellm":
         shown = {name: curve for name, curve in shown.items() if not _OF_TRIALS.fullmatch(name)}
     games = list(dict.fromkeys(match["game"] for name in shown if (match := OF_GAME.fullmatch(name))))
     parts = [_group(game, _of_game(game, shown), data) for game in games]
