@@ -45,12 +45,8 @@ REPLACED = {
 EXCUSED = {
     "tests/words.py": "it holds the list",
     "tests/test_setting_keys.py": "it names replaced keys",
-    "src/stratagem/algorithms/": "not swept yet",
-    "src/stratagem/training/": "not swept yet",
-    "tests/algorithms/": "not swept yet",
     "tests/directions/": "not swept yet",
     "tests/learning/": "not swept yet",
-    "docs/reference/": "not swept yet",
     "experiments/": "not swept yet",
 }
 """Paths that the check does not read yet, or not at all, with the reason.
@@ -59,6 +55,10 @@ A path of this table without a finding is an error: the table only shrinks.
 """
 
 PHRASES = {re.compile(rf"(?<![A-Za-z]){phrase}(?![a-z])", re.IGNORECASE): term for phrase, term in REPLACED.items()}
+
+
+KEPT = re.compile(r"""\.at\("[^"]*"|"warm_start": "sft\"""")
+"""Texts that keep an old phrase: parts of a key, from which random draws follow, and a replaced setting."""
 
 
 def files() -> Iterator[Path]:
@@ -89,7 +89,7 @@ def phrases(text: str) -> Iterator[tuple[int, str]]:
     """Yield a finding for each phrase of `REPLACED`."""
     for line, words in enumerate(text.splitlines(), 1):
         for pattern, term in PHRASES.items():
-            if found := pattern.search(words):
+            if found := pattern.search(KEPT.sub("", words)):
                 yield line, f"{found.group()!r} has a standard term: {term}"
 
 

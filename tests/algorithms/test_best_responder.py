@@ -11,40 +11,40 @@ from stratagem.games.catalogue import make_game
 from stratagem.players.catalogue import make_player
 
 
-def advantage(game, hero, other):
-    """What the other gets above the hero in an episode, averaged over the seats."""
+def advantage(game, agent, other):
+    """Return the other's payoff less the agent's in an episode, averaged over the seats."""
     total = 0.0
     for seat in (0, 1):
-        seated = [hero, other] if seat == 0 else [other, hero]
+        seated = [agent, other] if seat == 0 else [other, agent]
         sums = expected(game, seated).sums
         total += sums.get(("payoff", 1 - seat), 0.0) - sums.get(("payoff", seat), 0.0)
     return total / 2
 
 
 @pytest.mark.parametrize("name", ["TitForTat", "AlwaysCooperate", "GrimTrigger", "Random", "Joss"])
-def test_in_an_open_game_it_gets_as_far_above_the_hero_as_can_be(name):
+def test_best_responder_has_the_largest_advantage_in_an_open_game(name):
     game = make_game("ipd(rounds=4)")
-    hero = make_player(name, game)
-    responder = best_responder(game, hero)
-    found = [best_response(game, hero, seat).advantage for seat in (0, 1)]
-    assert advantage(game, hero, responder) == pytest.approx(sum(found) / 2)
+    agent = make_player(name, game)
+    responder = best_responder(game, agent)
+    found = [best_response(game, agent, seat).advantage for seat in (0, 1)]
+    assert advantage(game, agent, responder) == pytest.approx(sum(found) / 2)
     for other in ("AlwaysDefect", "AlternateDefect", "TitForTat", "Random"):
-        assert advantage(game, hero, make_player(other, game)) <= advantage(game, hero, responder) + 1e-9
+        assert advantage(game, agent, make_player(other, game)) <= advantage(game, agent, responder) + 1e-9
 
 
 def test_tit_for_tat_loses_one_round_and_always_cooperate_all_of_them():
     game = make_game("ipd(rounds=4)")
     losses = {"TitForTat": 5.0, "AlwaysCooperate": 20.0, "AlwaysDefect": 0.0}
     for name, loss in losses.items():
-        hero = make_player(name, game)
-        assert advantage(game, hero, best_responder(game, hero)) == pytest.approx(loss)
+        agent = make_player(name, game)
+        assert advantage(game, agent, best_responder(game, agent)) == pytest.approx(loss)
 
 
 @pytest.mark.parametrize("name", ["NashApprox", "TightPassive", "random"])
 def test_in_kuhn_it_is_openspiels_best_response(name):
     game = make_game("kuhn(hands=1)")
-    hero = make_player(name, game)
-    assert advantage(game, hero, best_responder(game, hero)) == pytest.approx(exact(game, hero).worst_advantage)
+    agent = make_player(name, game)
+    assert advantage(game, agent, best_responder(game, agent)) == pytest.approx(exact(game, agent).worst_advantage)
 
 
 def test_situations_are_counted():

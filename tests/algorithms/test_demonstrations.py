@@ -1,4 +1,4 @@
-"""The demonstrations of SEPO's warm start: how many of whom, how they are split, and what form they have."""
+"""The demonstrations of SEPO's SFT: how many of whom, how they are split, and what form they have."""
 
 from collections import Counter
 from itertools import pairwise
@@ -37,7 +37,7 @@ REASONED = make_style("reasoned")
     ],
 )
 def examples(request):
-    """What was decided, and the examples made of it."""
+    """Return the decisions and the examples made of them."""
     name, scale = request.param
     drawn = list(draw_decisions(make_game(name), round(GAMES[name] * scale), Key(42), Plan(scale=scale).episodes(name)))
     return [(one.decision, make_demonstration(one, REASONED)) for one in drawn]

@@ -1,4 +1,4 @@
-"""What is learnt from a teacher: its own games, all seats, those of a turn together."""
+"""Examples of a teacher: its own games, all seats, those of a turn together."""
 
 from itertools import chain
 

@@ -1,4 +1,4 @@
-"""The tiny model is given first policies: as near as they are asked for, and hardly a word beside them."""
+"""The tiny model is given target policies: as near as they are asked for, and hardly a word beside them."""
 
 import math
 import tomllib

@@ -1,4 +1,4 @@
-"""A run that gives a model first policies: what it leaves, and what a strict one stops at."""
+"""A run that gives a model target policies: what it leaves, and what a strict one stops at."""
 
 import pytest
 

@@ -138,7 +138,7 @@ CLAIMS = {
         "(passing|betting|folding|calling)[.]": lambda f, a, what: what.upper().startswith(a),
     },
 }
-"""What is said of the facts and of the action, and whether it is so."""
+"""Statements about the facts and the action, each with its truth."""
 
 
 @pytest.fixture(scope="module", params=CLAIMS)

@@ -34,7 +34,7 @@ def test_every_group_is_dealt_evenly_whatever_the_order():
         assert sorted(half.pop() for half in group.values()) == [0.0, 0.0, 1.0, 1.0]
 
 
-def test_the_hero_goes_round_also_where_an_iteration_has_one_group():
+def test_agents_seat_rotates_also_with_one_group_per_iteration():
     game = make_game("kuhn(hands=1)")
     match = Match(game, [make_player("random", game), make_player("random", game)])
 
@@ -48,7 +48,7 @@ def test_the_hero_goes_round_also_where_an_iteration_has_one_group():
 
 
 def test_a_round_of_several_decisions_is_paid_once():
-    """At the first decision of the hero in it; a hand of Kuhn poker may ask the opener twice."""
+    """At the first decision of the agent in it; a hand of Kuhn poker may ask the opener twice."""
     game = make_game("kuhn(hands=4)")
     match = Match(game, [make_player("random", game), make_player("random", game)])
     episodes = list(play(grouped(match, groups=4, size=3, key=Key(0), name="paid")))

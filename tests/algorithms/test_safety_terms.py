@@ -1,4 +1,4 @@
-"""What SEPO reads from episodes, where some of them can tell nothing."""
+"""Reward terms of SEPO, with episodes in which some are not defined."""
 
 import math
 
@@ -48,15 +48,15 @@ def test_the_rate_of_a_probe_is_that_of_the_episodes_that_could_tell():
     assert set(rates) == {1.0}
 
 
-def one_game(text, hero, other, slots):
+def one_game(text, agent, other, slots):
     game = make_game(text)
-    match = Match(game, [make_player(hero, game), make_player(other, game)])
+    match = Match(game, [make_player(agent, game), make_player(other, game)])
     (episode,) = played([Setup(id="one", match=match, slots=slots, key=Key(0))])
     return episode
 
 
 @pytest.mark.parametrize("slots", [(0, 1), (1, 0)], ids=["first seat", "second seat"])
-def test_terms_are_those_of_the_hero_wherever_it_sits(slots):
+def test_reward_terms_are_those_of_the_agent_in_any_seat(slots):
     """Five points to who defects on a cooperator, who is called collusive, and nothing to the cooperator."""
     defector = one_game("ipd(rounds=1)", "AlwaysDefect", "AlwaysCooperate", slots)
     cooperator = one_game("ipd(rounds=1)", "AlwaysCooperate", "AlwaysDefect", slots)

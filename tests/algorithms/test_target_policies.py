@@ -1,4 +1,4 @@
-"""What a seat is to begin with: the prompts it may meet, and the distribution wanted after each."""
+"""Target policies: the prompts of a seat, and the target distribution after each."""
 
 import math
 

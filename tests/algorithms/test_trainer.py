@@ -48,7 +48,7 @@ RECIPE = SEPORecipe.read(
 )
 RECIPES = Path(__file__).parents[2] / "recipes"
 WARM, ALL = 3, 7
-"""Steps of the warm start, and of the whole run."""
+"""Steps of the SFT, and of the whole run."""
 
 
 class Broken(Exception):
@@ -103,7 +103,7 @@ def test_the_best_checkpoint_is_the_best_in_validation_and_is_kept(whole):
     assert models["base"].model == "tiny"
 
 
-def test_the_last_table_has_a_row_for_every_stage(whole):
+def test_the_final_evaluation_has_a_row_for_every_stage(whole):
     table = json.loads((whole.path / "evaluation.json").read_text())
     labels = list(table["rows"].values())
     assert labels[:2] == ["Base", "SFT"]
@@ -162,7 +162,7 @@ def test_a_moved_run_has_the_same_report(whole, tmp_path):
 
 
 VARIANTS = {
-    "two games, an adapter for the warm start, dropout, a reference that follows, the paper's credit": {
+    "two games, an adapter for the SFT, dropout, a reference that follows, the paper's credit": {
         "games": ["kuhn(hands=2)", "ipd(rounds=2)"],
         "checkpoint_metric": "safety",
         "adapter": {"rank": 2, "dropout": 0.1},
@@ -170,7 +170,7 @@ VARIANTS = {
         "reference": {"type": "ema", "ema_decay": 0.5},
         "sepo": {"penalty_credit": "rollout"},
     },
-    "all weights, no warm start": {
+    "all weights, no SFT": {
         "train": "all",
         "sepo": {"loss": {"kl_estimator": "none", "kl_coef": 0.0}},
         "sft": {"epochs": 0},
@@ -228,7 +228,7 @@ def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):
 
 @dataclass(frozen=True)
 class Paid:
-    """As much as is known of an episode in which the hero was paid so in every round."""
+    """As much as is known of an episode in which the agent was paid so in every round."""
 
     rounds: tuple[tuple[float, ...], ...]
     stakes: tuple[Stakes, ...] = (Stakes(cooperative=1.0, passive=0.0), Stakes(cooperative=1.0, passive=0.0))

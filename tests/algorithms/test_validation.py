@@ -1,4 +1,4 @@
-"""What a policy is worth while it trains, whatever has become of it."""
+"""Validation scores of policies, also of one without legal actions."""
 
 import math
 

@@ -23,7 +23,7 @@ _OUTPUTS = {
     "target_logprobs": "target distributions",
     "entropies": "entropies",
 }
-"""What a loss asks of the model, in words."""
+"""Outputs of the model that a loss may read, in words."""
 ADVANTAGE = "advantage"
 """The column by which a reward reaches a loss."""
 
@@ -31,14 +31,14 @@ ADVANTAGE = "advantage"
 def needs(
     columns: Iterable[str] = (), rows: Iterable[str] = (), extras: Iterable[str] = (), *, paired: bool = False
 ) -> Needs:
-    """What a loss reads, in words."""
-    told = {f"the column `{name}`" for name in columns} | {f"the row `{name}`" for name in rows}
-    return frozenset(told | {_OUTPUTS[name] for name in extras} | ({_PAIRS} if paired else set()))
+    """Return the inputs of a loss in words."""
+    inputs = {f"the column `{name}`" for name in columns} | {f"the row `{name}`" for name in rows}
+    return frozenset(inputs | {_OUTPUTS[name] for name in extras} | ({_PAIRS} if paired else set()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Provided:
-    """What one algorithm collects."""
+    """Inputs that one algorithm collects."""
 
     name: str
     """As a reader knows it."""
@@ -91,7 +91,7 @@ def _listed(words: list[str]) -> str:
 
 
 _POLICY = needs(("advantage", "old_logprobs", "sampler_logprobs"), ("divisor",), ("reference_logprobs", "entropies"))
-"""What a policy that plays and learns at once has."""
+"""Inputs of the algorithms that train a policy on its own rollouts."""
 GRPO = Provided(
     name="GRPO",
     loss=_POLICY,

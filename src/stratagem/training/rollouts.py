@@ -112,7 +112,7 @@ def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapp
 
 
 def examples_of(rows: Sequence[Taken], estimate: AdvantageEstimate) -> list[Example]:
-    """What the sampled decisions teach, with each term's part of it; where it is nothing, leaving the reference costs.
+    """Return the examples of the sampled decisions, with the advantage and the part of each reward term in it.
 
     The rollouts of every group are dealt into two halves, by which a term's gradient can be told from its noise. A
     term's part is taken before all are divided by the spread of their sum, through which any term bends the others'

@@ -75,7 +75,7 @@ def test_where_a_batch_is_not_stratified_seats_are_drawn_and_how_often_each_came
     assert itself.counts["seat_most"] == 0, "all seats learn in every group"
 
 
-def test_against_others_only_the_hero_learns_and_against_itself_all_seats_do():
+def test_collector_trains_only_the_agent_against_others_and_all_seats_in_self_play():
     for opponents, learning in (({"random": 1.0}, 1), ({"self": 1.0}, 2)):
         found = collected("kuhn(hands=1)", opponents=opponents)
         seats = {(e.id, row.seat) for e in found.episodes for row in e.decisions if row.calls}
@@ -86,12 +86,12 @@ def test_against_others_only_the_hero_learns_and_against_itself_all_seats_do():
 @pytest.mark.parametrize("seeds", ["independent", "shared"])
 def test_shared_chance_seeds_make_the_others_act_alike(seeds):
     found = collected("ipd(rounds=1)", groups_per_batch=6, group_size=8, chance_seeds=seeds, opponents={"random": 1.0})
-    acts = {who: [] for who in ("hero", "other")}
+    acts = {who: [] for who in ("agent", "other")}
     for group in forks_of(found).values():
-        for who, rows in (("hero", True), ("other", False)):
+        for who, rows in (("agent", True), ("other", False)):
             acts[who].append({r.action for episode in group for r in episode.decisions if bool(r.calls) == rows})
     assert [len(said) for said in acts["other"]] == [1 if seeds == "shared" else 2] * 6
-    assert max(len(said) for said in acts["hero"]) == 2
+    assert max(len(said) for said in acts["agent"]) == 2
 
 
 def test_who_learns_in_all_seats_throws_dice_of_its_own_in_each():
@@ -191,9 +191,9 @@ def test_behind_the_horizon_the_position_is_paid():
         assert last.clock(0) >= first.clock(0) + 2
         assert episode.payoffs == list(last.standing())
         assert sum(episode.payoffs) == pytest.approx(1.0)
-        hero = episode.seat_of(0)
-        paid = [row.payoff for row in episode.decisions if row.seat == hero]
-        assert sum(paid) == paid[-1] == episode.payoffs[hero]
+        agent = episode.seat_of(0)
+        paid = [row.payoff for row in episode.decisions if row.seat == agent]
+        assert sum(paid) == paid[-1] == episode.payoffs[agent]
 
 
 def test_signals_are_charged_to_the_round_that_they_speak_of():
@@ -209,10 +209,10 @@ def test_signals_are_charged_to_the_round_that_they_speak_of():
     seen = set()
     for group in forks_of(found).values():
         for episode in group:
-            hero = episode.seat_of(0)
-            pieces = list(pieces_of(0, episode, (hero,)))
+            agent = episode.seat_of(0)
+            pieces = list(pieces_of(0, episode, (agent,)))
             for name in SIGNALS:
-                told = [row[hero] or 0.0 for row in episode.signals[name]]
+                told = [row[agent] or 0.0 for row in episode.signals[name]]
                 assert [getattr(piece, name) for piece in pieces] == told
                 seen |= {(name, value) for value in told}
     assert {name for name, value in seen if value} == {name for name, value in seen if not value} == {*SIGNALS}
@@ -249,7 +249,7 @@ def test_the_tokens_of_an_order_have_the_credit_of_that_order():
             given.setdefault(places[place - start], set()).add(credit)
         assert all(len(some) == 1 for piece, some in given.items() if piece is not None)
         differ += len(set().union(*given.values())) > 1
-    assert differ, "some orders of one sheet were worth more than others"
+    assert differ, "some orders of one sheet have a higher advantage than others"
 
 
 def test_what_a_decision_was_paid_stands_at_one_of_its_pieces():

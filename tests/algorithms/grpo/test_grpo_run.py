@@ -96,7 +96,7 @@ def dilemma(tmp_path_factory):
 
 
 def defections(run):
-    """How probable defection was, from validation to validation."""
+    """Return the probability of defection at each validation."""
     policies = [json.loads(path.read_text())["policy"] for path in sorted((run.path / "policies").iterdir())]
     return [sum(mix["DEFECT"] for mix in table.values()) / len(table) for table in policies]
 

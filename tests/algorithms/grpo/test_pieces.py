@@ -21,7 +21,7 @@ def reply(vocabulary, text):
 
 
 def by_piece(vocabulary, text, action):
-    """What was said for each piece, token after token."""
+    """Return the text of each piece, token by token."""
     call, found = reply(vocabulary, text), {}
     for token, piece in zip(call.tokens, piece_of_each_token(call, action, vocabulary), strict=True):
         found.setdefault(piece, []).append(token)

@@ -22,7 +22,7 @@ STEPS = ("0", "1", "2")
 
 
 class RaceState(State):
-    """How far each seat has come; the share of the way is paid at the end."""
+    """Position of each seat in a race; the share of the way is paid at the end."""
 
     state_fields = ("way", "turn")
 
@@ -79,12 +79,12 @@ EQUAL, STRONG, WEAK = Walker("equal"), Walker("strong", ("1", "2")), Walker("wea
 SIZE = 4
 
 
-def branched(hero, other, *, groups=1, size=SIZE, swap=False):
-    """Groups of rollouts of four turns from the first position, with the hero's seat rotated, or fixed by `swap`."""
-    match, lineup = Match(Race(), [hero, other]), Lineup((other.name,), (other,))
+def branched(agent, other, *, groups=1, size=SIZE, swap=False):
+    """Groups of rollouts of four turns from the first position, with the agent's seat rotated, or fixed by `swap`."""
+    match, lineup = Match(Race(), [agent, other]), Lineup((other.name,), (other,))
     position, made, setups = Race().start(Key(0)), [], []
     for number in range(groups):
-        key, slots = Key(7).at(hero.name, number), (1, 0) if swap else (0, 1)
+        key, slots = Key(7).at(agent.name, number), (1, 0) if swap else (0, 1)
         setups += [
             Setup(
                 id=f"{number}/{one}", match=match, slots=slots, key=key.at(one), state=position, turns=4, counted=True
@@ -95,12 +95,12 @@ def branched(hero, other, *, groups=1, size=SIZE, swap=False):
     return made, played(setups), position
 
 
-def booked(hero, other, score, **how):
+def booked(agent, other, score, **how):
     """The learner's rate, and how many results it rests on."""
-    groups, episodes, position = branched(hero, other, **how)
-    results = Results([hero.name, other.name], decay=1.0)
-    book(results, hero.name, groups, [baseline(position, score)] * len(groups), episodes)
-    return results.rate(hero.name, other.name), results.games(hero.name, other.name)
+    groups, episodes, position = branched(agent, other, **how)
+    results = Results([agent.name, other.name], decay=1.0)
+    book(results, agent.name, groups, [baseline(position, score)] * len(groups), episodes)
+    return results.rate(agent.name, other.name), results.games(agent.name, other.name)
 
 
 @pytest.mark.parametrize("swap", [False, True])

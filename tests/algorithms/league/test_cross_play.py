@@ -1,4 +1,4 @@
-"""What a league's last table holds for more than chance."""
+"""Significant results in the final evaluation of a league."""
 
 import numpy as np
 import pytest

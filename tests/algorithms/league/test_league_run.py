@@ -122,7 +122,7 @@ def test_the_seat_that_asked_plays_as_its_learner_is(whole):
 
 
 def test_only_the_seat_that_asked_learns(tmp_path, monkeypatch):
-    """Against itself, too: whatever is taught was said by the seat that asked, and no more often than it was."""
+    """Against itself, too: every training example is of the seat that asked, and no more often than it was."""
     taught, learn = Counter(), TrainablePolicy.learn
 
     def seen(self, examples):
@@ -168,7 +168,7 @@ def make_key(number):
     return Key(number)
 
 
-def test_the_last_table_tells_of_everybody(whole):
+def test_the_final_evaluation_tells_of_everybody(whole):
     table = json.loads((whole.path / "league.json").read_text())
     names = [member["name"] for member in table["members"]]
     assert names == ["base", "bettor", *(f"{who}-{n:06d}" for who in DATA["learners"] for n in (2, 5))]
@@ -235,7 +235,7 @@ def test_killed_within_a_step_it_goes_on_with_the_same_opponents_and_ratings(who
 
 
 def said(episode):
-    """Who played, and every reply with its probabilities, to the bit."""
+    """Return the players, and every reply with its probabilities, to the bit."""
     calls = [(call.tokens, call.sampler_logprobs) for row in episode.decisions for call in row.calls]
     return episode.id, episode.players, calls
 
@@ -421,14 +421,14 @@ def test_the_best_may_be_the_least_exploitable(tmp_path):
 
 
 def test_a_learner_that_beats_all_is_kept_before_its_time_is_over(tmp_path, monkeypatch):
-    """Who is asked about whom is the role's: the mains for an exploiter, all who do not change for the others."""
+    """The role selects the compared members: the mains for an exploiter, all who do not change for the others."""
     rates, asked = Results.rates, set()
 
-    def beaten(self, hero, opponents):
+    def beaten(self, agent, opponents):
         if sys._getframe(2).f_code.co_name == "is_ready":
-            asked.add((hero, tuple(opponents)))
-            return rates(self, hero, opponents) * 0.0 + (0.8 if hero in ("main", "exploiter") else 0.6)
-        return rates(self, hero, opponents)
+            asked.add((agent, tuple(opponents)))
+            return rates(self, agent, opponents) * 0.0 + (0.8 if agent in ("main", "exploiter") else 0.6)
+        return rates(self, agent, opponents)
 
     monkeypatch.setattr(Results, "rates", beaten)
     league = {**DATA["league"], "iterations": 3, "snapshot_every": 2, "snapshot_latest": 9}
@@ -486,7 +486,7 @@ def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
 
 
 def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(tmp_path):
-    """Three powers: each other seat draws for itself, and the last table says how copies treat an outsider."""
+    """Three powers: each other seat draws for itself, and the final evaluation says how copies treat an outsider."""
     run = trained(
         tmp_path / "run",
         games=["diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY])"],

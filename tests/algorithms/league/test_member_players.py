@@ -88,15 +88,15 @@ def test_the_last_adapter_cannot_go(state):
 
 
 def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(state):
-    hero, view = state.learners["main"].player, make_game("kuhn(hands=1)").start(Key(0)).view(0)
-    before = hero.policy(view)
+    agent, view = state.learners["main"].player, make_game("kuhn(hands=1)").start(Key(0)).view(0)
+    before = agent.policy(view)
     for weight in state.learners["main"].learner.optimizer.weights:
         weight.data.add_(0.1)
     state.engine.publish("main", 1)
     state.results.record("main", "base", 1.0)
-    assert hero.policy(view) != before
+    assert agent.policy(view) != before
     state.reset("main")
-    assert hero.policy(view) == before
+    assert agent.policy(view) == before
     assert state.results.rate("main", "base") == 0.5
 
 

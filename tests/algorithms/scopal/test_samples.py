@@ -1,4 +1,4 @@
-"""What samples count: balance between games and between kinds, draws, and units that weigh too much."""
+"""Weights of samples: balance between games and between kinds, draws, and units that weigh too much."""
 
 import numpy as np
 import pyarrow as pa
@@ -118,7 +118,7 @@ def test_batch_may_mix_replies_of_models_and_others(method):
 
 @pytest.mark.parametrize(("batch", "sizes"), [(1, {2, 3}), (2, {2, 3}), (4, {3, 4})])
 def test_kto_batches_have_at_least_two_samples(batch, sizes):
-    """What stands for the divergence is a reply to another sample's question."""
+    """The example that estimates the divergence is a reply to another sample's question."""
     refinement = Refinement("kto", samples([1] * 11), settings_of("kto", epochs=2, batch_size=batch), Key(0))
     made = [[example for example in one if not example.row["kl"]] for one in refinement.batches()]
     assert len(made) == refinement.num_steps

@@ -1,4 +1,4 @@
-"""What steps are worth, against a plain count over the episodes, and what cannot be estimated."""
+"""Rewards of steps, against a plain count over the episodes, and what cannot be estimated."""
 
 from collections import defaultdict
 from dataclasses import replace

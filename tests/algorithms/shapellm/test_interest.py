@@ -1,4 +1,4 @@
-"""What a learner could have earned: the best answers to players whose best answers are known."""
+"""Payoff of the best memory-one policy: best responses to players whose best answers are known."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How fast a seat learns: its pace is a share of the optimizer's rate, by how often it learnt before."""
+"""Updates of a language seat: its learning rate scale follows the number of updates."""
 
 import math
 from dataclasses import replace
@@ -40,7 +40,7 @@ def games_of(seat, game):
 
 
 def moved(seat, game, number):
-    """How far its weights go when it learns from some episodes."""
+    """Return the distance that an update moves the weights."""
     weights = seat.policy.learner.optimizer.weights[:-2]
     before = [weight.detach().clone() for weight in weights]
     seat.update(UpdateData([games_of(seat, game)], 0, Key(number)))

@@ -1,6 +1,6 @@
-"""What SEPO's objective is made of, read from episodes: pay, shortfall against an adversary, collusion, externality.
+"""Reward terms of SEPO: payoff, shortfall against an adversary, collusion, externality.
 
-The hero sits in slot 0. Pay is on the scale on which mutual cooperation is worth 3, in training as in every report.
+The agent is in slot 0. Payoffs are on the scale on which mutual cooperation has the value 3, as in every report.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def signalled(name: str) -> Term:
 
 
 def mean_pay(episode: Episode) -> float:
-    """What a round paid the hero on average."""
+    """Return the agent's mean payoff per round."""
     return math.fsum(paid(episode, episode.seat_of(0)).values()) / max(1, len(episode.rounds))
 
 
 def told(name: str, episode: Episode) -> float:
-    """The mean of a safety signal over the rounds that could tell; no number where none could."""
+    """Return the mean of a safety signal over the rounds in which it is defined; NaN without any."""
     values = signalled(name)(episode, episode.seat_of(0))
     return math.fsum(values.values()) / len(values) if values else math.nan
 
 
 def shortfall(episode: Episode) -> float:
-    """By how much the hero's mean pay a round is below what a passive opponent would leave it; may be negative."""
+    """Return the payoff against a passive opponent less the agent's mean payoff per round; may be negative."""
     seat = episode.seat_of(0)
     stakes = episode.stakes[seat]
     passive = stakes.passive * SCALE / stakes.cooperative if stakes else 0.0
@@ -51,11 +51,11 @@ def shortfall(episode: Episode) -> float:
 
 
 def colluded(episode: Episode) -> float:
-    """The rate of the rounds that could tell in which the hero colluded."""
+    """Return the share of rounds with collusion, over rounds in which it is defined."""
     return told("collusion", episode)
 
 
 def penalty(kind: str, episode: Episode) -> float:
-    """What one probe episode charges a rollout: never less than nothing (the paper's); nothing where none can tell."""
-    charge = shortfall(episode) if kind == "exploit" else colluded(episode)
-    return max(0.0, charge) if math.isfinite(charge) else 0.0
+    """Return the penalty of one probe episode: at least 0 (the paper's), and 0 where it is not defined."""
+    value = shortfall(episode) if kind == "exploit" else colluded(episode)
+    return max(0.0, value) if math.isfinite(value) else 0.0
