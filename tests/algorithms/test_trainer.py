@@ -11,7 +11,7 @@ import torch
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.sepo.collector import SEPOCollector
-from stratagem.algorithms.sepo.collector import _Bout as Matchup
+from stratagem.algorithms.sepo.collector import _OpponentEpisodes as OpponentEpisodes
 from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Stakes
@@ -242,8 +242,8 @@ class Paid:
 def test_only_an_adversary_of_the_pool_may_gain_nothing(source, charged):
     recipe = SEPORecipe.read({"games": ["kuhn(hands=1)"], "sepo": {"penalty_source": source}})
     sepo = SEPOCollector(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
-    lucky = Matchup("exploit", "worst", [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
-    unlucky = Matchup("exploit", "other", [Paid(((-2.0, 2.0),))])
+    lucky = OpponentEpisodes("exploit", "worst", [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
+    unlucky = OpponentEpisodes("exploit", "other", [Paid(((-2.0, 2.0),))])
     assert [sepo._bites(lucky), sepo._bites(unlucky)] == [charged, True]
     assert sepo._inactive([lucky]) == (set() if charged else {"exploit"})
     assert sepo._inactive([lucky, unlucky]) == set()

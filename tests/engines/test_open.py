@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.catalogue import read_any
-from stratagem.algorithms.shapellm.algorithm import taught
+from stratagem.algorithms.shapellm.algorithm import kl_sft_recipe
 from stratagem.engines.base import Capabilities
 from stratagem.engines.caches import reset_caches
 from stratagem.engines.catalogue import ENGINES, Transformers, engines
@@ -110,7 +110,7 @@ def test_settings_of_the_engine_are_in_the_digest():
 
 def test_kl_sft_before_trials_plays_by_the_same_engine():
     recipe = read_any(RECIPES / "shapellm" / "tiny" / "ipd-shaper.toml", {"engine.rows": "16"})
-    assert taught(recipe, "tiny").engine == recipe.engine
+    assert kl_sft_recipe(recipe, "tiny").engine == recipe.engine
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from stratagem import provenance
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
 runs = import_module("runs")
 
 

@@ -14,7 +14,7 @@ from stratagem.evaluation.statistics import holm
 from stratagem.runs.metrics import Curve
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "experiments"))
+sys.path.append(str(ROOT / "experiments"))
 league, tests, claims = (import_module(name) for name in ("league", "league_tests", "league_claims"))
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "experiments"))
+sys.path.append(str(ROOT / "experiments"))
 
 import demo  # noqa: E402
 import sepo_pool  # noqa: E402

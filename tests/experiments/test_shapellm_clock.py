@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
 import shapellm_clock
 from shapellm_clock import FAMILY, effects, rows
 

@@ -4,7 +4,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
 printed = import_module("shapellm_printed").printed
 
 
