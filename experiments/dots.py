@@ -18,7 +18,7 @@ class Dot(NamedTuple):
     low: float
     high: float
     marked: bool = False
-    """Whether it is what the others are compared with."""
+    """True for the row that the others are compared with."""
 
 
 def picture(dots: Sequence[Dot], title: str, low: float, high: float) -> str:

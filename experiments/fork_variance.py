@@ -1,4 +1,4 @@
-"""How much of what a fork is paid was of the first decision's making: `python experiments/fork_variance.py PLAYER`.
+"""Share of a branched rollout's variance that its first decision causes: `python experiments/fork_variance.py PLAYER`.
 
 In each of some situations the player says several replies; each is played on under several draws of the dice of
 everybody else, the same draws for every reply. The variance of what comes of it is then taken apart (two-way random
@@ -49,7 +49,7 @@ class Situation(NamedTuple):
 
 
 def situations(game: Game[Any], other: Player, count: int, turns: int, key: Key) -> Iterator[Situation]:
-    """What comes of up to so many turns of the others among themselves, the player's seat going round."""
+    """Yield states after some turns of the opponents' self-play, with the player's seat in rotation."""
     seats = game.spec.seats
     match = Match(game, [other] * seats)
     setups = [
@@ -57,16 +57,16 @@ def situations(game: Game[Any], other: Player, count: int, turns: int, key: Key)
         for n in range(count)
     ]
     for number, parent in enumerate(played(setups)):
-        hero = number % seats
-        turn = last_asked(parent, hero)
-        yield Situation(replay(parent, turn), turn, tuple((seat - hero) % seats for seat in range(seats)))
+        agent = number % seats
+        turn = last_asked(parent, agent)
+        yield Situation(replay(parent, turn), turn, tuple((seat - agent) % seats for seat in range(seats)))
 
 
 def replies(players: tuple[Player, Player], found: Sequence[Situation], count: int, key: Key) -> Any:
-    """What the player says in each situation, `count` times over."""
-    hero, other = players
+    """Sample `count` replies of the player in each situation."""
+    agent, other = players
     game = found[0].state.game
-    match = Match(game, [hero, *[other] * (game.spec.seats - 1)])
+    match = Match(game, [agent, *[other] * (game.spec.seats - 1)])
     setups = [
         _setup(f"{n}/{k}", match, at, key.at("said", n).at(k), horizon=1)
         for n, at in enumerate(found)
@@ -79,11 +79,11 @@ def replies(players: tuple[Player, Player], found: Sequence[Situation], count: i
 def paid(
     players: tuple[Player, Player], found: Sequence[Situation], said: Any, draws: int, horizon: int, key: Key
 ) -> NDArray[np.float64]:
-    """What each reply brought under each draw, so far ahead."""
-    setups, (hero, other) = [], players
+    """Play out each reply under each draw up to the horizon, and return the payoffs."""
+    setups, (agent, other) = [], players
     game = found[0].state.game
     for (n, k), action in np.ndenumerate(said):
-        match = Match(game, [Begun(hero, found[n].turn, action), *[other] * (game.spec.seats - 1)])
+        match = Match(game, [Begun(agent, found[n].turn, action), *[other] * (game.spec.seats - 1)])
         for d in range(draws):
             own, shared = key.at("own", n).at(k).at(d), key.at("others", n).at(d)
             dice = (own, *[shared] * (game.spec.seats - 1))
@@ -137,13 +137,13 @@ def main() -> None:
     game, key = make_game(options.game), Key(options.seed)
     if game.start(Key(0)).standing() is None:
         raise SystemExit(f"{game.spec.name} does not say what a position is worth.")
-    hero, other = make_player(options.player, game), make_player(options.opponents, game)
+    agent, other = make_player(options.player, game), make_player(options.opponents, game)
     found = list(situations(game, other, options.situations, options.turns, key))
-    said = replies((hero, other), found, options.replies, key)
+    said = replies((agent, other), found, options.replies, key)
     distinct = float(np.mean([len(set(row)) for row in said]))
     table = {}
     for horizon in options.horizons:
-        pay = paid((hero, other), found, said, options.draws, horizon, key)
+        pay = paid((agent, other), found, said, options.draws, horizon, key)
         table[str(horizon)] = components(pay)
         shares = "share of the reply: {share_own_dice:.3f} with own dice, {share_alike_dice:.3f} with alike ones"
         print(f"{horizon} ahead: " + shares.format(**table[str(horizon)]), flush=True)

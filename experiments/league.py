@@ -2,7 +2,7 @@
 
 Ways to train in kuhn and leduc: pure self-play, self-play held near to its own average, one fixed opponent, and a
 league of three roles; in kuhn also against one's past, by how often one loses to it, or by ratings that are near.
-All have the same warm start by seed and as many games of the main learner. And populations of three learners in the
+All have the same SFT by seed and as many games of the main learner. And populations of three learners in the
 repeated dilemma, paid alone, or charged as SEPO charges. To be called from the project's root. A run that is
 finished is passed over, one that was broken off goes on.
 """
@@ -21,7 +21,7 @@ WAYS = {
     "kuhn": ("self", "held", "fixed", "pfsp", "near", "league"),
     "leduc": ("self", "held", "fixed", "league"),
 }
-"""How the main learner trains, by game."""
+"""Settings of the main learner's training, by game."""
 POPULATIONS = ("ipd-population", "ipd-population-safe")
 
 

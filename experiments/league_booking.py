@@ -56,7 +56,7 @@ class Row(NamedTuple):
     opponent: str
     points: Mapping[MatchScore, Sequence[float]]
     lead: Sequence[float]
-    """How much more the learner's standing was at the branching point."""
+    """Return the learner's lead in standing at the branching point."""
 
 
 class Pair(NamedTuple):

@@ -60,7 +60,7 @@ def tested(found: Gaps) -> dict[str, dict[str, Any]]:
 
 
 def word(mean: float, holm_p: float) -> str:
-    """What the test says of a claim."""
+    """Return the verdict of the test on a claim."""
     if holm_p >= LEVEL:
         return "undecided"
     return "supported" if mean > 0.0 else "contradicted"

@@ -5,7 +5,7 @@ the folder holds no run, the tables are those of the JSON alone. Prints every pa
 Exact exploitability of the main learner over training, by game, way and seed, beside the solvers' curves: the average
 policies of CFR and of fictitious play (OpenSpiel's) after as many iterations. `--picture PREFIX` writes a plot a game.
 Of populations, what a round paid the learners over training, what their newest checkpoints get from one another, and
-what the first of them gets from each frozen opponent, after its warm start and at the end.
+what the first of them gets from each frozen opponent, after its SFT and at the end.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DIGITS = {"kuhn": 3, "leduc": 2}
 
 
 def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
-    """By seed, of the runs that are finished; steps are counted from the end of the warm start."""
+    """By seed, of the runs that are finished; steps are counted from the end of the SFT."""
     found = {}
     for seed, folder in finished(runs, f"{game}-{way}"):
         metrics = read_metrics(RunFolder.open(folder))
@@ -73,13 +73,13 @@ def averages(runs: Path, game: str, way: str) -> dict[int, Curve]:
 
 
 def effective(folder: Path) -> float:
-    """How many opponents, met alike, the main learner's matches were worth, on average over the second half."""
+    """Compute the mean effective number of the main learner's opponents over the second half."""
     values = read_metrics(RunFolder.open(folder))["main/effective"].values
     return math.fsum(values[len(values) // 2 :]) / len(values[len(values) // 2 :])
 
 
 def population(folder: Path) -> dict[str, Any]:
-    """What a round paid the learners, in five stretches of the run, and the last cross-play of their newest selves."""
+    """Compute the learners' payoffs per round in five parts of the run, and their last cross-play."""
     last = json.loads((folder / "league.json").read_text())
     rounds = make_game(last["game"]).spec.rounds
     found = [curve.values for name, curve in read_metrics(RunFolder.open(folder)).items() if name.endswith("/payoff")]
@@ -100,7 +100,7 @@ def population(folder: Path) -> dict[str, Any]:
 
 
 def _against(table: Mapping[str, Any]) -> dict[str, float]:
-    """What a round with each frozen opponent pays a policy."""
+    """Compute a policy's payoff per round against each frozen opponent."""
     return {row["opponent"].rpartition("/")[2]: row["pay"]["mean"] for row in table["opponents"]}
 
 

@@ -1,4 +1,4 @@
-"""What one way to train has more than another, seed by seed: intervals, p-values, and Holm's p in declared families.
+"""Paired differences between ways to train, seed by seed: intervals, p-values, and Holm's p in declared families.
 
 A family is every pair of a game's ways by one figure. Intervals and p-values are those of Student's t over the seeds
 that both ways have.
@@ -25,7 +25,7 @@ NAMES = {
     "near": "past by ratings",
     "league": "league",
 }
-"""What a way is called in a table."""
+"""Names of the ways to train in tables."""
 
 
 def figures(curve: Curve) -> dict[str, float]:
@@ -40,7 +40,7 @@ def pairs(ways: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def gaps(one: Mapping[int, Curve], other: Mapping[int, Curve], figure: str) -> dict[int, float]:
-    """What one way has more than another in every seed of both."""
+    """Return the differences of two ways to train in every common seed."""
     return {seed: figures(one[seed])[figure] - figures(other[seed])[figure] for seed in sorted(one.keys() & other)}
 
 

@@ -1,4 +1,4 @@
-"""How far players of leduc tell their cards apart: `python experiments/leduc_cards.py PLAYER [PLAYER ...]`.
+"""Distance of leduc policies between cards: `python experiments/leduc_cards.py PLAYER [PLAYER ...]`.
 
 Two cards in one public situation are told apart by the total variation between what is done with each; the mean is over
 all situations and pairs of cards. Beside it the exact exploitability. A player is a name such as `cfr:5`, or a run's

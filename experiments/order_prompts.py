@@ -1,4 +1,4 @@
-"""How often a model's sheets of orders are valid, and what they cost: five prompts, free and constrained.
+"""Validity and cost of a model's order sheets under five prompts, free and constrained.
 
 `python experiments/order_prompts.py smollm2 --positions 14 --out docs/results/order-prompts.json` takes positions from
 games of seven DumbBots, asks for one power's orders in each, and prints per prompt and mode: whole sheets that are
@@ -64,14 +64,14 @@ def positions(game: Diplomacy, count: int, key: Key, units: int = 0) -> Iterator
 
 
 def moving(state: State[Any], seat: int) -> int:
-    """How many units a seat orders to move now."""
+    """Count the units that a seat orders to move."""
     view = state.view(seat)
     assert isinstance(view.choices, Sheet)
     return view.choices.fill if view.facts.board.kind == "M" else 0
 
 
 def action(turn: Any) -> str:
-    """What a scripted player does."""
+    """Return the action of a scripted player."""
     assert isinstance(turn, Move)
     assert turn.action is not None
     return turn.action
@@ -97,7 +97,7 @@ def asked(player: Player, places: Sequence[Position], key: Key) -> list[Move]:
 
 
 def judged(place: Position, move: Move) -> dict[str, float]:
-    """What one reply was worth."""
+    """Measures of one reply."""
     sheet = place.state.view(place.seat).choices
     assert isinstance(sheet, Sheet)
     said = "".join(call.text for call in move.calls[-1:])

@@ -1,4 +1,4 @@
-"""What gradient SEPO's exploitability penalty brings under each way of crediting it, at one fixed policy.
+"""Gradient of SEPO's exploitability penalty under each `penalty_credit`, at one fixed policy.
 
 `python experiments/penalty_gradient.py RUN [--label start] [--batches 200] [--seed 0]` plays batches of Kuhn poker with
 a model of a run, without learning from them. For each credit it prints, over the batches: the squared length of the
@@ -57,7 +57,7 @@ class Tabular(Scripted[Any]):
         return "table"
 
     def strategy(self, view: View[Any]) -> str | Mix:
-        """What the table says."""
+        """Return the strategy of the table."""
         return self.table[view.info_key]
 
 
@@ -81,10 +81,10 @@ def exact_worths(game: Game[Any], policy: Table, adversaries: Iterable[Player]) 
     return worths
 
 
-def _value(game: Game[Any], hero: Player, other: Player) -> float:
-    """What the hero gets a round, over the seats, on the common scale; in kuhn the passive pay is nothing."""
-    first = expected(game, [hero, other]).per_round(0, scaled=True)
-    return (first + expected(game, [other, hero]).per_round(1, scaled=True)) / 2.0
+def _value(game: Game[Any], agent: Player, other: Player) -> float:
+    """Compute the agent's payoff per round over both seats, on the common scale."""
+    first = expected(game, [agent, other]).per_round(0, scaled=True)
+    return (first + expected(game, [other, agent]).per_round(1, scaled=True)) / 2.0
 
 
 def exact_examples(batches: Iterable[RolloutBatch], worths: Mapping[tuple[str, str], float]) -> list[Example]:

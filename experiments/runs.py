@@ -27,7 +27,7 @@ class Run:
     """The last file that it writes."""
 
     def command(self, folder: Path) -> list[str]:
-        """What begins it, or goes on with it."""
+        """Return the command that starts or resumes the run."""
         stratagem = [sys.executable, "-c", "from stratagem.cli.main import main; main()", "train"]
         if (folder / self.name / "run.json").is_file():
             return [*stratagem, str(folder / self.name), "--resume"]
@@ -35,7 +35,7 @@ class Run:
         return [*stratagem, str(self.recipe), "--out", str(folder / self.name), *sets]
 
     def done(self, folder: Path) -> bool:
-        """Whether it came to its end."""
+        """Test whether the run is finished."""
         return (folder / self.name / self.ends_with).is_file()
 
 

@@ -72,7 +72,7 @@ def player(name: str) -> str:
 
 
 def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
-    """What a variant changes in the main run's recipe."""
+    """Changes of a variant to the main run's recipe."""
     kind, _, rest = variant.partition("-")
     main = folder / f"{MAIN}-{seed}"
     if variant in EQUAL:
@@ -118,7 +118,7 @@ def cloned(folder: Path, seed: int) -> str:
 
 
 def imitated(folder: Path, seed: int) -> str:
-    """What has imitated mcts:5, spelt out: its base is the start's, and a run's name reaches nothing but the run."""
+    """Return the model that imitated mcts:5, spelt out: its base is that of the start."""
     run = folder / f"teacher-mcts-5-{seed}"
     base, own = (read_run_models(one).models["last"] for one in (folder / "start", run))
     return f"dir:{folder}/start/{base.model.removeprefix('dir:')}+adapter:policy={run}/{own.adapter}"
@@ -139,7 +139,7 @@ def scaled(folder: Path, seed: int, *, ratio: bool) -> dict[str, str]:
 
 
 def told(run: Path) -> dict[str, float]:
-    """How much was said in a run's games, and how much of it was good."""
+    """Count the samples of a run's games, and the advantageous ones."""
     found: dict[str, float] = json.loads((run / "steps" / "0.json").read_text(encoding="utf-8"))["all"]
     return found
 
@@ -164,7 +164,7 @@ def main() -> None:
         "analyses", nargs="+", choices=[*ANALYSES, "every"], metavar="ANALYSIS", help=", ".join(ANALYSES)
     )
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--start", choices=STARTS, default="mixed", help="what the warm start imitates")
+    parser.add_argument("--start", choices=STARTS, default="mixed", help="the teacher of the SFT")
     asked = parser.parse_args()
     wanted = list(ANALYSES) if "every" in asked.analyses else asked.analyses
     make(runs(wanted, asked.folder, range(asked.seeds), STARTS[asked.start]), asked.folder)

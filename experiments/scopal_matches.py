@@ -33,7 +33,7 @@ from stratagem.provenance import provenance
 VARIANTS = (MAIN, "winning", "spag", "kto", "joint", "bc-dpo", "bc-grpo")
 """Whose models meet, as far as they are there; of the main run every stage, of the others the last."""
 UNSEEN: tuple[Line, ...] = tuple(line for line in SUITES["gtbench"].lines if line.game not in SIX)
-"""What GTBench has and nobody was trained on."""
+"""Games of GTBench that no model was trained on."""
 
 
 def models(folder: Path, seed: int) -> dict[str, str]:
@@ -49,7 +49,7 @@ def models(folder: Path, seed: int) -> dict[str, str]:
 
 
 def rates(matchups: Sequence[Matchup]) -> list[float]:
-    """What the hero won of every deal, in an order that does not hang on who played."""
+    """Return the agent's payoff in every deal, in an order that does not depend on the players."""
     return [rate for matchup in matchups for rate in matchup.by_deal(won).values()]
 
 
@@ -99,7 +99,7 @@ def _pair(row: Mapping[str, Any]) -> str:
 
 
 def matrix(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What the row's model wins against the column's, in hundred; a star where Holm's p is below 5 %."""
+    """Format the row model's win rate against the column's, in percent; a star where Holm's p is below 5 %."""
     cells = {(pair["first"], pair["second"]): (pair["won"]["mean"], pair["won"]["holm_p"]) for pair in pairs}
     names = list(dict.fromkeys(name for pair in cells for name in pair))
     cells |= {(column, row): (1.0 - rate, p) for (row, column), (rate, p) in cells.items()}

@@ -1,4 +1,4 @@
-"""What the runs of experiments/scopal.py played, and what came of it in kuhn: SCO-PAL's Tables 8, 9 and 10.
+"""Interaction data of the runs of experiments/scopal.py, and their play in kuhn: SCO-PAL's Tables 8, 9 and 10.
 
 Their lines in Markdown, as experiments/scopal_table.py prints them, from what a run keeps beside its evaluation.
 """
@@ -16,11 +16,11 @@ Run = dict[str, Any]
 PLAYED = ("samples", "valid", "rows", "unique_actions", "advantageous", "ratio")
 HEADS = ("samples", "valid", "rows", "actions", "advantageous", "ratio")
 OPENING = [place for place in kuhn_family().places if place.key.endswith(":")]
-"""What SCO-PAL tells of kuhn: whether the first to act bets, by card."""
+"""SCO-PAL's published probability that the first to act bets in kuhn, by card."""
 
 
 def played(path: Path) -> Run:
-    """What a run's first games held, by game and in all; nothing of a run that learnt from others' games."""
+    """Summarise a run's first games, by game and in total; empty for a run that used another run's games."""
     summary = path / "steps" / "0.json"
     if not summary.is_file():
         return {"played": None}
@@ -48,7 +48,7 @@ def _against(policy: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 
 def samples(data: Mapping[str, Sequence[Run]]) -> Iterator[str]:
-    """What was played, run by run, of the lowest seed each."""
+    """Summarise the games of each run, of its lowest seed."""
     yield from _head("", HEADS)
     for name, runs in data.items():
         if told := runs[0]["played"]:
@@ -63,7 +63,7 @@ def by_game(run: Run) -> Iterator[str]:
 
 
 def kuhn(run: Run) -> Iterator[str]:
-    """How probably the first to act bets, by card; and the mean distance of all twelve situations from equilibrium."""
+    """Compute the probability that the first to act bets, by card, and the mean distance from equilibrium."""
     cards = [place.label for place in OPENING]
     yield from _head("", [*(f"{card} bets" for card in cards), "distance", "alpha"])
     for stage, told in run["kuhn"].items():

@@ -41,7 +41,7 @@ PAPER = {
     "balance": "balanced better (Figure 8)",
     "estimators": "win rate 50.08, discounted 48.66, beta 36.77",
 }
-"""What SCO-PAL prints of each analysis."""
+"""Published results of SCO-PAL by analysis."""
 
 
 def found(folder: Path) -> Iterator[tuple[str, Run]]:
@@ -149,7 +149,7 @@ def regrets(data: Mapping[str, Sequence[Run]]) -> Iterator[str]:
 
 
 def stage_tests(runs: Sequence[Run]) -> Iterator[str]:
-    """What each stage has more than each before it, paired by seed: the p of Student's t-test, and Holm's."""
+    """Compare each stage with each earlier one, paired by seed: the p of Student's t-test, and Holm's."""
     names = [name for name in runs[0]["stages"] if name != CHANCE]
     pairs = {f"{later} less {sooner}": (later, sooner) for sooner, later in combinations(names, 2)}
     gaps = {

@@ -32,12 +32,12 @@ CREDITS: Mapping[str, Mapping[str, str]] = {
     "probe": {"sepo.penalty_credit": "probe", "sepo.penalty_source": "pool"},
     "best": {"sepo.penalty_credit": "probe", "sepo.penalty_source": "best_response"},
 }
-"""Who the penalty is credited to, and who the adversaries are."""
+"""Settings of `penalty_credit` and `penalty_source`."""
 REWARDS: Mapping[str, Mapping[str, str]] = {
     "own": {"sepo.advantage.return_to_go": "false"},
     "togo": {"sepo.advantage.return_to_go": "true"},
 }
-"""What a round is worth: its own reward, or the reward from it on."""
+"""Settings of the reward of a round: its own reward, or the return from it on."""
 ARMS: Mapping[str, Mapping[str, str]] = {
     **{f"{c}-{r}": {**CREDITS[c], **REWARDS[r]} for r in REWARDS for c in CREDITS},
     "rollout-episode": {**CREDITS["rollout"], "sepo.advantage.unit": "episode"},

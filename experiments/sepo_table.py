@@ -140,7 +140,7 @@ Pick = Callable[[Run], float | None]
 
 
 def differences(runs: Sequence[Run], control: Sequence[Run], pick: Pick) -> list[float]:
-    """What each seed has more than the same seed of the control."""
+    """Compute the difference of each seed to the same seed of the control."""
     others = {run["seed"]: pick(run) for run in control}
     pairs = ((pick(run), others.get(run["seed"])) for run in runs)
     return [own - other for own, other in pairs if own is not None and other is not None]

@@ -24,11 +24,11 @@ FOLDERS = sorted(path.name for path in RECIPES.glob("*") if path.name not in ("g
 
 TABLE = {f"{game}-{pair}": 5 for game in ("ipd", "imp", "icg", "c-ipd", "ish") for pair in ("baseline", "shaper")}
 TABLE |= {f"{game}-baseline": 10 for game in ("icg", "c-ipd", "ish")}
-"""How many seeds of which recipe are in the paper's Tables 1 and 3."""
+"""Number of seeds of each recipe in the paper's Tables 1 and 3."""
 
 GAMES = {"ipd": "ipd-shapellm", "icg": "icg", "imp": "imp", "c-ipd": "c-ipd", "ish": "ish"}
 EVEN = {"ipd": 0.85, "c-ipd": 0.85, "icg": 0.5, "imp": 0.5, "ish": 0.5}
-"""How the second seat begins, and the first one where both begin alike: probability of the first action."""
+"""Initial probability of the first action of the second seat, and of both where they are equal."""
 TABLE_RATES = {"slow": (0.3, 5.0), "fast": (1.0, 30.0)}
 """A table that updates once a trial, and one that updates every episode."""
 TINY_RATES = {"naive": 3e-3, "shaper": 6e-4}
@@ -67,7 +67,7 @@ TELLS_COUNTS = {"seats.one.memory": "trial", "seats.one.style": "shapellm-occurr
 
 
 def _starts(game: str, start: str) -> str:
-    """First policies as TOML: the second seat's, and that of whoever is told of counts."""
+    """Write the target policies as TOML: the second seat's, and that of whoever is told of counts."""
     even = f"{game}-cooperative" if game in ("ipd", "c-ipd") else f"{game}-even"
     seats = (0,) if game in ("ipd", "icg", "ish") else (0, 1)
     told = [f'{{ policy = "{even}", seat = {seat} }}' for seat in seats]

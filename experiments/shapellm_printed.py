@@ -1,4 +1,4 @@
-"""What ShapeLLM printed of pairs that were trained together: reward a step, with its 95 % interval over seeds."""
+"""Published rewards of ShapeLLM's trained pairs: reward per step, with its 95 % interval over seeds."""
 
 from __future__ import annotations
 

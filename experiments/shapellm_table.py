@@ -28,7 +28,7 @@ from stratagem.runs.folder import RunFolder
 Run = dict[str, Any]
 _NAME = re.compile(r"(?P<folder>tabular|tiny|smollm2)-(?P<recipe>.+)-(?P<seed>\d+)")
 KIND = ("learner", "memory", "reward", "style", "model")
-"""What of a seat's settings is told."""
+"""Settings of a seat that the table reports."""
 _WINDOW = 5
 """So many trials in a row make a peak."""
 _PURE = 0.9
@@ -118,7 +118,7 @@ def length_rows(data: Mapping[str, Sequence[Run]]) -> Iterator[list[str]]:
 
 
 def pays(run: Run, place: int = 0) -> tuple[float | None, ...]:
-    """What the seats were paid a step in the last games, the shortest first; None where nothing legal was said."""
+    """Return the seats' rewards per step in the last games, sorted; None where no reply was legal."""
     figures = run["rows"][place]["figures"]
     return tuple(figures[f"{name}/pay"] for name in run["seats"])
 
@@ -133,13 +133,13 @@ def mean_pays(runs: Sequence[Run], place: int) -> str:
 
 
 def agrees(paid: Sequence[float | None], paper: Printed) -> bool:
-    """Whether both seats were paid nearly what is printed."""
+    """Test whether both seats' rewards are near the published ones."""
     wanted = (paper.first[0], paper.second[0])
     return all(pay is not None and abs(pay - one) <= _NEAR for pay, one in zip(paid, wanted, strict=True))
 
 
 def single(paper: Printed) -> bool:
-    """Whether a printed mean stands for its seeds: a wide one is between the equilibria in which they ended."""
+    """Test whether a published mean represents its seeds: a wide one is between the equilibria in which they ended."""
     return max(paper.first[1], paper.second[1]) <= _NEAR
 
 
@@ -157,7 +157,7 @@ def shown(pay: float | None) -> str:
 
 
 def regret(run: Run) -> float | None:
-    """What the last seat gives up against the best policy of memory one, a round."""
+    """Compute the last seat's loss per round to the best memory-one policy."""
     told = run["interest"].get(run["seats"][-1])
     return None if not told or None in (told["possible"], told["earned"]) else told["possible"] - told["earned"]
 

@@ -1,4 +1,4 @@
-"""What the play is worth that a table of decisions teaches: `python experiments/table_play.py RUN/steps/0.parquet`.
+"""Results of the play that a table of decisions implies: `python experiments/table_play.py RUN/steps/0.parquet`.
 
 A player that looks its situation up in the table and, as cloning would have it, draws among the actions that won more
 often than not, as often as each was played; or takes the one with the best win rate (drawn towards one half while it
@@ -82,7 +82,7 @@ def tables(path: Path) -> dict[str, Table]:
 
 
 def row(name: str, table: Table, way: str, opponents: list[str], episodes: int, key: Key) -> dict[str, Any]:
-    """What a way to play a game's table wins against each opponent."""
+    """Compute the results of a policy over a game's table against each opponent."""
     game, player = make_game(name), Looked(table, way)
     rates = {}
     for opponent in opponents:

@@ -45,9 +45,6 @@ REPLACED = {
 EXCUSED = {
     "tests/words.py": "it holds the list",
     "tests/test_setting_keys.py": "it names replaced keys",
-    "tests/directions/": "not swept yet",
-    "tests/learning/": "not swept yet",
-    "experiments/": "not swept yet",
 }
 """Paths that the check does not read yet, or not at all, with the reason.
 

@@ -12,15 +12,15 @@ from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
 
 RIGHT, WRONG = 0, 1
 ONCE = np.array([RIGHT, WRONG, WRONG, WRONG])
-"""What was done in four episodes of one decision."""
+"""Columns of four episodes of one decision."""
 REWARD = np.where(ONCE == RIGHT, 6.0, 5.0)
 NO_GROUP = np.zeros(4, dtype=np.int64)
 TWICE = np.array([[RIGHT, RIGHT], [RIGHT, WRONG], [WRONG, RIGHT], [WRONG, WRONG]])
-"""What was done in four episodes of two decisions, the second of which changes nothing."""
+"""Columns of four episodes of two decisions, the second of which changes nothing."""
 
 
 def step(actions, advantage):
-    """How far the logit of the right action is moved."""
+    """Measure the change of the right action's logit."""
     return float((advantage * ((actions == RIGHT) - 0.5)).sum())
 
 

@@ -27,8 +27,8 @@ USUAL = {
 def grpo(game=DILEMMA, shake=False, **settings):
     recipe = GRPORecipe.read({"games": [game], "temperature": 1.0, "grpo": {**USUAL, **settings}})
 
-    def collector(hero, made):
-        return GRPOCollector(recipe.grpo, made, hero, Key(3), OpponentMixture(recipe.grpo.opponents, made, hero))
+    def collector(agent, made):
+        return GRPOCollector(recipe.grpo, made, agent, Key(3), OpponentMixture(recipe.grpo.opponents, made, agent))
 
     return step(recipe, collector, shake)
 

@@ -22,7 +22,7 @@ USUAL = {"groups_per_batch": 4, "group_size": 8, "loss": {"entropy_coef": 0.0}, 
 
 @pytest.fixture
 def moved(tmp_path):
-    """How much likelier each learner's DEFECT is after an iteration."""
+    """Measure the change of each learner's probability of DEFECT over an iteration."""
 
     def play(game, learners, **league):
         recipe = LeagueRecipe.read(

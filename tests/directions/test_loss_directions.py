@@ -54,12 +54,12 @@ def reply(token, *, row=None, pair=None, targets=(), **columns):
 
 
 def chance(learner, adapter=True):
-    """How likely the right reply is."""
+    """Compute the probability of the right reply."""
     return learner.outputs([reply(RIGHT)], adapter).logprobs.exp().item()
 
 
 def moved(learner, examples):
-    """How much likelier a step makes the right reply."""
+    """Measure the change of the right reply's probability over a step."""
     before = chance(learner)
     learner.step(examples)
     return chance(learner) - before
@@ -93,7 +93,7 @@ def ended(right, wrong):
 
 
 def said(right, wrong):
-    """What is to be said is the demonstration."""
+    """The target is the demonstration."""
     return [reply(RIGHT if right > wrong else WRONG)]
 
 
@@ -135,7 +135,7 @@ ALONE = ["policy_gradient", "sepo", "dr_grpo", "ppo", "spag"]
 @pytest.mark.parametrize("sign", [UP, DOWN], ids=["up", "down"])
 @pytest.mark.parametrize("name", ALONE)
 def test_an_advantage_alone_moves_its_own_reply(name, sign):
-    """Nothing is known of the wrong reply; what leaving the reference costs is too little to turn the step."""
+    """The wrong reply has no advantage; the KL penalty is too small to turn the step."""
     learner = learner_of(read_loss(name).made, head=name == "ppo", shake=0.0)
     assert sign * moved(learner, CASES[name](sign, 0.0)[:1]) > 1e-4
 
@@ -210,7 +210,7 @@ def test_the_bonus_for_entropy_evens_the_replies_out():
 
 
 def test_a_clipped_ratio_brings_no_gradient_and_one_beyond_the_other_bound_does():
-    """The right reply has become likelier than the clip allows: more of it is not taught, and less of it is."""
+    """The right reply has become likelier than the clip allows: a step up has no gradient, and a step down has one."""
     for sign, moves in ((UP, False), (DOWN, True)):
         learner = learner_of(PolicyGradient())
         old = learner.outputs([reply(RIGHT)]).logprobs.item() - 0.5

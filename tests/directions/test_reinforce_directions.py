@@ -26,7 +26,7 @@ def collector(game, **settings):
 
 
 def moved(game, shake=False, **settings):
-    """How much likelier DEFECT is after an iteration."""
+    """Measure the change of the probability of DEFECT over an iteration."""
     return step(*collector(game, **settings), shake)[2]
 
 

@@ -26,7 +26,7 @@ WINS = [name for name in METHODS if name != "imitate"]
 
 
 def moved(path, method, game=DILEMMA, **changes):
-    """How much likelier DEFECT is after a run of one step than in its base."""
+    """Measure the change of the probability of DEFECT over a run of one step."""
     recipe = ScopalRecipe.read({**RECIPE, "games": [game], "refine": [method], **changes})
     run = RunFolder.create(path / "run", recipe, recipe.seed, "a test")
     bound(recipe, run).train()

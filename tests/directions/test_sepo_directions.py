@@ -39,7 +39,7 @@ def recipe_of(game=DILEMMA, **settings):
 
 def sepo(game=DILEMMA, key=0, shake=False, **settings):
     recipe = recipe_of(game, **settings)
-    return step(recipe, lambda hero, made: SEPOCollector(recipe.sepo, made, hero, Key(key)), shake)
+    return step(recipe, lambda agent, made: SEPOCollector(recipe.sepo, made, agent, Key(key)), shake)
 
 
 @pytest.mark.parametrize(("unit", "return_to_go"), WAYS)
@@ -56,7 +56,7 @@ def test_externality_raises_the_action_that_costs_others_less(credit):
 @pytest.mark.parametrize(("unit", "return_to_go"), WAYS)
 @pytest.mark.parametrize("source", get_args(SEPOSettings.model_fields["penalty_source"].annotation))
 def test_a_probe_is_taught_to_be_less_exploited(source, unit, return_to_go):
-    """Who defects loses nothing to a defector, who cooperates five points."""
+    """A defector loses nothing to a defector, a cooperator five points."""
     advantage = {"unit": unit, "return_to_go": return_to_go}
     assert (
         sepo(penalty_credit="probe", exploitability_weight=DEAR, penalty_source=source, advantage=advantage)[2] > 1e-3
@@ -106,7 +106,7 @@ def test_a_best_response_is_worked_out_again_when_it_is_due(monkeypatch):
 
 
 def charges(episodes, kind):
-    """What the i-th episode of every probe charges on average: what it was paid less than 3, or whether it defected."""
+    """Compute the mean penalty of each probe's i-th episode: 3 less its payoff, or 1 where it defected."""
     each = {}
     for episode in episodes:
         if f"/{kind}/" in episode.id:
@@ -130,15 +130,15 @@ def pull(episodes, kind):
 
 
 @pytest.fixture(scope="module")
-def hero():
+def agent():
     return policy_of(recipe_of(), load("tiny")).player
 
 
-def dice(hero, kind, sign, **settings):
+def dice(agent, kind, sign, **settings):
     """The first key under which the charges are tied to an action, DEFECT's or COOPERATE's."""
     recipe, game = recipe_of(**settings), make_game(DILEMMA)
     for key in range(60):
-        pulled = pull(SEPOCollector(recipe.sepo, game, hero, Key(key)).collect(0).episodes, kind)
+        pulled = pull(SEPOCollector(recipe.sepo, game, agent, Key(key)).collect(0).episodes, kind)
         if sign * pulled > 1.0:
             return key
     raise AssertionError("no dice tie the charges to this action")
@@ -146,10 +146,10 @@ def dice(hero, kind, sign, **settings):
 
 @pytest.mark.parametrize("sign", [UP, DOWN], ids=["it cooperated", "it defected"])
 @pytest.mark.parametrize(("kind", "weight"), [("exploit", "exploitability_weight"), ("collusion", "collusion_weight")])
-def test_a_rollout_is_made_rarer_by_the_penalty_that_it_is_charged(hero, kind, weight, sign):
+def test_penalty_lowers_the_probability_of_its_rollout(agent, kind, weight, sign):
     """Under dice that by chance tie the dearer probes to rollouts that did so."""
     settings = {"penalty_credit": "rollout", "groups_per_batch": 1, "group_size": 6, weight: DEAR}
-    collected, _, moved = sepo(key=dice(hero, kind, sign, **settings), **settings)
+    collected, _, moved = sepo(key=dice(agent, kind, sign, **settings), **settings)
     assert sign * pull(collected.episodes, kind) > 1.0
     assert sign * moved > 1e-3
 

@@ -42,7 +42,7 @@ def seated(tmp_path):
 
 
 def defects(seat, game):
-    """How likely the seat is to play its second action at the start."""
+    """Compute the seat's probability of its second action at the start."""
     player = seat.player
     view = game.start(Key(0)).view(0)
     return dict(player.policy(view))["D"]

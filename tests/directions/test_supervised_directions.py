@@ -1,4 +1,4 @@
-"""One step of what is learnt without play: imitation of a teacher, first policies, and the base of a run."""
+"""One step of supervised stages: imitation of a teacher, target policies, and the base of a run."""
 
 import pytest
 from two_actions import DILEMMA, OPTIMIZER, defects
@@ -21,7 +21,7 @@ ONE_STEP = {"epochs": 1, "optimizer": OPTIMIZER}
 
 @pytest.mark.parametrize("how", ADAPTERS)
 @pytest.mark.parametrize(("teacher", "sign"), [("AlwaysDefect", 1.0), ("AlwaysCooperate", -1.0)])
-def test_a_warm_start_raises_what_its_teacher_plays(tmp_path, teacher, sign, how):
+def test_sft_raises_the_probability_of_the_teachers_action(tmp_path, teacher, sign, how):
     warm = {"teacher": teacher, "num_examples": 4, "batch_size": 4, **ONE_STEP, **ADAPTERS[how]}
     recipe = SEPORecipe.read({"games": [DILEMMA], "sft": warm})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
@@ -53,5 +53,5 @@ def test_kl_sft_goes_towards_the_table(how, tmp_path):
 
 
 def distance(aim, reading):
-    """How far the first label's share is from the table's, on average."""
+    """Compute the mean distance of the first label's probability from the table's."""
     return sum(abs(p - q) for p, q in zip(aim.table.first, reading.share, strict=True)) / 5

@@ -62,13 +62,13 @@ def test_demonstrated_replies_end_with_the_end_token():
     assert engine.vocabulary.decode([example.tokens[place] for place in example.loss_positions[:-1]]) == "DEFECT"
 
 
-def by_sepo(hero, game):
-    return SEPOCollector(SEPORecipe.read({"games": [SPELT], "sepo": {"groups_per_batch": 1}}).sepo, game, hero, Key(0))
+def by_sepo(agent, game):
+    return SEPOCollector(SEPORecipe.read({"games": [SPELT], "sepo": {"groups_per_batch": 1}}).sepo, game, agent, Key(0))
 
 
-def by_grpo(hero, game):
+def by_grpo(agent, game):
     settings = GRPORecipe.read({"games": [SPELT], "grpo": {"groups_per_batch": 2}}).grpo
-    return GRPOCollector(settings, game, hero, Key(0), OpponentMixture(settings.opponents, game, hero))
+    return GRPOCollector(settings, game, agent, Key(0), OpponentMixture(settings.opponents, game, agent))
 
 
 @pytest.mark.parametrize("collector", [by_sepo, by_grpo])

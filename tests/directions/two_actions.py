@@ -17,7 +17,7 @@ SHAKE = 0.02
 
 
 def defects(player, game):
-    """How likely the second action is at the start."""
+    """Compute the probability of the second action at the start."""
     return dict(player.policy(game.start(Key(0)).view(0)))["DEFECT"]
 
 

@@ -1,4 +1,4 @@
-"""The adaptive charge for leaving the reference, against trl's rule written again."""
+"""Adaptive KL coefficient against trl's rule, written again."""
 
 import math
 

@@ -53,7 +53,7 @@ def trainer(tmp_path):
 
 
 def slopes(lm, full):
-    """What the gradient of a whole weight is to the two factors of its adapter, by the chain rule."""
+    """Compute the gradients of an adapter's two factors from that of the whole weight, by the chain rule."""
     found = []
     for name, factor in lm.model.get_base_model().named_parameters():
         layer, _, rest = name.partition(".lora_")

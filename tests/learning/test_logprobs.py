@@ -107,7 +107,7 @@ print(kilobytes("VmHWM") - before)
 """
 TOKENS, ENTRIES = 512, 262_144
 WHOLE = 4 * TOKENS * ENTRIES * 4 / 1024
-"""What the whole computation holds at its peak: logits, their normalised copy, and the gradients of both."""
+"""The peak of the unchunked computation is the logits, their log-softmax, and the gradients of both."""
 
 
 def peak(chunk):

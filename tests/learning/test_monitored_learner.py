@@ -120,7 +120,7 @@ def test_a_policy_that_collapses_is_noticed(lm):
 
 
 def test_what_is_meant_is_not_told(lm):
-    """Who imitates a teacher that always says the same is to say the same."""
+    """A policy that imitates a deterministic teacher becomes deterministic by design."""
     only = Example(tokens=(5, 9, 30), loss_positions=(2,), allowed=((30, 31, 32),), columns={"advantage": (1.0,)})
     assert told(learner(lm, rate=3e-2, loss=PolicyGradient()), [only], count=12, skip=("collapse",)) == set()
 

@@ -1,4 +1,4 @@
-"""What the learner computes on packed trees is what plain passes over each text give: values and gradients."""
+"""Values and gradients of packed trees against plain passes over each text."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""What a policy's settings and formats change: memory and time, and of the gradients nothing but rounding."""
+"""Settings and formats of a policy: they change memory and time, and gradients by rounding alone."""
 
 import pytest
 import torch

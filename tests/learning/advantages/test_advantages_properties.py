@@ -1,4 +1,4 @@
-"""What holds for any decisions, and a million of them in time."""
+"""Properties of every estimator for any decisions, and its time for a million of them."""
 
 import subprocess
 import sys

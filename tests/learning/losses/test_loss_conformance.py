@@ -1,4 +1,4 @@
-"""What every loss owes: pieces add up, figures stay finite, and it needs what it declares and nothing else."""
+"""Conformance of every loss: microbatches add up, values stay finite, and it reads the columns that it declares."""
 
 import math
 import random

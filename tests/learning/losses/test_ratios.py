@@ -1,4 +1,4 @@
-"""What each charge for leaving the reference does on average, summed over all that a policy can say."""
+"""Mean gradient of each KL estimator, summed over all replies of a policy."""
 
 import pytest
 import torch
