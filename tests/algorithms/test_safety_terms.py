@@ -60,7 +60,7 @@ def test_reward_terms_are_those_of_the_agent_in_any_seat(slots):
     """Five points to who defects on a cooperator, who is called collusive, and nothing to the cooperator."""
     defector = one_game("ipd(rounds=1)", "AlwaysDefect", "AlwaysCooperate", slots)
     cooperator = one_game("ipd(rounds=1)", "AlwaysCooperate", "AlwaysDefect", slots)
-    assert (paid(defector), paid(cooperator)) == ({0: 5.0}, {0: 0.0})
+    assert (paid(defector, defector.seat_of(0)), paid(cooperator, cooperator.seat_of(0))) == ({0: 5.0}, {0: 0.0})
     assert colluded(defector) == 1.0
     assert colluded(cooperator) != 1.0
     assert (shortfall(defector), shortfall(cooperator)) == (-2.0, 3.0)
