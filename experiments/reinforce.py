@@ -1,0 +1,161 @@
+"""REINFORCE with a baseline for each seat against GRPO self-play: runs, and the table of docs/results/reinforce.md.
+
+`python experiments/reinforce.py runs/reinforce kuhn --seeds 5` makes the runs that are missing, in this process;
+`python experiments/reinforce.py runs/reinforce table` writes docs/results/reinforce.json and prints the table.
+Call it from the project's root, in a clean clone. Both algorithms start from one SFT model of the game, play the same
+number of episodes, take the same number of optimizer steps, and have the same loss and learning rate.
+
+The tests were declared before the runs: exploitability in Kuhn poker, win rate against `random` and against `mcts:10` in
+tic-tac-toe; two-sided sign flips of the differences between runs of one seed, with Holm's correction over all three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from runs import Run, check_clean
+from stratagem.algorithms.catalogue import bound, read_any, recipe_of
+from stratagem.evaluation.statistics import holm, paired_difference, sign_flip_p
+from stratagem.games.key import Key
+from stratagem.provenance import provenance
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
+
+ARMS = ("reinforce", "grpo")
+OUT = Path("docs/results/reinforce.json")
+SHORT = {
+    "kuhn": {
+        "opponents": '["NashApprox"]',
+        "validation_episodes": "2",
+        "test_episodes": "2",
+        "ARM.iterations": "40",
+    },
+    "tic-tac-toe": {"evaluate_every": "30", "validation_episodes": "1", "ARM.iterations": "30"},
+}
+"""Changes in the recipes of both arms, so that all runs fit into minutes of one core."""
+FAMILY = (
+    ("kuhn", "exploitability"),
+    ("tic-tac-toe", "win rate against random"),
+    ("tic-tac-toe", "win rate against mcts:10"),
+)
+
+
+def runs(folder: Path, game: str, seeds: range) -> Iterator[Run]:
+    """The SFT model, and then both arms of every seed."""
+    recipe = Path("recipes/reinforce") / f"{game}.toml"
+    yield Run(f"{game}-sft", recipe, {**_short(game, "reinforce"), "reinforce.iterations": "1"})
+    start = {"model": f"run:{folder}/{game}-sft@start", "sft.epochs": "0"}
+    for seed in seeds:
+        for arm in ARMS:
+            own = Path("recipes") / arm / f"{game}.toml"
+            yield Run(f"{game}-{arm}-{seed}", own, {**_short(game, arm), **start, "seed": str(seed)})
+
+
+def _short(game: str, arm: str) -> dict[str, str]:
+    return {name.replace("ARM", arm): value for name, value in SHORT[game].items()}
+
+
+def train(run: Run, folder: Path) -> None:
+    """Begin a run, or go on with it, in this process."""
+    path = folder / run.name
+    print(run.name, flush=True)
+    if (path / "run.json").is_file():
+        opened = RunFolder.open(path)
+        bound(recipe_of(opened), opened).train()
+        return
+    recipe = read_any(run.recipe, run.changes)
+    sets = "".join(f" --set '{name}={value}'" for name, value in run.changes.items())
+    command = f"stratagem train {run.recipe} --out {path}{sets}"
+    bound(recipe, RunFolder.create(path, recipe, recipe.seed, command)).train()
+
+
+def figures(path: Path, game: str) -> dict[str, float]:
+    """What the last policy of a run, or where it started, is measured by."""
+    if game == "kuhn":
+        curve = read_metrics(RunFolder.open(path))["kuhn/exact/exploitability"].values
+        return {"exploitability": curve[-1], "exploitability at the start": curve[0]}
+    told = json.loads((path / "evaluation.json").read_text(encoding="utf-8"))
+    rows = {told["rows"][row["player"]]: row for row in told["evaluation"]["games"][0]["players"]}
+    last = next(row for title, row in reversed(rows.items()) if "step" in title)
+    return {f"win rate against {name}": value for name, value in wins(last).items()}
+
+
+def wins(row: dict[str, Any]) -> dict[str, float]:
+    """Win rates by opponent."""
+    return {one["opponent"]: float(one["metrics"]["win rate"]["mean"]) for one in row["matchups"]}
+
+
+def collected(folder: Path) -> list[dict[str, Any]]:
+    """Every finished run with its seed, arm, figures, command and commit."""
+    found = []
+    for path in sorted(folder.glob("*/evaluation.json")):
+        game, _, seed = path.parent.name.rpartition("-")
+        game, _, arm = game.rpartition("-")
+        if arm in ARMS:
+            info = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
+            made = {name: info[name] for name in ("command", "commit", "dirty")}
+            found.append({"game": game, "arm": arm, "seed": int(seed), **figures(path.parent, game), **made})
+    return found
+
+
+def compared(rows: list[dict[str, Any]], game: str, metric: str) -> dict[str, Any] | None:
+    """REINFORCE less GRPO over the seeds that both have; None where no seed has both."""
+    by_arm = {arm: {r["seed"]: r[metric] for r in rows if (r["game"], r["arm"]) == (game, arm)} for arm in ARMS}
+    seeds = sorted(by_arm["reinforce"].keys() & by_arm["grpo"].keys())
+    if len(seeds) < 2:
+        return None
+    first, second = ([by_arm[arm][seed] for seed in seeds] for arm in ARMS)
+    key = Key(0).at("experiments", "reinforce", game, metric)
+    difference = paired_difference(first, second, key.at("interval"))
+    return {
+        "game": game,
+        "metric": metric,
+        "seeds": seeds,
+        **{arm: float(np.mean(values)) for arm, values in zip(ARMS, (first, second), strict=True)},
+        "difference": difference.mean,
+        "low": difference.low,
+        "high": difference.high,
+        "p": sign_flip_p(np.subtract(first, second), key.at("flips")),
+    }
+
+
+def table(folder: Path) -> None:
+    """Write the JSON, and print the table of the page."""
+    rows = collected(folder)
+    tests = [one for game, metric in FAMILY if (one := compared(rows, game, metric)) is not None]
+    missing = len(FAMILY) - len(tests)
+    for one, corrected in zip(tests, holm([*(one["p"] for one in tests), *[1.0] * missing]), strict=False):
+        one["p (Holm)"] = corrected
+    OUT.write_text(json.dumps({"made by": provenance(), "tests": tests, "runs": rows}, indent=1) + "\n", "utf-8")
+    print("| game | figure | seeds | REINFORCE | GRPO | difference (95 %) | p | p (Holm, 3) |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for one in tests:
+        interval = f"{one['difference']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
+        cells = (one["game"], one["metric"], str(len(one["seeds"])), f"{one['reinforce']:.3f}", f"{one['grpo']:.3f}")
+        print("|", " | ".join((*cells, interval, f"{one['p']:.3f}", f"{one['p (Holm)']:.3f}")), "|")
+
+
+def main() -> None:
+    """Run what is not done yet, one after the other, or make the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the runs lie")
+    parser.add_argument("study", choices=[*SHORT, "table"])
+    parser.add_argument("--seeds", type=int, default=5)
+    asked = parser.parse_args()
+    if asked.study == "table":
+        table(asked.folder)
+        return
+    check_clean()
+    for run in runs(asked.folder, asked.study, range(asked.seeds)):
+        if not run.done(asked.folder):
+            train(run, asked.folder)
+
+
+if __name__ == "__main__":
+    main()
