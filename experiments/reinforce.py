@@ -5,8 +5,8 @@
 Call it from the project's root, in a clean clone. Both algorithms start from one SFT model of the game, play the same
 number of episodes, take the same number of optimizer steps, and have the same loss and learning rate.
 
-The tests were declared before the runs: exploitability in Kuhn poker, win rate against `random` and against `mcts:10` in
-tic-tac-toe; two-sided sign flips of the differences between runs of one seed, with Holm's correction over all three.
+The tests were declared before the runs: exploitability in Kuhn poker, win rate against `random` and against `mcts:10`
+in tic-tac-toe; two-sided sign flips of the differences between runs of one seed, with Holm's correction over all three.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from runs import Run, check_clean
 from stratagem.algorithms.catalogue import bound, read_any, recipe_of
-from stratagem.evaluation.statistics import holm, paired_difference, sign_flip_p
+from stratagem.evaluation.statistics import holm, paired_difference
 from stratagem.games.key import Key
 from stratagem.provenance import provenance
 from stratagem.runs.folder import RunFolder
@@ -112,16 +112,16 @@ def compared(rows: list[dict[str, Any]], game: str, metric: str) -> dict[str, An
         return None
     first, second = ([by_arm[arm][seed] for seed in seeds] for arm in ARMS)
     key = Key(0).at("experiments", "reinforce", game, metric)
-    difference = paired_difference(first, second, key.at("interval"))
+    difference = paired_difference(first, second, key)
     return {
         "game": game,
         "metric": metric,
         "seeds": seeds,
         **{arm: float(np.mean(values)) for arm, values in zip(ARMS, (first, second), strict=True)},
-        "difference": difference.mean,
-        "low": difference.low,
-        "high": difference.high,
-        "p": sign_flip_p(np.subtract(first, second), key.at("flips")),
+        "difference": difference.estimate.mean,
+        "standard error": difference.estimate.se,
+        "p": difference.p_value,
+        "detectable": difference.detectable,
     }
 
 
@@ -133,12 +133,12 @@ def table(folder: Path) -> None:
     for one, corrected in zip(tests, holm([*(one["p"] for one in tests), *[1.0] * missing]), strict=False):
         one["p (Holm)"] = corrected
     OUT.write_text(json.dumps({"made by": provenance(), "tests": tests, "runs": rows}, indent=1) + "\n", "utf-8")
-    print("| game | figure | seeds | REINFORCE | GRPO | difference (95 %) | p | p (Holm, 3) |")
+    print("| game | figure | seeds | REINFORCE | GRPO | difference ± standard error | p | p (Holm, 3) |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for one in tests:
-        interval = f"{one['difference']:+.3f} [{one['low']:+.3f}, {one['high']:+.3f}]"
+        difference = f"{one['difference']:+.3f} ± {one['standard error']:.3f}"
         cells = (one["game"], one["metric"], str(len(one["seeds"])), f"{one['reinforce']:.3f}", f"{one['grpo']:.3f}")
-        print("|", " | ".join((*cells, interval, f"{one['p']:.3f}", f"{one['p (Holm)']:.3f}")), "|")
+        print("|", " | ".join((*cells, difference, f"{one['p']:.3f}", f"{one['p (Holm)']:.3f}")), "|")
 
 
 def main() -> None:

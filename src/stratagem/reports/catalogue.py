@@ -1,11 +1,16 @@
-"""Sections of a report by algorithm, in their order on the page."""
+"""Sections of a report by algorithm, in their order on the page.
+
+A package adds a section by the entry point `stratagem.report_sections`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from stratagem.errors import StratagemError
+from stratagem.registry import Call, Registry
 from stratagem.reports.run_data import RunData
-from stratagem.reports.section import Maker, Section
+from stratagem.reports.section import Maker, Section, missing
 from stratagem.reports.sections.checks import checks
 from stratagem.reports.sections.contest import contest, learnt_from
 from stratagem.reports.sections.curves import curves
@@ -41,14 +46,30 @@ SECTIONS: Mapping[str, tuple[Maker, ...]] = {
     ),
     "shapellm": (outcome, trials, curves, checks, play, settings, repeat),
     "scopal": (contest, learnt_from, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
+    "reinforce": (scores, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
     "sepo": (results, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }
 """Sections by algorithm."""
 ANY: tuple[Maker, ...] = (curves, checks, play, settings, repeat)
 """Sections of any other run."""
+LAST = (settings, repeat)
+"""Sections at the end of every report, after those of packages."""
+PACKAGES: Registry[Section | None] = Registry("report section", {}, "stratagem.report_sections")
+"""Sections that packages add; each is asked for every run."""
 
 
 def sections(data: RunData) -> list[Section]:
     """Make the sections that apply to a run."""
-    makers = SECTIONS.get(data.algorithm, ANY)
-    return [section for make in makers if (section := make(data)) is not None]
+    own = SECTIONS.get(data.algorithm, ANY)
+    found = [make(data) for make in own if make not in LAST]
+    found += [_of_package(name, data) for name in PACKAGES.names()]
+    found += [make(data) for make in own if make in LAST]
+    return [section for section in found if section is not None]
+
+
+def _of_package(name: str, data: RunData) -> Section | None:
+    """Make a section of a package; where that fails, the section says so."""
+    try:
+        return PACKAGES.make(Call(name, (data,), {}))
+    except StratagemError as error:
+        return Section(name="broken-section", title=name, shows="Section of another package.", body=missing(str(error)))
