@@ -88,7 +88,7 @@ def figures(path: Path, game: str) -> dict[str, float]:
 
 def wins(row: dict[str, Any]) -> dict[str, float]:
     """Win rates by opponent."""
-    return {one["opponent"]: float(one["metrics"]["win rate"]["mean"]) for one in row["matchups"]}
+    return {one["opponent"]: float(one["win_rate"]["mean"]) for one in row["opponents"]}
 
 
 def collected(folder: Path) -> list[dict[str, Any]]:
