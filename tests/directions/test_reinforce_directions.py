@@ -98,7 +98,7 @@ def test_the_return_of_a_board_game_is_that_of_its_end():
     wanted = [episode.payoffs[row.seat] for episode in found.episodes for row in episode.decisions if sampled(row)]
     assert any(wanted)
     assert [one.columns["advantage"][0] for one in found.examples] == wanted
-    returns = [found.figures[f"tic-tac-toe/return/{seat}"] for seat in (0, 1)]
+    returns = [found.metrics[f"tic-tac-toe/return/{seat}"] for seat in (0, 1)]
     assert returns == [sum(episode.payoffs[seat] for episode in found.episodes) / 4 for seat in (0, 1)]
 
 
