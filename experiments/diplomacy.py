@@ -16,7 +16,7 @@ from pathlib import Path
 
 from runs import Run, make
 
-NEAR = Path("recipes/diplomacy/small-near.toml")
+NEAR = (Path("recipes/diplomacy/small-near.toml"),)
 LEAGUE = Path("recipes/league")
 JUDGED = {"games": '["diplomacy"]', "grpo.iterations": "50"}
 """Orders are valued one by one only where the game judges them."""
@@ -34,9 +34,9 @@ VARIANTS: Mapping[str, Mapping[str, str]] = {
 }
 _PFSP = '{ rule = "pfsp", weighting = "squared", self_play = 0.2, reserved = 0.2 }'
 MATCHES: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "pfsp": ("diplomacy-pfsp.toml", {}),
-    "reserved": ("diplomacy-pfsp.toml", {"learners.main.match": _PFSP}),
-    "rating-near": ("diplomacy-rating-near.toml", {}),
+    "pfsp": ("pfsp", {}),
+    "reserved": ("pfsp", {"learners.main.match": _PFSP}),
+    "rating-near": ("near", {}),
 }
 
 
@@ -64,8 +64,9 @@ def matches(folder: Path, seeds: int) -> Iterator[Run]:
     for seed in range(seeds):
         sft, begin = start(folder, seed)
         yield sft
-        for name, (recipe, changes) in MATCHES.items():
-            yield Run(f"{name}-{seed}", LEAGUE / recipe, {**begin, **changes}, ends_with="league.json")
+        for name, (learners, changes) in MATCHES.items():
+            recipes = (LEAGUE / "diplomacy.toml", LEAGUE / "learners" / f"{learners}.toml")
+            yield Run(f"{name}-{seed}", recipes, {**begin, **changes}, ends_with="league.json")
 
 
 STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from runs import Run, make
@@ -23,13 +23,22 @@ WAYS = {
 }
 """Settings of the main learner's training, by game."""
 POPULATIONS = ("ipd-population", "ipd-population-safe")
+RUNS: Mapping[str, tuple[Path, ...]] = {
+    **{
+        f"{game}-{way}": (RECIPES / f"{game}.toml", RECIPES / "learners" / f"{way}.toml")
+        for game, ways in WAYS.items()
+        for way in ways
+    },
+    **{name: (RECIPES / f"{name}.toml",) for name in POPULATIONS},
+}
+"""Recipes of every run, by its name."""
 
 
 def jobs(only: Sequence[str], seeds: Iterable[int]) -> Iterator[Run]:
     """A seed of everything before the next one of anything."""
     for seed in seeds:
-        for name in (*(f"{game}-{way}" for game, ways in WAYS.items() for way in ways), *POPULATIONS):
-            run = Run(f"{name}-{seed}", RECIPES / f"{name}.toml", {"seed": str(seed)}, "league.json")
+        for name, recipes in RUNS.items():
+            run = Run(f"{name}-{seed}", recipes, {"seed": str(seed)}, "league.json")
             if any(part in run.name for part in only):
                 yield run
 

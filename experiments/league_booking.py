@@ -1,6 +1,6 @@
 """League results of bots of known order, booked by payoff and by gain: `python experiments/league_booking.py`.
 
-Groups of branched rollouts as `recipes/league/diplomacy-base.toml` has them: positions that DumbBots made, and a year
+Groups of branched rollouts as `recipes/league/diplomacy.toml` has them: positions that DumbBots made, and a year
 of five phases from there. Each member of a population is the learner in turn; every other seat is drawn from the
 population. From the same positions seven DumbBots play on, too. The same rollouts are scored by payoff and by gain.
 Intervals are Student's with a position as one observation. For the matchmaker, every iteration of 14 positions starts
@@ -32,7 +32,7 @@ from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance
 from stratagem.training.recipe_file import recipe_data
 
-RECIPE = Path("recipes/league/diplomacy-base.toml")
+RECIPE = Path("recipes/league/diplomacy.toml")
 OUT = Path("docs/results/league-booking.json")
 MEMBERS = {
     "DumbBot": "dumbbot",

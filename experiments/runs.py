@@ -18,10 +18,10 @@ from stratagem.provenance import source
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its folder's name, its recipe, and what is changed in it."""
+    """One run: its folder's name, its recipes, a later one over an earlier, and what is changed in them."""
 
     name: str
-    recipe: Path
+    recipes: tuple[Path, ...]
     changes: Mapping[str, str] = field(default_factory=dict)
     ends_with: str = "evaluation.json"
     """The last file that it writes."""
@@ -32,7 +32,7 @@ class Run:
         if (folder / self.name / "run.json").is_file():
             return [*stratagem, str(folder / self.name), "--resume"]
         sets = [word for place, value in self.changes.items() for word in ("--set", f"{place}={value}")]
-        return [*stratagem, str(self.recipe), "--out", str(folder / self.name), *sets]
+        return [*stratagem, *map(str, self.recipes), "--out", str(folder / self.name), *sets]
 
     def done(self, folder: Path) -> bool:
         """Test whether the run is finished."""

@@ -146,14 +146,14 @@ def told(run: Path) -> dict[str, float]:
 
 def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int], start_recipe: Path) -> Iterator[Run]:
     """Every run once, in the order in which they need one another."""
-    yield Run("start", start_recipe)
+    yield Run("start", (start_recipe,))
     start = {"model": f"run:{folder}/start@last"}
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
         for variant in variants:
             judged = {} if variant in (*STAGED, FRESH) else {"final_evaluation.stages": "last"}
             changed = {"seed": str(seed), **start, **changes(variant, folder, seed), **judged}
-            yield Run(f"{variant}-{seed}", GRPO if variant == FRESH else RECIPE, changed)
+            yield Run(f"{variant}-{seed}", (GRPO if variant == FRESH else RECIPE,), changed)
 
 
 def main() -> None:

@@ -22,7 +22,7 @@ from safetensors.numpy import load_file, save_file
 from runs import Run, make
 from stratagem.games.key import Key
 
-RECIPES = Path("recipes/sepo")
+RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
 GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}, "kuhn": {}}
 """The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
@@ -47,11 +47,17 @@ BIT_ARMS = ("none-togo", "best-togo")
 POOL_ARMS = ("none-togo", "rollout-togo", "probe-togo", "best-togo")
 
 
+def recipes(game: str, model: str) -> tuple[Path, ...]:
+    """Recipes of a game and a model: one of their own, or the game's and the model's."""
+    both = RECIPES / f"{game}-{model}.toml"
+    return (both,) if both.exists() else (RECIPES / f"{game}.toml", MODELS / f"{model}.toml")
+
+
 def main_runs(folder: Path, seeds: int, model: str = "tiny") -> Iterator[Run]:
     """Base, SFT and SEPO in every game."""
     for seed in range(seeds):
         for game in GAMES:
-            yield Run(f"{game}-{model}-{seed}", RECIPES / f"{game}-{model}.toml", {"seed": str(seed)})
+            yield Run(f"{game}-{model}-{seed}", recipes(game, model), {"seed": str(seed)})
 
 
 def controls(folder: Path, seeds: int) -> Iterator[Run]:
@@ -60,7 +66,7 @@ def controls(folder: Path, seeds: int) -> Iterator[Run]:
         for game in GAMES:
             start = {"model": f"run:{folder / f'{game}-tiny-{seed}'}@start", "sft.epochs": "0"}
             changes = {"seed": str(seed), **start, **CREDITS["none"]}
-            yield Run(f"{game}-control-{seed}", RECIPES / f"{game}-tiny.toml", changes)
+            yield Run(f"{game}-control-{seed}", recipes(game, "tiny"), changes)
 
 
 def arms(folder: Path, seeds: int) -> Iterator[Run]:
@@ -80,7 +86,7 @@ def bits(folder: Path, seeds: int) -> Iterator[Run]:
         start = perturbed(folder / "kuhn-sft-0" / "base" / "model", folder / f"kuhn-perturbed-{copy}", copy)
         changes = {"seed": "0", **EVERY, "model": f"dir:{start}", "sft.epochs": "0"}
         for name in BIT_ARMS:
-            yield Run(f"kuhn-{name}-bit-{copy}", RECIPES / "kuhn-tiny.toml", {**changes, **ARMS[name]})
+            yield Run(f"kuhn-{name}-bit-{copy}", recipes("kuhn", "tiny"), {**changes, **ARMS[name]})
 
 
 def perturbed(model: Path, copy: Path, number: int) -> Path:
@@ -103,12 +109,12 @@ def _arms(folder: Path, seeds: range, games: tuple[str, ...], names: tuple[str, 
     """The SFT model of a seed, and the arms that start from it and are measured at every step."""
     for seed in seeds:
         for game in games:
-            recipe, own = RECIPES / f"{game}-tiny.toml", {"seed": str(seed), **GAME_CHANGES[game]}
+            parts, own = recipes(game, "tiny"), {"seed": str(seed), **GAME_CHANGES[game]}
             sft = f"{game}-sft-{seed}"
-            yield Run(sft, recipe, {**own, "sepo.iterations": "1"})
+            yield Run(sft, parts, {**own, "sepo.iterations": "1"})
             start = {"model": f"run:{folder / sft}@start", "sft.epochs": "0"}
             for name in names:
-                yield Run(f"{game}-{name}-{seed}", recipe, {**own, **EVERY, **start, **ARMS[name]})
+                yield Run(f"{game}-{name}-{seed}", parts, {**own, **EVERY, **start, **ARMS[name]})
 
 
 STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {

@@ -1,8 +1,9 @@
 """Runs of ShapeLLM's experiments, resumable: `python experiments/shapellm.py RUNS tiny --only baseline,shaper`.
 
-Every recipe of a folder of recipes/shapellm is run with every seed, as RUNS/FOLDER-RECIPE-SEED, so that the report of
-one takes its seeds together; `--only` takes those recipes whose names end so. Call it from the project's root. Finished
-runs are skipped, interrupted runs are resumed. In the place of a folder there are three studies:
+Every composition of recipes for a model, or of two tables, is run with every seed, as RUNS/FOLDER-NAME-SEED, so that
+the report of one takes its seeds together. `--only` takes those whose names end so, and `--list` prints the commands.
+Call it from the project's root. Finished runs are skipped, interrupted runs are resumed. In the place of a model there
+are four studies:
 
 `table`           The paper's main table with `tiny`: five seeds, and ten where a baseline has several equilibria.
 `clock-tabular`   Two exact tables: who updates once a trial x how the first seat begins, in all games.
@@ -13,14 +14,14 @@ runs are skipped, interrupted runs are resumed. In the place of a folder there a
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
-from runs import Run, make
+from shapellm_recipes import FOLDERS, composed, start
 
-RECIPES = Path("recipes/shapellm")
-FOLDERS = sorted(path.name for path in RECIPES.glob("*") if path.name not in ("games", "models", "pairs", "start"))
+from runs import Run, make
 
 TABLE = {f"{game}-{pair}": 5 for game in ("ipd", "imp", "icg", "c-ipd", "ish") for pair in ("baseline", "shaper")}
 TABLE |= {f"{game}-baseline": 10 for game in ("icg", "c-ipd", "ish")}
@@ -37,9 +38,9 @@ CLOCKS, STARTS = ("trial", "episode"), ("reciprocal", "even")
 
 def clock_tabular(seeds: int) -> Iterator[Run]:
     """Two tables: clock of the first seat x start of the first seat x rates x game."""
-    for seed, game, rates, clock, start in product(range(seeds), GAMES, TABLE_RATES, CLOCKS, STARTS):
+    for seed, game, rates, clock, begin in product(range(seeds), GAMES, TABLE_RATES, CLOCKS, STARTS):
         slow, quick = TABLE_RATES[rates]
-        first = EVEN[game] if start == "even" else [EVEN[game], 0.9, 0.2, 0.9, 0.2]
+        first = EVEN[game] if begin == "even" else [EVEN[game], 0.9, 0.2, 0.9, 0.2]
         changes = {
             "seed": str(seed),
             "game": GAMES[game],
@@ -49,31 +50,22 @@ def clock_tabular(seeds: int) -> Iterator[Run]:
             "seats.naive.learning_rate": str(quick),
             "seats.naive.initial_probability": str(EVEN[game]),
         }
-        name = f"tabular-{game}-{rates}-{clock}-{start}-{seed}"
-        yield Run(name, RECIPES / "tabular" / "ipd.toml", changes, ends_with="outcome.json")
+        name = f"tabular-{game}-{rates}-{clock}-{begin}-{seed}"
+        yield Run(name, composed("tabular")["ipd"].recipes, changes, ends_with="outcome.json")
 
 
 def clock_tiny(seeds: int) -> Iterator[Run]:
     """`tiny`: clock of the first seat x start of the first seat x game; the first seat is told the trial's counts."""
-    for seed, game, clock, start in product(range(seeds), GAMES, CLOCKS, STARTS):
+    for seed, game, clock, begin in product(range(seeds), GAMES, CLOCKS, STARTS):
         pair, told = ("shaper", {}) if clock == "trial" else ("baseline", TELLS_COUNTS)
-        changes = {"seed": str(seed), **told, "target_policies": _starts(game, start)}
-        recipe = RECIPES / "tiny" / f"{game}-{pair}.toml"
-        yield Run(f"tiny-{game}-{clock}-{start}-{seed}", recipe, changes, ends_with="outcome.json")
+        first = start(game, reciprocal=begin == "reciprocal", together=False)
+        changes = {"seed": str(seed), **told, "target_policies": first}
+        recipes = composed("tiny")[f"{game}-{pair}"].recipes
+        yield Run(f"tiny-{game}-{clock}-{begin}-{seed}", recipes, changes, ends_with="outcome.json")
 
 
 TELLS_COUNTS = {"seats.one.memory": "trial", "seats.one.style": "shapellm-occurrence"}
 """A naive learner that is told what a shaper is told."""
-
-
-def _starts(game: str, start: str) -> str:
-    """Write the target policies as TOML: the second seat's, and that of whoever is told of counts."""
-    even = f"{game}-cooperative" if game in ("ipd", "c-ipd") else f"{game}-even"
-    seats = (0,) if game in ("ipd", "icg", "ish") else (0, 1)
-    told = [f'{{ policy = "{even}", seat = {seat} }}' for seat in seats]
-    counts = even if start == "even" else f"{game}-reciprocal"
-    told += [f'{{ policy = "{counts}", seat = 0, styles = ["shapellm-occurrence"] }}']
-    return f"[{', '.join(told)}]"
 
 
 def loss_tiny(seeds: int) -> Iterator[Run]:
@@ -86,13 +78,13 @@ def loss_tiny(seeds: int) -> Iterator[Run]:
             **rates,
             "seats.shaper.learning_rate_scale.steps": str(40 * share),
         }
-        recipe = RECIPES / "tiny" / "ipd-shaper.toml"
-        yield Run(f"tiny-ipd-long-{share}-{seed}", recipe, changes, ends_with="outcome.json")
+        recipes = composed("tiny")["ipd-shaper"].recipes
+        yield Run(f"tiny-ipd-long-{share}-{seed}", recipes, changes, ends_with="outcome.json")
 
 
 def table(seeds: int) -> Iterator[Run]:
     """The paper's main table; it has seeds of its own."""
-    return _recipes({RECIPES / "tiny" / f"{name}.toml": count for name, count in TABLE.items()})
+    return _runs("tiny", TABLE)
 
 
 STUDIES: Mapping[str, Callable[[int], Iterator[Run]]] = {
@@ -103,28 +95,35 @@ STUDIES: Mapping[str, Callable[[int], Iterator[Run]]] = {
 }
 
 
-def _recipes(wanted: Mapping[Path, int], only: tuple[str, ...] = ("",)) -> Iterator[Run]:
-    """Recipes by their number of seeds, a seed of all before the next one of any."""
+def _runs(folder: str, wanted: Mapping[str, int], only: tuple[str, ...] = ("",)) -> Iterator[Run]:
+    """Compositions by their number of seeds, a seed of all before the next one of any."""
+    known = composed(folder)
     for seed in range(max(wanted.values())):
-        for recipe, count in wanted.items():
-            if seed < count and recipe.stem.endswith(only):
-                name = f"{recipe.parent.name}-{recipe.stem}-{seed}"
-                yield Run(name, recipe, {"seed": str(seed)}, ends_with="outcome.json")
+        for name, count in wanted.items():
+            if seed < count and name.endswith(only):
+                changes = {"seed": str(seed), **known[name].changes}
+                yield Run(f"{folder}-{name}-{seed}", known[name].recipes, changes, ends_with="outcome.json")
 
 
 def main() -> None:
     """Run what is not done yet, one after the other, seed by seed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, help="where the runs lie")
-    parser.add_argument("folder", choices=[*STUDIES, *FOLDERS], help="whose recipes, or which study")
+    parser.add_argument("folder", choices=[*STUDIES, *FOLDERS], help="which model, or which study")
     parser.add_argument("--only", default="", help="names that end so, several with commas; in a study, that hold this")
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--list", action="store_true", help="print the commands and run nothing")
     asked = parser.parse_args()
     if asked.folder in STUDIES:
-        make((run for run in STUDIES[asked.folder](asked.seeds) if asked.only in run.name), asked.runs)
+        runs = (run for run in STUDIES[asked.folder](asked.seeds) if asked.only in run.name)
     else:
-        wanted = dict.fromkeys(sorted((RECIPES / asked.folder).glob("*.toml")), asked.seeds)
-        make(_recipes(wanted, tuple(asked.only.split(","))), asked.runs)
+        runs = _runs(
+            asked.folder, dict.fromkeys(sorted(composed(asked.folder)), asked.seeds), tuple(asked.only.split(","))
+        )
+    if asked.list:
+        print(*(shlex.join(["stratagem", *run.command(asked.runs)[3:]]) for run in runs), sep="\n")
+    else:
+        make(runs, asked.runs)
 
 
 if __name__ == "__main__":

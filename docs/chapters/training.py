@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -22,6 +23,7 @@ from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.settings import Settings
 from stratagem.training.sft import AdapterSettings, SFTStageSettings
+from stratagem.training.shipped import shipped_recipes
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 TABLES: dict[str, type[Settings]] = {
@@ -66,16 +68,23 @@ def recipes() -> str:
             ((family, *costs) for family, costs in WEIGHTS.items()),
         ),
         "## Shipped recipes",
-        "`recipes/sepo/GAME-MODEL.toml` extends two files: one of `recipes/models/` with the training settings of the "
-        "model, and `recipes/sepo/GAME.toml` with the settings of the game.",
-        table(("recipe", "games", "model", "mode", "steps"), map(_recipe, _recipes())),
+        "`stratagem train` composes several recipes, as [Train by a recipe](../how-to/train-by-a-recipe.md) shows. The "
+        "first line of each file is a command that uses it. `stratagem recipes` prints this list.",
+        table(("recipe", "what it is"), ((code(recipe.name), recipe.summary) for recipe in shipped_recipes())),
+        "## SEPO by game and model",
+        "A file of `recipes/models/` has the settings of a model, and one of `recipes/sepo/` those of a game. Some "
+        "pairs of a game and a model have settings of their own, and so a file.",
+        table(("recipes", "games", "model", "mode", "steps"), map(_recipe, _compositions())),
     )
 
 
-def _recipes() -> list[Path]:
-    """Recipes that name a model."""
-    models = [path.stem for path in RECIPES.glob("models/*.toml")]
-    return sorted(path for model in models for path in RECIPES.glob(f"sepo/*-{model}.toml"))
+def _compositions() -> Iterator[tuple[Path, ...]]:
+    """Recipes of every game with every model."""
+    models = sorted(path.stem for path in RECIPES.glob("models/*.toml"))
+    games = sorted(path.stem for path in RECIPES.glob("sepo/*.toml") if not path.stem.endswith(tuple(models)))
+    for game, model in product(games, models):
+        own = RECIPES / "sepo" / f"{game}-{model}.toml"
+        yield (own,) if own.exists() else (RECIPES / "sepo" / f"{game}.toml", RECIPES / "models" / f"{model}.toml")
 
 
 def _table(name: str, settings: type[Settings]) -> str:
@@ -156,7 +165,8 @@ def _toml(value: str | float | Settings) -> str:
     return f'"{value}"' if isinstance(value, str) else f"{value:.10g}"
 
 
-def _recipe(path: Path) -> tuple[str, str, str, str, str]:
-    recipe = read_recipe(path)
+def _recipe(paths: tuple[Path, ...]) -> tuple[str, str, str, str, str]:
+    recipe = read_recipe(paths)
     steps = f"{recipe.sft_steps} + {recipe.sepo.iterations}"
-    return code(f"recipes/sepo/{path.name}"), ", ".join(recipe.games), code(recipe.model), recipe.mode, steps
+    names = " ".join(path.relative_to(RECIPES).with_suffix("").as_posix() for path in paths)
+    return code(names), ", ".join(recipe.games), code(recipe.model), recipe.mode, steps

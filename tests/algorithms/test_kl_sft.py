@@ -72,7 +72,7 @@ def test_the_recipes_are_of_their_games_and_name_every_start(path):
 def test_every_start_has_a_recipe():
     recipes = [KLSFTRecipe.read(tomllib.loads(path.read_text("utf-8"))) for path in STARTS.glob("*.toml")]
     told = {aim.policy for recipe in recipes for aim in recipe.target_policies}
-    models = [tomllib.loads(path.read_text("utf-8")) for path in (STARTS.parent / "models").glob("tiny-*.toml")]
-    assert len(models) == len(recipes)
-    pairs = [tomllib.loads(path.read_text("utf-8")) for path in (STARTS.parent / "tiny").glob("*.toml")]
-    assert told | {aim["policy"] for data in models + pairs for aim in data.get("start", ())} == set(INITIAL_POLICIES)
+    games = [path for folder in ("games", "variants") for path in (STARTS.parent / folder).glob("*.toml")]
+    data = [tomllib.loads(path.read_text("utf-8")) for path in games]
+    played = {aim["policy"] for one in data for aim in one.get("target_policies", ())}
+    assert {*told, *played, "icg-reciprocal"} == set(INITIAL_POLICIES), "the last is in experiments/shapellm_recipes.py"

@@ -97,7 +97,7 @@ def test_a_recipe_names_its_engine(changes, expected):
 
 
 def test_every_algorithm_has_the_key():
-    for name in ("sepo/kuhn-tiny", "league/kuhn-self", "scopal/tiny", "shapellm/tiny/ipd-shaper"):
+    for name in ("sepo/kuhn-tiny", "league/exploit", "scopal/tiny", "shapellm/variants/ipd-25"):
         recipe = read_any(RECIPES / f"{name}.toml", {"engine.rows": "16"})
         assert recipe.engine.made.rows == 16
 
@@ -109,7 +109,7 @@ def test_settings_of_the_engine_are_in_the_digest():
 
 
 def test_kl_sft_before_trials_plays_by_the_same_engine():
-    recipe = read_any(RECIPES / "shapellm" / "tiny" / "ipd-shaper.toml", {"engine.rows": "16"})
+    recipe = read_any(RECIPES / "shapellm" / "variants" / "ipd-25.toml", {"engine.rows": "16"})
     assert kl_sft_recipe(recipe, "tiny").engine == recipe.engine
 
 

@@ -43,7 +43,7 @@ def program(tmp_path, monkeypatch):
 
 def planned(folder):
     (folder / "a-0").mkdir(parents=True)
-    return Writes("a-0", Path("a.toml"))
+    return Writes("a-0", (Path("a.toml"),))
 
 
 def test_make_runs_from_a_clean_commit_and_passes_over_what_is_finished(program, tmp_path):
