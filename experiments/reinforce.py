@@ -76,7 +76,7 @@ def train(run: Run, folder: Path) -> None:
 
 
 def figures(path: Path, game: str) -> dict[str, float]:
-    """What the last policy of a run, or where it started, is measured by."""
+    """Measures of the last policy of a run, and of the policy that it started from."""
     if game == "kuhn":
         curve = read_metrics(RunFolder.open(path))["kuhn/exact/exploitability"].values
         return {"exploitability": curve[-1], "exploitability at the start": curve[0]}

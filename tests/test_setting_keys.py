@@ -74,6 +74,7 @@ OTHER_NAMES = {
     "batch": "rows that a mean is taken over",
     "beta": "an advantage estimator",
     "clock": "a column of a record",
+    "entropy": "a metric",
     "first": "an option of players",
     "kl": "a metric",
     "most": "an option of the game negotiation",
