@@ -1,6 +1,6 @@
 """REINFORCE with a baseline for each seat against GRPO self-play: runs, and the table of docs/results/reinforce.md.
 
-`python experiments/reinforce.py runs/reinforce kuhn --seeds 5` makes the runs that are missing, in this process;
+`python experiments/reinforce.py runs/reinforce kuhn --seeds 5` makes the runs that are missing;
 `python experiments/reinforce.py runs/reinforce table` writes docs/results/reinforce.json and prints the table.
 Call it from the project's root, in a clean clone. Both algorithms start from one SFT model of the game, play the same
 number of episodes, take the same number of optimizer steps, and have the same loss and learning rate.
@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from runs import Run, check_clean
-from stratagem.algorithms.catalogue import bound, read_any, recipe_of
+from runs import Run, make
 from stratagem.evaluation.statistics import holm, paired_difference
 from stratagem.games.key import Key
 from stratagem.provenance import provenance
@@ -49,30 +48,16 @@ FAMILY = (
 def runs(folder: Path, game: str, seeds: range) -> Iterator[Run]:
     """The SFT model, and then both arms of every seed."""
     recipe = Path("recipes/reinforce") / f"{game}.toml"
-    yield Run(f"{game}-sft", recipe, {**_short(game, "reinforce"), "reinforce.iterations": "1"})
+    yield Run(f"{game}-sft", (recipe,), {**_short(game, "reinforce"), "reinforce.iterations": "1"})
     start = {"model": f"run:{folder}/{game}-sft@start", "sft.epochs": "0"}
     for seed in seeds:
         for arm in ARMS:
             own = Path("recipes") / arm / f"{game}.toml"
-            yield Run(f"{game}-{arm}-{seed}", own, {**_short(game, arm), **start, "seed": str(seed)})
+            yield Run(f"{game}-{arm}-{seed}", (own,), {**_short(game, arm), **start, "seed": str(seed)})
 
 
 def _short(game: str, arm: str) -> dict[str, str]:
     return {name.replace("ARM", arm): value for name, value in SHORT[game].items()}
-
-
-def train(run: Run, folder: Path) -> None:
-    """Begin a run, or go on with it, in this process."""
-    path = folder / run.name
-    print(run.name, flush=True)
-    if (path / "run.json").is_file():
-        opened = RunFolder.open(path)
-        bound(recipe_of(opened), opened).train()
-        return
-    recipe = read_any(run.recipe, run.changes)
-    sets = "".join(f" --set '{name}={value}'" for name, value in run.changes.items())
-    command = f"stratagem train {run.recipe} --out {path}{sets}"
-    bound(recipe, RunFolder.create(path, recipe, recipe.seed, command)).train()
 
 
 def figures(path: Path, game: str) -> dict[str, float]:
@@ -151,10 +136,7 @@ def main() -> None:
     if asked.study == "table":
         table(asked.folder)
         return
-    check_clean()
-    for run in runs(asked.folder, asked.study, range(asked.seeds)):
-        if not run.done(asked.folder):
-            train(run, asked.folder)
+    make(runs(asked.folder, asked.study, range(asked.seeds)), asked.folder)
 
 
 if __name__ == "__main__":

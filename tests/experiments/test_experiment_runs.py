@@ -10,7 +10,6 @@ import pytest
 
 from stratagem import provenance
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
 runs = import_module("runs")
 
 

@@ -1,13 +1,10 @@
 """The experiment on booking: sides, leads, intervals by position, and what the matchmaker makes of results."""
 
 import math
-import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
 booking = import_module("league_booking")
 Row, Pair = booking.Row, booking.Pair
 

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +13,6 @@ from stratagem.evaluation.statistics import holm
 from stratagem.runs.metrics import Curve
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "experiments"))
 league, tests, claims = (import_module(name) for name in ("league", "league_tests", "league_claims"))
 
 

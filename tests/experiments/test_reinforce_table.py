@@ -1,22 +1,19 @@
 """The comparison of REINFORCE with GRPO: equal episodes, steps and losses, and a table of declared tests."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+import reinforce
+
+from stratagem.algorithms.catalogue import read_any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "experiments"))
-
-import reinforce  # noqa: E402
-
-from stratagem.algorithms.catalogue import read_any  # noqa: E402
 
 
 def recipes(game):
     return {
-        run.name: read_any(run.recipe, run.changes) for run in reinforce.runs(Path("runs/reinforce"), game, range(1))
+        run.name: read_any(run.recipes, run.changes) for run in reinforce.runs(Path("runs/reinforce"), game, range(1))
     }
 
 

@@ -10,7 +10,6 @@ import pytest
 from stratagem.evaluation.statistics import holm
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "experiments"))
 matches, tables = import_module("scopal_matches"), import_module("scopal_table")
 
 

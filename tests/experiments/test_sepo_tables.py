@@ -1,20 +1,17 @@
 """The tables of SEPO's experiment: pairing with the control, the correction, the demo beside other seeds."""
 
-import sys
 from pathlib import Path
 
+import demo
 import numpy as np
 import pytest
+import sepo_pool
+import sepo_table
 from scipy.stats import spearmanr
 
+from stratagem.games.key import Key
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "experiments"))
-
-import demo  # noqa: E402
-import sepo_pool  # noqa: E402
-import sepo_table  # noqa: E402
-
-from stratagem.games.key import Key  # noqa: E402
 
 
 def run(seed, last, stages=None):

@@ -1,11 +1,6 @@
 """The effect of an update schedule is paired by seed, and corrected over the whole family."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
 import shapellm_clock
 from shapellm_clock import FAMILY, effects, rows
 

@@ -1,10 +1,7 @@
 """ShapeLLM's printed figures stand beside pairs like its own, and beside no other."""
 
-import sys
 from importlib import import_module
-from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments"))
 printed = import_module("shapellm_printed").printed
 
 

@@ -161,7 +161,7 @@ from stratagem.algorithms.grpo.collector import GRPOCollector
 from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.games.diplomacy.state import DiplomacyState
 
-collect, play, phases = GRPO.collect, DiplomacyState.play, []
+collect, play, phases = GRPOCollector.collect, DiplomacyState.play, []
 
 def begin(self, iteration):
     phases.append(0)
@@ -174,7 +174,7 @@ def counted(self, *given):
         os.kill(os.getpid(), signal.SIGKILL)
     return play(self, *given)
 
-GRPO.collect, DiplomacyState.play = begin, counted
+GRPOCollector.collect, DiplomacyState.play = begin, counted
 GRPOAlgorithm(*begun(Path(sys.argv[1]), OPENING)).train()
 """
 
@@ -213,7 +213,7 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
         ),
         (
             {"grpo": {"reward_weights": {"payoff": 1.0, "parts": 1.0}}},
-            "kuhn does not say what the pieces of an action were",
+            "kuhn does not reward the parts of an action: set no parts",
         ),
         ({"grpo": {"advantage": "per_order(combine=multiply)"}}, "set no advantage per_order"),
         (

@@ -494,7 +494,7 @@ def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(
         style="bare",
         members={"greedy": "dumbbot-greedy"},
         opponents=["hold"],
-        validation=1,
+        validation_episodes=1,
         test_episodes=1,
         learners={"main": {"match": {"rule": "pfsp", "weighting": "uniform"}}},
         league={

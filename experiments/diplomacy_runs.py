@@ -1,4 +1,4 @@
-"""Runs on credit by order in Diplomacy, resumable: `python experiments/diplomacy.py RUNS STUDY --seeds 3`.
+"""Runs on credit by order in Diplomacy, resumable: `python experiments/diplomacy_runs.py RUNS STUDY --seeds 3`.
 
 Call it from the project's root, in a clean clone. Finished runs are skipped, interrupted runs are resumed. The arms of
 a seed begin with one SFT model.
