@@ -1,19 +1,24 @@
-"""REINFORCE with a baseline for each seat against GRPO self-play: runs, and the table of docs/results/reinforce.md.
+"""REINFORCE with a baseline for each seat against two controls in self-play: runs, and the table of the page.
 
-`python experiments/reinforce.py runs/reinforce kuhn --seeds 5` makes the runs that are missing;
+`python experiments/reinforce.py runs/reinforce kuhn` makes the runs that are missing, and so does `tic-tac-toe`;
 `python experiments/reinforce.py runs/reinforce table` writes docs/results/reinforce.json and prints the table.
-Call it from the project's root, in a clean clone. Both algorithms start from one SFT model of the game, play the same
-number of episodes, take the same number of optimizer steps, and have the same loss and learning rate.
+Call it from the project's root, in a clean clone. All arms start from one SFT model of the game, play the same number
+of episodes, take the same number of optimizer steps, and have the same loss and learning rate.
 
-The tests were declared before the runs: exploitability in Kuhn poker, win rate against `random` and against `mcts:10`
-in tic-tac-toe; two-sided sign flips of the differences between runs of one seed, with Holm's correction over all three.
+`reinforce` The baseline is a moving average for each seat.
+`rloo`      The same runs; the baseline is the mean of the seat's other episodes in the batch. Nothing else differs.
+`grpo`      GRPO: episodes of one deal make a group, and advantages are divided by the group's standard deviation.
+
+The family of tests was declared before these runs: `reinforce` less each control, in exploitability (Kuhn poker) and in
+the win rates against `random` and `mcts:10` (tic-tac-toe); two-sided sign flips of the differences between runs of one
+seed, with Holm's correction over all six.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,38 +31,47 @@ from stratagem.provenance import provenance
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
-ARMS = ("reinforce", "grpo")
+ARMS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "reinforce": ("reinforce", {}),
+    "rloo": ("reinforce", {"reinforce.advantage": "rloo"}),
+    "grpo": ("grpo", {}),
+}
+"""Algorithm of each arm, and what is changed in its recipe."""
+CONTROLS = ("rloo", "grpo")
+SEEDS = range(5, 17)
+"""Seeds 0 to 4 were seen before the family was declared."""
 OUT = Path("docs/results/reinforce.json")
 SHORT = {
     "kuhn": {
         "opponents": '["NashApprox"]',
         "validation_episodes": "2",
         "test_episodes": "2",
-        "ARM.iterations": "40",
+        "ALGORITHM.iterations": "40",
     },
-    "tic-tac-toe": {"evaluate_every": "30", "validation_episodes": "1", "ARM.iterations": "30"},
+    "tic-tac-toe": {"evaluate_every": "30", "validation_episodes": "1", "ALGORITHM.iterations": "30"},
 }
-"""Changes in the recipes of both arms, so that all runs fit into minutes of one core."""
-FAMILY = (
+"""Changes in the recipes of all arms, so that all runs fit into minutes of one core."""
+METRICS = (
     ("kuhn", "exploitability"),
     ("tic-tac-toe", "win rate against random"),
     ("tic-tac-toe", "win rate against mcts:10"),
 )
+FAMILY = [(game, metric, control) for game, metric in METRICS for control in CONTROLS]
 
 
-def runs(folder: Path, game: str, seeds: range) -> Iterator[Run]:
-    """The SFT model, and then both arms of every seed."""
+def runs(folder: Path, game: str, seeds: Iterable[int]) -> Iterator[Run]:
+    """The SFT model, and then all arms of every seed."""
     recipe = Path("recipes/reinforce") / f"{game}.toml"
     yield Run(f"{game}-sft", (recipe,), {**_short(game, "reinforce"), "reinforce.iterations": "1"})
     start = {"model": f"run:{folder}/{game}-sft@start", "sft.epochs": "0"}
     for seed in seeds:
-        for arm in ARMS:
-            own = Path("recipes") / arm / f"{game}.toml"
-            yield Run(f"{game}-{arm}-{seed}", (own,), {**_short(game, arm), **start, "seed": str(seed)})
+        for arm, (algorithm, own) in ARMS.items():
+            changes = {**_short(game, algorithm), **own, **start, "seed": str(seed)}
+            yield Run(f"{game}-{arm}-{seed}", (Path("recipes") / algorithm / f"{game}.toml",), changes)
 
 
-def _short(game: str, arm: str) -> dict[str, str]:
-    return {name.replace("ARM", arm): value for name, value in SHORT[game].items()}
+def _short(game: str, algorithm: str) -> dict[str, str]:
+    return {name.replace("ALGORITHM", algorithm): value for name, value in SHORT[game].items()}
 
 
 def figures(path: Path, game: str) -> dict[str, float]:
@@ -89,20 +103,22 @@ def collected(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def compared(rows: list[dict[str, Any]], game: str, metric: str) -> dict[str, Any] | None:
-    """REINFORCE less GRPO over the seeds that both have; None where no seed has both."""
-    by_arm = {arm: {r["seed"]: r[metric] for r in rows if (r["game"], r["arm"]) == (game, arm)} for arm in ARMS}
-    seeds = sorted(by_arm["reinforce"].keys() & by_arm["grpo"].keys())
+def compared(rows: list[dict[str, Any]], game: str, metric: str, control: str) -> dict[str, Any] | None:
+    """REINFORCE less a control over the declared seeds that both have; None where fewer than two have both."""
+    arms = ("reinforce", control)
+    by_arm = {arm: {r["seed"]: r[metric] for r in rows if (r["game"], r["arm"]) == (game, arm)} for arm in arms}
+    seeds = [seed for seed in SEEDS if all(seed in by_arm[arm] for arm in arms)]
     if len(seeds) < 2:
         return None
-    first, second = ([by_arm[arm][seed] for seed in seeds] for arm in ARMS)
-    key = Key(0).at("experiments", "reinforce", game, metric)
+    first, second = ([by_arm[arm][seed] for seed in seeds] for arm in arms)
+    key = Key(0).at("experiments", "reinforce", game, metric, control)
     difference = paired_difference(first, second, key)
     return {
         "game": game,
         "metric": metric,
+        "control": control,
         "seeds": seeds,
-        **{arm: float(np.mean(values)) for arm, values in zip(ARMS, (first, second), strict=True)},
+        "means": [float(np.mean(values)) for values in (first, second)],
         "difference": difference.estimate.mean,
         "standard error": difference.estimate.se,
         "p": difference.p_value,
@@ -113,17 +129,18 @@ def compared(rows: list[dict[str, Any]], game: str, metric: str) -> dict[str, An
 def table(folder: Path) -> None:
     """Write the JSON, and print the table of the page."""
     rows = collected(folder)
-    tests = [one for game, metric in FAMILY if (one := compared(rows, game, metric)) is not None]
+    tests = [one for test in FAMILY if (one := compared(rows, *test)) is not None]
     missing = len(FAMILY) - len(tests)
     for one, corrected in zip(tests, holm([*(one["p"] for one in tests), *[1.0] * missing]), strict=False):
         one["p (Holm)"] = corrected
     OUT.write_text(json.dumps({"made by": provenance(), "tests": tests, "runs": rows}, indent=1) + "\n", "utf-8")
-    print("| game | figure | seeds | REINFORCE | GRPO | difference ± standard error | p | p (Holm, 3) |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print(f"| game | metric | control | seeds | REINFORCE | control | difference | p | p (Holm, {len(FAMILY)}) |")
+    print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
     for one in tests:
+        means = (f"{mean:.3f}" for mean in one["means"])
         difference = f"{one['difference']:+.3f} ± {one['standard error']:.3f}"
-        cells = (one["game"], one["metric"], str(len(one["seeds"])), f"{one['reinforce']:.3f}", f"{one['grpo']:.3f}")
-        print("|", " | ".join((*cells, difference, f"{one['p']:.3f}", f"{one['p (Holm)']:.3f}")), "|")
+        cells = (one["game"], one["metric"], one["control"], str(len(one["seeds"])), *means, difference)
+        print("|", " | ".join((*cells, f"{one['p']:.3f}", f"{one['p (Holm)']:.3f}")), "|")
 
 
 def main() -> None:
@@ -131,12 +148,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the runs lie")
     parser.add_argument("study", choices=[*SHORT, "table"])
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of the declared seeds")
     asked = parser.parse_args()
     if asked.study == "table":
         table(asked.folder)
         return
-    make(runs(asked.folder, asked.study, range(asked.seeds)), asked.folder)
+    make(runs(asked.folder, asked.study, SEEDS[: asked.seeds]), asked.folder)
 
 
 if __name__ == "__main__":

@@ -31,18 +31,28 @@ def test_both_arms_have_the_same_budget_loss_and_start(game, monkeypatch):
     assert found[f"{game}-sft"].sft_steps > 0
 
 
+@pytest.mark.parametrize("game", reinforce.SHORT)
+def test_the_rloo_arm_differs_in_the_advantage_alone(game, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    found = recipes(game)
+    own, other = (found[f"{game}-{arm}-0"].model_dump(mode="json") for arm in ("reinforce", "rloo"))
+    assert own["reinforce"].pop("advantage") != other["reinforce"].pop("advantage")
+    assert own == other
+
+
 def rows(arm, values):
-    return [{"game": "kuhn", "arm": arm, "seed": n, "exploitability": value} for n, value in enumerate(values)]
+    seeds = zip(reinforce.SEEDS, values, strict=False)
+    return [{"game": "kuhn", "arm": arm, "seed": seed, "exploitability": value} for seed, value in seeds]
 
 
 def test_runs_of_one_seed_are_compared():
     found = reinforce.compared(
-        rows("reinforce", [0.1, 0.2, 0.3]) + rows("grpo", [0.2, 0.4, 0.6, 0.9]), "kuhn", "exploitability"
+        rows("reinforce", [0.1, 0.2, 0.3]) + rows("grpo", [0.2, 0.4, 0.6, 0.9]), "kuhn", "exploitability", "grpo"
     )
-    assert found["seeds"] == [0, 1, 2]
+    assert found["seeds"] == list(reinforce.SEEDS[:3])
     assert found["difference"] == pytest.approx(-0.2)
     assert found["p"] == pytest.approx(0.25)  # two of eight sign patterns
-    assert reinforce.compared(rows("grpo", [0.2, 0.4]), "kuhn", "exploitability") is None
+    assert reinforce.compared(rows("grpo", [0.2, 0.4]), "kuhn", "exploitability", "grpo") is None
 
 
 def test_win_rates_are_told_apart_by_opponent(tmp_path):
