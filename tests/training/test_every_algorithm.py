@@ -75,6 +75,13 @@ def test_findings_checkpoints_and_models_are_there(made):
     assert {label.partition("/")[0] for label in labels} >= {"base", "start"}
 
 
+def test_it_is_told_how_models_were_read(made):
+    _, run, _ = made
+    reading = run.info().reading
+    assert {component.rpartition("/")[2] for component in reading} == {"rollouts", "training"}
+    assert all(sentence.startswith("with shared prefixes: it deviates by ") for sentence in reading.values())
+
+
 def test_what_was_played_is_recorded_and_evaluated(made):
     name, run, steps = made
     if name != "kl_sft":

@@ -33,6 +33,9 @@ class Counter:
     def findings(self):
         return {"big": {"count": self.value}} if self.value > 3 else {}
 
+    def reading(self):
+        return {}
+
 
 class Counting(Stage):
     """Adds the number of the step to its policy, in as many batches as it is told."""

@@ -1,43 +1,50 @@
-"""Choice of a model's reader: the sharing one if a probe shows that it reads exactly as the model itself does."""
+"""Choice of a model's reader: the sharing one if a probe shows that it reads as the model itself does."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 
 import torch
 
 from stratagem.engines.plain_reader import PlainReader
 from stratagem.engines.reader import Reader, SharingReader, Text
 from stratagem.engines.rows import Uneven
+from stratagem.models.agreement import Agreement, agreement
 from stratagem.models.attention import attention_of
 from stratagem.models.language_model import LanguageModel
 
+ROLLOUTS = "rollouts"
+"""Name of the component in `LanguageModel.reading`."""
 _REFUSALS = (Uneven, RuntimeError, TypeError, ValueError, LookupError, AttributeError)
 """Errors of an architecture that wants another mask or cache.
 
 The reader says so when it falls back, since a defect of ours would raise the same.
 """
-_TOLERANCE = {"fp32": 1e-3}
-"""Tolerance between two computations of the same logits, in units of their spread; larger in low precision."""
 
 
 def reader_for(lm: LanguageModel, budget: int) -> Reader:
-    """Return the sharing reader if its logits agree with the plain one's on a probe, else the plain one."""
+    """Return the sharing reader if its logits agree with the model's own on a probe, else the plain one."""
     attention = attention_of(lm.model.config)
     if attention is None:
+        lm.reading[ROLLOUTS] = "each text by itself: the architecture takes no mask of tokens"
         return PlainReader(lm)
     reader = SharingReader(lm, attention, budget)
     with torch.inference_mode(), reader.weights.under([""]):
         try:
-            agrees = _agree(lm, reader)
+            result = _agreement(lm, reader)
         except _REFUSALS as error:
+            lm.reading[ROLLOUTS] = f"each text by itself: {type(error).__name__}: {error}"
             warnings.warn(f"{lm.name} is read without sharing: {type(error).__name__}: {error}", stacklevel=2)
-            agrees = False
-    return SharingReader(lm, attention, budget) if agrees else PlainReader(lm)
+            return PlainReader(lm)
+    lm.reading[ROLLOUTS] = f"{'with shared prefixes' if result.agrees else 'each text by itself'}: {result}"
+    if not result.agrees:
+        warnings.warn(f"{lm.name} is read without sharing: {result}", stacklevel=2)
+    return SharingReader(lm, attention, budget) if result.agrees else PlainReader(lm)
 
 
-def _agree(lm: LanguageModel, reader: Reader) -> bool:
-    """Return whether both readers agree on three texts that share a beginning, and on extensions of two of them."""
+def _agreement(lm: LanguageModel, reader: Reader) -> Agreement:
+    """Compare three texts that share a beginning, and extensions of two of them."""
     size = lm.model.get_input_embeddings().num_embeddings
     tokens = [(7 * index * index + 3 * index + 1) % size for index in range(120)]
     texts = [
@@ -47,16 +54,18 @@ def _agree(lm: LanguageModel, reader: Reader) -> bool:
     shared = [*reader.read(texts)]
     reader.open(texts[:2])
     shared += [*reader.go_on(tails)]
-    whole = [*texts, *(Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))]
-    plain = [_plain(lm, text) for text in whole]
-    limit = _TOLERANCE.get(lm.dtype, 0.1)
-    return all(
-        bool(((ours - theirs).abs().max() / theirs.std()).item() <= limit)
-        for ours, theirs in zip((row.float() for row in shared), plain, strict=True)
-    )
+    extended = (Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))
+    whole = [*texts, *extended]
+    alone = [row for text in whole for row in _last_logits(lm, [text])]
+    return agreement(lm, shared, alone, _last_logits(lm, whole))
 
 
-def _plain(lm: LanguageModel, text: Text) -> torch.Tensor:
-    ids = torch.tensor([text.tokens], device=lm.model.device)
-    logits: torch.Tensor = lm.model(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1]
-    return logits.float()
+def _last_logits(lm: LanguageModel, texts: Sequence[Text]) -> list[torch.Tensor]:
+    """Return the logits after each text, by transformers' own pass over a batch padded on the left."""
+    width = max(len(text.tokens) for text in texts)
+    pads = [width - len(text.tokens) for text in texts]
+    ids = torch.tensor([[0] * pad + list(text.tokens) for pad, text in zip(pads, texts, strict=True)])
+    mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads])
+    options = {"attention_mask": mask, "position_ids": (mask.cumsum(-1) - 1).clamp(min=0)} if any(pads) else {}
+    given = {name: value.to(lm.model.device) for name, value in {"input_ids": ids, **options}.items()}
+    return [*lm.model(**given, use_cache=False, logits_to_keep=1).logits[:, -1]]

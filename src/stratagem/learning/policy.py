@@ -14,13 +14,17 @@ import torch
 
 from stratagem.learning.activation_checkpointing import checkpointed_activations
 from stratagem.learning.example import Example
-from stratagem.learning.head import TOLERANCE, decoder_of, head_of, logit_scale_of
+from stratagem.learning.head import decoder_of, head_of, logit_scale_of
 from stratagem.learning.logprobs import TokenOutputs, TokenQueries, token_outputs
 from stratagem.learning.packing import Pack, Path, pack_examples, splits
 from stratagem.learning.prefix_batch import prefix_batch, read_prefix_batch, tree_batch_cost
 from stratagem.learning.tree_batch import TreeBatch, tree_batch
+from stratagem.models.agreement import Agreement, agreement
 from stratagem.models.attention import Attention, attention_of
 from stratagem.models.language_model import LanguageModel
+
+TRAINING = "training"
+"""Name of the component in `LanguageModel.reading`."""
 
 
 class Policy:
@@ -46,9 +50,11 @@ class Policy:
         self.gradient_checkpointing = gradient_checkpointing
         self.scale = logit_scale_of(lm)
         self.attention = attention_of(lm.model.config)
-        self.share_prefixes = _agrees(lm, self.attention, _probed_tree) if share is None else share
+        tree = _check(lm, self.attention, _probed_tree) if share is None else "chosen by the caller"
+        self.share_prefixes = _agrees(tree) if share is None else share
+        lm.reading[TRAINING] = f"{'with shared prefixes' if self.share_prefixes else 'each text by itself'}: {tree}"
         self.prefix_batches = (
-            self.share_prefixes and not gradient_checkpointing and _agrees(lm, self.attention, _probed_prefix)
+            self.share_prefixes and not gradient_checkpointing and _agrees(_check(lm, self.attention, _probed_prefix))
         )
 
     def packs(self, examples: Sequence[Example]) -> list[Pack]:
@@ -153,10 +159,10 @@ def _probed_prefix(decoder: Any, attention: Attention, examples: Sequence[Exampl
     return pack, read_prefix_batch(decoder, attention, shared, lm.model)
 
 
-def _agrees(lm: LanguageModel, attention: Attention | None, reads: Reads) -> bool:
-    """Test whether some small texts have the same hidden states as when read one by one."""
+def _check(lm: LanguageModel, attention: Attention | None, reads: Reads) -> Agreement | str:
+    """Compare the hidden states of some small texts with the model's own; a sentence where they cannot be had."""
     if attention is None:
-        return False
+        return "the architecture takes no mask of tokens"
     size = lm.model.get_input_embeddings().num_embeddings
     tokens = tuple((5 * index * index + 2 * index + 1) % size for index in range(110))
     texts = [(*tokens[:50], *tokens[start : start + length]) for start, length in ((50, 40), (60, 7), (52, 30))]
@@ -165,13 +171,20 @@ def _agrees(lm: LanguageModel, attention: Attention | None, reads: Reads) -> boo
         decoder = decoder_of(lm)
         try:
             pack, states = reads(decoder, attention, examples, lm)
-        except (RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError):
-            return False
-        apart = pack_examples([examples[number] for number in pack.examples], 1000, share=False)[0]
-        plain = _one_by_one(decoder, apart, lm.model.device).float()
-    limit, shared = TOLERANCE.get(lm.dtype, 0.1) * plain.std().item(), states.float()
+        except (RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            return f"{type(error).__name__}: {error}"
+        read = [examples[number] for number in pack.examples]
+        alone = [_own_states(lm, [example])[0] for example in read]
+        return agreement(lm, [states[list(nodes)] for nodes in pack.nodes], alone, _own_states(lm, read))
+
+
+def _own_states(lm: LanguageModel, examples: Sequence[Example]) -> list[torch.Tensor]:
+    """Return the hidden states of each text by transformers' own pass, padded on the right."""
+    pack = pack_examples(examples, len(examples) * 1000, share=False)[0]
+    states = _one_by_one(decoder_of(lm), pack, lm.model.device)
     nodes = dict(zip(pack.examples, pack.nodes, strict=True))
-    return all(
-        (shared[list(nodes[pack.examples[number]])] - plain[list(other)]).abs().max().item() <= limit
-        for number, other in zip(apart.examples, apart.nodes, strict=True)
-    )
+    return [states[list(nodes[number])] for number in range(len(examples))]
+
+
+def _agrees(result: Agreement | str) -> bool:
+    return isinstance(result, Agreement) and result.agrees

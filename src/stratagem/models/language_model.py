@@ -29,6 +29,8 @@ class LanguageModel:
     dtype: str
     fingerprint: str
     """Fingerprint of the weights, the configuration and the tokenizer."""
+    reading: dict[str, str] = field(default_factory=dict, init=False, repr=False)
+    """Sentence by component (rollouts, training): whether it shares prefixes of texts, and why."""
     lora_layers: tuple[Any, list[str], list[Any]] | None = field(default=None, init=False, repr=False)
     """Cached result of `adapters.lora_layers`, with the adapters it was found for."""
 

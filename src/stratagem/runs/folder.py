@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
+
+from pydantic import Field
 
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.provenance import provenance, source
@@ -56,6 +58,8 @@ class RunInfo(Settings):
     """Digest of config.toml; empty for runs of versions without digests."""
     forced: tuple[Forced, ...] = ()
     """Continuations by --force: `at`, `step`, `recipe`, `was`, `commit`."""
+    reading: dict[str, str] = Field(default={})
+    """Sentence by policy and component: whether its model shares prefixes of texts, and why."""
 
 
 class Status(Settings):
@@ -128,8 +132,14 @@ class RunFolder:
         return read_toml(self.path / _CONFIG)
 
     def say_info(self, info: RunInfo) -> None:
-        """Write the provenance, after a change by force."""
+        """Write the provenance anew, with what became known after the start."""
         write_file(self.path / _INFO, _json(info))
+
+    def add_reading(self, sentences: Mapping[str, str]) -> None:
+        """Add to the provenance how models read texts."""
+        info = self.info()
+        if sentences.items() - info.reading.items():
+            self.say_info(info.model_copy(update={"reading": info.reading | dict(sentences)}))
 
     def info(self) -> RunInfo:
         """Provenance of the run."""

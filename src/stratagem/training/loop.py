@@ -123,6 +123,7 @@ class _Loop:
         """Run the remaining steps of a stage; then move the position to the start of the next stage, if any."""
         at = self.at
         metrics = stage.begin(at.step)
+        self.run.add_reading(stage.reading())
         stage.publish(self.run, at.best)
         self._write_findings(stage)
         if metrics and not at.step:

@@ -199,6 +199,10 @@ class TrainablePolicy:
         """Findings of the monitor, by check."""
         return {check: asdict(finding) for check, finding in self.monitor.findings().items()}
 
+    def reading(self) -> Mapping[str, str]:
+        """Sentence by component (rollouts, training): whether its model shares prefixes of texts, and why."""
+        return self.lm.reading
+
     # --- checkpoints
 
     def state(self) -> dict[str, Any]:

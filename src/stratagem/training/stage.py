@@ -37,6 +37,10 @@ class Trainable(Protocol):
         """Findings of its training monitor, by check."""
         ...
 
+    def reading(self) -> Mapping[str, str]:
+        """Sentence by component (rollouts, training): whether its model shares prefixes of texts, and why."""
+        ...
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -104,6 +108,14 @@ class Stage:
             f"{name}/{check}" if name else check: finding
             for name, policy in self.policies.items()
             for check, finding in policy.findings().items()
+        }
+
+    def reading(self) -> dict[str, str]:
+        """Return how the policies' models read texts, by policy and component."""
+        return {
+            f"{name}/{component}" if name else component: sentence
+            for name, policy in self.policies.items()
+            for component, sentence in policy.reading().items()
         }
 
     def state(self) -> dict[str, Any]:

@@ -90,6 +90,9 @@ class LanguageSeat(Seat):
     def findings(self) -> Mapping[str, Any]:
         return self.policy.findings()
 
+    def reading(self) -> Mapping[str, str]:
+        return self.policy.reading()
+
     def state(self) -> dict[str, Any]:
         return {"policy": self.policy.state(), "proximal": self.proximal.state()}
 

@@ -41,6 +41,10 @@ class Seat:
         """Findings of its training monitor, by check."""
         return {}
 
+    def reading(self) -> Mapping[str, str]:
+        """Sentence by component: whether its model shares prefixes of texts, and why."""
+        return {}
+
     def state(self) -> dict[str, Any]:
         """All that later play depends on, except weights."""
         return {}
