@@ -120,6 +120,48 @@ def test_sharing_saves_tokens_and_budget_and_pairs_hold():
                 assert seen.tolist() == sorted(stands.tolist())
 
 
+def with_one_prompt(number, prompt, reply, budget):
+    """Packs of replies to one prompt."""
+    rng = random.Random(7)
+    trunk = [rng.randrange(1500) for _ in range(prompt)]
+    texts = [trunk + [rng.randrange(1500) for _ in range(reply)] for _ in range(number)]
+    made = [Example(tokens=(*text, 0), loss_positions=(len(text),)) for text in texts]
+    return made, pack_examples(made, budget)
+
+
+@pytest.mark.parametrize("prompt", [80, 99, 101, 150, 300])
+def test_a_prompt_near_or_over_the_budget_is_still_shared(prompt):
+    """At most half of a pack is the prompt again, so all packs read less than twice the least."""
+    made, packs = with_one_prompt(60, prompt, 10, budget=100)
+    longest = max(len(read(example)) for example in made)
+    assert all(len(pack.tokens) <= max(100, 2 * longest) for pack in packs)
+    assert sum(len(pack.tokens) for pack in packs) < 3 * (prompt + 60 * 10)
+
+
+class Counting(list):
+    """A batch that counts how often an example is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, index):
+        Counting.looks += 1
+        return super().__getitem__(index)
+
+    def __iter__(self):
+        return (self[index] for index in range(len(self)))
+
+
+def test_packing_looks_at_each_example_a_few_times_however_many_packs():
+    lm = load("tiny")
+    looks = []
+    for trunks in (5, 40):
+        made = Counting(example for seed in range(trunks) for example in examples(seed))
+        Counting.looks = 0
+        assert len(Policy(lm, max_tokens_per_microbatch=200).packs(made)) >= trunks / 2
+        looks.append(Counting.looks / len(made))
+    assert looks[1] <= 1.5 * looks[0]
+
+
 def test_trees_that_share_nothing_stand_in_rows_of_their_own():
     """Attention costs the square of a row's width; small trees fill up the rows of large ones."""
     texts = [[1, 2, 3, 4, 5, 6], [1, 2, 3, 9, 9, 9], [7, 7, 7], [8, 8, 8, 8, 8, 8], [5, 5]]

@@ -1,14 +1,17 @@
 """Packing of examples into token trees: a prefix that several examples share is computed once, in training too.
 
 The tokens of a pack are listed branch after branch; `tree_batch` arranges them into rows. A pack has a maximum number
-of tokens, so the memory of a step does not grow with the number of examples.
+of tokens, so the memory of a step does not grow with the number of examples. The maximum is at least twice the longest
+text of the pack: with less, texts of that length could not share their prefix.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.learning.example import Example
@@ -47,7 +50,8 @@ class Pack:
 
     def node(self, path: Path, depth: int) -> int:
         """Return the index in the list of the token at a depth of a text."""
-        branch = next(self.branches[number] for number, end in path if depth < end)
+        number, _ = path[bisect_right(path, depth, key=itemgetter(1))]
+        branch = self.branches[number]
         return branch.start + depth - branch.depth
 
     @property
@@ -57,22 +61,43 @@ class Pack:
 
 
 def pack_examples(examples: Sequence[Example], budget: int, *, share: bool = True) -> list[Pack]:
-    """Pack examples into packs of at most `budget` tokens (more only for a single longer example or pair)."""
-    packs, group, size, last = list[Pack](), list[int](), 0, Ids()
+    """Pack examples into packs of at most `budget` tokens, or twice the longest text (more only for a longer pair)."""
     texts = [read(example) for example in examples]
+    packs, group = list[Pack](), _Group(texts, budget, share=share)
     for unit in _units(examples, texts):
+        if not group.add(unit):
+            packs.append(tree(texts, group.members, share=share))
+            group = _Group(texts, budget, share=share)
+            group.add(unit)
+    return [*packs, tree(texts, group.members, share=share)] if group.members else packs
+
+
+class _Group:
+    """Examples of the next pack."""
+
+    def __init__(self, texts: Sequence[Ids], budget: int, *, share: bool) -> None:
+        self.members: list[int] = []
+        self._texts, self._budget, self._share = texts, budget, share
+        self._size = self._longest = 0
+
+    def add(self, unit: Sequence[int]) -> bool:
+        """Add examples; if they do not fit beside others, add nothing and return False."""
+        longest = max(self._longest, *(len(self._texts[number]) for number in unit))
+        size = self._size + self._added(unit)
+        if self.members and size > (max(self._budget, 2 * longest) if self._share else self._budget):
+            return False
+        self.members += unit
+        self._size, self._longest = size, longest
+        return True
+
+    def _added(self, unit: Sequence[int]) -> int:
+        """Count the tokens that are not shared with the example before."""
+        before = self._texts[self.members[-1]] if self.members else Ids()
         added = 0
-        before = last
         for number in unit:
-            added += len(texts[number]) - (_common_prefix(before, texts[number]) if share else 0)
-            before = texts[number]
-        if group and size + added > budget:
-            packs.append(tree(texts, group, share=share))
-            group, size = [], 0
-            added = sum(len(texts[number]) for number in unit)
-        group += unit
-        size, last = size + added, texts[unit[-1]]
-    return [*packs, tree(texts, group, share=share)] if group else packs
+            added += len(self._texts[number]) - (_common_prefix(before, self._texts[number]) if self._share else 0)
+            before = self._texts[number]
+        return added
 
 
 def read(example: Example) -> Ids:
@@ -89,7 +114,7 @@ def _units(examples: Sequence[Example], texts: Sequence[Ids]) -> Iterator[list[i
     yield from pairs.values()
 
 
-def tree(texts: Sequence[Ids], group: Sequence[int], *, share: bool = True) -> Pack:
+def tree(texts: Sequence[Ids] | Mapping[int, Ids], group: Sequence[int], *, share: bool = True) -> Pack:
     """Build the trees of the texts of a group."""
     order = sorted(group, key=texts.__getitem__)
     tokens, branches, paths = list[int](), list[Branch](), list[Path]()
@@ -114,7 +139,7 @@ def _cut(branches: Sequence[Branch], path: Path, shared: int) -> Path:
 
 def splits(pack: Pack, examples: Sequence[Example]) -> Iterator[list[Pack]]:
     """Yield ways to split a pack between neighbours with short common prefixes; pairs stay together."""
-    texts = [read(example) for example in examples]
+    texts = {number: read(examples[number]) for number in pack.examples}
     neighbours = list(pairwise(pack.examples))
     shared = [_common_prefix(texts[before], texts[after]) for before, after in neighbours]
     together = [examples[before].pair is not None for before, _ in neighbours]

@@ -35,7 +35,7 @@ class AnyRecipe(FiniteSettings):
     """Seed of everything random."""
     max_tokens_per_microbatch: int = Field(default=4096, ge=1)
     """Maximum number of tokens in one forward and backward pass; gradients add up over the passes of a batch, so it
-    changes memory and not results."""
+    changes memory and not results. Where texts share a prefix, a pass may read twice its longest text."""
     engine: NamedEngine = DEFAULT_ENGINE
     """Engine that plays, in training and in evaluation."""
 
