@@ -16,6 +16,7 @@ from stratagem.evaluation.suites import Line, Suite
 from stratagem.evaluation.validity import Validity, validity
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
+from stratagem.garbage import rare_collection
 from stratagem.models.reference import placeless
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
@@ -58,6 +59,7 @@ class GameResult:
     warnings: tuple[str, ...] = field(default=())
 
 
+@rare_collection()
 def evaluate(
     suite: Suite,
     players: Sequence[str],

@@ -12,6 +12,7 @@ from stratagem.evaluation.evaluate import raised
 from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.statistics import Estimate, mean_of
 from stratagem.games.base import Game
+from stratagem.garbage import rare_collection
 from stratagem.players.base import Player
 
 
@@ -49,6 +50,7 @@ def pairs(game: Game[Any], count: int) -> list[tuple[int, int]]:
     return list(product(range(count), range(count)))
 
 
+@rare_collection()
 def tournament(
     game: Game[Any],
     text: str,

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+from stratagem.garbage import rare_collection
 from stratagem.play.records import Episode
 from stratagem.play.store import write_shard
 from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
@@ -119,6 +120,7 @@ class _Loop:
     def _last(self) -> int:
         return len(self.makers) - 1
 
+    @rare_collection()
     def _run(self, stage: Stage) -> None:
         """Run the remaining steps of a stage; then move the position to the start of the next stage, if any."""
         at = self.at

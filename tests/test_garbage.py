@@ -1,0 +1,52 @@
+"""Rare garbage collection: what is exempt, and that all is as before afterwards."""
+
+import gc
+
+import pytest
+
+from stratagem.garbage import rare_collection
+
+
+class Cycle:
+    """An object that only the garbage collector can free."""
+
+    alive = 0
+
+    def __init__(self):
+        self.own = self
+        Cycle.alive += 1
+
+    def __del__(self):
+        Cycle.alive -= 1
+
+
+def test_existing_objects_are_exempt_and_garbage_within_is_still_found():
+    with rare_collection():
+        assert gc.get_freeze_count() > 1000
+        for _ in range(60_000):
+            Cycle()
+        assert Cycle.alive < 60_000
+    gc.collect()
+    assert not Cycle.alive
+
+
+def test_settings_return_after_an_error_too():
+    before = gc.get_threshold()
+
+    @rare_collection()
+    def fails():
+        raise ValueError(gc.get_threshold() != before)
+
+    with pytest.raises(ValueError, match="True"):
+        fails()
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
+
+
+def test_an_inner_block_leaves_the_outer_one_as_it_is():
+    with rare_collection():
+        outer = gc.get_threshold()
+        with rare_collection():
+            assert gc.get_threshold() == outer
+        assert gc.get_threshold() == outer
+        assert gc.get_freeze_count()
