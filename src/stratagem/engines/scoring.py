@@ -3,47 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 import torch
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Node, Sampling, ScoreRequest, Scores
 from stratagem.engines.reader import Reader, Text
-from stratagem.engines.sampler import log_distribution, padded
+from stratagem.engines.sampler import log_distribution
 
 _CHUNK = 4
 """Factor of a batch of nodes over a batch of replies, since nothing is written after nodes."""
 
 
+class _Scored(NamedTuple):
+    """Node of a text: the tokens to score, and their distribution."""
+
+    text: Text
+    wanted: Ids
+    masked: bool
+    sampling: Sampling
+
+
 def scored(reader: Reader, requests: Sequence[ScoreRequest], rows: int) -> list[Scores]:
-    """Score every request; equal nodes are computed once."""
-    nodes: dict[tuple[Text, Ids, bool, Sampling], tuple[float, ...]] = {}
-    for request in requests:
-        nodes.update(dict.fromkeys((_node(request, ask) for ask in request.nodes), ()))
-    texts = sorted({text for text, *_ in nodes})
-    by_text: dict[Text, list[tuple[Text, Ids, bool, Sampling]]] = {}
+    """Score every request; equal nodes are computed once, and results are fetched from the device once a batch."""
+    nodes = dict.fromkeys(_node(request, ask) for request in requests for ask in request.nodes)
+    texts = sorted({node.text for node in nodes})
+    by_text: dict[Text, list[_Scored]] = {}
     for node in nodes:
-        by_text.setdefault(node[0], []).append(node)
+        by_text.setdefault(node.text, []).append(node)
+    scores: dict[_Scored, tuple[float, ...]] = {}
     for some in _chunks(texts, rows * _CHUNK):
         with reader.weights.under([text.adapter for text in some]):
             logits = reader.read(some)
-        for row, text in zip(logits, some, strict=True):
-            nodes.update((node, _wanted(row, node[1], node[2], node[3])) for node in by_text[text])
+        scores |= _scores(logits, [(row, node) for row, text in enumerate(some) for node in by_text[text]])
         reader.settle()
-    return [tuple(nodes[_node(request, ask)] for ask in request.nodes) for request in requests]
+    return [tuple(scores[_node(request, ask)] for ask in request.nodes) for request in requests]
 
 
-def _node(request: ScoreRequest, ask: Node) -> tuple[Text, Ids, bool, Sampling]:
+def _node(request: ScoreRequest, ask: Node) -> _Scored:
     text = Text(request.adapter, (*request.prompt.tokens, *ask.said))
-    return text, ask.wanted, ask.masked, request.sampling
+    return _Scored(text, ask.wanted, ask.masked, request.sampling)
 
 
 def _chunks(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
     return (texts[start : start + most] for start in range(0, len(texts), most))
 
 
-def _wanted(logits: torch.Tensor, tokens: Ids, masked: bool, sampling: Sampling) -> tuple[float, ...]:
-    ids, _ = padded([tokens], logits.device)
+def _scores(logits: torch.Tensor, nodes: Sequence[tuple[int, _Scored]]) -> dict[_Scored, tuple[float, ...]]:
+    """Score nodes at rows of the logits; those of one distribution and number of tokens in one operation."""
+    groups: dict[tuple[Sampling, bool, int], list[tuple[int, _Scored]]] = {}
+    for row, node in nodes:
+        groups.setdefault((node.sampling, node.masked, len(node.wanted)), []).append((row, node))
+    values = torch.cat(
+        [_group(logits, group, sampling, masked=masked).flatten() for (sampling, masked, _), group in groups.items()]
+    ).tolist()
+    ordered = [node for group in groups.values() for _, node in group]
+    ends = list(accumulate(len(node.wanted) for node in ordered))
+    return {node: tuple(values[end - len(node.wanted) : end]) for node, end in zip(ordered, ends, strict=True)}
+
+
+def _group(
+    logits: torch.Tensor, group: Sequence[tuple[int, _Scored]], sampling: Sampling, *, masked: bool
+) -> torch.Tensor:
+    tokens = torch.tensor([node.wanted for _, node in group], device=logits.device, dtype=torch.long)
     if masked:
-        return tuple(log_distribution(logits[ids[0]].float(), sampling).tolist())
-    return tuple(log_distribution(logits.float(), sampling)[ids[0]].tolist())
+        rows = torch.tensor([row for row, _ in group], device=logits.device)
+        return log_distribution(logits[rows[:, None], tokens].float(), sampling)
+    unique = {row: number for number, row in enumerate(dict.fromkeys(row for row, _ in group))}
+    index = torch.tensor([unique[row] for row, _ in group], device=logits.device)
+    return log_distribution(logits[list(unique)].float(), sampling)[index[:, None], tokens]
