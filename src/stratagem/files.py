@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"\(os error ([0-9]+)\)")
 
 def write_file(path: Path, text: str) -> None:
     """Put the text under a temporary name and rename it: a reader sees what was there before, or all of it."""
-    partial = path.with_name(f"{PARTIAL}{path.name}")
+    partial = path.with_name(f"{PARTIAL}{os.getpid()}-{path.name}")  # another process may write this file, too
     with telling(path):
         partial.write_text(text, encoding="utf-8")
         sync(partial)

@@ -6,7 +6,6 @@ from contextlib import nullcontext
 
 import pytest
 
-from stratagem.algorithms.catalogue import read_any
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.evaluation.statistics import with_interval
 from stratagem.provenance import source
@@ -315,7 +314,7 @@ def test_the_command_compares_what_is_there(files, capsys):
 
     (files / "s.toml").write_text((files / "s.toml").read_text().replace("kuhn/validation/pay", "m/x"))
     for run, value in zip(planned(read_plan(files / "s.toml"), files), (1.0, 0.0), strict=True):
-        folder = RunFolder.create(files / "out" / run.name, read_any(run.recipes, run.changes), run.seed, "a test")
+        folder = RunFolder.create(files / "out" / run.name, run.recipe(), int(run.changes["seed"]), "a test")
         with folder.at_work(), MetricLog(folder) as log:
             log.write(1, {"m/x": value})
     command = ["sweep", str(files / "s.toml"), "--out", str(files / "out"), "--compare"]

@@ -16,6 +16,10 @@ _TRIES, _PAUSE = 20, 0.01
 """Retries, since a process that only checks the lock holds it for some microseconds."""
 
 
+class Locked(StratagemError):
+    """Lock that another process holds."""
+
+
 @contextmanager
 def locked(path: Path, what: str) -> Iterator[None]:
     """Exclude other processes within; refused where another one holds the lock."""
@@ -23,7 +27,7 @@ def locked(path: Path, what: str) -> Iterator[None]:
         file = path.open("a")
     with file:
         if not any(_try(file, fcntl.LOCK_EX, pause=_PAUSE * (number > 0)) for number in range(_TRIES)):
-            raise StratagemError(f"Another process is at work on {what}: wait until it has ended, or stop it.")
+            raise Locked(f"Another process is at work on {what}: wait until it has ended, or stop it.")
         yield
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,6 +14,7 @@ from pydantic import Field, model_validator
 from stratagem.errors import BadParameter
 from stratagem.runs.config_file import toml_value
 from stratagem.settings import Settings
+from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.training.shipped import recipe_path
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -91,21 +91,6 @@ def _plain(value: Any) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "_", str(value))
 
 
-@dataclass(frozen=True)
-class Planned:
-    """Planned run of a sweep."""
-
-    arm: str
-    seed: int
-    recipes: tuple[Path, ...]
-    changes: Mapping[str, str]
-
-    @property
-    def name(self) -> str:
-        """Name of the folder."""
-        return f"{self.arm}-{self.seed}"
-
-
 def read_plan(path: Path) -> Plan:
     """Read the plan in a file."""
     try:
@@ -117,13 +102,13 @@ def read_plan(path: Path) -> Plan:
     return Plan.read(data)
 
 
-def planned(plan: Plan, folder: Path) -> Iterator[Planned]:
+def planned(plan: Plan, folder: Path) -> Iterator[PlannedRun]:
     """Plan all runs, a seed of every arm before the next one of any; recipes are found by their paths from `folder`."""
     for seed in plan.seeds:
         for arm in plan.all_arms():
             changes = {key: toml_value(value) for key, value in arm.set.items()} | {"seed": str(seed)}
             recipes = _several(arm.recipe or plan.recipe)
-            yield Planned(arm.name, seed, tuple(recipe_path(name, folder) for name in recipes), changes)
+            yield PlannedRun(f"{arm.name}-{seed}", tuple(recipe_path(name, folder) for name in recipes), changes)
 
 
 def _several(recipe: str | tuple[str, ...]) -> tuple[str, ...]:

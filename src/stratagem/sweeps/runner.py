@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.catalogue import bound, read_any, recipe_of
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.files import telling, write_file
 from stratagem.provenance import source
-from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
-from stratagem.sweeps.plan import Plan, Planned, planned
+from stratagem.sweeps.plan import Plan, planned
+from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.sweeps.run_maker import Tell, check_clean, held_message, make_run
 
 FILE, PLAN = "sweep.json", "sweep.toml"
-Tell = Callable[[str], None]
 
 
 class Sweep:
@@ -24,26 +23,21 @@ class Sweep:
 
     def __init__(self, path: Path, plan: Plan, folder: Path, *, any_tree: bool = False) -> None:
         """Set up; with `any_tree` runs of any state of the program are allowed, with a warning."""
+        self.path = path
         self.plan = plan
         self.folder = folder
         self.any_tree = any_tree
         self.runs = list(planned(plan, path.parent))
         for run in self.runs:
-            self._trainable(run)
-        self.path = path
-
-    @staticmethod
-    def _trainable(run: Planned) -> None:
-        """Refuse settings that cannot be trained before anything is."""
-        recipe = read_any(run.recipes, run.changes)
-        bound(recipe, RunFolder(Path(run.name)))
+            run.check_trainable()
 
     def run(self, tell: Tell = lambda _: None) -> None:
-        """Make the missing runs and resume the unfinished ones."""
+        """Make the missing runs and resume the unfinished ones; those that another process holds are skipped."""
         self._bind()
         for number, run in enumerate(self.runs, 1):
             tell(f"{number} of {len(self.runs)}: {run.name}")
-            self._make(run)
+            if make_run(run, self.folder, f"stratagem sweep {self.path}") == "held":
+                tell(held_message(run))
             check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them
 
     def _bind(self) -> None:
@@ -59,36 +53,18 @@ class Sweep:
             write_file(self.folder / FILE, json.dumps({**now, "any_tree": self.any_tree}, indent=1) + "\n")
         write_file(self.folder / PLAN, self.path.read_text(encoding="utf-8"))
 
-    def _make(self, planned_run: Planned) -> None:
-        folder = self.folder / planned_run.name
-        if (folder / "run.json").is_file():
-            run = RunFolder.open(folder)
-            if run.status().state != "finished":
-                bound(recipe_of(run), run).train()
-            return
-        recipe = read_any(planned_run.recipes, planned_run.changes)
-        run = RunFolder.create(folder, recipe, recipe.seed, f"stratagem sweep {self.path}")
-        bound(recipe, run).train()
 
-
-def check_settings(runs: Iterable[Planned], folder: Path) -> None:
+def check_settings(runs: Iterable[PlannedRun], folder: Path) -> None:
     """Refuse to resume or compare runs that were begun with other settings."""
     for run in runs:
-        own, recipe = folder / run.name, read_any(run.recipes, run.changes)
-        if (own / "run.json").is_file() and recipe_of(RunFolder.open(own)) != recipe:
-            raise StratagemError(
-                f"The run {run.name} was begun with other settings than the plan or its recipe has now: change them "
-                "back, or start again in another folder."
-            )
+        run.check_settings(folder)
 
 
-def check_metric(metric: str, runs: Iterable[Planned], folder: Path) -> None:
+def check_metric(metric: str, runs: Iterable[PlannedRun], folder: Path) -> None:
     """Refuse a metric that a finished run lacks."""
-    for run in runs:
-        if not (folder / run.name / "run.json").is_file():
-            continue
-        made = RunFolder.open(folder / run.name)
-        if made.status().state == "finished" and metric not in (metrics := read_metrics(made)):
+    for planned_run in runs:
+        run = planned_run.existing(folder)
+        if run is not None and run.status().state == "finished" and metric not in (metrics := read_metrics(run)):
             raise UnknownName("figure of this sweep", metric, metrics)
 
 
@@ -107,10 +83,7 @@ def _known_source(folder: Path) -> dict[str, Any]:
 
 def _check(now: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     """Check for one clean commit."""
-    if now["commit"] is None:
-        raise StratagemError("A sweep is bound to a commit, and git does not keep this program: add --any-tree.")
-    if now["dirty"]:
-        raise StratagemError("A sweep is bound to a commit, and this tree differs from its own: commit it first.")
+    check_clean(now, otherwise="add --any-tree")
     if known.get("dirty") or known.get("any_tree"):
         raise StratagemError(
             "This sweep was begun with --any-tree, so its runs are not all by one commit: go on with it, or start "
