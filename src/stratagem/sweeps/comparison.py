@@ -11,9 +11,10 @@ from typing import Any, Literal
 
 from stratagem.errors import StratagemError
 from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import Estimate, students_p, with_interval
+from stratagem.evaluation.statistics import Estimate, with_interval
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
+from stratagem.sweeps.paired import PairedTest, paired, paired_tests, students
 from stratagem.sweeps.plan import Plan
 
 FAMILY = "every order that the sweep expects"
@@ -115,14 +116,10 @@ class Comparison:
 def compared(plan: Plan, folder: Path) -> Comparison:
     """Compare the runs in a folder as they are now."""
     arms = {arm.name: _figures(plan, folder, arm.name) for arm in plan.all_arms()}
-    sign = 1.0 if plan.better == "higher" else -1.0
-    result = {name: _difference(arms[a], arms[b], sign) for name, (a, b) in _orders(plan).items()}
-    p = {name: students_p(difference) for name, difference in result.items()}
-    adjusted = Family(FAMILY, tuple(result)).holm(p)
-    verdicts = []
-    for name, (better, worse) in _orders(plan).items():
-        word = _word(arms[better], arms[worse], result[name], adjusted.get(name))
-        verdicts.append(Verdict(better, worse, result[name], word, p[name], adjusted.get(name)))
+    orders = _orders(plan)
+    differences = {name: _difference(plan, arms[better], arms[worse]) for name, (better, worse) in orders.items()}
+    tests = paired_tests(Family(FAMILY, tuple(orders)), differences, students)
+    verdicts = [_verdict(arms[better], arms[worse], tests[name]) for name, (better, worse) in orders.items()]
     return Comparison(plan, tuple(arms.values()), tuple(verdicts))
 
 
@@ -160,19 +157,20 @@ def _at(plan: Plan, curve: Curve) -> float:
     return curve.values[-1] if plan.at == "last" else math.fsum(curve.values) / len(curve.values)
 
 
-def _difference(better: ArmFigures, worse: ArmFigures, sign: float) -> Estimate:
-    """Return the difference paired by seed, so that common factors such as deals cancel."""
-    seeds = sorted(better.by_seed.keys() & worse.by_seed.keys())
-    return with_interval([sign * (better.by_seed[seed] - worse.by_seed[seed]) for seed in seeds])
+def _difference(plan: Plan, better: ArmFigures, worse: ArmFigures) -> dict[int, float]:
+    """Return the difference paired by seed, so that common factors such as deals cancel; positive as expected."""
+    higher, lower = (better, worse) if plan.better == "higher" else (worse, better)
+    return paired(higher.by_seed, lower.by_seed)
 
 
-def _word(better: ArmFigures, worse: ArmFigures, difference: Estimate, holm_p: float | None) -> Word:
+def _verdict(better: ArmFigures, worse: ArmFigures, test: PairedTest) -> Verdict:
     """Return the verdict on one expected order, at 5 % over all orders."""
-    if not difference.n:
-        return "not run"
-    if better.diverged or worse.diverged or holm_p is None or holm_p >= LEVEL:
-        return "undecided"
-    return "supported" if difference.mean > 0.0 else "contradicted"
+    word: Word = "supported" if test.estimate.mean > 0.0 else "contradicted"
+    if not test.by_seed:
+        word = "not run"
+    elif better.diverged or worse.diverged or test.holm_p is None or test.holm_p >= LEVEL:
+        word = "undecided"
+    return Verdict(better.name, worse.name, test.estimate, word, test.p, test.holm_p)
 
 
 def _finite(data: Mapping[str, Any]) -> dict[str, Any]:
