@@ -11,7 +11,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from sepo_table import figures, number, over_seeds
+from result_tables import number
+from sepo_table import figures, over_seeds
 
 ROWS = {
     "NashConv/2 before SEPO": ("SFT", "exact"),
@@ -27,7 +28,7 @@ Stages = Mapping[str, Mapping[str, float]]
 def compared(own: Stages, others: Sequence[Stages]) -> Iterator[tuple[str, str, str, str, str]]:
     """Each figure of this run, the mean and the range of the others, and whether it lies in that range."""
     for title, (stage, name) in ROWS.items():
-        values = [one[stage][name] for one in others]
+        values = [stages[stage][name] for stages in others]
         mine, least, most = own[stage][name], min(values), max(values)
         inside = "inside" if least <= mine <= most else "outside"
         yield title, number(mine), over_seeds(values), f"{number(least)} to {number(most)}", inside
@@ -38,11 +39,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="the demo's run")
     parser.add_argument("results", type=Path, help="the JSON with the other seeds")
-    asked = parser.parse_args()
-    runs = json.loads(asked.results.read_text(encoding="utf-8"))["kuhn"]["tiny"]
-    rows = list(compared(figures(asked.run), [run["stages"] for run in runs]))
+    arguments = parser.parse_args()
+    runs = json.loads(arguments.results.read_text(encoding="utf-8"))["kuhn"]["tiny"]
+    rows = list(compared(figures(arguments.run), [run["stages"] for run in runs]))
     heads = ("figure", "this run", f"{len(runs)} seeds", "least to most", "this run is")
-    widths = [max(len(row[place]) for row in (heads, *rows)) for place in range(len(heads))]
+    widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
     for row in (heads, *rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     print("\nThe seeds were run on another machine. One run may well lie outside the range of a few.")

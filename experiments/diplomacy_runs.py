@@ -10,11 +10,12 @@ a seed begin with one SFT model.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from runs import Run, make
+from experiment import command_line, run
+
+from stratagem.sweeps.planned_run import PlannedRun
 
 NEAR = (Path("recipes/diplomacy/small-near.toml"),)
 LEAGUE = Path("recipes/league")
@@ -40,9 +41,9 @@ MATCHES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 }
 
 
-def start(folder: Path, seed: int) -> tuple[Run, dict[str, str]]:
+def start(folder: Path, seed: int) -> tuple[PlannedRun, dict[str, str]]:
     """The run that makes the SFT model of a seed, and the changes by which another run begins with it."""
-    sft = Run(
+    sft = PlannedRun(
         f"sft-{seed}",
         NEAR,
         {"seed": str(seed), **JUDGED, "grpo.iterations": "1", "test_episodes": "7", "validation_episodes": "7"},
@@ -50,26 +51,26 @@ def start(folder: Path, seed: int) -> tuple[Run, dict[str, str]]:
     return sft, {"seed": str(seed), "model": f"run:{folder / sft.name}@start", "sft.epochs": "0"}
 
 
-def branched(folder: Path, seeds: int, arms: Mapping[str, Mapping[str, str]]) -> Iterator[Run]:
+def branched(folder: Path, seeds: Iterable[int], arms: Mapping[str, Mapping[str, str]]) -> Iterator[PlannedRun]:
     """The arms of every seed by GRPO on branched rollouts."""
-    for seed in range(seeds):
+    for seed in seeds:
         sft, begin = start(folder, seed)
         yield sft
         for name, changes in arms.items():
-            yield Run(f"{name}-{seed}", NEAR, {**begin, **JUDGED, **changes})
+            yield PlannedRun(f"{name}-{seed}", NEAR, {**begin, **JUDGED, **changes})
 
 
-def matches(folder: Path, seeds: int) -> Iterator[Run]:
+def matches(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """The leagues of every seed."""
-    for seed in range(seeds):
+    for seed in seeds:
         sft, begin = start(folder, seed)
         yield sft
         for name, (learners, changes) in MATCHES.items():
             recipes = (LEAGUE / "diplomacy.toml", LEAGUE / "learners" / f"{learners}.toml")
-            yield Run(f"{name}-{seed}", recipes, {**begin, **changes}, ends_with="league.json")
+            yield PlannedRun(f"{name}-{seed}", recipes, {**begin, **changes})
 
 
-STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {
+STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "orders": lambda folder, seeds: branched(folder, seeds, ORDERS),
     "variants": lambda folder, seeds: branched(folder, seeds, VARIANTS),
     "matches": matches,
@@ -77,13 +78,9 @@ STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {
 
 
 def main() -> None:
-    """Run what is not done yet, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
-    parser.add_argument("study", choices=STUDIES)
-    parser.add_argument("--seeds", type=int, default=3)
-    asked = parser.parse_args()
-    make(STUDIES[asked.study](asked.folder, asked.seeds), asked.folder)
+    """Make the runs of a study."""
+    arguments = command_line(__doc__, STUDIES, seeds=range(3)).parse_args()
+    run(STUDIES[arguments.study](arguments.folder, arguments.seeds), arguments)
 
 
 if __name__ == "__main__":

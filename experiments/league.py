@@ -9,12 +9,12 @@ finished is passed over, one that was broken off goes on.
 
 from __future__ import annotations
 
-import argparse
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from runs import Run, make
+from experiment import command_line, run
+
+from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPES = Path("recipes/league")
 WAYS = {
@@ -34,33 +34,17 @@ RUNS: Mapping[str, tuple[Path, ...]] = {
 """Recipes of every run, by its name."""
 
 
-def jobs(only: Sequence[str], seeds: Iterable[int]) -> Iterator[Run]:
-    """A seed of everything before the next one of anything."""
+def jobs(seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """Plan a seed of everything before the next one of anything."""
     for seed in seeds:
         for name, recipes in RUNS.items():
-            run = Run(f"{name}-{seed}", recipes, {"seed": str(seed)}, "league.json")
-            if any(part in run.name for part in only):
-                yield run
-
-
-def which_seeds(text: str) -> range:
-    """The first N seeds of `N`, or those from the first to the last of `FIRST-LAST`."""
-    found = re.fullmatch(r"(?:(?P<first>\d+)-)?(?P<last>\d+)", text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number of seeds, as 5, nor a range, as 5-20")
-    if found["first"] is None:
-        return range(int(found["last"]))
-    return range(int(found["first"]), int(found["last"]) + 1)
+            yield PlannedRun(f"{name}-{seed}", recipes, {"seed": str(seed)})
 
 
 def main() -> None:
-    """Run what is not done yet, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
-    parser.add_argument("--only", nargs="+", default=[""], help="runs whose names hold one of these")
-    parser.add_argument("--seeds", type=which_seeds, default="5", help="how many from 0 on, or FIRST-LAST")
-    asked = parser.parse_args()
-    make(jobs(asked.only, asked.seeds), asked.folder)
+    """Make the runs."""
+    arguments = command_line(__doc__).parse_args()
+    run(jobs(arguments.seeds), arguments)
 
 
 if __name__ == "__main__":

@@ -10,17 +10,19 @@ without results, and each learner meets the other members by PFSP.
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-from runs import check_clean
+from result_tables import markdown, write_results
+
 from stratagem.algorithms.grpo.collector import GRPOCollector, Lineup
 from stratagem.algorithms.league.booking import MatchScore, baseline, group_points
 from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.errors import StratagemError
 from stratagem.evaluation.statistics import Estimate, clustered, students
 from stratagem.games import Key, make_game
 from stratagem.league.matchmaking import PFSP, Situation
@@ -29,7 +31,8 @@ from stratagem.league.results import Results
 from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance
+from stratagem.provenance import provenance, source
+from stratagem.sweeps.run_maker import check_clean
 from stratagem.training.recipe_file import recipe_data
 
 RECIPE = Path("recipes/league/diplomacy.toml")
@@ -106,12 +109,12 @@ class Bench:
 
     def _rows(self, learner: str, players: Mapping[str, Player], number: int) -> Iterator[Row]:
         for position, group, state, episodes in self._groups(learner, players, number):
-            found = {score: group_points(group, baseline(state, score), episodes) for score in SCORES}
-            stood = state.standing()
-            for opponent in found["gain"]:
+            points = {score: group_points(group, baseline(state, score), episodes) for score in SCORES}
+            standing = state.standing()
+            for opponent in points["gain"]:
                 seats = [group.slots.index(n) for n, name in enumerate(group.lineup.names, 1) if name == opponent]
-                lead = [stood[group.seat] - stood[seat] for _ in episodes for seat in seats]
-                yield Row(position, learner, opponent, {score: found[score][opponent] for score in SCORES}, lead)
+                lead = [standing[group.seat] - standing[seat] for _ in episodes for seat in seats]
+                yield Row(position, learner, opponent, {score: points[score][opponent] for score in SCORES}, lead)
 
     def _pairs(self, number: int) -> Iterator[Pair]:
         best = ORDER[0]
@@ -132,13 +135,13 @@ def won(margin: float) -> float:
 
 def rates(rows: Sequence[Row], pairs: Sequence[Pair]) -> dict[str, dict[str, Estimate]]:
     """The rate at which the stronger is above the weaker, then that of equals, by score."""
-    turned = [_stronger_first(row) for row in rows if row.learner != row.opponent]
+    oriented = [_stronger_first(row) for row in rows if row.learner != row.opponent]
     table = {}
     for stronger, weaker in combinations(ORDER, 2):
-        own = [row for row in turned if (row.learner, row.opponent) == (stronger, weaker)]
+        own = [row for row in oriented if (row.learner, row.opponent) == (stronger, weaker)]
         table[f"{stronger} above {weaker}"] = _means(own)
-    table["any stronger, where it stood better"] = _means([part for row in turned for part in _where(row, 1.0)])
-    table["any stronger, where it stood worse"] = _means([part for row in turned for part in _where(row, -1.0)])
+    table["any stronger, where it stood better"] = _means([part for row in oriented for part in _where(row, 1.0)])
+    table["any stronger, where it stood worse"] = _means([part for row in oriented for part in _where(row, -1.0)])
     table["a member above its equal"] = _means([row for row in rows if row.learner == row.opponent])
     table["equals that keep the order of their standings"] = {
         score: students(clustered(pairs, lambda pair, s=score: pair.kept[s], lambda pair: pair.position))
@@ -183,52 +186,56 @@ def odds(rows: Sequence[Row], learner: str, score: MatchScore, *, grouped: bool)
             for point in [_share(points)] if grouped else points:
                 results.record(learner, row.opponent, point)
     others = {name: Member(name=name, role="bot", player=text) for name, text in MEMBERS.items() if name != learner}
-    found = PFSP_RULE.odds(Member(name=learner, role="main"), Situation(Population(others), results))
-    return [found.get(name, 0.0) for name in others]
+    weights = PFSP_RULE.odds(Member(name=learner, role="main"), Situation(Population(others), results))
+    return [weights.get(name, 0.0) for name in others]
 
 
 def matches(iterations: Sequence[Sequence[Row]]) -> dict[str, dict[str, Any]]:
     """By way of booking: the pairs of opponents of which the stronger is met more often, and the strongest's odds."""
     table = {}
     for score, grouped in product(SCORES, (False, True)):
-        found = [
+        weights = [
             (number, odds(rows, learner, score, grouped=grouped))
             for number, rows in enumerate(iterations)
             for learner in MEMBERS
         ]
-        ordered = [(number, won(one - other)) for number, some in found for one, other in combinations(some, 2)]
+        ordered = [
+            (number, won(stronger - weaker)) for number, own in weights for stronger, weaker in combinations(own, 2)
+        ]
         table[f"{score}, a result for every {'group' if grouped else 'rollout'}"] = {
             "ordered": _by_iteration(ordered).to_json(),
-            "strongest": _by_iteration([(number, some[0]) for number, some in found]).to_json(),
+            "strongest": _by_iteration([(number, own[0]) for number, own in weights]).to_json(),
         }
     return table
 
 
 def _by_iteration(values: Sequence[tuple[int, float]]) -> Estimate:
-    return students(clustered(values, lambda one: one[1], lambda one: one[0]))
+    return students(clustered(values, lambda value: value[1], lambda value: value[0]))
 
 
-def needed(found: Estimate) -> float:
+def needed(rate: Estimate) -> float:
     """Positions after which a test at 5 % tells the rate from one half in four cases of five."""
-    spread = (found.se or 0.0) * found.n**0.5
-    return (_POWER * spread / abs(found.mean - 0.5)) ** 2
+    spread = (rate.se or 0.0) * rate.n**0.5
+    return (_POWER * spread / abs(rate.mean - 0.5)) ** 2
 
 
-def lines(table: Mapping[str, Mapping[str, Estimate]], met: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Both tables in Markdown."""
-    yield "| win rate | positions | by payoff | by gain | positions needed, payoff | gain |"
-    yield "| --- | --- | --- | --- | --- | --- |"
-    for name, row in table.items():
-        needs = [f"{needed(row[score]):.0f}" if name.partition(" above ")[0] in MEMBERS else "" for score in SCORES]
-        yield f"| {name} | {row['gain'].n} | {_shown(row['payoff'])} | {_shown(row['gain'])} | {' | '.join(needs)} |"
-    yield "\n| booked | iterations | pairs in the right order | odds of the strongest |\n| --- | --- | --- | --- |"
-    for name, told in met.items():
-        ordered, strongest = Estimate(**told["ordered"]), Estimate(**told["strongest"])
-        yield f"| {name} | {ordered.n} | {_shown(ordered)} | {_shown(strongest)} |"
+def tables(rates: Mapping[str, Mapping[str, Estimate]], met: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield both tables."""
+    rows = []
+    for name, rate in rates.items():
+        needs = [f"{needed(rate[score]):.0f}" if name.partition(" above ")[0] in MEMBERS else "" for score in SCORES]
+        rows.append([name, str(rate["gain"].n), *(_shown(rate[score]) for score in SCORES), *needs])
+    heads = ["win rate", "positions", "by payoff", "by gain", "positions needed, payoff", "gain"]
+    yield markdown(heads, rows)
+    rows = []
+    for name, row in met.items():
+        ordered, strongest = Estimate(**row["ordered"]), Estimate(**row["strongest"])
+        rows.append([name, str(ordered.n), _shown(ordered), _shown(strongest)])
+    yield markdown(["booked", "iterations", "pairs in the right order", "odds of the strongest"], rows)
 
 
-def _shown(found: Estimate) -> str:
-    return str(found).replace("0.", ".")
+def _shown(estimate: Estimate) -> str:
+    return str(estimate).replace("0.", ".")
 
 
 def main() -> None:
@@ -237,18 +244,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--iterations", type=int, default=12)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    check_clean()
-    bench = Bench(asked.seed)
-    played_out = [bench.iteration(number) for number in range(asked.iterations)]
-    iterations = [rows for rows, _ in played_out]
-    table = rates([row for rows in iterations for row in rows], [pair for _, pairs in played_out for pair in pairs])
-    met = matches(iterations)
-    print(*lines(table, met), sep="\n")
-    told = {name: {score: found.to_json() for score, found in row.items()} for name, row in table.items()}
+    arguments = parser.parse_args()
+    try:
+        check_clean(source())
+    except StratagemError as error:
+        sys.exit(str(error))
+    bench = Bench(arguments.seed)
+    iterations = [bench.iteration(number) for number in range(arguments.iterations)]
+    rows = [own for own, _ in iterations]
+    table = rates([row for own in rows for row in own], [pair for _, pairs in iterations for pair in pairs])
+    met = matches(rows)
+    print("\n\n".join(tables(table, met)))
+    as_json = {name: {score: rate.to_json() for score, rate in row.items()} for name, row in table.items()}
     about = {"made_by": provenance(), "members": MEMBERS, "recipe": str(RECIPE)}
-    data = {**about, "rates": told, "matchmaker": met}
-    asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_results(arguments.out, {**about, "rates": as_json, "matchmaker": met})
 
 
 if __name__ == "__main__":

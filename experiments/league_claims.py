@@ -10,20 +10,22 @@ correction for two claims. Nothing is tested before every seed of both ways is f
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from league_table import averages, curves, made_by
-from league_tests import gaps
+from experiment import make
+from league_table import averages, curves, finished_by_seed
+from league_tests import gaps, summary
+from result_tables import write_results
 
 from league import jobs
-from runs import make
+from stratagem.errors import StratagemError
 from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import sign_flip_p, with_interval
 from stratagem.games.key import Key
 from stratagem.provenance import provenance
+from stratagem.sweeps.paired import BySeed, paired_tests, sign_flips
 
 GAME, LEAGUE, SELF = "kuhn", "league", "self"
 SEEDS = range(5, 21)
@@ -31,32 +33,26 @@ SEEDS = range(5, 21)
 CLAIMS = Family("the league less self-play in kuhn", ("mean of the second half", "average policy at the end"))
 LEVEL = 0.05
 
-Gaps = Mapping[str, Mapping[int, float]]
+Gaps = Mapping[str, BySeed]
 
 
 def measured(folder: Path) -> dict[str, dict[int, float]]:
     """By claim and seed, how much more exploitable the league's main learner is than self-play."""
     halves = (curves(folder, GAME, way) for way in (LEAGUE, SELF))
     ends = (averages(folder, GAME, way) for way in (LEAGUE, SELF))
-    found = (gaps(*halves, "second half"), gaps(*ends, "last"))
-    return {claim: _of_claims(told) for claim, told in zip(CLAIMS.comparisons, found, strict=True)}
+    values = (gaps(*halves, "second half"), gaps(*ends, "last"))
+    return {claim: _declared(own) for claim, own in zip(CLAIMS.comparisons, values, strict=True)}
 
 
-def _of_claims(told: Mapping[int, float]) -> dict[int, float]:
-    return {seed: gap for seed, gap in told.items() if seed in SEEDS}
+def _declared(by_seed: BySeed) -> dict[int, float]:
+    return {seed: gap for seed, gap in by_seed.items() if seed in SEEDS}
 
 
-def tested(found: Gaps) -> dict[str, dict[str, Any]]:
-    """By claim the gaps, their mean with its interval, p, Holm's p, and what they say; every seed has to be there."""
-    patterns = 2 ** len(SEEDS)
-    raw = {claim: sign_flip_p([*told.values()], Key(0), patterns) for claim, told in found.items()}
-    adjusted = CLAIMS.holm(raw)
-    rows = {}
-    for claim, told in found.items():
-        gap = with_interval([*told.values()])
-        row = {"by seed": told, "mean": gap.mean, "low": gap.low, "high": gap.high}
-        rows[claim] = {**row, "p": raw[claim], "holm_p": adjusted[claim], "says": word(gap.mean, adjusted[claim])}
-    return rows
+def tested(differences: Gaps) -> dict[str, dict[str, Any]]:
+    """By claim the gaps, their mean with its interval, p, Holm's p, and the verdict; every seed has to be there."""
+    tests = paired_tests(CLAIMS, differences, sign_flips(Key(0), rounds=2 ** len(SEEDS)))
+    rows = {claim: {"by seed": test.by_seed, **summary(test)} for claim, test in tests.items()}
+    return {claim: {**row, "says": word(row["mean"], row["holm_p"])} for claim, row in rows.items()}
 
 
 def word(mean: float, holm_p: float) -> str:
@@ -66,30 +62,37 @@ def word(mean: float, holm_p: float) -> str:
     return "supported" if mean > 0.0 else "contradicted"
 
 
-def missing(found: Gaps) -> list[int]:
-    """Seeds that a claim has not."""
-    return [seed for seed in SEEDS if any(seed not in told for told in found.values())]
+def missing(differences: Gaps) -> list[int]:
+    """Return the seeds that a claim lacks."""
+    return [seed for seed in SEEDS if any(seed not in own for own in differences.values())]
 
 
 def main() -> None:
     """Make the runs, test the claims and write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
+    parser.add_argument("folder", type=Path, help="folder of the runs")
     parser.add_argument("--out", type=Path, required=True, help="the JSON file")
-    asked = parser.parse_args()
-    make(jobs([f"{GAME}-{way}-" for way in (LEAGUE, SELF)], SEEDS), asked.folder)
-    found = measured(asked.folder)
-    if lacking := missing(found):
-        raise SystemExit(
-            f"Not tested: seeds {', '.join(map(str, lacking))} are not finished; the same command goes on."
-        )
-    claims = tested(found)
-    runs = {f"{way}-{seed}": made_by(asked.folder / f"{GAME}-{way}-{seed}") for way in (LEAGUE, SELF) for seed in SEEDS}
-    about = {"made_by": provenance(), "family": CLAIMS.name, "seeds": [*SEEDS]}
-    asked.out.write_text(json.dumps({**about, "claims": claims, "runs": runs}, indent=1) + "\n", encoding="utf-8")
+    arguments = parser.parse_args()
+    stems = tuple(f"{GAME}-{way}-" for way in (LEAGUE, SELF))
+    try:
+        make((run for run in jobs(SEEDS) if run.name.startswith(stems)), arguments.folder)
+    except StratagemError as error:
+        sys.exit(str(error))
+    differences = measured(arguments.folder)
+    if lacking := missing(differences):
+        sys.exit(f"Not tested: seeds {', '.join(map(str, lacking))} are not finished; the same command goes on.")
+    claims = tested(differences)
+    write_results(arguments.out, {**about(arguments.folder), "claims": claims})
     for claim, row in claims.items():
-        interval = f"{row['mean']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
-        print(f"{claim}: {interval}, p {row['p']:.5f}, Holm p {row['holm_p']:.5f}, {row['says']}")
+        ends = f"{row['mean']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+        print(f"{claim}: {ends}, p {row['p']:.5f}, Holm p {row['holm_p']:.5f}, {row['says']}")
+
+
+def about(folder: Path) -> dict[str, Any]:
+    """Return the family, its seeds, and the provenance of every run."""
+    ways = {way: finished_by_seed(folder, f"{GAME}-{way}") for way in (LEAGUE, SELF)}
+    runs = {f"{way}-{seed}": own[seed].provenance() for way, own in ways.items() for seed in SEEDS}
+    return {"made_by": provenance(), "family": CLAIMS.name, "seeds": [*SEEDS], "runs": runs}
 
 
 if __name__ == "__main__":

@@ -10,8 +10,6 @@ what the first of them gets from each frozen opponent, after its SFT and at the 
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -20,14 +18,14 @@ from typing import Any
 import numpy as np
 import pyspiel
 from league_picture import picture
-from league_tests import FIGURES, differences, figures, markdown
+from league_tests import FIGURES, differences, figures, table
 from open_spiel.python.algorithms import cfr, exploitability, fictitious_play
+from result_tables import FinishedRun, finished, read_results, table_command_line, write_results
 
 from league import POPULATIONS, WAYS
-from stratagem.evaluation.statistics import with_interval
+from stratagem.evaluation.statistics import Estimate, with_interval
 from stratagem.games.catalogue import make_game
 from stratagem.provenance import provenance
-from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
 
 SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
@@ -35,25 +33,24 @@ DIGITS = {"kuhn": 3, "leduc": 2}
 """Of the differences that are printed."""
 
 
-def curves(runs: Path, game: str, way: str) -> dict[int, Curve]:
-    """By seed, of the runs that are finished; steps are counted from the end of the SFT."""
-    found = {}
-    for seed, folder in finished(runs, f"{game}-{way}"):
-        metrics = read_metrics(RunFolder.open(folder))
-        curve = next(one for name, one in metrics.items() if name.endswith("/exact/exploitability"))
-        found[seed] = Curve([s - curve.steps[0] for s in curve.steps], curve.values)
-    return found
+def finished_by_seed(folder: Path, name: str) -> dict[int, FinishedRun]:
+    """Return the finished runs of a name by seed."""
+    runs = {run.seed: run for run in finished(folder) if run.stem == name}
+    return dict(sorted(runs.items()))
 
 
-def finished(runs: Path, name: str) -> list[tuple[int, Path]]:
-    """Seeds and folders of the runs of a name that came to their end."""
-    return sorted(
-        (int(last.parent.name.rpartition("-")[2]), last.parent) for last in runs.glob(f"{name}-[0-9]*/league.json")
-    )
+def curves(folder: Path, game: str, way: str) -> dict[int, Curve]:
+    """Return the exact exploitability of finished runs by seed; steps are counted from the end of the SFT."""
+    by_seed = {}
+    for seed, run in finished_by_seed(folder, f"{game}-{way}").items():
+        metrics = read_metrics(run.folder)
+        curve = next(curve for name, curve in metrics.items() if name.endswith("/exact/exploitability"))
+        by_seed[seed] = Curve([step - curve.steps[0] for step in curve.steps], curve.values)
+    return by_seed
 
 
-def kept(old: Mapping[str, Any], ways: Sequence[str], name: str = "curves") -> dict[str, dict[int, Curve]]:
-    """The curves of a game that the JSON holds already."""
+def stored(old: Mapping[str, Any], ways: Sequence[str], name: str = "curves") -> dict[str, dict[int, Curve]]:
+    """Return the curves of a game that the JSON has already."""
     return {
         way: {int(seed): Curve(curve["steps"], curve["values"]) for seed, curve in old[way].get(name, {}).items()}
         for way in ways
@@ -61,47 +58,48 @@ def kept(old: Mapping[str, Any], ways: Sequence[str], name: str = "curves") -> d
     }
 
 
-def averages(runs: Path, game: str, way: str) -> dict[int, Curve]:
-    """By seed, how exploitable the average of all the main learner's checkpoints was up to each of them."""
-    found = {}
-    for seed, folder in finished(runs, f"{game}-{way}"):
-        line = json.loads((folder / "league.json").read_text()).get("over_time", {}).get("main", [])
-        if line:
-            first = min(read_metrics(RunFolder.open(folder))["main/points"].steps) - 1
-            found[seed] = Curve([one["step"] - first for one in line], [one["average"] for one in line])
-    return found
+def averages(folder: Path, game: str, way: str) -> dict[int, Curve]:
+    """Return the exploitability of the average of the main learner's checkpoints up to each of them, by seed."""
+    by_seed = {}
+    for seed, run in finished_by_seed(folder, f"{game}-{way}").items():
+        checkpoints = run.read("league.json").get("over_time", {}).get("main", [])
+        if checkpoints:
+            first = min(read_metrics(run.folder)["main/points"].steps) - 1
+            steps = [checkpoint["step"] - first for checkpoint in checkpoints]
+            by_seed[seed] = Curve(steps, [checkpoint["average"] for checkpoint in checkpoints])
+    return by_seed
 
 
-def effective(folder: Path) -> float:
+def effective(run: FinishedRun) -> float:
     """Compute the mean effective number of the main learner's opponents over the second half."""
-    values = read_metrics(RunFolder.open(folder))["main/effective"].values
+    values = read_metrics(run.folder)["main/effective"].values
     return math.fsum(values[len(values) // 2 :]) / len(values[len(values) // 2 :])
 
 
-def population(folder: Path) -> dict[str, Any]:
+def population(run: FinishedRun) -> dict[str, Any]:
     """Compute the learners' payoffs per round in five parts of the run, and their last cross-play."""
-    last = json.loads((folder / "league.json").read_text())
+    last = run.read("league.json")
     rounds = make_game(last["game"]).spec.rounds
-    found = [curve.values for name, curve in read_metrics(RunFolder.open(folder)).items() if name.endswith("/payoff")]
-    paid = np.mean(found, axis=0) / rounds
-    newest = {member["parent"]: place for place, member in enumerate(last["members"]) if member["parent"]}
-    places = list(newest.values())
-    cross = [last["pay"][a][b] for a in places for b in places if a != b]
-    evaluated = json.loads((folder / "evaluation.json").read_text())["evaluation"]["games"][0]["players"]
-    by_label = {one["player"].rpartition("@")[2]: one for one in evaluated}
-    first = last["members"][places[0]]
+    payoffs = [curve.values for name, curve in read_metrics(run.folder).items() if name.endswith("/payoff")]
+    means = np.mean(payoffs, axis=0) / rounds
+    newest = {member["parent"]: index for index, member in enumerate(last["members"]) if member["parent"]}
+    indices = list(newest.values())
+    cross = [last["pay"][a][b] for a in indices for b in indices if a != b]
+    players = run.read("evaluation.json")["evaluation"]["games"][0]["players"]
+    by_label = {player["player"].rpartition("@")[2]: player for player in players}
+    first = last["members"][indices[0]]
     return {
-        "paid": [float(part.mean()) for part in np.array_split(paid, min(5, len(paid)))],
+        "paid": [float(part.mean()) for part in np.array_split(means, min(5, len(means)))],
         "newest": float(np.mean(cross)),
         "start against": _against(by_label["start"]),
         "last against": _against(by_label[f"{first['step']}/{first['parent']}"]),
-        "made by": made_by(folder),
+        "made by": run.provenance(),
     }
 
 
-def _against(table: Mapping[str, Any]) -> dict[str, float]:
+def _against(player: Mapping[str, Any]) -> dict[str, float]:
     """Compute a policy's payoff per round against each frozen opponent."""
-    return {row["opponent"].rpartition("/")[2]: row["pay"]["mean"] for row in table["opponents"]}
+    return {row["opponent"].rpartition("/")[2]: row["pay"]["mean"] for row in player["opponents"]}
 
 
 def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:
@@ -115,97 +113,106 @@ def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:
 
 
 def _solved(game: Any, solver: Any, step: Callable[[], object], at: Sequence[int]) -> list[float]:
-    told = []
+    values = []
     for number in range(1, max(at) + 1):
         step()
         if number in at:
-            told.append(exploitability.exploitability(game, solver.average_policy()))
-    return told
+            values.append(exploitability.exploitability(game, solver.average_policy()))
+    return values
 
 
-def summed(found: dict[int, Curve]) -> dict[str, Any]:
-    """The curves, and over seeds the last value, the mean over the second half, and the most of it."""
-    half = [curve.values[len(curve.values) // 2 :] for curve in found.values()]
-    end, means = (with_interval([figures(curve)[name] for curve in found.values()]) for name in FIGURES)
+def summary(by_seed: Mapping[int, Curve]) -> dict[str, Any]:
+    """Return the curves, and over seeds the last value, the mean over the second half, and the most of it."""
+    half = [curve.values[len(curve.values) // 2 :] for curve in by_seed.values()]
+    end, means = (with_interval([figures(curve)[name] for curve in by_seed.values()]) for name in FIGURES)
     return {
-        "curves": {seed: {"steps": curve.steps, "values": curve.values} for seed, curve in found.items()},
-        "last": {"mean": end.mean, "low": end.low, "high": end.high},
-        "second half": {"mean": means.mean, "low": means.low, "high": means.high},
+        "curves": _as_json(by_seed),
+        "last": _ends(end),
+        "second half": _ends(means),
         "most in the second half": max(max(values) for values in half),
     }
 
 
-def made_by(folder: Path) -> dict[str, Any]:
-    """The commit and the command of a run."""
-    info = RunFolder.open(folder).info()
-    return {"commit": info.commit, "dirty": info.dirty, "command": info.command}
+def average_summary(by_seed: Mapping[int, Curve]) -> dict[str, Any]:
+    """Return the curves of the averages, and over seeds their last value."""
+    if not by_seed:
+        return {}
+    end = with_interval([curve.values[-1] for curve in by_seed.values()])
+    return {"averages": _as_json(dict(sorted(by_seed.items()))), "last average": _ends(end)}
 
 
-def of_game(runs: Path, game: str, before: Mapping[str, Any], drawn: Path | None) -> dict[str, Any]:
-    """All that is told of a game; empty where nothing is known of it."""
-    known = WAYS[game]
-    new = {way: curves(runs, game, way) for way in known}
-    was = kept(before, known)
-    ways = {way: found for way in known if (found := dict(sorted({**was.get(way, {}), **new[way]}.items())))}
+def _as_json(by_seed: Mapping[int, Curve]) -> dict[int, Any]:
+    return {seed: {"steps": curve.steps, "values": curve.values} for seed, curve in by_seed.items()}
+
+
+def _ends(estimate: Estimate) -> dict[str, float | None]:
+    return {"mean": estimate.mean, "low": estimate.low, "high": estimate.high}
+
+
+def of_game(folder: Path, game: str, old: Mapping[str, Any], pictures: Path | None) -> dict[str, Any]:
+    """Return all results of a game, and print them; empty where nothing is known of it."""
+    declared = WAYS[game]
+    ways = _merged(stored(old, declared), {way: curves(folder, game, way) for way in declared}, declared)
     if not ways:
         return {}
-    at = sorted({step for some in ways.values() for curve in some.values() for step in curve.steps if step})
+    means = _merged(stored(old, declared, "averages"), {way: averages(folder, game, way) for way in ways}, ways)
+    data: dict[str, Any] = {}
+    for way, by_seed in ways.items():
+        runs = finished_by_seed(folder, f"{game}-{way}")
+        data[way] = summary(by_seed) | beside(runs, old.get(way, {})) | average_summary(means.get(way, {}))
+        shown = {key: value for key, value in data[way].items() if key not in ("curves", "averages", "made by")}
+        print(f"{game} {way:7} {len(by_seed)} seeds", shown)
+    at = sorted({step for own in ways.values() for curve in own.values() for step in curve.steps if step})
     solved = solvers(game, at)
-    told = {
-        way: summed(found) | beside(runs, f"{game}-{way}", new[way], before.get(way, {})) for way, found in ways.items()
-    }
-    means = {way: {**kept(before, [way], "averages").get(way, {}), **averages(runs, game, way)} for way in ways}
-    for way, found in ways.items():
-        told[way] |= averaged(means[way])
-        shown = {k: v for k, v in told[way].items() if k not in ("curves", "averages", "made by")}
-        print(f"{game} {way:7} {len(found)} seeds", shown)
-    if drawn:
-        Path(f"{drawn}-{game}.svg").write_text(picture(game, ways, solved, at))
-    of_last, of_average = (differences(some, known) for some in (ways, means))
-    print("", *markdown(game, of_last, of_average, DIGITS[game]), "", sep="\n")
-    apart = {"differences": of_last, "differences of averages": of_average}
-    return told | {"solvers": {"at": at, **solved}, **apart}
+    if pictures:
+        Path(f"{pictures}-{game}.svg").write_text(picture(game, ways, solved, at))
+    of_last, of_average = (differences(some, declared) for some in (ways, means))
+    print(f"\n{table(game, of_last, of_average, DIGITS[game])}\n")
+    solved_at = {"solvers": {"at": at, **solved}}
+    return data | solved_at | {"differences": of_last, "differences of averages": of_average}
 
 
-def beside(runs: Path, name: str, seeds: Iterable[int], before: Mapping[str, Any]) -> dict[str, Any]:
-    """By seed, whom the main learner met and what made the run."""
-    met = before.get("effective opponents", {}) | {str(seed): effective(runs / f"{name}-{seed}") for seed in seeds}
-    made = before.get("made by", {}) | {str(seed): made_by(runs / f"{name}-{seed}") for seed in seeds}
-    return {"effective opponents": dict(sorted(met.items())), "made by": dict(sorted(made.items()))}
+def _merged(
+    old: Mapping[str, Mapping[int, Curve]], new: Mapping[str, Mapping[int, Curve]], ways: Iterable[str]
+) -> dict[str, dict[int, Curve]]:
+    """Merge curves by way and seed, a new one over an old one; ways without a curve are left out."""
+    merged = {way: dict(sorted({**old.get(way, {}), **new.get(way, {})}.items())) for way in ways}
+    return {way: by_seed for way, by_seed in merged.items() if by_seed}
 
 
-def averaged(means: Mapping[int, Curve]) -> dict[str, Any]:
-    """The curves of the averages, and over seeds where they end."""
-    if not means:
-        return {}
-    end = with_interval([curve.values[-1] for curve in means.values()])
-    return {
-        "averages": {seed: {"steps": curve.steps, "values": curve.values} for seed, curve in sorted(means.items())},
-        "last average": {"mean": end.mean, "low": end.low, "high": end.high},
-    }
+def beside(runs: Mapping[int, FinishedRun], old: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the effective number of opponents and the provenance, by seed."""
+    opponents = old.get("effective opponents", {}) | {str(seed): effective(run) for seed, run in runs.items()}
+    sources = old.get("made by", {}) | {str(seed): run.provenance() for seed, run in runs.items()}
+    return {"effective opponents": dict(sorted(opponents.items())), "made by": dict(sorted(sources.items()))}
+
+
+def populations(folder: Path, old: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the results of the populations by name and seed, and print them."""
+    data = {name: dict(rows) for name, rows in old.items()}
+    for name in POPULATIONS:
+        for seed, run in finished_by_seed(folder, name).items():
+            data.setdefault(name, {})[str(seed)] = population(run)
+    for name, rows in data.items():
+        for seed, row in rows.items():
+            means = {opponent: round(payoff, 2) for opponent, payoff in row["last against"].items()}
+            parts = [round(payoff, 2) for payoff in row["paid"]]
+            print(f"{name} {seed}: paid {parts}, newest {row['newest']:.2f}, {means}")
+    return data
 
 
 def main() -> None:
-    """Read the runs and write what they say."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--picture", type=Path, help="where plots go, as PREFIX-GAME.svg")
-    asked = parser.parse_args()
-    old = json.loads(asked.out.read_text()) if asked.out.is_file() else {"games": {}, "populations": {}}
-    told: dict[str, Any] = {"made_by": provenance(), "games": {}, "populations": old["populations"]}
-    for name in POPULATIONS:
-        for seed, folder in finished(asked.runs, name):
-            told["populations"].setdefault(name, {})[str(seed)] = population(folder)
-    for name, seeds in told["populations"].items():
-        for seed, row in seeds.items():
-            met = {opponent: round(paid, 2) for opponent, paid in row["last against"].items()}
-            print(f"{name} {seed}: paid {[round(paid, 2) for paid in row['paid']]}, newest {row['newest']:.2f}, {met}")
+    """Write the JSON and the pictures, and print the tables."""
+    parser = table_command_line(__doc__)
+    parser.add_argument("--picture", type=Path, help="prefix of the plots, as PREFIX-GAME.svg")
+    arguments = parser.parse_args()
+    old = read_results(arguments.out) or {"games": {}, "populations": {}}
+    data: dict[str, Any] = {"made_by": provenance(), "games": {}}
+    data["populations"] = populations(arguments.folder, old["populations"])
     for game in WAYS:
-        found = of_game(asked.runs, game, old["games"].get(game, {}), asked.picture)
-        if found:
-            told["games"][game] = found
-    asked.out.write_text(json.dumps(told, indent=1) + "\n")
+        if results := of_game(arguments.folder, game, old["games"].get(game, {}), arguments.picture):
+            data["games"][game] = results
+    write_results(arguments.out, data)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,15 @@ that both ways have.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from result_tables import DASH, markdown
+
 from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import Estimate, students_p, with_interval
 from stratagem.runs.metrics import Curve
+from stratagem.sweeps.paired import PairedTest, paired, paired_tests, students
 
 Ways = Mapping[str, Mapping[int, Curve]]
 FIGURES = ("last", "second half")
@@ -35,52 +37,53 @@ def figures(curve: Curve) -> dict[str, float]:
 
 
 def pairs(ways: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Every two ways by the name of what the later has more than the sooner."""
-    return {f"{one} less {other}": (one, other) for other, one in combinations(ways, 2)}
+    """Return every two ways by the name of the later less the sooner."""
+    return {f"{later} less {sooner}": (later, sooner) for sooner, later in combinations(ways, 2)}
 
 
-def gaps(one: Mapping[int, Curve], other: Mapping[int, Curve], figure: str) -> dict[int, float]:
+def gaps(first: Mapping[int, Curve], second: Mapping[int, Curve], figure: str) -> dict[int, float]:
     """Return the differences of two ways to train in every common seed."""
-    return {seed: figures(one[seed])[figure] - figures(other[seed])[figure] for seed in sorted(one.keys() & other)}
+    own, other = ({seed: figures(curve)[figure] for seed, curve in curves.items()} for curves in (first, second))
+    return paired(own, other)
 
 
 def differences(ways: Ways, declared: Sequence[str]) -> dict[str, dict[str, Any]]:
     """By pair the seeds, and by figure the mean with its interval, p, and Holm's p over all pairs declared."""
-    rows: dict[str, dict[str, Any]] = {}
-    for name, (one, other) in pairs(declared).items():
-        if one in ways and other in ways:
-            rows[name] = {"seeds": sorted(ways[one].keys() & ways[other].keys())}
+    known = {name: pair for name, pair in pairs(declared).items() if set(pair) <= ways.keys()}
+    rows: dict[str, dict[str, Any]] = {
+        name: {"seeds": sorted(ways[first].keys() & ways[second].keys())} for name, (first, second) in known.items()
+    }
     for figure in FIGURES:
-        told = {name: _gap(ways, *pairs(declared)[name], figure) for name in rows}
-        adjusted = Family(f"every pair by {figure}", tuple(pairs(declared))).holm(
-            {name: students_p(gap) for name, gap in told.items()}
-        )
-        for name, gap in told.items():
-            found = {"mean": gap.mean, "low": gap.low, "high": gap.high}
-            rows[name][figure] = {**found, "p": students_p(gap), "holm_p": adjusted.get(name)}
+        family = Family(f"every pair by {figure}", tuple(pairs(declared)))
+        values = {name: gaps(ways[first], ways[second], figure) for name, (first, second) in known.items()}
+        for name, test in paired_tests(family, values, students).items():
+            rows[name][figure] = summary(test)
     return rows
 
 
-def _gap(ways: Ways, one: str, other: str, figure: str) -> Estimate:
-    return with_interval(list(gaps(ways[one], ways[other], figure).values()))
+def summary(test: PairedTest) -> dict[str, float | None]:
+    """Return the mean of a difference with its interval, p, and Holm's p."""
+    gap = test.estimate
+    return {"mean": gap.mean, "low": gap.low, "high": gap.high, "p": test.p, "holm_p": test.holm_p}
 
 
-def markdown(game: str, of_last: Mapping[str, Any], of_average: Mapping[str, Any], digits: int) -> Iterator[str]:
-    """Every pair of a game in Markdown: at the end, over the second half, and of the average policy at the end."""
-    heads = ["at the end", "mean of the second half", "average at the end"]
-    columns = "".join(f" {head} | p | Holm p |" for head in heads)
-    yield f"| {game}, {len(of_last)} pairs |{columns}"
-    yield "| --- |" + " --- |" * 9
-    for name, row in of_last.items():
-        one, other = name.split(" less ")
-        parts = [row["last"], row["second half"], of_average.get(name, {}).get("last")]
-        cells = [cell for part in parts for cell in _cells(part, digits)]
-        yield f"| {NAMES[one]} less {NAMES[other]} | {' | '.join(cells)} |"
+def table(game: str, of_last: Mapping[str, Any], of_average: Mapping[str, Any], digits: int) -> str:
+    """Format every pair of a game: at the end, over the second half, and of the average policy at the end."""
+    heads = [f"{game}, {len(of_last)} pairs"]
+    for head in ("at the end", "mean of the second half", "average at the end"):
+        heads += [head, "p", "Holm p"]
+    return markdown(heads, (_row(name, row, of_average.get(name, {}), digits) for name, row in of_last.items()))
+
+
+def _row(name: str, of_last: Mapping[str, Any], of_average: Mapping[str, Any], digits: int) -> list[str]:
+    first, second = name.split(" less ")
+    parts = [of_last["last"], of_last["second half"], of_average.get("last")]
+    return [f"{NAMES[first]} less {NAMES[second]}", *(cell for part in parts for cell in _cells(part, digits))]
 
 
 def _cells(part: Mapping[str, Any] | None, digits: int) -> list[str]:
-    """A difference with its interval, p, and Holm's p; dashes where nothing can be said."""
+    """Format a difference with its interval, p, and Holm's p; dashes where nothing can be said."""
     if part is None or part["p"] is None:
-        return ["\u2013"] * 3
+        return [DASH] * 3
     low, mean, high = (f"{part[key]:.{digits}f}" for key in ("low", "mean", "high"))
     return [f"{mean} [{low}, {high}]", f"{part['p']:.4f}", f"{part['holm_p']:.3f}"]

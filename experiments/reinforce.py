@@ -16,20 +16,21 @@ seed, with Holm's correction over all six.
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+from experiment import command_line, run
+from result_tables import Row, finished, markdown, write_results
 
-from runs import Run, make
-from stratagem.evaluation.statistics import holm, paired_difference
+from stratagem.evaluation.family import Family
+from stratagem.evaluation.statistics import detectable, mean
 from stratagem.games.key import Key
 from stratagem.provenance import provenance
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
+from stratagem.sweeps.paired import BySeed, PairedTest, paired, paired_tests, sign_flips
+from stratagem.sweeps.planned_run import PlannedRun
 
 ARMS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "reinforce": ("reinforce", {}),
@@ -56,18 +57,20 @@ METRICS = (
     ("tic-tac-toe", "win rate against random"),
     ("tic-tac-toe", "win rate against mcts:10"),
 )
-FAMILY = [(game, metric, control) for game, metric in METRICS for control in CONTROLS]
+TESTS = {f"{game}, {metric}, {control}": (game, metric, control) for game, metric in METRICS for control in CONTROLS}
+"""Game, metric and control of every declared test."""
+FAMILY = Family("REINFORCE less its controls", tuple(TESTS))
 
 
-def runs(folder: Path, game: str, seeds: Iterable[int]) -> Iterator[Run]:
+def runs(folder: Path, game: str, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """The SFT model, and then all arms of every seed."""
     recipe = Path("recipes/reinforce") / f"{game}.toml"
-    yield Run(f"{game}-sft", (recipe,), {**_short(game, "reinforce"), "reinforce.iterations": "1"})
+    yield PlannedRun(f"{game}-sft", (recipe,), {**_short(game, "reinforce"), "reinforce.iterations": "1"})
     start = {"model": f"run:{folder}/{game}-sft@start", "sft.epochs": "0"}
     for seed in seeds:
         for arm, (algorithm, own) in ARMS.items():
             changes = {**_short(game, algorithm), **own, **start, "seed": str(seed)}
-            yield Run(f"{game}-{arm}-{seed}", (Path("recipes") / algorithm / f"{game}.toml",), changes)
+            yield PlannedRun(f"{game}-{arm}-{seed}", (Path("recipes") / algorithm / f"{game}.toml",), changes)
 
 
 def _short(game: str, algorithm: str) -> dict[str, str]:
@@ -75,85 +78,93 @@ def _short(game: str, algorithm: str) -> dict[str, str]:
 
 
 def figures(path: Path, game: str) -> dict[str, float]:
-    """Measures of the last policy of a run, and of the policy that it started from."""
+    """Return the measures of the last policy of a run, and of the policy that it started from."""
     if game == "kuhn":
         curve = read_metrics(RunFolder.open(path))["kuhn/exact/exploitability"].values
         return {"exploitability": curve[-1], "exploitability at the start": curve[0]}
-    told = json.loads((path / "evaluation.json").read_text(encoding="utf-8"))
-    rows = {told["rows"][row["player"]]: row for row in told["evaluation"]["games"][0]["players"]}
+    data = json.loads((path / "evaluation.json").read_text(encoding="utf-8"))
+    rows = {data["rows"][row["player"]]: row for row in data["evaluation"]["games"][0]["players"]}
     last = next(row for title, row in reversed(rows.items()) if "step" in title)
     return {f"win rate against {name}": value for name, value in wins(last).items()}
 
 
-def wins(row: dict[str, Any]) -> dict[str, float]:
-    """Win rates by opponent."""
-    return {one["opponent"]: float(one["win_rate"]["mean"]) for one in row["opponents"]}
+def wins(row: Row) -> dict[str, float]:
+    """Return the win rates by opponent."""
+    return {matchup["opponent"]: float(matchup["win_rate"]["mean"]) for matchup in row["opponents"]}
 
 
-def collected(folder: Path) -> list[dict[str, Any]]:
-    """Every finished run with its seed, arm, figures, command and commit."""
-    found = []
-    for path in sorted(folder.glob("*/evaluation.json")):
-        game, _, seed = path.parent.name.rpartition("-")
-        game, _, arm = game.rpartition("-")
+def collected(folder: Path) -> Iterator[Row]:
+    """Yield every finished run with its seed, arm, figures, command and commit."""
+    for own in finished(folder):
+        game, _, arm = own.stem.rpartition("-")
         if arm in ARMS:
-            info = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
-            made = {name: info[name] for name in ("command", "commit", "dirty")}
-            found.append({"game": game, "arm": arm, "seed": int(seed), **figures(path.parent, game), **made})
-    return found
+            yield {"game": game, "arm": arm, "seed": own.seed, **figures(own.path, game), **own.provenance()}
 
 
-def compared(rows: list[dict[str, Any]], game: str, metric: str, control: str) -> dict[str, Any] | None:
-    """REINFORCE less a control over the declared seeds that both have; None where fewer than two have both."""
-    arms = ("reinforce", control)
-    by_arm = {arm: {r["seed"]: r[metric] for r in rows if (r["game"], r["arm"]) == (game, arm)} for arm in arms}
-    seeds = [seed for seed in SEEDS if all(seed in by_arm[arm] for arm in arms)]
-    if len(seeds) < 2:
-        return None
-    first, second = ([by_arm[arm][seed] for seed in seeds] for arm in arms)
-    key = Key(0).at("experiments", "reinforce", game, metric, control)
-    difference = paired_difference(first, second, key)
+def by_seed(rows: Sequence[Row], game: str, metric: str, arm: str) -> BySeed:
+    """Return the metric of an arm by seed, as far as the seed was declared."""
+    own = [row for row in rows if (row["game"], row["arm"]) == (game, arm)]
+    return {row["seed"]: row[metric] for row in own if row["seed"] in SEEDS}
+
+
+def tested(rows: Sequence[Row]) -> list[Row]:
+    """Test REINFORCE less each control, where at least two seeds have both."""
+    arms = {name: [by_seed(rows, *test[:2], arm) for arm in ("reinforce", test[2])] for name, test in TESTS.items()}
+    differences = {name: gap for name, (own, other) in arms.items() if len(gap := paired(own, other)) > 1}
+    tests = paired_tests(FAMILY, differences, sign_flips(Key(0).at("experiments", "reinforce")))
+    return [_row(test, *arms[name]) for name, test in tests.items()]
+
+
+def _row(test: PairedTest, own: BySeed, control: BySeed) -> Row:
+    game, metric, name = TESTS[test.name]
+    seeds, estimate = list(test.by_seed), test.estimate
     return {
         "game": game,
         "metric": metric,
-        "control": control,
+        "control": name,
         "seeds": seeds,
-        "means": [float(np.mean(values)) for values in (first, second)],
-        "difference": difference.estimate.mean,
-        "standard error": difference.estimate.se,
-        "p": difference.p_value,
-        "detectable": difference.detectable,
+        "means": [mean([arm[seed] for seed in seeds]).mean for arm in (own, control)],
+        "difference": estimate.mean,
+        "standard error": estimate.se,
+        "p": test.p,
+        "detectable": detectable(estimate),
+        "p (Holm)": test.holm_p,
     }
 
 
 def table(folder: Path) -> None:
     """Write the JSON, and print the table of the page."""
-    rows = collected(folder)
-    tests = [one for test in FAMILY if (one := compared(rows, *test)) is not None]
-    missing = len(FAMILY) - len(tests)
-    for one, corrected in zip(tests, holm([*(one["p"] for one in tests), *[1.0] * missing]), strict=False):
-        one["p (Holm)"] = corrected
-    OUT.write_text(json.dumps({"made by": provenance(), "tests": tests, "runs": rows}, indent=1) + "\n", "utf-8")
-    print(f"| game | metric | control | seeds | REINFORCE | control | difference | p | p (Holm, {len(FAMILY)}) |")
-    print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for one in tests:
-        means = (f"{mean:.3f}" for mean in one["means"])
-        difference = f"{one['difference']:+.3f} ± {one['standard error']:.3f}"
-        cells = (one["game"], one["metric"], one["control"], str(len(one["seeds"])), *means, difference)
-        print("|", " | ".join((*cells, f"{one['p']:.3f}", f"{one['p (Holm)']:.3f}")), "|")
+    rows = list(collected(folder))
+    tests = tested(rows)
+    write_results(OUT, {"made by": provenance(), "tests": tests, "runs": rows})
+    heads = [
+        "game",
+        "metric",
+        "control",
+        "seeds",
+        "REINFORCE",
+        "control",
+        "difference",
+        "p",
+        f"p (Holm, {len(FAMILY)})",
+    ]
+    print(markdown(heads, map(_cells, tests)))
+
+
+def _cells(test: Row) -> list[str]:
+    means = [f"{value:.3f}" for value in test["means"]]
+    difference = f"{test['difference']:+.3f} ± {test['standard error']:.3f}"
+    names = [test["game"], test["metric"], test["control"], str(len(test["seeds"]))]
+    return [*names, *means, difference, f"{test['p']:.3f}", f"{test['p (Holm)']:.3f}"]
 
 
 def main() -> None:
-    """Run what is not done yet, one after the other, or make the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
-    parser.add_argument("study", choices=[*SHORT, "table"])
-    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many of the declared seeds")
-    asked = parser.parse_args()
-    if asked.study == "table":
-        table(asked.folder)
+    """Make the runs of a game, or the table."""
+    arguments = command_line(__doc__, [*SHORT, "table"], seeds=SEEDS).parse_args()
+    if arguments.study == "table":
+        table(arguments.folder)
         return
-    make(runs(asked.folder, asked.study, SEEDS[: asked.seeds]), asked.folder)
+    run(runs(arguments.folder, arguments.study, arguments.seeds), arguments)
 
 
 if __name__ == "__main__":

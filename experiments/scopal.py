@@ -10,15 +10,18 @@ alone learns from the games of the main run, so that comes first.
 
 from __future__ import annotations
 
-import argparse
 import json
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from runs import Run, make
+from experiment import command_line, run
+
 from stratagem.algorithms.scopal.policy import STAGES
+from stratagem.errors import StratagemError
 from stratagem.models.run_models import read_run_models
+from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPE = Path("recipes/scopal/tiny.toml")
 GRPO = Path("recipes/scopal/tiny-grpo.toml")
@@ -106,21 +109,24 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
 
 
 def untrained(folder: Path) -> str:
-    """The weights before the start learnt from anybody."""
+    """Return the weights before SFT."""
     recipe = tomllib.loads((folder / "start" / "config.toml").read_text(encoding="utf-8"))
     return str(recipe["model"])
 
 
 def cloned(folder: Path, seed: int) -> str:
-    """The main run's policy after cloning."""
-    (step,) = (path.name.partition("-")[0] for path in (folder / f"{MAIN}-{seed}" / STAGES).glob("*-bc"))
-    return f"run:{folder}/{MAIN}-{seed}@{int(step)}"
+    """Return the main run's policy after cloning."""
+    run = folder / f"{MAIN}-{seed}"
+    steps = [path.name.partition("-")[0] for path in (run / STAGES).glob("*-bc")]
+    if len(steps) != 1:
+        raise StratagemError(f"There is no stage of cloning in {run / STAGES}.")
+    return f"run:{run}@{int(steps[0])}"
 
 
 def imitated(folder: Path, seed: int) -> str:
     """Return the model that imitated mcts:5, spelt out: its base is that of the start."""
     run = folder / f"teacher-mcts-5-{seed}"
-    base, own = (read_run_models(one).models["last"] for one in (folder / "start", run))
+    base, own = (read_run_models(path).models["last"] for path in (folder / "start", run))
     return f"dir:{folder}/start/{base.model.removeprefix('dir:')}+adapter:policy={run}/{own.adapter}"
 
 
@@ -130,44 +136,48 @@ def scaled(folder: Path, seed: int, *, ratio: bool) -> dict[str, str]:
     Copies of a sample are epochs here. Nothing else would act: weights are relative to one another, and KTO brings both
     kinds to one sum, so the second scaling differs from the first in how long is cloned.
     """
-    few, many = (told(folder / f"{name}-{seed}") for name in ("against-mcts-5", MAIN))
+    few, many = (num_samples(folder / f"{name}-{seed}") for name in ("against-mcts-5", MAIN))
     usual = tomllib.loads(RECIPE.read_text(encoding="utf-8"))
-    asked = {"bc": "advantageous" if ratio else "samples", "kto": "samples"}
-    times = {stage: usual[stage]["epochs"] * many[name] / few[name] for stage, name in asked.items()}
+    counted = {"bc": "advantageous" if ratio else "samples", "kto": "samples"}
+    times = {stage: usual[stage]["epochs"] * many[name] / few[name] for stage, name in counted.items()}
     epochs = {f"{stage}.epochs": str(max(1, round(number))) for stage, number in times.items()}
     return {"reward.table": f"{folder}/against-mcts-5-{seed}/steps/0.parquet", **epochs}
 
 
-def told(run: Path) -> dict[str, float]:
+def num_samples(run: Path) -> dict[str, float]:
     """Count the samples of a run's games, and the advantageous ones."""
-    found: dict[str, float] = json.loads((run / "steps" / "0.json").read_text(encoding="utf-8"))["all"]
-    return found
+    counts: dict[str, float] = json.loads((run / "steps" / "0.json").read_text(encoding="utf-8"))["all"]
+    return counts
 
 
-def runs(analyses: Sequence[str], folder: Path, seeds: Sequence[int], start_recipe: Path) -> Iterator[Run]:
-    """Every run once, in the order in which they need one another."""
-    yield Run("start", (start_recipe,))
+def runs(analyses: Sequence[str], folder: Path, seeds: Iterable[int], start_recipe: Path) -> Iterator[PlannedRun]:
+    """Plan every run once, in the order in which they need one another."""
+    yield PlannedRun("start", (start_recipe,))
     start = {"model": f"run:{folder}/start@last"}
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
         for variant in variants:
-            judged = {} if variant in (*STAGED, FRESH) else {"final_evaluation.stages": "last"}
-            changed = {"seed": str(seed), **start, **changes(variant, folder, seed), **judged}
-            yield Run(f"{variant}-{seed}", (GRPO if variant == FRESH else RECIPE,), changed)
+            stages = {} if variant in (*STAGED, FRESH) else {"final_evaluation.stages": "last"}
+            try:
+                own = changes(variant, folder, seed)
+            except (FileNotFoundError, StratagemError) as error:
+                reason = "since an earlier run that it needs is not finished"
+                print(f"{variant}-{seed} is skipped, {reason}: {error}", file=sys.stderr)
+                continue
+            recipe = GRPO if variant == FRESH else RECIPE
+            yield PlannedRun(f"{variant}-{seed}", (recipe,), {"seed": str(seed), **start, **own, **stages})
 
 
 def main() -> None:
-    """Run what is not done yet, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
+    """Make the runs of some analyses."""
+    parser = command_line(__doc__, seeds=range(1))
     parser.add_argument(
         "analyses", nargs="+", choices=[*ANALYSES, "every"], metavar="ANALYSIS", help=", ".join(ANALYSES)
     )
-    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--start", choices=STARTS, default="mixed", help="the teacher of the SFT")
-    asked = parser.parse_args()
-    wanted = list(ANALYSES) if "every" in asked.analyses else asked.analyses
-    make(runs(wanted, asked.folder, range(asked.seeds), STARTS[asked.start]), asked.folder)
+    arguments = parser.parse_args()
+    wanted = list(ANALYSES) if "every" in arguments.analyses else arguments.analyses
+    run(runs(wanted, arguments.folder, arguments.seeds, STARTS[arguments.start]), arguments)
 
 
 if __name__ == "__main__":

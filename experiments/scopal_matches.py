@@ -17,6 +17,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from result_tables import Row, markdown, read_results, write_results
 from scopal import MAIN
 
 from stratagem.algorithms.scopal.recipe import SIX
@@ -38,14 +39,14 @@ UNSEEN: tuple[Line, ...] = tuple(line for line in SUITES["gtbench"].lines if lin
 
 def models(folder: Path, seed: int) -> dict[str, str]:
     """Players by what is shown of them."""
-    found: dict[str, str] = {}
+    players: dict[str, str] = {}
     for variant in VARIANTS:
         path = folder / f"{variant}-{seed}" / "evaluation.json"
         if path.is_file():
             titles: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["rows"]
-            told = {title: player for player, title in titles.items()}
-            found |= told if variant == MAIN else dict([list(told.items())[-1]])
-    return found
+            by_title = {title: player for player, title in titles.items()}
+            players |= by_title if variant == MAIN else dict([list(by_title.items())[-1]])
+    return players
 
 
 def rates(matchups: Sequence[Matchup]) -> list[float]:
@@ -60,8 +61,8 @@ def head_to_head(named: Mapping[str, str], evaluator: Evaluator) -> Iterator[dic
         matchups = [evaluator.matchup(game, make_player(first, game), make_player(second, game), ()) for game in games]
         by_game = {text: mean(rates([matchup])).mean for text, matchup in zip(SIX, matchups, strict=True)}
         every = rates(matchups)
-        won_ = told(every, [1.0 - rate for rate in every], evaluator)
-        yield {"first": name, "second": other, "won": won_, "games": by_game}
+        share = compared(every, [1.0 - rate for rate in every], evaluator)
+        yield {"first": name, "second": other, "won": share, "games": by_game}
 
 
 def unseen(named: Mapping[str, str], evaluator: Evaluator) -> Iterator[dict[str, Any]]:
@@ -71,13 +72,13 @@ def unseen(named: Mapping[str, str], evaluator: Evaluator) -> Iterator[dict[str,
         opponents = [(make_player(name, game), ()) for name in line.pools["opponents"]]
         each = [rates(evaluator.matchups(game, make_player(player, game), opponents)) for player in named.values()]
         means = {name: mean(own).to_json() for name, own in zip(named, each, strict=True)}
-        yield {"game": line.game, "won": means, "more": told(each[-1], each[0], evaluator)}
+        yield {"game": line.game, "won": means, "more": compared(each[-1], each[0], evaluator)}
 
 
-def told(first: Sequence[float], second: Sequence[float], evaluator: Evaluator) -> dict[str, Any]:
-    """A difference over deals, and the first's mean."""
-    found: Difference = paired_difference(first, second, evaluator.key.at("signs"), rounds=100_000)
-    return {**mean(list(first)).to_json(), "difference": found.estimate.mean, "p": found.p_value}
+def compared(first: Sequence[float], second: Sequence[float], evaluator: Evaluator) -> dict[str, Any]:
+    """Return a difference over deals, and the first's mean."""
+    difference: Difference = paired_difference(first, second, evaluator.key.at("signs"), rounds=100_000)
+    return {**mean(list(first)).to_json(), "difference": difference.estimate.mean, "p": difference.p_value}
 
 
 def corrected(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,68 +99,64 @@ def _pair(row: Mapping[str, Any]) -> str:
     return f"{row['first']} against {row['second']}"
 
 
-def matrix(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def matrix(pairs: Sequence[Row]) -> str:
     """Format the row model's win rate against the column's, in percent; a star where Holm's p is below 5 %."""
     cells = {(pair["first"], pair["second"]): (pair["won"]["mean"], pair["won"]["holm_p"]) for pair in pairs}
     names = list(dict.fromkeys(name for pair in cells for name in pair))
     cells |= {(column, row): (1.0 - rate, p) for (row, column), (rate, p) in cells.items()}
-    yield f"| | {' | '.join(names)} |"
-    yield f"| --- |{' --- |' * len(names)}"
-    for row in names:
-        shown = [
-            "" if row == column else f"{100 * cells[row, column][0]:.1f}{'*' * (cells[row, column][1] < 0.05)}"
-            for column in names
-        ]
-        yield f"| {row} | {' | '.join(shown)} |"
+    shown = {pair: f"{100 * rate:.1f}{'*' * (p < 0.05)}" for pair, (rate, p) in cells.items()}
+    return markdown(["", *names], ([row, *(shown.get((row, column), "") for column in names)] for row in names))
 
 
-def tested(pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def tested(pairs: Sequence[Row]) -> Iterator[str]:
     """The pairs whose own p is below 5 %, with Holm's p; and the least Holm p of all others."""
     order = sorted(pairs, key=lambda pair: pair["won"]["p"])
     low = [pair for pair in order if pair["won"]["p"] < 0.05]
-    yield from ("| first, second | won by the first | p | Holm p |", "| --- | --- | --- | --- |")
-    for pair in low:
-        won_ = pair["won"]
-        yield (
-            f"| {pair['first']}, {pair['second']} | {100 * won_['mean']:.1f} | {won_['p']:.4f} | {won_['holm_p']:.4f} |"
-        )
+    yield markdown(["first, second", "won by the first", "p", "Holm p"], map(_cells, low))
     if rest := order[len(low) :]:
         least = min(pair["won"]["holm_p"] for pair in rest)
         yield f"The other {len(rest)} of {len(pairs)}: Holm p at least {least:.3f}."
 
 
+def _cells(pair: Row) -> list[str]:
+    share = pair["won"]
+    names = f"{pair['first']}, {pair['second']}"
+    return [names, f"{100 * share['mean']:.1f}", f"{share['p']:.4f}", f"{share['holm_p']:.4f}"]
+
+
 def in_unseen(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The share of games won by each model in every unseen game, and p with Holm's."""
     for row in rows:
-        rates_ = ", ".join(f"{name} {own['mean']:.3f}" for name, own in row["won"].items())
-        yield f"{row['game']}: {rates_}; p {row['more']['p']:.4f}, Holm p {row['more']['holm_p']:.4f}"
+        shares = ", ".join(f"{name} {own['mean']:.3f}" for name, own in row["won"].items())
+        yield f"{row['game']}: {shares}; p {row['more']['p']:.4f}, Holm p {row['more']['holm_p']:.4f}"
 
 
 def main() -> None:
     """Play, write the JSON and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, nargs="?", help="where the runs lie; without it nothing is played")
+    parser.add_argument("folder", type=Path, nargs="?", help="folder of the runs; without it nothing is played")
     parser.add_argument("--out", type=Path, required=True, help="the JSON file")
-    parser.add_argument("--seed", type=int, default=0, help="whose runs")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the runs")
     parser.add_argument("--episodes", type=int, default=100, help="games of each kind a pair")
-    asked = parser.parse_args()
-    if asked.folder is None and not asked.out.is_file():
-        raise SystemExit(f"There is no {asked.out} to read: name the folder of the runs to play.")
-    data = json.loads(asked.out.read_text(encoding="utf-8")) if asked.folder is None else met(asked)
-    data = corrected(data)
-    asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    print(*matrix(data["pairs"]), "", *tested(data["pairs"]), "", *in_unseen(data["unseen"]), sep="\n")
+    arguments = parser.parse_args()
+    if arguments.folder is None and not arguments.out.is_file():
+        raise SystemExit(f"There is no {arguments.out} to read: name the folder of the runs to play.")
+    data = corrected(read_results(arguments.out) if arguments.folder is None else played(arguments))
+    write_results(arguments.out, data)
+    print(matrix(data["pairs"]), "", *tested(data["pairs"]), "", *in_unseen(data["unseen"]), sep="\n")
 
 
-def met(asked: argparse.Namespace) -> dict[str, Any]:
-    """Every pair and every unseen game, played."""
-    evaluator = Evaluator(asked.episodes, Key(asked.seed).at("matches"), exact_budget=0)
-    named = models(asked.folder, asked.seed)
+def played(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Play every pair and every unseen game."""
+    evaluator = Evaluator(arguments.episodes, Key(arguments.seed).at("matches"), exact_budget=0)
+    named = models(arguments.folder, arguments.seed)
     if not {"Base", "BC + KTO"} <= set(named):
-        raise SystemExit(f"{asked.folder}/{MAIN}-{asked.seed} is not finished: run `experiments/scopal.py` first.")
+        raise SystemExit(
+            f"{arguments.folder}/{MAIN}-{arguments.seed} is not finished: run `experiments/scopal.py` first."
+        )
     main_run = {name: player for name, player in named.items() if name in ("Base", "BC + KTO")}
     pairs, others = list(head_to_head(named, evaluator)), list(unseen(main_run, evaluator))
-    about = {"made_by": provenance(), "seed": asked.seed, "episodes": asked.episodes}
+    about = {"made_by": provenance(), "seed": arguments.seed, "episodes": arguments.episodes}
     return {**about, "pairs": pairs, "unseen": others}
 
 

@@ -9,27 +9,33 @@ seeds that of the seeds. Where the folder holds no run, the tables are those of 
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from dots import Dot, picture
+from result_tables import (
+    FinishedRun,
+    Row,
+    finished,
+    interval,
+    markdown,
+    merged,
+    read_results,
+    table_command_line,
+    write_results,
+)
 from scopal import ANALYSES, MAIN, REFINED, STAGED
 from scopal_play import by_game, kuhn, played, policies, samples
 
 from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import Estimate, mean, students_p, with_interval
-from stratagem.reports.siblings import band
+from stratagem.evaluation.statistics import Estimate, mean, with_interval
+from stratagem.sweeps.paired import paired, paired_tests, students
 
-Run = dict[str, Any]
 CHANCE = "random"
 """The row that no stage of a run is."""
-_NAME = re.compile(r"(?P<variant>.+)-(?P<seed>\d+)")
 PAPER = {
     "main": "Qwen2-7B, four opponents: base 32.17, SPAG 41.70, won games cloned 43.50, SCO-PAL 50.08",
     "methods": "direct KTO 44.89, joint 45.49, BC + DPO 40.52, BC + KTO 50.08, BC + GRPO 54.87",
@@ -44,39 +50,27 @@ PAPER = {
 """Published results of SCO-PAL by analysis."""
 
 
-def found(folder: Path) -> Iterator[tuple[str, Run]]:
-    """Every finished run: its variant and its figures."""
-    for path in sorted(folder.glob("*/evaluation.json")):
-        if said := _NAME.fullmatch(path.parent.name):
-            info = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
-            known = {key: info[key] for key in ("seed", "commit", "command", "dirty")}
-            figures = stages(path)
-            own = [name for name in figures if name != CHANCE]
-            kept = {**played(path.parent), "kuhn": policies(path.parent, own)}
-            yield said["variant"], {**known, **kept, "stages": figures}
+def row(run: FinishedRun) -> Row:
+    """Collect the figures of a run."""
+    figures = stages(run.read("evaluation.json"))
+    own = [name for name in figures if name != CHANCE]
+    play = {**played(run.path), "kuhn": policies(run.path, own)}
+    return {"seed": run.seed, **run.provenance(), **play, "stages": figures}
 
 
-def stages(path: Path) -> dict[str, Any]:
+def stages(data: Mapping[str, Any]) -> dict[str, Any]:
     """By stage, in order: the share of games won in every game, and against every opponent."""
-    data = json.loads(path.read_text(encoding="utf-8"))
     rows: dict[str, Any] = {}
     for game in data["evaluation"]["games"]:
-        for row in game["players"]:
-            stage = rows.setdefault(data["rows"].get(row["player"], row["player"]), {"games": {}, "opponents": {}})
-            stage["games"][game["game"]] = {key: row["metrics"]["win rate"][key] for key in ("mean", "se")}
-            if regret := row["metrics"].get("regret"):
+        for player in game["players"]:
+            title = data["rows"].get(player["player"], player["player"])
+            stage = rows.setdefault(title, {"games": {}, "opponents": {}})
+            stage["games"][game["game"]] = {key: player["metrics"]["win rate"][key] for key in ("mean", "se")}
+            if regret := player["metrics"].get("regret"):
                 stage.setdefault("regret", {})[game["game"]] = {key: regret[key] for key in ("mean", "se")}
-            for bout in row["opponents"]:
-                stage["opponents"].setdefault(bout["opponent"], {})[game["game"]] = bout["win_rate"]["mean"]
+            for matchup in player["opponents"]:
+                stage["opponents"].setdefault(matchup["opponent"], {})[game["game"]] = matchup["win_rate"]["mean"]
     return rows
-
-
-def merged(old: Mapping[str, Sequence[Run]], runs: Iterator[tuple[str, Run]]) -> dict[str, list[Run]]:
-    """By variant, a run a seed; a new one takes the place of an old one."""
-    whole = {name: {run["seed"]: run for run in told} for name, told in old.items()}
-    for name, run in runs:
-        whole.setdefault(name, {})[run["seed"]] = run
-    return {name: [told[seed] for seed in sorted(told)] for name, told in sorted(whole.items())}
 
 
 def won(stage: Mapping[str, Any]) -> Estimate:
@@ -87,22 +81,13 @@ def won(stage: Mapping[str, Any]) -> Estimate:
     return Estimate(centre, se, len(means), centre - 1.96 * se, centre + 1.96 * se)
 
 
-def over_seeds(runs: Sequence[Run], stage: str) -> Estimate:
+def over_seeds(runs: Sequence[Row], stage: str) -> Estimate:
     """The same over runs; where there are several, with the interval of the seeds."""
-    each = [won(run["stages"][stage]) for run in runs]
-    if len(each) == 1:
-        return each[0]
-    means = [one.mean for one in each]
-    low, high = band(means)
-    return Estimate(mean(means).mean, None, len(means), low, high)
+    rates = [won(run["stages"][stage]) for run in runs]
+    return rates[0] if len(rates) == 1 else with_interval([rate.mean for rate in rates])
 
 
-def last(run: Run) -> str:
-    """The last stage of a run, before the chance level."""
-    return [name for name in run["stages"] if name != CHANCE][-1]
-
-
-def lines(analysis: str, data: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, Sequence[Run], str]]:
+def lines(analysis: str, data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, Sequence[Row], str]]:
     """The rows of an analysis: what it is called, whose it is, and the stage."""
     for variant in ANALYSES[analysis]:
         if variant in data:
@@ -115,66 +100,63 @@ def lines(analysis: str, data: Mapping[str, Sequence[Run]]) -> Iterator[tuple[st
         yield "random play", data[MAIN], CHANCE
 
 
-def table(analysis: str, data: Mapping[str, Sequence[Run]]) -> list[str]:
-    """An analysis in Markdown."""
+def table(analysis: str, data: Mapping[str, Sequence[Row]]) -> str:
+    """Format an analysis in Markdown."""
     rows = list(lines(analysis, data))
-    games = list(rows[0][1][0]["stages"][rows[0][2]]["games"])
-    opponents = list(rows[0][1][0]["stages"][rows[0][2]]["opponents"])
-    heads = ["", "seeds", "all", *opponents, *games]
-    drawn = [heads, ["---"] * len(heads)]
-    for label, runs, stage in rows:
-        whole = over_seeds(runs, stage)
-        half = (whole.high - whole.low) / 2 if whole.high is not None and whole.low is not None else math.nan
-        against = [against_all(runs, stage, opponent) for opponent in opponents]
-        by_game = [mean([run["stages"][stage]["games"][game]["mean"] for run in runs]).mean for game in games]
-        cells = [f"{100 * value:.1f}" for value in (*against, *by_game)]
-        drawn.append([label, str(len(runs)), f"{100 * whole.mean:.1f} \u00b1 {100 * half:.1f}", *cells])
-    return [f"| {' | '.join(cells)} |" for cells in drawn]
+    first = rows[0][1][0]["stages"][rows[0][2]]
+    games, opponents = list(first["games"]), list(first["opponents"])
+    cells = ([label, str(len(runs)), *_rates(runs, stage, opponents, games)] for label, runs, stage in rows)
+    return markdown(["", "seeds", "all", *opponents, *games], cells)
 
 
-def against_all(runs: Sequence[Run], stage: str, opponent: str) -> float:
-    """The mean over games against one opponent, over runs."""
-    return mean([mean(list(run["stages"][stage]["opponents"][opponent].values())).mean for run in runs]).mean
+def _rates(runs: Sequence[Row], stage: str, opponents: Sequence[str], games: Sequence[str]) -> Iterator[str]:
+    """Yield the share of games won, in percent: overall, by opponent, and by game."""
+    whole = over_seeds(runs, stage)
+    half = (whole.high - whole.low) / 2 if whole.high is not None and whole.low is not None else math.nan
+    yield f"{100 * whole.mean:.1f} \u00b1 {100 * half:.1f}"
+    for opponent in opponents:
+        rates = [mean(list(run["stages"][stage]["opponents"][opponent].values())).mean for run in runs]
+        yield f"{100 * mean(rates).mean:.1f}"
+    for game in games:
+        yield f"{100 * mean([run['stages'][stage]['games'][game]['mean'] for run in runs]).mean:.1f}"
 
 
-def regrets(data: Mapping[str, Sequence[Run]]) -> Iterator[str]:
-    """Regret of the main run's stages where play can be solved (Table 6)."""
+def regrets(data: Mapping[str, Sequence[Row]]) -> str:
+    """Format the regret of the main run's stages where play can be solved (Table 6)."""
     runs = data[MAIN]
-    games = list(next(iter(runs[0]["stages"].values())).get("regret", {}))
-    yield f"| | {' | '.join(games)} |"
-    yield f"| --- |{' --- |' * len(games)}"
-    for stage in runs[0]["stages"]:
-        cells = [mean([run["stages"][stage]["regret"][game]["mean"] for run in runs]).mean for game in games]
-        yield f"| {stage} | {' | '.join(f'{cell:.4f}' for cell in cells)} |"
+    names = list(runs[0]["stages"])
+    games = list(runs[0]["stages"][names[0]].get("regret", {}))
+    means = {
+        name: [mean([run["stages"][name]["regret"][game]["mean"] for run in runs]).mean for game in games]
+        for name in names
+    }
+    return markdown(["", *games], ([name, *(f"{value:.4f}" for value in own)] for name, own in means.items()))
 
 
-def stage_tests(runs: Sequence[Run]) -> Iterator[str]:
+def stage_tests(runs: Sequence[Row]) -> str:
     """Compare each stage with each earlier one, paired by seed: the p of Student's t-test, and Holm's."""
     names = [name for name in runs[0]["stages"] if name != CHANCE]
-    pairs = {f"{later} less {sooner}": (later, sooner) for sooner, later in combinations(names, 2)}
-    gaps = {
-        name: with_interval([won(run["stages"][later]).mean - won(run["stages"][sooner]).mean for run in runs])
-        for name, (later, sooner) in pairs.items()
-    }
-    raw = {name: students_p(gap) for name, gap in gaps.items()}
-    adjusted = Family("the main run's stages, every pair", tuple(pairs)).holm(raw)
-    yield f"| the main run's stages, {len(pairs)} comparisons | points more | 95 % | p | Holm p |"
-    yield "| --- | --- | --- | --- | --- |"
-    for name, gap in gaps.items():
-        if (p := raw[name]) is not None and gap.low is not None and gap.high is not None:
-            ends = f"[{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]"
-            yield f"| {name} | {100 * gap.mean:+.1f} | {ends} | {p:.4f} | {adjusted[name]:.4f} |"
+    rates = {name: {run["seed"]: won(run["stages"][name]).mean for run in runs} for name in names}
+    gaps = {f"{later} less {sooner}": paired(rates[later], rates[sooner]) for sooner, later in combinations(names, 2)}
+    tests = paired_tests(Family("the main run's stages, every pair", tuple(gaps)), gaps, students)
+    rows = []
+    for name, test in tests.items():
+        if test.p is not None:
+            percent = with_interval([100 * gap for gap in test.by_seed.values()])
+            ends = interval(percent, "+.1f")
+            rows.append([name, f"{percent.mean:+.1f}", ends, f"{test.p:.4f}", f"{test.holm_p:.4f}"])
+    return markdown([f"the main run's stages, {len(gaps)} comparisons", "points more", "95 %", "p", "Holm p"], rows)
 
 
-def by_seed(runs: Sequence[Run]) -> Iterator[str]:
+def rates_by_seed(runs: Sequence[Row]) -> Iterator[str]:
     """The main run's stages, and what the last has more than the first."""
     for run in runs:
-        each = [won(run["stages"][name]).mean for name in run["stages"] if name != CHANCE]
-        told = ", ".join(f"{100 * value:.1f}" for value in each)
-        yield f"{run['seed']}: {told}; {100 * (each[-1] - each[0]):+.1f}"
+        rates = [won(run["stages"][name]).mean for name in run["stages"] if name != CHANCE]
+        percents = ", ".join(f"{100 * value:.1f}" for value in rates)
+        yield f"{run['seed']}: {percents}; {100 * (rates[-1] - rates[0]):+.1f}"
 
 
-def drawn(analysis: str, data: Mapping[str, Sequence[Run]]) -> str:
+def drawn(analysis: str, data: Mapping[str, Sequence[Row]]) -> str:
     """The picture of an analysis."""
     dots = []
     for label, runs, stage in lines(analysis, data):
@@ -185,39 +167,44 @@ def drawn(analysis: str, data: Mapping[str, Sequence[Run]]) -> str:
     return picture(dots, f"{analysis}: share of games won, mean over games and opponents", low, high)
 
 
-def main() -> None:
-    """Write the JSON and the pictures, and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
-    parser.add_argument("out", type=Path, help="the JSON file to go on with")
-    parser.add_argument("--pictures", type=Path, help="what the pictures' names begin with")
-    parser.add_argument("--only", nargs="+", choices=[*ANALYSES], default=[*ANALYSES], help="these analyses alone")
-    parser.add_argument("--seeds", nargs="+", type=int, default=[], help="tell of these alone; by default of all")
-    asked = parser.parse_args()
-    old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
-    every = merged(old, found(asked.folder))
-    asked.out.write_text(json.dumps(every, indent=1) + "\n", encoding="utf-8")
-    data = {name: kept for name, runs in every.items() if (kept := _of_seeds(runs, asked.seeds))}
-    for analysis in asked.only:
-        variants = ANALYSES[analysis]
-        if any(name in data for name in variants if name != MAIN) or (analysis == "main" and MAIN in data):
-            print(f"\n## {analysis}\n\nSCO-PAL: {PAPER[analysis]}.\n", *table(analysis, data), sep="\n")
-            if asked.pictures:
-                path = asked.pictures.with_name(f"{asked.pictures.name}-{analysis}.svg")
-                path.write_text(drawn(analysis, data), encoding="utf-8")
-    print("\n## samples\n", *samples(data), sep="\n")
+def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
+    """Yield the title and the text of every section below the analyses."""
+    yield "samples", samples(data)
     if MAIN in data:
         first = data[MAIN][0]
-        if first.get("by_game"):  # a record of an earlier day may not tell
-            print("\n## samples by game\n", *by_game(first), sep="\n")
+        if first.get("by_game"):  # a record of an earlier version may lack it
+            yield "samples by game", by_game(first)
         if first.get("kuhn"):
-            print("\n## kuhn against equilibrium\n", *kuhn(first), sep="\n")
-        print("\n## regret\n", *regrets(data), sep="\n")
-        print("\n## by seed\n", *by_seed(data[MAIN]), sep="\n")
-        print("\n## stages\n", *stage_tests(data[MAIN]), sep="\n")
+            yield "kuhn against equilibrium", kuhn(first)
+        yield "regret", regrets(data)
+        yield "by seed", "\n".join(rates_by_seed(data[MAIN]))
+        yield "stages", stage_tests(data[MAIN])
 
 
-def _of_seeds(runs: Sequence[Run], seeds: Sequence[int]) -> list[Run]:
+def main() -> None:
+    """Write the JSON and the pictures, and print the tables."""
+    parser = table_command_line(__doc__)
+    parser.add_argument("--pictures", type=Path, help="prefix of the pictures' names")
+    parser.add_argument("--only", nargs="+", choices=[*ANALYSES], default=[*ANALYSES], help="these analyses alone")
+    parser.add_argument("--seeds", nargs="+", type=int, default=[], help="tables of these seeds; by default of all")
+    arguments = parser.parse_args()
+    every = merged(read_results(arguments.out), ((run.stem, row(run)) for run in finished(arguments.folder)))
+    every = dict(sorted(every.items()))
+    write_results(arguments.out, every)
+    data = {name: own for name, runs in every.items() if (own := _of_seeds(runs, arguments.seeds))}
+    for analysis in arguments.only:
+        variants = ANALYSES[analysis]
+        if any(name in data for name in variants if name != MAIN) or (analysis == "main" and MAIN in data):
+            published = f"SCO-PAL: {PAPER[analysis]}.\n\n" if analysis in PAPER else ""
+            print(f"\n## {analysis}\n\n{published}{table(analysis, data)}")
+            if arguments.pictures:
+                path = arguments.pictures.with_name(f"{arguments.pictures.name}-{analysis}.svg")
+                path.write_text(drawn(analysis, data), encoding="utf-8")
+    for title, text in sections(data):
+        print(f"\n## {title}\n\n{text}")
+
+
+def _of_seeds(runs: Sequence[Row], seeds: Sequence[int]) -> list[Row]:
     return [run for run in runs if not seeds or run["seed"] in seeds]
 
 

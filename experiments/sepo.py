@@ -11,16 +11,18 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 
 from __future__ import annotations
 
-import argparse
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from experiment import command_line, run
 from safetensors.numpy import load_file, save_file
 
-from runs import Run, make
+from stratagem.errors import StratagemError
 from stratagem.games.key import Key
+from stratagem.runs.files import new_folder
+from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
@@ -44,6 +46,7 @@ ARMS: Mapping[str, Mapping[str, str]] = {
 }
 """`rollout-own` is the paper's; `rollout-episode` is its Appendix D; `none-*` are the control arms."""
 BIT_ARMS = ("none-togo", "best-togo")
+WEIGHTS = "model.safetensors"
 POOL_ARMS = ("none-togo", "rollout-togo", "probe-togo", "best-togo")
 
 
@@ -53,71 +56,76 @@ def recipes(game: str, model: str) -> tuple[Path, ...]:
     return (both,) if both.exists() else (RECIPES / f"{game}.toml", MODELS / f"{model}.toml")
 
 
-def main_runs(folder: Path, seeds: int, model: str = "tiny") -> Iterator[Run]:
+def main_runs(folder: Path, seeds: Iterable[int], model: str = "tiny") -> Iterator[PlannedRun]:
     """Base, SFT and SEPO in every game."""
-    for seed in range(seeds):
+    for seed in seeds:
         for game in GAMES:
-            yield Run(f"{game}-{model}-{seed}", recipes(game, model), {"seed": str(seed)})
+            yield PlannedRun(f"{game}-{model}-{seed}", recipes(game, model), {"seed": str(seed)})
 
 
-def controls(folder: Path, seeds: int) -> Iterator[Run]:
+def controls(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """The main runs without probes; the externality penalty, the SFT model and everything else is the same."""
-    for seed in range(seeds):
+    for seed in seeds:
         for game in GAMES:
             start = {"model": f"run:{folder / f'{game}-tiny-{seed}'}@start", "sft.epochs": "0"}
             changes = {"seed": str(seed), **start, **CREDITS["none"]}
-            yield Run(f"{game}-control-{seed}", recipes(game, "tiny"), changes)
+            yield PlannedRun(f"{game}-control-{seed}", recipes(game, "tiny"), changes)
 
 
-def arms(folder: Path, seeds: int) -> Iterator[Run]:
+def arms(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """All arms in ipd and kuhn."""
-    yield from _arms(folder, range(seeds), ("kuhn", "ipd"), tuple(ARMS))
+    yield from _arms(folder, seeds, ("kuhn", "ipd"), tuple(ARMS))
 
 
-def pool(folder: Path, seeds: int) -> Iterator[Run]:
+def pool(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Four arms in kuhn."""
-    yield from _arms(folder, range(seeds), ("kuhn",), POOL_ARMS)
+    yield from _arms(folder, seeds, ("kuhn",), POOL_ARMS)
 
 
-def bits(folder: Path, seeds: int) -> Iterator[Run]:
+def bits(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Arms of seed 0 in kuhn from perturbed copies of its SFT model, named by the copy in the place of the seed."""
-    yield from _arms(folder, range(1), ("kuhn",), ())
+    yield from _arms(folder, [0], ("kuhn",), ())
     for copy in range(10):
         start = perturbed(folder / "kuhn-sft-0" / "base" / "model", folder / f"kuhn-perturbed-{copy}", copy)
         changes = {"seed": "0", **EVERY, "model": f"dir:{start}", "sft.epochs": "0"}
         for name in BIT_ARMS:
-            yield Run(f"kuhn-{name}-bit-{copy}", recipes("kuhn", "tiny"), {**changes, **ARMS[name]})
+            yield PlannedRun(f"kuhn-{name}-bit-{copy}", recipes("kuhn", "tiny"), {**changes, **ARMS[name]})
 
 
 def perturbed(model: Path, copy: Path, number: int) -> Path:
-    """A copy of a model in which the last bit of one weight is flipped, another weight for each number."""
-    if not (copy / "model.safetensors").is_file():
-        shutil.copytree(model, copy, ignore=lambda _, names: [name for name in names if name == "model.safetensors"])
-        weights = load_file(model / "model.safetensors")
-        key = Key(0).at("bits", number)
-        rows = weights[sorted(weights)[key.at("tensor").integer(len(weights))]].view(np.int32).reshape(-1)
-        rows[key.at("weight").integer(len(rows))] ^= 1
-        save_file(weights, copy / "model.safetensors", metadata={"format": "pt"})
+    """Return a copy of a model in which the last bit of one weight is flipped, another weight for each number."""
+    if not (model / WEIGHTS).is_file():
+        raise StratagemError(f"There is no model at {model} yet: the run of SFT is not finished.")
+    if not copy.is_dir():
+        new_folder(copy, lambda folder: _perturb(model, folder, Key(0).at("bits", number)))
     return copy
+
+
+def _perturb(model: Path, copy: Path, key: Key) -> None:
+    shutil.copytree(model, copy, ignore=shutil.ignore_patterns(WEIGHTS), dirs_exist_ok=True)
+    weights = load_file(model / WEIGHTS)
+    rows = weights[sorted(weights)[key.at("tensor").integer(len(weights))]].view(np.int32).reshape(-1)
+    rows[key.at("weight").integer(len(rows))] ^= 1
+    save_file(weights, copy / WEIGHTS, metadata={"format": "pt"})
 
 
 EVERY = {"sepo.signal_every": "1", "sepo.best_response_every": "1"}
 """Signals are measured and adversaries renewed in every iteration."""
 
 
-def _arms(folder: Path, seeds: range, games: tuple[str, ...], names: tuple[str, ...]) -> Iterator[Run]:
+def _arms(folder: Path, seeds: Iterable[int], games: tuple[str, ...], names: tuple[str, ...]) -> Iterator[PlannedRun]:
     """The SFT model of a seed, and the arms that start from it and are measured at every step."""
     for seed in seeds:
         for game in games:
             parts, own = recipes(game, "tiny"), {"seed": str(seed), **GAME_CHANGES[game]}
             sft = f"{game}-sft-{seed}"
-            yield Run(sft, parts, {**own, "sepo.iterations": "1"})
+            yield PlannedRun(sft, parts, {**own, "sepo.iterations": "1"})
             start = {"model": f"run:{folder / sft}@start", "sft.epochs": "0"}
             for name in names:
-                yield Run(f"{game}-{name}-{seed}", parts, {**own, **EVERY, **start, **ARMS[name]})
+                yield PlannedRun(f"{game}-{name}-{seed}", parts, {**own, **EVERY, **start, **ARMS[name]})
 
 
-STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {
+STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "main": main_runs,
     "control": controls,
     "arms": arms,
@@ -128,15 +136,9 @@ STUDIES: Mapping[str, Callable[[Path, int], Iterator[Run]]] = {
 
 
 def main() -> None:
-    """Run what is not done yet, one after the other."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
-    parser.add_argument("study", choices=STUDIES)
-    parser.add_argument("--only", default="", help="runs whose names hold this")
-    parser.add_argument("--seeds", type=int, default=5)
-    asked = parser.parse_args()
-    runs = STUDIES[asked.study](asked.folder, asked.seeds)
-    make((run for run in runs if asked.only in run.name), asked.folder)
+    """Make the runs of a study."""
+    arguments = command_line(__doc__, STUDIES).parse_args()
+    run(STUDIES[arguments.study](arguments.folder, arguments.seeds), arguments)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Does the pool's figure see exploitability? `python experiments/sepo_pool.py docs/results/sepo.json [--out FILE]`.
+"""Pool figure and exact exploitability: `python experiments/sepo_pool.py docs/results/sepo.json`.
 
 Spearman's rank correlation of what the pool wins (`exploit`) and exact exploitability over checkpoints of
 `experiments/sepo.py RUNS pool --seeds 20`: four of each run of four arms in Kuhn poker. Intervals resample seeds, each
@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from result_tables import Row, markdown
 from scipy.stats import spearmanr
 from sepo import BIT_ARMS, POOL_ARMS
 
 from stratagem.games.key import Key
 
-Run = Mapping[str, Any]
 Points = np.ndarray[Any, np.dtype[np.float64]]
 STEPS = (0, 20, 40, 60)
 """Iterations at which a run's checkpoint is taken."""
@@ -28,7 +28,7 @@ ROUNDS = 10_000
 """Resamples of seeds."""
 
 
-def checkpoints(run: Run) -> Points:
+def checkpoints(run: Row) -> Points:
     """Pool exploit and exact exploitability of a run at `STEPS`; the start is in every arm of a seed alike."""
     pool, exact = (run["curves"][name] for name in ("exploit", "exact"))
     rows = [
@@ -39,15 +39,15 @@ def checkpoints(run: Run) -> Points:
     return np.array(rows, dtype=np.float64).reshape(-1, 2)
 
 
-def by_seed(arms: Mapping[str, Sequence[Run]], names: Sequence[str]) -> dict[int, Points]:
+def points_by_seed(arms: Mapping[str, Sequence[Row]], names: Sequence[str]) -> dict[int, Points]:
     """All checkpoints of a seed, over the arms; those of the start once."""
-    told: dict[int, Points] = {}
+    points: dict[int, Points] = {}
     for name in names:
         for run in arms.get(name, ()):
             rows = checkpoints(run)
-            rows = rows if run["seed"] not in told else rows[1:]
-            told[run["seed"]] = np.vstack([told.get(run["seed"], np.empty((0, 2))), rows])
-    return told
+            rows = rows if run["seed"] not in points else rows[1:]
+            points[run["seed"]] = np.vstack([points.get(run["seed"], np.empty((0, 2))), rows])
+    return points
 
 
 def correlation(points: Points) -> float:
@@ -59,36 +59,31 @@ def interval(
     seeds: Mapping[int, Points], figure: Callable[[Points], float], key: Key, rounds: int = ROUNDS
 ) -> tuple[float, float]:
     """The 95 % percentile interval of a figure over seeds drawn with replacement."""
-    generator, known = np.random.default_rng(key.value), list(seeds.values())
-    drawn = (generator.integers(0, len(known), size=len(known)) for _ in range(rounds))
-    values = [figure(np.vstack([known[place] for place in places])) for places in drawn]
-    low, high = np.nanquantile(values, (0.025, 0.975))
+    generator, values = np.random.default_rng(key.value), list(seeds.values())
+    drawn = (generator.integers(0, len(values), size=len(values)) for _ in range(rounds))
+    figures = [figure(np.vstack([values[index] for index in indices])) for indices in drawn]
+    low, high = np.nanquantile(figures, (0.025, 0.975))
     return float(low), float(high)
 
 
-def told(seeds: Mapping[int, Points], name: str, rounds: int) -> dict[str, Any]:
-    """The correlation of some checkpoints with its interval."""
+def summary(seeds: Mapping[int, Points], name: str, rounds: int) -> list[str]:
+    """Return the row of some checkpoints: their correlation with its interval."""
     points = np.vstack(list(seeds.values()))
     low, high = interval(seeds, correlation, Key(0).at("pool", name), rounds)
-    return {
-        "arm": name,
-        "seeds": len(seeds),
-        "checkpoints": len(points),
-        "spearman": correlation(points),
-        "low": low,
-        "high": high,
-    }
+    return [name, str(len(seeds)), str(len(points)), f"{correlation(points):.2f}", f"{low:.2f} to {high:.2f}"]
 
 
-def spread(arms: Mapping[str, Sequence[Run]], name: str) -> dict[str, Any] | None:
-    """Variance of the last exact figure over perturbations of seed 0 and over as many seeds."""
+def variances(arms: Mapping[str, Sequence[Row]], name: str) -> list[str]:
+    """Return the row of an arm: variance of the last exact figure over perturbations of seed 0 and over as many seeds.
+
+    Empty where there are fewer than two of either.
+    """
     bits, seeds = arms.get(f"{name}-bit", ()), arms.get(name, ())
     if len(bits) < 2 or len(seeds) < 2:
-        return None
-    few = seeds[: len(bits)]
-    last = ([run["curves"]["exact"]["values"][-1] for run in runs] for runs in (bits, few))
+        return []
+    last = ([run["curves"]["exact"]["values"][-1] for run in runs] for runs in (bits, seeds[: len(bits)]))
     perturbed, seeded = (float(np.var(values, ddof=1)) for values in last)
-    return {"arm": name, "perturbations": len(bits), "seeds": len(few), "variance": perturbed, "over_seeds": seeded}
+    return [name, str(len(bits)), f"{perturbed:.2e}", f"{seeded:.2e}", f"{perturbed / seeded:.2f}"]
 
 
 def main() -> None:
@@ -96,21 +91,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", type=Path, help="the JSON of experiments/sepo_table.py")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="resamples of seeds")
-    asked = parser.parse_args()
-    arms = json.loads(asked.figures.read_text(encoding="utf-8"))["kuhn"]
-    print("| checkpoints of | seeds | checkpoints | Spearman | 95 % |\n| --- | --- | --- | --- | --- |")
-    for name, names in {"all arms": POOL_ARMS, **{arm: (arm,) for arm in POOL_ARMS}}.items():
-        if seeds := by_seed(arms, names):
-            row = told(seeds, name, asked.rounds)
-            between = f"{row['low']:.2f} to {row['high']:.2f}"
-            print(f"| {name} | {row['seeds']} | {row['checkpoints']} | {row['spearman']:.2f} | {between} |")
-    print("\n| arm | perturbations | variance | over seeds | ratio |\n| --- | --- | --- | --- | --- |")
-    for name in BIT_ARMS:
-        if one := spread(arms, name):
-            share = one["variance"] / one["over_seeds"]
-            print(
-                f"| {name} | {one['perturbations']} | {one['variance']:.2e} | {one['over_seeds']:.2e} | {share:.2f} |"
-            )
+    arguments = parser.parse_args()
+    arms = json.loads(arguments.figures.read_text(encoding="utf-8"))["kuhn"]
+    groups = {"all arms": POOL_ARMS, **{arm: (arm,) for arm in POOL_ARMS}}
+    points = {name: seeds for name, names in groups.items() if (seeds := points_by_seed(arms, names))}
+    rows = (summary(seeds, name, arguments.rounds) for name, seeds in points.items())
+    print(markdown(["checkpoints of", "seeds", "checkpoints", "Spearman", "95 %"], rows))
+    heads = ["arm", "perturbations", "variance", "over seeds", "ratio"]
+    print(f"\n{markdown(heads, filter(None, (variances(arms, name) for name in BIT_ARMS)))}")
 
 
 if __name__ == "__main__":

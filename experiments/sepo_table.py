@@ -7,115 +7,117 @@ may be made in several sittings, and without their folder the tables are made of
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sepo import ARMS
+from result_tables import (
+    DASH,
+    FinishedRun,
+    Row,
+    finished,
+    markdown,
+    merged,
+    number,
+    read_results,
+    table_command_line,
+    write_results,
+)
+from sepo import ARMS, GAMES
 from sepo_paper import PAPER, PRINTED
 
-from stratagem.evaluation.statistics import holm, mean, sign_flip_p, students
+from stratagem.evaluation.family import Family
+from stratagem.evaluation.statistics import mean
 from stratagem.games.key import Key
 from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
+from stratagem.sweeps.paired import BySeed, by_seed, paired, paired_tests, sign_flips
 
-Run = dict[str, Any]
+Pick = Callable[[Row], float | None]
+Games = Mapping[str, Mapping[str, Sequence[Row]]]
+"""Runs by game and name, a run a seed."""
 SHOWN = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra", "exact")
 STAGES = ("random", "Base", "SFT", "SEPO", "last")
-FAMILY = ("exact", "exploit", "safety")
-"""Figures in which SEPO is compared with the control, in all games: one family. A game's arms are another."""
-_NAME = re.compile(r"(?P<game>kuhn|ipd|auction|negotiation-v[12])-(?P<what>[a-z0-9-]+)-(?P<seed>\d+)")
-_DASH = "\u2013"
+CONTROLLED = ("exact", "exploit", "safety")
+"""Figures in which SEPO is compared with the control; the exact one exists in Kuhn poker alone."""
+CONTROL_FAMILY = Family(
+    "SEPO less the run without its penalties, in all games",
+    tuple(f"{game}, {name}" for game in GAMES for name in CONTROLLED if name != "exact" or game == "kuhn"),
+)
+ARM_CONTROLS = {
+    name: f"none-{'own' if name.endswith('own') else 'togo'}" for name in ARMS if not name.startswith("none")
+}
+ARM_CONTROLS["none-own"] = "none-togo"
+"""Arm that each arm is compared with: the one without penalty of the same reward."""
+ARM_FAMILY = Family("the arms of one game", tuple(f"{arm} less {control}" for arm, control in ARM_CONTROLS.items()))
 
 
-def found(folder: Path) -> Iterator[tuple[str, str, Run]]:
-    """Game, what was run, and the figures of every finished run."""
-    for path in sorted(folder.glob("*/evaluation.json")):
-        if said := _NAME.fullmatch(path.parent.name):
-            info = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
-            known = {"seed": int(said["seed"]), **{key: info[key] for key in ("command", "commit", "dirty")}}
-            yield said["game"], said["what"], {**known, "stages": figures(path.parent), "curves": curves(path.parent)}
+def merged_by_game(old: Games, runs: Sequence[FinishedRun]) -> dict[str, dict[str, list[Row]]]:
+    """Merge runs by game, name and seed; a new one replaces an old one."""
+    new: dict[str, list[tuple[str, Row]]] = {game: [] for game in old}
+    for run in runs:
+        for game in (name for name in GAMES if run.stem.startswith(f"{name}-")):
+            new.setdefault(game, []).append((run.stem.removeprefix(f"{game}-"), row(run)))
+    return {game: merged(old.get(game, {}), rows) for game, rows in sorted(new.items())}
 
 
-def merged(old: Mapping[str, Mapping[str, Sequence[Run]]], folder: Path) -> dict[str, dict[str, list[Run]]]:
-    """By game and name, a run a seed; a new one takes the place of an old one."""
-    whole = {
-        game: {what: {run["seed"]: run for run in runs} for what, runs in told.items()} for game, told in old.items()
-    }
-    for game, what, run in found(folder):
-        whole.setdefault(game, {}).setdefault(what, {})[run["seed"]] = run
-    return {
-        game: {what: [runs[seed] for seed in sorted(runs)] for what, runs in told.items()}
-        for game, told in sorted(whole.items())
-    }
+def row(run: FinishedRun) -> Row:
+    """Collect the figures of a run; a perturbed copy stands in the place of the seed in its name."""
+    return {"seed": run.seed, **run.provenance(), "stages": figures(run.path), "curves": curves(run.folder)}
 
 
 def figures(path: Path) -> dict[str, dict[str, float]]:
     """By stage, the figures of the final evaluation; the exact one is NashConv over the seats, in the game's unit."""
     data = json.loads((path / "evaluation.json").read_text(encoding="utf-8"))
-    told = {}
-    for row in data["evaluation"]["games"][0]["players"]:
-        title = data["rows"].get(row["player"], row["player"])
+    stages: dict[str, dict[str, float]] = {}
+    for player in data["evaluation"]["games"][0]["players"]:
+        title = data["rows"].get(player["player"], player["player"])
         stage = "last" if ", last" in title else title.partition(" ")[0]
-        told[stage] = {name: one["mean"] for name, one in row["metrics"].items() if one}
-        told[stage] |= {"exact": row["exact"]["exploitability"]} if "exploitability" in row["exact"] else {}
-    return told if "last" in told else {**told, "last": told["SEPO"]} if "SEPO" in told else told
+        stages[stage] = {name: estimate["mean"] for name, estimate in player["metrics"].items() if estimate}
+        if "exploitability" in player["exact"]:
+            stages[stage]["exact"] = player["exact"]["exploitability"]
+    return {**stages, "last": stages["SEPO"]} if "last" not in stages and "SEPO" in stages else stages
 
 
-def curves(path: Path) -> dict[str, Any]:
+def curves(run: RunFolder) -> dict[str, Any]:
     """Exploitability over training, exact and against the pool, and the gradient of the penalty over it."""
-    read = read_metrics(RunFolder.open(path))
-    told: dict[str, Any] = {}
+    metrics = read_metrics(run)
+    data: dict[str, Any] = {}
     for name, end in (("exact", "exact/exploitability"), ("exploit", "validation/exploit")):
-        for curve in (read[key] for key in read if key.endswith(end)):
-            told[name] = {"steps": [step - curve.steps[0] for step in curve.steps], "values": curve.values}
-    if "loss/kl" in read:
-        told["kl"] = mean(read["loss/kl"].values[-10:]).mean
-    if "signal/exploit/dot" in read:
-        pairs = zip(read["signal/exploit/dot"].values, read["signal/exploit/noise"].values, strict=True)
-        told["signal"] = strength(list(pairs))
-    findings = path / "findings.json"
-    told["checks"] = {n: f["count"] for n, f in json.loads(findings.read_text()).items()} if findings.is_file() else {}
-    return told
+        for curve in (metrics[key] for key in metrics if key.endswith(end)):
+            data[name] = {"steps": [step - curve.steps[0] for step in curve.steps], "values": curve.values}
+    if "loss/kl" in metrics:
+        data["kl"] = mean(metrics["loss/kl"].values[-10:]).mean
+    if "signal/exploit/dot" in metrics:
+        pairs = zip(metrics["signal/exploit/dot"].values, metrics["signal/exploit/noise"].values, strict=True)
+        data["signal"] = signal_to_noise(list(pairs))
+    path = run.path / "findings.json"
+    findings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return {**data, "checks": {name: finding["count"] for name, finding in findings.items()}}
 
 
-def strength(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """Agreement of the halves of the penalty's gradient, and the verdict of the check `silent_term`."""
+def signal_to_noise(pairs: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    """Measure the agreement of the halves of the penalty's gradient; with the verdict of the check `silent_term`."""
     signals = SignalToNoiseTracker()
     for dot, noise in pairs:
         signals.add({"exploit": GradientSignal(dot, noise, constant=noise == 0.0)})
-    one = signals.estimates()["exploit"]
-    return {"count": one.count, "varied": one.varied, "dot": one.mean, "noise": one.noise, "ratio": one.ratio} | {
-        "verdict": one.verdict
-    }
-
-
-def number(value: float) -> str:
-    """Three digits, without the leading nought."""
-    text = f"{abs(value):.3f}"
-    return ("-" if value < 0 and float(text) else "") + text.removeprefix("0")
+    signal = signals.estimates()["exploit"]
+    numbers = {"dot": signal.mean, "noise": signal.noise, "ratio": signal.ratio}
+    return {"count": signal.count, "varied": signal.varied, **numbers, "verdict": signal.verdict}
 
 
 def over_seeds(values: Sequence[float]) -> str:
-    """Mean and standard error over seeds; a dash where there is none."""
+    """Format the mean and the standard error over seeds; a dash where there is no seed."""
     if not values:
-        return _DASH
+        return DASH
     estimate = mean(values)
     return number(estimate.mean) + (f" \u00b1 {number(estimate.se)}" if estimate.se else "")
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table in Markdown."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def stage_rows(runs: Mapping[str, Sequence[Run]], game: str) -> Iterator[list[str]]:
+def stage_rows(runs: Mapping[str, Sequence[Row]], game: str) -> Iterator[list[str]]:
     """A row for each stage, the control's beside SEPO's, then the paper's."""
     own = [run["stages"] for run in runs["tiny"]]
     control = [run["stages"] for run in runs.get("control", ())]
@@ -128,106 +130,102 @@ def stage_rows(runs: Mapping[str, Sequence[Run]], game: str) -> Iterator[list[st
         for stage, numbers in printed.items():
             known = dict(zip(PRINTED, numbers, strict=True))
             shown = (known.get(name, math.nan) for name in SHOWN)
-            yield [f"*{stage}, {model}*", *(_DASH if math.isnan(one) else f"*{number(one)}*" for one in shown)]
+            yield [f"*{stage}, {model}*", *(DASH if math.isnan(value) else f"*{number(value)}*" for value in shown)]
 
 
-def _stage_row(title: str, told: Sequence[Mapping[str, Mapping[str, float]]], stage: str) -> list[str]:
-    cells = ([one[stage][name] for one in told if name in one.get(stage, {})] for name in SHOWN)
+def _stage_row(title: str, runs: Sequence[Mapping[str, Mapping[str, float]]], stage: str) -> list[str]:
+    cells = ([run[stage][name] for run in runs if name in run.get(stage, {})] for name in SHOWN)
     return [title, *map(over_seeds, cells)]
 
 
-Pick = Callable[[Run], float | None]
+def differences(runs: Sequence[Row], control: Sequence[Row], pick: Pick) -> dict[int, float]:
+    """Return a figure less that of the control, by seed."""
+    own, other = (by_seed((run["seed"], pick(run)) for run in rows) for rows in (runs, control))
+    return paired(own, other)
 
 
-def differences(runs: Sequence[Run], control: Sequence[Run], pick: Pick) -> list[float]:
-    """Compute the difference of each seed to the same seed of the control."""
-    others = {run["seed"]: pick(run) for run in control}
-    pairs = ((pick(run), others.get(run["seed"])) for run in runs)
-    return [own - other for own, other in pairs if own is not None and other is not None]
+def compared(family: Family, gaps: Mapping[str, BySeed]) -> Iterator[list[str]]:
+    """Yield a row for each comparison of a family that has two seeds: mean, interval, p by sign flips, Holm's p."""
+    for test in paired_tests(family, gaps, sign_flips(Key(0).at("sepo"))).values():
+        estimate = test.estimate
+        if test.p is not None and estimate.low is not None and estimate.high is not None:
+            ends = f"{number(estimate.low)} to {number(estimate.high)}"
+            yield [test.name, str(estimate.n), number(estimate.mean), ends, number(test.p), number(test.holm_p)]
 
 
-def compared(rows: Mapping[str, list[float]]) -> Iterator[list[str]]:
-    """Paired differences with their interval, and p by sign flips with Holm's correction over all rows."""
-    known = {name: values for name, values in rows.items() if len(values) > 1}
-    ps = [sign_flip_p(values, Key(0).at("sepo", name)) for name, values in known.items()]
-    for (name, values), p, adjusted in zip(known.items(), ps, holm(ps), strict=True):
-        band = students(mean(values))
-        between = f"{number(band.low or 0.0)} to {number(band.high or 0.0)}"
-        yield [name, str(len(values)), number(band.mean), between, number(p), number(adjusted)]
-
-
-def last_exact(run: Run) -> float | None:
+def last_exact(run: Row) -> float | None:
     """Exact exploitability after the last iteration."""
     values: Sequence[float] = run["curves"].get("exact", {}).get("values", ())
     return values[-1] if values else None
 
 
-def arm_rows(runs: Mapping[str, Sequence[Run]]) -> Iterator[list[str]]:
+def arm_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
     """A row for each arm: exploitability at the start, the last and the chosen checkpoint, and the penalty's signal."""
     for name in (name for name in ARMS if name in runs):
-        told = runs[name]
-        curved = [run["curves"]["exact"]["values"] for run in told]
-        signals = [run["curves"]["signal"] for run in told if "signal" in run["curves"]]
-        stages = [run["stages"]["SEPO"] for run in told]
+        own = runs[name]
+        exact = [run["curves"]["exact"]["values"] for run in own]
+        signals = [run["curves"]["signal"] for run in own if "signal" in run["curves"]]
+        stages = [run["stages"]["SEPO"] for run in own]
         verdicts = [signal["verdict"] for signal in signals]
         yield [
             name,
-            str(len(told)),
-            *(over_seeds([values[place] for values in curved]) for place in (0, -1)),
+            str(len(own)),
+            *(over_seeds([values[index] for values in exact]) for index in (0, -1)),
             *(over_seeds([stage[key] for stage in stages]) for key in ("exact", "exploit", "pay", "safety")),
-            over_seeds([run["curves"]["kl"] for run in told if "kl" in run["curves"]]),
+            over_seeds([run["curves"]["kl"] for run in own if "kl" in run["curves"]]),
             over_seeds([signal["ratio"] for signal in signals]),
             ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in dict.fromkeys(verdicts)),
         ]
 
 
-def arm_differences(runs: Mapping[str, Sequence[Run]]) -> dict[str, list[float]]:
-    """Each arm less the arm without penalty of the same reward, in the last exact exploitability."""
-    told = {}
-    for name in (name for name in ARMS if name in runs and not name.startswith("none")):
-        control = "none-own" if name.endswith("own") else "none-togo"
-        told[f"{name} less {control}"] = differences(runs[name], runs.get(control, ()), last_exact)
-    if "none-own" in runs and "none-togo" in runs:
-        told["none-own less none-togo"] = differences(runs["none-own"], runs["none-togo"], last_exact)
-    return told
-
-
-def control_differences(data: Mapping[str, Mapping[str, Sequence[Run]]]) -> dict[str, list[float]]:
-    """SEPO less the run without its penalties, in all games; the chosen checkpoints."""
+def arm_differences(runs: Mapping[str, Sequence[Row]]) -> dict[str, dict[int, float]]:
+    """Return each arm less its control in the last exact exploitability."""
     return {
+        f"{arm} less {control}": differences(runs[arm], runs[control], last_exact)
+        for arm, control in ARM_CONTROLS.items()
+        if arm in runs and control in runs
+    }
+
+
+def control_differences(data: Games) -> dict[str, dict[int, float]]:
+    """Return SEPO less the run without its penalties, in all games; the chosen checkpoints."""
+    gaps = {
         f"{game}, {name}": differences(runs["tiny"], runs["control"], _chosen(name))
         for game, runs in data.items()
-        if "control" in runs
-        for name in FAMILY
+        if "tiny" in runs and "control" in runs
+        for name in CONTROLLED
     }
+    return {name: gap for name, gap in gaps.items() if gap}
 
 
 def _chosen(name: str) -> Pick:
     return lambda run: run["stages"].get("SEPO", {}).get(name)
 
 
+def print_game(game: str, runs: Mapping[str, Sequence[Row]]) -> None:
+    """Print the tables of a game."""
+    if "tiny" in runs:
+        print(f"\n### {game}, {len(runs['tiny'])} seeds\n\n{markdown(['', *SHOWN], stage_rows(runs, game))}\n")
+    if any(name in runs for name in ARMS):
+        heads = ["arm", "seeds", "exact, start", "exact, last", "exact, chosen", "exploit, pool", "pay", "safety"]
+        heads += ["KL to the start", "direction", "verdicts"]
+        print(f"\n### {game}, arms\n\n{markdown(heads, arm_rows(runs))}\n")
+        heads = ["difference, exact, last", *COMPARED]
+        print(f"{markdown(heads, compared(ARM_FAMILY, arm_differences(runs)))}\n")
+
+
+COMPARED = ("seeds", "mean", "95 %", "p", "Holm p")
+
+
 def main() -> None:
     """Write the JSON and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where the runs lie")
-    parser.add_argument("out", type=Path, help="the JSON file to go on with")
-    asked = parser.parse_args()
-    old = json.loads(asked.out.read_text(encoding="utf-8")) if asked.out.is_file() else {}
-    data = merged(old, asked.folder)
-    asked.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    arguments = table_command_line(__doc__).parse_args()
+    data = merged_by_game(read_results(arguments.out), list(finished(arguments.folder)))
+    write_results(arguments.out, data)
     for game, runs in data.items():
-        if "tiny" in runs:
-            print(f"\n### {game}, {len(runs['tiny'])} seeds\n\n{table(['', *SHOWN], list(stage_rows(runs, game)))}")
-        if any(name in runs for name in ARMS):
-            heads = ["arm", "seeds", "exact, start", "exact, last", "exact, chosen", "exploit, pool", "pay", "safety"]
-            heads += ["KL to the start", "direction", "verdicts"]
-            print(f"\n### {game}, arms\n\n{table(heads, list(arm_rows(runs)))}")
-            compare = ["difference, exact, last", "seeds", "mean", "95 %", "p", "Holm p"]
-            print(table(compare, list(compared(arm_differences(runs)))))
-    if told := control_differences(data):
-        print(
-            f"\n### SEPO less no penalty\n\n{table(['', 'seeds', 'mean', '95 %', 'p', 'Holm p'], list(compared(told)))}"
-        )
+        print_game(game, runs)
+    if gaps := control_differences(data):
+        print(f"\n### SEPO less no penalty\n\n{markdown(['', *COMPARED], compared(CONTROL_FAMILY, gaps))}\n")
 
 
 if __name__ == "__main__":

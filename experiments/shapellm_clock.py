@@ -16,11 +16,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from result_tables import interval, markdown
 from shapellm_table import pays
 
 from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import sign_flip_p, with_interval
 from stratagem.games.key import Key
+from stratagem.sweeps.paired import paired, paired_tests, sign_flips
 
 GAMES = ("ipd", "imp", "icg", "c-ipd", "ish")
 LEARNERS = {"tables, slow": "tabular/{}-slow", "tables, fast": "tabular/{}-fast", "tiny": "tiny/{}"}
@@ -37,36 +38,30 @@ Runs = Mapping[str, Sequence[Mapping[str, Any]]]
 
 def advantages(data: Runs, name: str) -> dict[int, float]:
     """By seed, the first seat's payoff a step minus the second's; seeds without a legal round are left out."""
-    found = {}
-    for run in data.get(name, ()):
-        first, second = pays(dict(run))
-        if first is not None and second is not None:
-            found[run["seed"]] = first - second
-    return found
+    payoffs = {run["seed"]: pays(dict(run)) for run in data.get(name, ())}
+    return {seed: own[0] - own[1] for seed, own in payoffs.items() if own[0] is not None and own[1] is not None}
 
 
-def effects(data: Runs) -> dict[str, list[float]]:
+def effects(data: Runs) -> dict[str, dict[int, float]]:
     """By comparison, an update a trial less an update an episode, for every seed that has both."""
-    found = {}
+    gaps = {}
     for learner, game, start in product(LEARNERS, GAMES, STARTS):
         stem = LEARNERS[learner].format(game)
         trial, episode = (advantages(data, f"{stem}-{schedule}-{start}") for schedule in ("trial", "episode"))
-        if common := sorted(trial.keys() & episode.keys()):
-            found[f"{learner}, {game}, {start}"] = [trial[seed] - episode[seed] for seed in common]
-    return found
+        gaps[f"{learner}, {game}, {start}"] = paired(trial, episode)
+    return {name: gap for name, gap in gaps.items() if gap}
+
+
+HEADS = ("learner, game, initial policy", "seeds", "effect [95 %]", "p", "Holm p")
 
 
 def rows(data: Runs) -> list[list[str]]:
-    """The table: a row for each comparison that has runs."""
-    found = effects(data)
-    raw = {name: sign_flip_p(values, Key(0)) for name, values in found.items() if len(values) >= MIN_SEEDS}
-    adjusted = FAMILY.holm(raw)
-    table = [["learner, game, initial policy", "seeds", "effect [95 %]", "p", "Holm p"]]
-    for name, values in found.items():
-        estimate = with_interval(values)
-        interval = "" if estimate.low is None else f" [{estimate.low:.2f}, {estimate.high:.2f}]"
-        p = [f"{raw[name]:.3f}", f"{adjusted[name]:.3f}"] if name in raw else ["too few seeds", ""]
-        table.append([name, str(len(values)), f"{estimate.mean:+.2f}{interval}", *p])
+    """Return a row for each comparison that has runs."""
+    table = []
+    for test in paired_tests(FAMILY, effects(data), sign_flips(Key(0), MIN_SEEDS)).values():
+        effect = f"{test.estimate.mean:+.2f} {interval(test.estimate)}".rstrip()
+        p = ["too few seeds", ""] if test.holm_p is None else [f"{test.p:.3f}", f"{test.holm_p:.3f}"]
+        table.append([test.name, str(test.estimate.n), effect, *p])
     return table
 
 
@@ -74,9 +69,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the JSON of experiments/shapellm_table.py")
-    header, *body = rows(json.loads(parser.parse_args().data.read_text(encoding="utf-8")))
-    for row in (header, ["---"] * len(header), *body):
-        print(f"| {' | '.join(row)} |")
+    print(markdown(HEADS, rows(json.loads(parser.parse_args().data.read_text(encoding="utf-8")))))
 
 
 if __name__ == "__main__":

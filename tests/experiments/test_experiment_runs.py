@@ -1,67 +1,137 @@
-"""The runner of experiments: it makes runs from a clean commit alone, and those that are not there yet."""
+"""The command line of the experiments: it chooses runs, lists their commands, and says which failed."""
 
-import subprocess
+import argparse
 import sys
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
+import experiment
 import pytest
+import scopal
+import sepo
+import shapellm
 
-from stratagem import provenance
+from stratagem.errors import StratagemError
+from stratagem.sweeps.planned_run import PlannedRun
 
-runs = import_module("runs")
-
-
-@dataclass(frozen=True)
-class Writes(runs.Run):
-    """A run that is a line of Python in the place of hours."""
-
-    def command(self, folder):
-        last = folder / self.name / self.ends_with
-        return [sys.executable, "-c", f"open({str(last)!r}, 'a').write('x')"]
+RUNS = [PlannedRun(f"{game}-{seed}", (Path("r.toml"),), {"seed": str(seed)}) for seed in (0, 1) for game in ("a", "b")]
 
 
-def git(folder, *arguments):
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
-    subprocess.run(["git", *who, "-C", folder, *arguments], check=True, capture_output=True)
+def arguments(*words, studies=()):
+    return experiment.command_line("doc", studies).parse_args(["runs/x", *words])
 
 
 @pytest.fixture
-def program(tmp_path, monkeypatch):
-    """A committed program in a repository of its own, which the runner takes for the one that runs."""
-    folder = tmp_path / "program"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("RULE = 1\n")
-    git(folder, "init", "--quiet")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "-m", "Add the program")
-    monkeypatch.setattr(runs, "source", lambda: provenance.source.__wrapped__(folder))
-    return folder
+def made(monkeypatch):
+    """Names of the runs that were made in place of training; a-1 fails."""
+    names = []
+
+    def make(runs, folder):
+        names.extend(run.name for run in runs)
+        return {name: StratagemError("no") for name in names if name == "a-1"}
+
+    monkeypatch.setattr(experiment, "make", make)
+    return names
 
 
-def planned(folder):
-    (folder / "a-0").mkdir(parents=True)
-    return Writes("a-0", (Path("a.toml"),))
+def test_run_makes_the_runs_whose_names_contain_one_of_the_texts(made):
+    experiment.run(RUNS, arguments("--only", "b-", "a-0"))
+    assert made == ["a-0", "b-0", "b-1"]
 
 
-def test_make_runs_from_a_clean_commit_and_passes_over_what_is_finished(program, tmp_path):
-    run = planned(tmp_path / "out")
-    runs.make([run], tmp_path / "out")
-    runs.make([run], tmp_path / "out")
-    assert (tmp_path / "out/a-0/evaluation.json").read_text() == "x"
+def test_run_ends_with_the_names_of_failed_runs(made):
+    with pytest.raises(SystemExit, match="1 failed: a-1"):
+        experiment.run(RUNS, arguments())
+    assert len(made) == 4
 
 
-@pytest.mark.parametrize(("name", "text"), [("__init__.py", "RULE = 2\n"), ("new.py", "RULE = 1\n")])
-def test_make_refuses_a_tree_with_changes(program, tmp_path, name, text):
-    (program / name).write_text(text)
-    with pytest.raises(SystemExit, match=r"no clean commit .*: commit first, or run from a clean clone"):
-        runs.make([planned(tmp_path / "out")], tmp_path / "out")
-    assert not (tmp_path / "out/a-0/evaluation.json").exists()
+def test_run_lists_commands_and_makes_nothing(made, capsys):
+    experiment.run(RUNS, arguments("--list", "--only", "a"))
+    assert capsys.readouterr().out.splitlines() == [
+        f"stratagem train r.toml --out runs/x/a-{seed} --set seed={seed}" for seed in (0, 1)
+    ]
+    assert made == []
 
 
-def test_make_refuses_a_program_that_git_does_not_keep(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "source", lambda: provenance.source.__wrapped__(tmp_path))
-    with pytest.raises(SystemExit, match="no clean commit"):
-        runs.make([planned(tmp_path / "out")], tmp_path / "out")
-    assert not (tmp_path / "out/a-0/evaluation.json").exists()
+def test_run_ends_with_a_sentence_where_the_plan_cannot_go_on():
+    def runs():
+        yield RUNS[0]
+        raise StratagemError("There is no model yet.")
+
+    with pytest.raises(SystemExit, match="There is no model yet"):
+        experiment.run(runs(), arguments("--list"))
+
+
+def test_run_refuses_a_tree_with_changes(monkeypatch, tmp_path):
+    from stratagem.sweeps import run_maker
+
+    monkeypatch.setattr(run_maker, "source", lambda: {"commit": "a" * 40, "dirty": True})
+    with pytest.raises(SystemExit, match="commit it first"):
+        experiment.run(RUNS, experiment.command_line("doc").parse_args([str(tmp_path)]))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_seeds_are_a_number_or_a_range():
+    assert experiment.seed_range("5") == range(5)
+    assert experiment.seed_range("5-20") == range(5, 21)
+    with pytest.raises(argparse.ArgumentTypeError, match="as 5, nor a range, as 5-20"):
+        experiment.seed_range("5,6")
+    assert arguments().seeds == range(5)
+
+
+def test_studies_are_a_second_argument():
+    assert arguments("pool", studies=sepo.STUDIES).study == "pool"
+    with pytest.raises(SystemExit):
+        arguments("none", studies=sepo.STUDIES)
+
+
+def test_compositions_of_a_model_have_every_seed_in_turn():
+    names = [run.name for run in shapellm.STUDIES["smollm2"](range(2))]
+    assert names == [f"smollm2-ipd-{pair}-{seed}" for seed in (0, 1) for pair in ("baseline", "shaper")]
+
+
+def test_main_table_of_shapellm_has_ten_seeds_where_a_baseline_has_several_equilibria():
+    names = [run.name for run in shapellm.table(range(1))]
+    assert len(names) == len(set(names)) == 7 * 5 + 3 * 10
+    assert "tiny-ish-baseline-9" in names
+    assert "tiny-ipd-shaper-5" not in names
+
+
+def test_runs_of_scopal_that_need_an_unfinished_run_are_left_out(tmp_path, capsys):
+    names = [run.name for run in scopal.runs(["equal"], tmp_path, [0], scopal.STARTS["mixed"])]
+    assert "fresh-0" not in names
+    assert {"start", "self-0", "dpo-474-0", "fresh-judged-0"} <= set(names)
+    assert "fresh-0 is skipped, since an earlier run that it needs is not finished" in capsys.readouterr().err
+    (tmp_path / "self-0" / scopal.STAGES / "120-bc").mkdir(parents=True)
+    runs = {run.name: run for run in scopal.runs(["equal"], tmp_path, [0], scopal.STARTS["mixed"])}
+    assert runs["fresh-0"].changes["model"] == f"run:{tmp_path}/self-0@120"
+
+
+def test_bits_need_the_model_of_sft(tmp_path):
+    runs = sepo.bits(tmp_path, [])
+    assert next(runs).name == "kuhn-sft-0"
+    with pytest.raises(StratagemError, match="the run of SFT is not finished"):
+        next(runs)
+
+
+def test_perturbed_flips_the_last_bit_of_one_weight(tmp_path):
+    import numpy as np
+    from safetensors.numpy import load_file, save_file
+
+    (tmp_path / "model").mkdir()
+    weights = {"a": np.ones((4, 3), np.float32), "b": np.zeros(5, np.float32)}
+    save_file(weights, tmp_path / "model/model.safetensors")
+    (tmp_path / "model/config.json").write_text("{}")
+    copy = sepo.perturbed(tmp_path / "model", tmp_path / "copy", 1)
+    other = load_file(copy / "model.safetensors")
+    changed = [(weights[name].view(np.int32) ^ other[name].view(np.int32)).ravel() for name in weights]
+    assert sorted(np.concatenate(changed)) == [0] * 16 + [1]
+    assert (copy / "config.json").read_text() == "{}"
+    assert sepo.perturbed(tmp_path / "model", copy, 1) == copy
+
+
+def test_experiments_take_their_arguments(monkeypatch, capsys):
+    monkeypatch.chdir(Path(__file__).resolve().parents[2])
+    command = ["scopal.py", "runs/none", "main", "--seeds", "2-2", "--list", "--only", "self"]
+    monkeypatch.setattr(sys, "argv", command)
+    scopal.main()
+    assert capsys.readouterr().out.startswith("stratagem train recipes/scopal/tiny.toml --out runs/none/self-2")

@@ -6,6 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from synthetic_runs import synthetic_run
 
 from stratagem.evaluation.statistics import holm
 
@@ -25,18 +26,18 @@ PLAYED = {
 
 
 def test_matches_are_corrected_within_their_family():
-    found = matches.corrected(PLAYED)
-    assert [row["won"]["holm_p"] for row in found["pairs"]] == pytest.approx(holm(PS))
-    assert found["unseen"][0]["more"]["holm_p"] == 0.04
-    assert [family["comparisons"] for family in found["families"]] == [3, 1]
-    assert matches.corrected(found) == found
+    data = matches.corrected(PLAYED)
+    assert [row["won"]["holm_p"] for row in data["pairs"]] == pytest.approx(holm(PS))
+    assert data["unseen"][0]["more"]["holm_p"] == 0.04
+    assert [family["comparisons"] for family in data["families"]] == [3, 1]
+    assert matches.corrected(data) == data
 
 
 def test_matrix_stars_only_what_survives_the_correction():
-    rows = list(matches.matrix(matches.corrected(PLAYED)["pairs"]))
+    rows = matches.matrix(matches.corrected(PLAYED)["pairs"]).splitlines()
     assert rows[2:] == ["| a |  | 30.0* | 20.0* |", "| b | 70.0* |  | 50.0 |", "| c | 80.0* | 50.0 |  |"]
     more = {**PLAYED, "pairs": [*PLAYED["pairs"], *(pair("a", name, 0.5, 0.8) for name in "defg")]}
-    assert "*" not in "".join(matches.matrix(matches.corrected(more)["pairs"][:3]))
+    assert "*" not in matches.matrix(matches.corrected(more)["pairs"][:3])
 
 
 def test_matches_on_the_page_are_those_of_the_json():
@@ -64,15 +65,51 @@ def run(seed, *means):
 
 def test_stages_are_compared_seed_by_seed():
     runs = [run(0, 0.3, 0.4, 0.1), run(1, 0.3, 0.5, 0.9), run(2, 0.3, 0.6, 0.5)]
-    (row,) = list(tables.stage_tests(runs))[2:]
+    (row,) = tables.stage_tests(runs).splitlines()[2:]
     assert row == "| BC less Base | +20.0 | [-4.8, +44.8] | 0.0742 | 0.0742 |"  # t = .2 / (.1 / sqrt 3), 2 degrees
-    assert len(list(tables.stage_tests(runs[:1]))) == 2  # one seed has no p
+    assert len(tables.stage_tests(runs[:1]).splitlines()) == 2  # one seed has no p
 
 
 def test_tables_are_made_from_the_json_where_there_is_no_run(tmp_path, monkeypatch, capsys):
-    kept = ROOT / "docs/results/sco-pal.json"
-    (tmp_path / "kept.json").write_text(kept.read_text("utf-8"), "utf-8")
-    monkeypatch.setattr(sys, "argv", ["scopal_table.py", str(tmp_path / "none"), str(tmp_path / "kept.json")])
+    published = ROOT / "docs/results/sco-pal.json"
+    out = tmp_path / "out.json"
+    out.write_text(published.read_text("utf-8"), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["scopal_table.py", str(tmp_path / "none"), str(out)])
     tables.main()
     assert "| BC + KTO less Base | +" in capsys.readouterr().out
-    assert (tmp_path / "kept.json").read_text("utf-8") == kept.read_text("utf-8")
+    assert out.read_text("utf-8") == published.read_text("utf-8")
+
+
+def evaluation(rates):
+    """An evaluation in nim, of players by title."""
+    players = [
+        {
+            "player": f"player {title}",
+            "metrics": {"win rate": {"mean": rate, "se": 0.1, "n": 9}},
+            "opponents": [{"opponent": "random", "win_rate": {"mean": rate}}],
+        }
+        for title, rate in rates.items()
+    ]
+    games = [{"game": "nim", "players": players}]
+    return {"rows": {f"player {title}": title for title in rates}, "evaluation": {"games": games}}
+
+
+def test_finished_run_becomes_a_row_with_its_provenance(tmp_path, monkeypatch, capsys):
+    samples = dict.fromkeys(("samples", "valid", "rows", "unique_actions", "advantageous", "ratio"), 3)
+    files = {"steps/0.json": {"all": samples, "games": {"nim": samples}}}
+    for seed, gain in ((0, 0.1), (1, 0.2)):
+        rates = evaluation({"Base": 0.3, "BC": 0.3 + gain, "random": 0.1})
+        synthetic_run(tmp_path / "runs", f"self-{seed}", files={**files, "evaluation.json": rates})
+    synthetic_run(tmp_path / "runs", "start")
+    monkeypatch.setattr(sys, "argv", ["scopal_table.py", str(tmp_path / "runs"), str(tmp_path / "out.json")])
+    tables.main()
+    rows = json.loads((tmp_path / "out.json").read_text())["self"]
+    assert [(row["seed"], row["command"]) for row in rows] == [(s, f"stratagem train self-{s}") for s in (0, 1)]
+    assert rows[0]["played"] == samples
+    assert rows[1]["stages"]["BC"] == {
+        "games": {"nim": {"mean": 0.5, "se": 0.1}}, "opponents": {"random": {"nim": 0.5}},
+    }  # fmt: skip
+    printed = capsys.readouterr().out
+    assert "| BC less Base | +15.0 | [-48.5, +78.5] | 0.2048 | 0.2048 |" in printed
+    assert "| random play | 2 | 10.0 ± 0.0 | 10.0 | 10.0 |" in printed
+    assert "| self | 3 | 3 | 3 | 3 | 3 | 3 |" in printed

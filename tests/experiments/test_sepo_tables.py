@@ -1,14 +1,19 @@
 """The tables of SEPO's experiment: pairing with the control, the correction, the demo beside other seeds."""
 
+import json
 from pathlib import Path
 
 import demo
 import numpy as np
 import pytest
+import sepo
 import sepo_pool
 import sepo_table
+from result_tables import finished, markdown
 from scipy.stats import spearmanr
+from synthetic_runs import synthetic_run
 
+from stratagem.evaluation.family import Family
 from stratagem.games.key import Key
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,15 +27,72 @@ def run(seed, last, stages=None):
 
 def test_differences_pair_runs_by_seed_and_leave_out_seeds_without_a_control():
     arm, control = [run(0, 0.03), run(2, 0.01), run(3, 0.5)], [run(2, 0.05), run(0, 0.04)]
-    assert sepo_table.differences(arm, control, sepo_table.last_exact) == pytest.approx([-0.01, -0.04])
+    assert sepo_table.differences(arm, control, sepo_table.last_exact) == pytest.approx({0: -0.01, 2: -0.04})
 
 
-def test_compared_corrects_over_all_rows_by_holm():
-    rows = {"a": [1.0, 1.1, 0.9, 1.2, 1.0], "b": [0.1, -0.2, 0.3, -0.1, 0.0], "alone": [1.0]}
-    first, second = sepo_table.compared(rows)
-    assert first[0] == "a"
-    assert (first[4], first[5]) == (".062", ".125"), "five seeds give no p below 1/16, and there are two rows"
+def by_seed(*values):
+    return dict(enumerate(values))
+
+
+def test_compared_corrects_over_the_declared_family_by_holm():
+    family = Family("four", ("a", "b", "alone", "not run"))
+    gaps = {"a": by_seed(1.0, 1.1, 0.9, 1.2, 1.0), "b": by_seed(0.1, -0.2, 0.3, -0.1, 0.0), "alone": by_seed(1.0)}
+    first, second = sepo_table.compared(family, gaps)
+    assert first[:3] == ["a", "5", "1.040"]
+    assert (first[4], first[5]) == (".062", ".250"), "five seeds give no p below 1/16, and there are four comparisons"
     assert float(second[5]) == 1.0
+
+
+def test_families_are_declared_before_the_runs():
+    assert len(sepo_table.ARM_FAMILY) == len(sepo.ARMS) - 1
+    assert len(sepo_table.CONTROL_FAMILY) == 2 * len(sepo.GAMES) + 1
+    gaps = sepo_table.control_differences({"ipd": {"tiny": [run(0, 0.1, CHOSEN)], "control": [run(0, 0.1, CHOSEN)]}})
+    assert gaps == {"ipd, exploit": {0: 0.0}, "ipd, safety": {0: 0.0}}
+    assert set(gaps) <= set(sepo_table.CONTROL_FAMILY.comparisons)
+
+
+CHOSEN = {"SEPO": {"exploit": 0.1, "safety": 0.2}}
+
+
+def test_page_has_the_comparisons_of_the_published_arms():
+    data = json.loads((ROOT / "docs/results/sepo.json").read_text("utf-8"))
+    page = (ROOT / "docs/results/sepo.md").read_text("utf-8")
+    for game in ("kuhn", "ipd"):
+        rows = sepo_table.compared(sepo_table.ARM_FAMILY, sepo_table.arm_differences(data[game]))
+        assert markdown(["difference, exact, last", *sepo_table.COMPARED], rows) in page
+
+
+def test_finished_runs_are_added_by_game_name_and_seed(tmp_path):
+    player = {"player": "a", "metrics": {"pay": {"mean": 1.0}, "nra": None}, "exact": {"exploitability": 0.03}}
+    games = {"games": [{"players": [player, {**player, "player": "b", "exact": {}}]}]}
+    evaluation = {"rows": {"a": "SEPO (step 9)", "b": "SFT"}, "evaluation": games}
+    metrics = [{"kuhn/exact/exploitability": value, "loss/kl": 0.5} for value in (0.09, 0.05)]
+    files = {"evaluation.json": evaluation, "findings.json": {"silent_term": {"count": 2}}}
+    synthetic_run(tmp_path, "kuhn-none-togo-bit-3", metrics, files)
+    synthetic_run(tmp_path, "negotiation-v1-tiny-0", metrics, files, over=False)
+    synthetic_run(tmp_path, "other-0", metrics, files)
+    old = {"kuhn": {"none-togo-bit": [{"seed": 1}]}, "auction": {"tiny": [{"seed": 0}]}}
+    data = sepo_table.merged_by_game(old, list(finished(tmp_path)))
+    assert list(data) == ["auction", "kuhn"]
+    assert data["kuhn"]["none-togo-bit"] == [
+        {"seed": 1},
+        {
+            "seed": 3,
+            "command": "stratagem train kuhn-none-togo-bit-3",
+            "commit": "c" * 40,
+            "dirty": False,
+            "stages": {
+                "SEPO": {"pay": 1.0, "exact": 0.03},
+                "SFT": {"pay": 1.0},
+                "last": {"pay": 1.0, "exact": 0.03},
+            },
+            "curves": {
+                "exact": {"steps": [0, 1], "values": [0.09, 0.05]},
+                "kl": 0.5,
+                "checks": {"silent_term": 2},
+            },
+        },
+    ]
 
 
 def test_arms_are_compared_with_the_control_of_their_own_reward():
@@ -40,10 +102,10 @@ def test_arms_are_compared_with_the_control_of_their_own_reward():
         "best-own": [run(0, 0.3)],
         "best-togo": [run(0, 0.4)],
     }
-    found = sepo_table.arm_differences(runs)
-    assert found["best-own less none-own"] == pytest.approx([0.1])
-    assert found["best-togo less none-togo"] == pytest.approx([0.3])
-    assert found["none-own less none-togo"] == pytest.approx([0.1])
+    gaps = sepo_table.arm_differences(runs)
+    assert gaps["best-own less none-own"] == pytest.approx({0: 0.1})
+    assert gaps["best-togo less none-togo"] == pytest.approx({0: 0.3})
+    assert gaps["none-own less none-togo"] == pytest.approx({0: 0.1})
 
 
 def test_a_row_without_a_figure_is_a_dash():
@@ -64,7 +126,7 @@ def test_the_demo_is_inside_or_outside_the_range_of_other_seeds():
 
 def test_checkpoints_of_the_start_are_counted_once_a_seed():
     arms = {"none-togo": [run(0, 0.03), run(1, 0.02)], "best-togo": [run(0, 0.01)]}
-    seeds = sepo_pool.by_seed(arms, ("none-togo", "best-togo"))
+    seeds = sepo_pool.points_by_seed(arms, ("none-togo", "best-togo"))
     assert {seed: len(rows) for seed, rows in seeds.items()} == {0: 7, 1: 4}
 
 
