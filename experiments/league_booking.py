@@ -100,7 +100,7 @@ class Bench:
         """Position, group, its state and its rollouts."""
         others = Drawn(players, self.game.spec.seats - 1)
         collector = GRPOCollector(self.settings, self.game, self.players[learner], self.key, others, learner)
-        groups, size = collector.groups(number), self.settings.forks
+        groups, size = collector.groups(number), self.settings.group_size
         setups = list(collector.setups(groups))
         episodes = played(setups)
         for place, group in enumerate(groups):
