@@ -58,4 +58,4 @@ def run(runs: Iterable[PlannedRun], arguments: argparse.Namespace) -> None:
     except StratagemError as error:
         sys.exit(str(error))
     if failed:
-        sys.exit(f"{len(failed)} failed: {', '.join(failed)}. The same command resumes them.")
+        sys.exit(f"{len(failed)} failed: {', '.join(failed)}.")

@@ -130,7 +130,7 @@ def test_make_runs_tells_a_failure_and_goes_on(tmp_path, recipe):
     assert state(tmp_path / "out", "b-0") == "finished"
     assert RunFolder.open(tmp_path / "out/b-0").info().command == messages[2]
     make_runs(runs[1:], tmp_path / "out", messages.append)
-    assert messages[3:] == ["b-0 was finished before."]
+    assert messages[3:] == ["b-0 is skipped: it was finished before."]
 
 
 def test_make_runs_skips_what_is_held_and_makes_the_rest(tmp_path, held, recipe):

@@ -51,21 +51,23 @@ def make_runs(runs: Iterable[PlannedRun], folder: Path, tell: Tell = lambda _: N
     failed = {}
     for planned in runs:
         command = planned.command(folder)
-        tell(f"{planned.name} was finished before." if planned.is_finished(folder) else command)
+        if not planned.is_finished(folder):
+            tell(command)
         try:
             outcome = make_run(planned, folder, command)
         except StratagemError as error:
             failed[planned.name] = error
             tell(f"{planned.name} failed: {error}")
         else:
-            if outcome == "held":
-                tell(held_message(planned))
+            if outcome != "made":
+                tell(skipped(planned, outcome))
     return failed
 
 
-def held_message(planned: PlannedRun) -> str:
-    """Return the message on a run that is skipped."""
-    return f"{planned.name} is skipped: another process is at work on it."
+def skipped(planned: PlannedRun, outcome: Literal["finished", "held"]) -> str:
+    """Return the message on a run that is not made."""
+    reason = "it was finished before" if outcome == "finished" else "another process is at work on it"
+    return f"{planned.name} is skipped: {reason}."
 
 
 def _begin(planned: PlannedRun, folder: Path, command: str) -> RunFolder:

@@ -13,7 +13,7 @@ from stratagem.provenance import source
 from stratagem.runs.metrics import read_metrics
 from stratagem.sweeps.plan import Plan, planned
 from stratagem.sweeps.planned_run import PlannedRun
-from stratagem.sweeps.run_maker import Tell, check_clean, held_message, make_run
+from stratagem.sweeps.run_maker import Tell, check_clean, make_run, skipped
 
 FILE, PLAN = "sweep.json", "sweep.toml"
 
@@ -36,8 +36,9 @@ class Sweep:
         self._bind()
         for number, run in enumerate(self.runs, 1):
             tell(f"{number} of {len(self.runs)}: {run.name}")
-            if make_run(run, self.folder, f"stratagem sweep {self.path}") == "held":
-                tell(held_message(run))
+            outcome = make_run(run, self.folder, f"stratagem sweep {self.path}")
+            if outcome == "held":
+                tell(skipped(run, outcome))
             check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them
 
     def _bind(self) -> None:
