@@ -15,7 +15,7 @@ from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Call, Prompt, Request, answer
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
-from stratagem.learning.example import Example, of_call, of_demonstration
+from stratagem.learning.example import Example, example_from_call, example_from_demonstration
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.losses.cross_entropy import CrossEntropy
@@ -76,7 +76,8 @@ def _judged(calls: Sequence[Call]) -> list[Example]:
     mean = math.fsum(rewards) / len(rewards)
     spread = math.sqrt(math.fsum((value - mean) ** 2 for value in rewards) / (len(rewards) - 1))
     return [
-        of_call(call, advantage=(value - mean) / (spread + 1e-4)) for call, value in zip(calls, rewards, strict=True)
+        example_from_call(call, advantage=(value - mean) / (spread + 1e-4))
+        for call, value in zip(calls, rewards, strict=True)
     ]
 
 
@@ -84,7 +85,7 @@ def sft(lm: LanguageModel, *, gradient_checkpointing: bool) -> Step:
     """Whole texts, of which every token but the first teaches."""
     trained = learner(lm, CrossEntropy(), gradient_checkpointing=gradient_checkpointing)
     rows = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, ROWS, LENGTH, 1)]
-    examples = [of_demonstration(row[:1], row[1:]) for row in rows]
+    examples = [example_from_demonstration(row[:1], row[1:]) for row in rows]
     return lambda _: _facts(trained, examples)
 
 
@@ -95,7 +96,7 @@ def kto(lm: LanguageModel, *, gradient_checkpointing: bool) -> Step:
     end = lm.tokenizer.eos_token_id
     replies = [(*lm.encode(text), end) for text in texts(lm.tokenizer, ROWS, ENDING - 1, 3)]
     judged = [
-        of_demonstration(prompt, reply, desirable=float(row % 2 == 0), kl=0.0)
+        example_from_demonstration(prompt, reply, desirable=float(row % 2 == 0), kl=0.0)
         for row, (prompt, reply) in enumerate(zip(prompts, replies, strict=True))
     ]
     examples = [*judged, *mismatched(judged)]

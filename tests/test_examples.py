@@ -128,7 +128,7 @@ def test_the_loss_and_the_credit_are_found_by_their_entry_points():
 from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.learning.losses.catalogue import read_loss
 
-print(read_advantage("group_median").made, read_loss("awr(awr_beta=2.0)").made)
+print(read_advantage("group_median").value, read_loss("awr(awr_beta=2.0)").value)
 ```
 
 ```text

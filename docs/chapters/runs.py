@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from chapters.markdown import code, notes, page, table
 from stratagem.learning.monitor import Finding
 from stratagem.models.run_models import FILE as MODELS
-from stratagem.models.run_models import RunModels, Speaks
+from stratagem.models.run_models import DecodingSettings, RunModels
 from stratagem.reports.report import FILE as REPORT
 from stratagem.runs.folder import RunInfo, Status
 from stratagem.runs.metrics import FILE as METRICS_FILE
@@ -107,7 +107,7 @@ DESCRIBED = {
     "level": "fault or note.",
     "version": "Version of this format.",
     "models": "Models by label: a `model`, and an `adapter` on it where there is one.",
-    "speaks": f"Default settings of play: {', '.join(map(code, Speaks.model_fields))}.",
+    "speaks": f"Default settings of play: {', '.join(map(code, DecodingSettings.model_fields))}.",
 }
 """Meaning of the fields without a note of their own."""
 

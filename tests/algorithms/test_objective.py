@@ -122,13 +122,13 @@ def test_what_cannot_be_is_one_sentence(stage, said, sentence):
 
 def test_the_defaults_are_the_losses_and_estimators_of_the_papers():
     forked = GRPORecipe.read({}).grpo, LeagueRecipe.read({}).league
-    assert {one.loss.made for one in forked} == {
+    assert {one.loss.value for one in forked} == {
         PolicyGradient(clip_range_low=0.2, clip_range_high=0.28, entropy_coef=0.01)
     }
-    assert {one.advantage.made for one in forked} == {GroupMean()}
+    assert {one.advantage.value for one in forked} == {GroupMean()}
     sepo = SEPORecipe.read({}).sepo
-    assert sepo.loss.made == PolicyGradient(kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor")
-    assert sepo.advantage.made == PerRound(unit="round", return_to_go=True)
+    assert sepo.loss.value == PolicyGradient(kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor")
+    assert sepo.advantage.value == PerRound(unit="round", return_to_go=True)
 
 
 @pytest.mark.parametrize("estimator", [GroupMean, PerRound])
@@ -228,13 +228,13 @@ def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need
         "cross_entropy(weighted=True)",
         "policy_gradient(kl_estimator=k3, kl_coef=0.1, weighted=True)",
     ):
-        loss = read_loss(name).made
+        loss = read_loss(name).value
         assert needs(loss.columns, loss.rows, loss.extras, paired=loss.paired) <= SCO_PAL.loss, name
-    assert read_advantage(RewardSettings().step_reward).made.columns <= SCO_PAL.advantage
+    assert read_advantage(RewardSettings().step_reward).value.columns <= SCO_PAL.advantage
     ppo = PPOSettings().loss(0)
     assert needs(ppo.columns, ppo.rows, ppo.extras) <= SHAPELLM.loss
     assert PPOSettings(advantage_mean_over="turn").advantage_estimator().columns <= SHAPELLM.advantage
-    targets = read_loss("kl_targets").made
+    targets = read_loss("kl_targets").value
     assert needs(targets.columns, targets.rows, targets.extras) <= KL_SFT.loss
     assert len({one.name for one in PROVIDED}) == len(PROVIDED)
 
@@ -313,4 +313,4 @@ def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
 
 def test_the_estimator_of_a_recipe_has_its_parameters():
     recipe = GRPORecipe.read({"grpo": {"advantage": {"type": "role_baseline", "ema_decay": 0.9}}})
-    assert recipe.grpo.advantage.made == RoleBaseline(ema_decay=0.9)
+    assert recipe.grpo.advantage.value == RoleBaseline(ema_decay=0.9)

@@ -13,17 +13,23 @@ from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
 from stratagem.training.online import policy_of
-from stratagem.training.rollouts import decisions_of, examples_of, grouped, payoff, taken
+from stratagem.training.rollouts import (
+    decision_columns,
+    group_setups,
+    round_payoffs,
+    select_decisions,
+    training_examples,
+)
 
 
 def test_every_group_is_dealt_evenly_whatever_the_order():
     game = make_game("kuhn(hands=2)")
     match = Match(game, [policy_of(SEPORecipe(), load("tiny")).player, make_player("random", game)])
-    episodes = list(play(grouped(match, groups=3, size=4, key=Key(0), name="dealt")))[::-1]
+    episodes = list(play(group_setups(match, groups=3, size=4, key=Key(0), name="dealt")))[::-1]
     mixed = [episodes[place] for place in np.random.default_rng(1).permutation(len(episodes))]
-    rows = taken(mixed)
+    rows = select_decisions(mixed)
     estimate = AdvantageEstimate(advantage=np.zeros(len(rows)), centred_terms={"payoff": np.ones(len(rows))})
-    examples = examples_of(rows, estimate)
+    examples = training_examples(rows, estimate)
     assert len(examples) == len(rows)
     halves = {}
     for row, example in zip(rows, examples, strict=True):
@@ -39,7 +45,7 @@ def test_agents_seat_rotates_also_with_one_group_per_iteration():
     match = Match(game, [make_player("random", game), make_player("random", game)])
 
     def seats(groups, before):
-        setups = grouped(match, groups=groups, size=1, key=Key(0), name="round", before=before)
+        setups = group_setups(match, groups=groups, size=1, key=Key(0), name="round", before=before)
         return [setup.slots.index(0) for setup in setups]
 
     assert [seats(1, before) for before in range(4)] == [[0], [1], [0], [1]]
@@ -51,9 +57,9 @@ def test_a_round_of_several_decisions_is_paid_once():
     """At the first decision of the agent in it; a hand of Kuhn poker may ask the opener twice."""
     game = make_game("kuhn(hands=4)")
     match = Match(game, [make_player("random", game), make_player("random", game)])
-    episodes = list(play(grouped(match, groups=4, size=3, key=Key(0), name="paid")))
-    rows = taken(episodes)
-    decisions = decisions_of(rows, episodes, {"payoff": paid})
+    episodes = list(play(group_setups(match, groups=4, size=3, key=Key(0), name="paid")))
+    rows = select_decisions(episodes)
+    decisions = decision_columns(rows, episodes, {"payoff": paid})
     places = [(row.episode, row.decision.round) for row in rows]
     assert len(set(places)) < len(places)
     first = {place: number for number, place in reversed(list(enumerate(places)))}
@@ -65,20 +71,20 @@ def test_a_round_of_several_decisions_is_paid_once():
 def test_a_discarded_decision_teaches_nothing():
     game = make_game("kuhn(hands=1)")
     match = Match(game, [policy_of(SEPORecipe(), load("tiny")).player, make_player("random", game)])
-    rows = taken(list(play(grouped(match, groups=1, size=2, key=Key(0), name="kept"))))
+    rows = select_decisions(list(play(group_setups(match, groups=1, size=2, key=Key(0), name="kept"))))
     estimate = AdvantageEstimate(advantage=np.ones(len(rows)))
-    assert len(examples_of(rows, estimate)) == len(rows)
+    assert len(training_examples(rows, estimate)) == len(rows)
     rows[0].decision.keep = False
-    assert len(examples_of(rows, estimate)) == len(rows) - 1
+    assert len(training_examples(rows, estimate)) == len(rows) - 1
 
 
 def test_in_self_play_a_seat_is_an_episode_of_its_own_and_is_compared_with_the_same_seat():
     game = make_game("kuhn(hands=2)")
     match = Match(game, [make_player("random", game)] * 2)
-    episodes = list(play(grouped(match, groups=2, size=3, key=Key(0), name="self")))
-    rows = taken(episodes, slots=(0, 1))
+    episodes = list(play(group_setups(match, groups=2, size=3, key=Key(0), name="self")))
+    rows = select_decisions(episodes, slots=(0, 1))
     assert len(rows) == sum(len(episode.decisions) for episode in episodes)
-    decisions = decisions_of(rows, episodes, {"payoff": payoff})
+    decisions = decision_columns(rows, episodes, {"payoff": round_payoffs})
     for column, key in (
         (decisions.episode, lambda row: (row.episode, row.decision.seat)),
         (decisions.group, lambda row: (row.group, row.decision.seat)),
@@ -97,7 +103,7 @@ def test_a_group_shares_its_start_unless_told_otherwise():
     match = Match(game, [make_player("random", game)] * 2)
 
     def starts(**settings):
-        return {episode.chance for episode in play(grouped(match, 1, 8, Key(0), name="start", **settings))}
+        return {episode.chance for episode in play(group_setups(match, 1, 8, Key(0), name="start", **settings))}
 
     assert len(starts()) == 1
     assert len(starts(same_start=False)) == 8

@@ -6,7 +6,7 @@ import pytest
 
 from stratagem.models.adapters import add_adapter, save_adapter
 from stratagem.models.load import load
-from stratagem.models.run_models import RunModel, RunModels, Speaks, write_run_models
+from stratagem.models.run_models import DecodingSettings, RunModel, RunModels, write_run_models
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def trained(tmp_path):
     save_adapter(lm, "new", tmp_path / "adapter")
     best = RunModel(model="tiny", adapter="adapter")
     models = {"start": RunModel(model="tiny"), "5": best, "best": best}
-    write_run_models(tmp_path, RunModels(models=models, speaks=Speaks(temperature=0.8)))
+    write_run_models(tmp_path, RunModels(models=models, speaks=DecodingSettings(temperature=0.8)))
     return tmp_path
 
 

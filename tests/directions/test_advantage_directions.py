@@ -79,7 +79,7 @@ CASES = {
 
 @pytest.mark.parametrize("text", CASES)
 def test_credit_raises_the_better_action(text):
-    estimate = read_advantage(text).made(CASES[text]())
+    estimate = read_advantage(text).value(CASES[text]())
     assert step(ONCE, estimate.advantage) > 0.1
 
 
@@ -90,7 +90,7 @@ def test_every_estimator_has_a_direction_case():
 
 def test_role_baseline_raises_the_better_action_in_either_role():
     """Two roles, of which one is always paid more; what is usual for each is known from earlier batches."""
-    estimate = read_advantage("role_baseline(ema_decay=0.5)").made
+    estimate = read_advantage("role_baseline(ema_decay=0.5)").value
     usual = Decisions(
         episode=np.arange(2), role=np.arange(2), roles=("rich", "poor"), terms={"payoff": np.array([15.25, 5.25])}
     )
@@ -99,12 +99,12 @@ def test_role_baseline_raises_the_better_action_in_either_role():
         state = estimate(usual, state).state
     for role, more in ((0, 10.0), (1, 0.0)):
         batch = once(role=np.full(4, role), roles=("rich", "poor"), terms={"payoff": REWARD + more})
-        advantage = read_advantage("role_baseline(ema_decay=0.999)").made(batch, state).advantage
+        advantage = read_advantage("role_baseline(ema_decay=0.999)").value(batch, state).advantage
         assert step(ONCE, advantage) > 0.1
 
 
 def test_times_raises_the_order_that_weighs_more_in_a_good_sheet():
-    estimate = read_advantage("per_order(combine=multiply)").made(factored())
+    estimate = read_advantage("per_order(combine=multiply)").value(factored())
     assert step(np.array([RIGHT, WRONG]), estimate.advantage[:2]) > 0.1
 
 
@@ -151,15 +151,15 @@ LOOKS_AHEAD = (
 
 @pytest.mark.parametrize("text", LOOKS_AHEAD)
 def test_credit_reaches_the_action_that_was_paid_for_later(text):
-    advantage = read_advantage(text).made(two_rounds(late)).advantage.reshape(4, 2)
+    advantage = read_advantage(text).value(two_rounds(late)).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], advantage[:, 0]) > 0.1
     assert step(TWICE[:, 1], advantage[:, 1]) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_round_of_its_own_is_not_credited_with_what_comes_later():
     """Under `horizon=round` the better action is the one that is paid at once."""
-    own = read_advantage("per_round(return_to_go=False)").made(two_rounds(early)).advantage.reshape(4, 2)
-    returns_to_go = read_advantage("per_round").made(two_rounds(early)).advantage.reshape(4, 2)
+    own = read_advantage("per_round(return_to_go=False)").value(two_rounds(early)).advantage.reshape(4, 2)
+    returns_to_go = read_advantage("per_round").value(two_rounds(early)).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], own[:, 0]) > 0.1
     assert step(TWICE[:, 0], returns_to_go[:, 0]) < -0.1
 
@@ -169,7 +169,7 @@ def test_gae_prefers_the_action_that_leads_to_the_greater_value():
     value = np.column_stack([np.full(4, 5.5), np.where(TWICE[:, 0] == RIGHT, 6.0, 5.0)]).ravel()
     decisions = two_rounds(lambda first, second: (0.0, 6.0 if first == RIGHT else 5.0))
     decisions = Decisions(episode=decisions.episode, terms=decisions.terms, value=value)
-    advantage = read_advantage("gae(gae_lambda=0)").made(decisions).advantage.reshape(4, 2)
+    advantage = read_advantage("gae(gae_lambda=0)").value(decisions).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], advantage[:, 0]) == pytest.approx(1.0)
     assert np.allclose(advantage[:, 1], 0.0)
 

@@ -125,7 +125,7 @@ def test_every_loss_has_a_direction_case():
 @pytest.mark.parametrize("sign", [UP, DOWN], ids=["up", "down"])
 @pytest.mark.parametrize("name", CASES)
 def test_a_step_raises_the_better_reply(name, sign):
-    learner = learner_of(read_loss(name).made, head=name == "ppo")
+    learner = learner_of(read_loss(name).value, head=name == "ppo")
     assert sign * moved(learner, CASES[name](sign, -sign)) > 1e-4
 
 
@@ -136,14 +136,14 @@ ALONE = ["policy_gradient", "sepo", "dr_grpo", "ppo", "spag"]
 @pytest.mark.parametrize("name", ALONE)
 def test_an_advantage_alone_moves_its_own_reply(name, sign):
     """The wrong reply has no advantage; the KL penalty is too small to turn the step."""
-    learner = learner_of(read_loss(name).made, head=name == "ppo", shake=0.0)
+    learner = learner_of(read_loss(name).value, head=name == "ppo", shake=0.0)
     assert sign * moved(learner, CASES[name](sign, 0.0)[:1]) > 1e-4
 
 
 @pytest.mark.parametrize("sign", [UP, DOWN], ids=["desirable", "undesirable"])
 def test_kto_moves_a_reply_by_its_label_alone(sign):
     """Both examples are the right reply, under one label."""
-    learner = learner_of(read_loss("kto").made)
+    learner = learner_of(read_loss("kto").value)
     own = [reply(RIGHT, row={"desirable": float(sign > 0), "kl": 0.0})] * 2
     assert sign * moved(learner, [*own, *mismatched(own)]) > 1e-4
 
@@ -151,7 +151,7 @@ def test_kto_moves_a_reply_by_its_label_alone(sign):
 @pytest.mark.parametrize("wanted", [5.0, -5.0])
 @pytest.mark.parametrize("text", ["value", "value(clip_range=None)", "ppo"])
 def test_a_step_moves_the_value_towards_the_return(text, wanted):
-    learner = learner_of(read_loss(text).made, head=True)
+    learner = learner_of(read_loss(text).value, head=True)
     examples = advantage(0.0, 0.0, **{"return": wanted, "old_value": 0.0})
     before = learner.outputs(examples).values.mean().item()
     learner.step(examples)
@@ -197,7 +197,7 @@ def test_the_one_sided_charge_holds_back_what_became_likelier_and_nothing_else()
 
 
 def test_the_charge_of_spag_leads_back_to_the_policy_that_played():
-    learner = learner_of(read_loss("spag(kl_coef=100)").made)
+    learner = learner_of(read_loss("spag(kl_coef=100)").value)
     home, before = chance(learner, None), chance(learner)
     batch = [replace(one, row={"advantage": 0.0, "weight": one.columns["weight"][0]}) for one in on_policy(learner)]
     assert (home - before) * moved(learner, batch) > 0.0

@@ -12,7 +12,7 @@ from stratagem.learning.advantages.role_baseline import RoleBaseline
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.models.load import load
 from stratagem.training.online import policy_of
-from stratagem.training.rollouts import sampled
+from stratagem.training.rollouts import sampled_call
 
 KUHN = "kuhn(hands=1)"
 COORDINATION = FLAT.replace("[(2, 2), (2, 2)], [(2, 2), (2, 2)]", "[(3, 3), (0, 0)], [(0, 0), (0, 0)]")
@@ -73,7 +73,7 @@ def test_an_episode_is_compared_with_the_moving_average_of_its_seat():
                 expected[number, seat] = episode.payoffs[seat] - baselines[seat]
                 baselines[seat] += 0.05 * (episode.payoffs[seat] - baselines[seat])
         rows = [(n, row) for n, episode in enumerate(found.episodes) for row in episode.decisions]
-        wanted = [expected[number, row.seat] for number, row in rows if sampled(row)]
+        wanted = [expected[number, row.seat] for number, row in rows if sampled_call(row)]
         assert [one.columns["advantage"][0] for one in found.examples] == pytest.approx(wanted)
     assert list(play.baselines.values()) == pytest.approx([baselines[0], baselines[1]])
     assert baselines[0] != baselines[1]
@@ -95,7 +95,7 @@ def test_every_episode_has_a_start_of_its_own():
 def test_the_return_of_a_board_game_is_that_of_its_end():
     play = self_play("tic-tac-toe", episodes_per_batch=4, advantage={"type": "role_baseline", "ema_decay": 1.0})
     found = play.collect(0)
-    wanted = [episode.payoffs[row.seat] for episode in found.episodes for row in episode.decisions if sampled(row)]
+    wanted = [episode.payoffs[row.seat] for episode in found.episodes for row in episode.decisions if sampled_call(row)]
     assert any(wanted)
     assert [one.columns["advantage"][0] for one in found.examples] == wanted
     returns = [found.metrics[f"tic-tac-toe/return/{seat}"] for seat in (0, 1)]
@@ -104,6 +104,6 @@ def test_the_return_of_a_board_game_is_that_of_its_end():
 
 def test_the_defaults_are_those_of_the_paper():
     settings = REINFORCERecipe().reinforce
-    assert settings.advantage.made == RoleBaseline(ema_decay=0.95)
-    assert settings.loss.made == PolicyGradient(normalize_by="divisor")
+    assert settings.advantage.value == RoleBaseline(ema_decay=0.95)
+    assert settings.loss.value == PolicyGradient(normalize_by="divisor")
     assert settings.optimizer_steps == 1

@@ -19,10 +19,10 @@ from stratagem.runs.folder import RunFolder
 
 ONE = "ipd-shapellm(labels=(C, D), rounds=1)"
 FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(C, D), rounds=1, cooperative=True)"
-SPEAKS = {"mode": "direct", "style": "shapellm-state", "memory": "last", "optimizer": {"learning_rate": 1e-4}}
+LANGUAGE_SEAT = {"mode": "direct", "style": "shapellm-state", "memory": "last", "optimizer": {"learning_rate": 1e-4}}
 SEATS = {
-    "naive": {"learner": "naive", **SPEAKS},
-    "shaper": {"learner": "shaper", **SPEAKS},
+    "naive": {"learner": "naive", **LANGUAGE_SEAT},
+    "shaper": {"learner": "shaper", **LANGUAGE_SEAT},
     "tabular": {"learner": "tabular"},
 }
 LEARNING = ["naive", "shaper"]

@@ -11,7 +11,7 @@ from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.models.load import load
 from stratagem.runs.folder import RunFolder
-from stratagem.training.online import speaks_of
+from stratagem.training.online import decoding_settings
 from stratagem.training.policy import model_player
 from stratagem.training.supervised import sft
 
@@ -29,7 +29,7 @@ def test_sft_raises_the_probability_of_the_teachers_action(tmp_path, teacher, si
     take_steps(sft(recipe, run, [game]))
     models = ("tiny", f"dir:{run.path}/base/model")
     before, after = (
-        defects(model_player(speaks_of(recipe), TransformersEngine(load(model))), game) for model in models
+        defects(model_player(decoding_settings(recipe), TransformersEngine(load(model))), game) for model in models
     )
     assert sign * (after - before) > 1e-4
 

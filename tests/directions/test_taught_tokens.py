@@ -14,7 +14,7 @@ from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import of_call, of_demonstration
+from stratagem.learning.example import example_from_call, example_from_demonstration
 from stratagem.models.load import load
 from stratagem.prompting.base import Message
 from stratagem.training.online import merge, policy_of
@@ -38,8 +38,8 @@ def a_call():
     )
 
 
-def test_of_call_masks_all_but_sampled_tokens():
-    example = of_call(a_call(), advantage=2.0)
+def test_example_from_call_masks_all_but_sampled_tokens():
+    example = example_from_call(a_call(), advantage=2.0)
     assert example.tokens == (1, 2, 10, 11, 12, 13, 14)
     assert [example.tokens[place] for place in example.loss_positions] == [10, 13]
     assert example.allowed == ((10, 20), (13, 23))
@@ -47,8 +47,8 @@ def test_of_call_masks_all_but_sampled_tokens():
     assert example.temperature == 0.7
 
 
-def test_of_demonstration_teaches_the_reply_alone():
-    example = of_demonstration((1, 2, 3), (10, 11), weight=0.5)
+def test_example_from_demonstration_masks_the_prompt():
+    example = example_from_demonstration((1, 2, 3), (10, 11), weight=0.5)
     assert example.tokens == (1, 2, 3, 10, 11)
     assert [example.tokens[place] for place in example.loss_positions] == [10, 11]
     assert example.row == {"weight": 0.5}

@@ -93,13 +93,13 @@ def test_models_that_are_named_within_are_served_by_that_engine():
     ],
 )
 def test_a_recipe_names_its_engine(changes, expected):
-    assert read_any(KUHN, changes).engine.made == expected
+    assert read_any(KUHN, changes).engine.value == expected
 
 
 def test_every_algorithm_has_the_key():
     for name in ("sepo/kuhn-tiny", "league/exploit", "scopal/tiny", "shapellm/variants/ipd-25"):
         recipe = read_any(RECIPES / f"{name}.toml", {"engine.rows": "16"})
-        assert recipe.engine.made.rows == 16
+        assert recipe.engine.value.rows == 16
 
 
 def test_settings_of_the_engine_are_in_the_digest():

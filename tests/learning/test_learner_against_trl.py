@@ -7,7 +7,7 @@ import pytest
 import torch
 import trl
 
-from stratagem.learning.example import of_demonstration
+from stratagem.learning.example import example_from_demonstration
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.kto import KTO, mismatched
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
@@ -82,7 +82,7 @@ def test_a_step_of_kto_is_the_kto_trainers(trainer, budget, monkeypatch):
     monkeypatch.setattr(learner.optimizer, "step", lambda: gradients.extend(w.grad for w in weights) or 0.0)
     labels = dict(zip((tuple(row["prompt_ids"]) for row in trainer.train_dataset), LABELS, strict=True))
     examples = [
-        of_demonstration(
+        example_from_demonstration(
             prompt := tuple(row["prompt_ids"]), tuple(row["completion_ids"]), desirable=labels[prompt], kl=0.0
         )
         for row in trainer.train_dataset

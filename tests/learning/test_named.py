@@ -42,7 +42,7 @@ class Whole(FiniteSettings):
 @pytest.mark.parametrize("said", ["dapo(clip_range_high=0.3)", {"type": "dapo", "clip_range_high": 0.3}])
 def test_a_text_and_a_table_make_the_same_loss(said):
     named = read_loss(said)
-    assert named.made == PolicyGradient(clip_range_high=0.3)
+    assert named.value == PolicyGradient(clip_range_high=0.3)
     assert (named, str(named)) == (read_loss("dapo( clip_range_high = 0.30 )"), "dapo(clip_range_high=0.3)")
 
 
@@ -51,7 +51,7 @@ def test_an_estimator_within_an_estimator_is_read_in_both_forms():
     table = read_advantage(
         {"type": "whitened", "of": {"type": "group_mean", "normalize_std": False}, "advantage_std_floor": 1.0}
     )
-    assert text.made == table.made == Whitened(of=GroupMean(normalize_std=False), advantage_std_floor=1.0)
+    assert text.value == table.value == Whitened(of=GroupMean(normalize_std=False), advantage_std_floor=1.0)
     assert text == table
     assert [part.type for part in text.parts()] == ["whitened", "group_mean"]
 
@@ -67,16 +67,16 @@ def test_replaced_option_is_told_its_new_name(factory, said):
 @pytest.mark.parametrize("name", [*LOSSES])
 def test_every_loss_reads_back_from_its_table(name):
     named = read_loss(name)
-    assert named.made == LOSSES[name]()
+    assert named.value == LOSSES[name]()
     again = read_loss(named.table())
-    assert (again, again.made) == (named, named.made)
+    assert (again, again.value) == (named, named.value)
 
 
 @pytest.mark.parametrize("said", [*ESTIMATORS, "scaled(of=per_order(of=rloo))"])
 def test_every_estimator_reads_back_from_its_table(said):
     named = read_advantage(said)
     again = read_advantage(named.table())
-    assert (again, again.made) == (named, named.made)
+    assert (again, again.value) == (named, named.value)
 
 
 def test_a_table_has_the_defaults_of_what_is_within():
@@ -103,7 +103,7 @@ def test_the_resolved_recipe_has_every_parameter_and_reads_the_same():
 def test_a_table_without_a_type_is_laid_over_what_it_changes():
     usual = read_advantage("whitened(of=group_mean(normalize_std=False))")
     laid = read_advantage(usual.over({"advantage_std_floor": 2.0, "of": {"std_epsilon": 0.5}}))
-    assert laid.made == Whitened(of=GroupMean(normalize_std=False, std_epsilon=0.5), advantage_std_floor=2.0)
+    assert laid.value == Whitened(of=GroupMean(normalize_std=False, std_epsilon=0.5), advantage_std_floor=2.0)
     assert str(laid) == "whitened(of=group_mean(normalize_std=False, std_epsilon=0.5), advantage_std_floor=2.0)"
     assert usual.over({"type": "rloo"}) == {"type": "rloo"}
     assert usual.over("rloo") == "rloo"
@@ -179,7 +179,7 @@ def brought(monkeypatch):
 @pytest.mark.usefixtures("brought")
 def test_what_an_entry_point_adds_is_read_in_the_same_way():
     made = Whole.read({"grpo": {"advantage": "doubled(of=gae(gae_lambda=0.5))"}})
-    assert made.grpo.advantage.made == Doubled(of=GAE(gae_lambda=0.5))
+    assert made.grpo.advantage.value == Doubled(of=GAE(gae_lambda=0.5))
     assert Whole.read(tomllib.loads(settings_toml(made))) == made
     assert made.grpo.advantage.table() == {
         "type": "doubled",
@@ -191,13 +191,13 @@ def test_what_an_entry_point_adds_is_read_in_the_same_way():
 @pytest.mark.usefixtures("brought")
 def test_an_estimator_within_that_has_no_name_is_left_to_its_default():
     named = read_advantage("doubled(factor=3)")
-    assert (named.table(), named.made) == ({"type": "doubled", "factor": 3.0}, Doubled(factor=3.0))
+    assert (named.table(), named.value) == ({"type": "doubled", "factor": 3.0}, Doubled(factor=3.0))
 
 
 @pytest.mark.usefixtures("brought")
 def test_a_function_may_make_an_estimator():
     named = read_advantage("made(of=rloo, factor=0.5)")
-    assert named.made.factor == 0.5
+    assert named.value.factor == 0.5
     assert named.table() == {"type": "made", "of": read_advantage("rloo").table(), "factor": 0.5}
 
 

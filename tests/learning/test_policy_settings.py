@@ -3,13 +3,13 @@
 import pytest
 import torch
 
-from stratagem.learning.example import of_demonstration
+from stratagem.learning.example import example_from_demonstration
 from stratagem.learning.policy import Policy
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.models.load import load
 
 FAMILIES = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
-ROWS = [of_demonstration((5, 9, 70, 31, place), (place + 3, 40, 41)) for place in range(8, 14)]
+ROWS = [example_from_demonstration((5, 9, 70, 31, place), (place + 3, 40, 41)) for place in range(8, 14)]
 
 
 def with_adapter(kind, dtype="fp32"):

@@ -10,15 +10,15 @@ from stratagem.models.load import load
 from stratagem.models.reference import AdapterRef, ModelRef, parse_model
 from stratagem.models.run_models import (
     FILE,
+    DecodingSettings,
     RunModel,
     RunModels,
-    Speaks,
+    decoding_options,
     outside,
     own_text,
     pinned,
     read_run_models,
     resolved,
-    speaks,
     write_run_models,
 )
 
@@ -42,7 +42,7 @@ def run(tmp_path):
     """A run of which only the file is there."""
     folder = tmp_path / "kuhn-0"
     folder.mkdir()
-    write_run_models(folder, RunModels(models=HELD, speaks=Speaks(style="reasoned", temperature=0.8)))
+    write_run_models(folder, RunModels(models=HELD, speaks=DecodingSettings(style="reasoned", temperature=0.8)))
     return folder
 
 
@@ -65,7 +65,7 @@ def refused(text):
 
 
 def test_what_was_written_is_read(run):
-    assert read_run_models(run) == RunModels(models=HELD, speaks=Speaks(style="reasoned", temperature=0.8))
+    assert read_run_models(run) == RunModels(models=HELD, speaks=DecodingSettings(style="reasoned", temperature=0.8))
     assert [path.name for path in run.iterdir()] == [FILE]
 
 
@@ -89,7 +89,7 @@ def test_what_is_no_run_stays_as_it_is():
     ref = parse_model("dir:/a+adapter:/b+dtype=fp32")
     assert resolved(ref) is ref
     assert pinned("dir:/a@best") == "dir:/a@best"
-    assert speaks("tiny") == {}
+    assert decoding_options("tiny") == {}
 
 
 def test_options_of_the_text_come_before_the_runs(run):

@@ -8,7 +8,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_parameters, add_adapter, save_adapter
 from stratagem.models.load import load
-from stratagem.models.run_models import RunModel, RunModels, Speaks, read_run_models, write_run_models
+from stratagem.models.run_models import DecodingSettings, RunModel, RunModels, read_run_models, write_run_models
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
@@ -34,8 +34,8 @@ def run(tmp_path):
     """A small run: two kept steps on the base tiny, which were trained at another temperature and in another style."""
     first, second = (RunModel(model="tiny", adapter=adapter_of(tmp_path, step)) for step in (40, 60))
     models = {"base": RunModel(model="tiny"), "40": first, "60": second, "best": first, "last": second}
-    speaks = Speaks(mode="recover", style="reasoned", temperature=0.7, max_new_tokens=6)
-    write_run_models(tmp_path, RunModels(models=models, speaks=speaks))
+    decoding = DecodingSettings(mode="recover", style="reasoned", temperature=0.7, max_new_tokens=6)
+    write_run_models(tmp_path, RunModels(models=models, speaks=decoding))
     return tmp_path
 
 

@@ -33,7 +33,13 @@ from stratagem.training.objective import ObjectiveSettings
 from stratagem.training.online import RolloutBatch
 from stratagem.training.provided import REINFORCE, Provided
 from stratagem.training.recipe import OpponentsRecipe
-from stratagem.training.rollouts import decisions_of, examples_of, grouped, payoff, taken
+from stratagem.training.rollouts import (
+    decision_columns,
+    group_setups,
+    round_payoffs,
+    select_decisions,
+    training_examples,
+)
 
 TERM = "payoff"
 """The only term of the reward."""
@@ -93,12 +99,14 @@ class SelfPlay:
         """Play the episodes of an iteration, and estimate the advantage of each decision."""
         name, count = f"{self.match.game.spec.name}/{iteration}", self.settings.episodes_per_batch
         key = self.key.at("iteration", iteration)
-        episodes = played(grouped(self.match, 1, count, key, name=name, same_start=False))
-        rows = taken(episodes, range(self.match.game.spec.seats))
-        estimate = self.settings.advantage.made(decisions_of(rows, episodes, {TERM: payoff}), self.baselines)
+        episodes = played(group_setups(self.match, 1, count, key, name=name, same_start=False))
+        rows = select_decisions(episodes, range(self.match.game.spec.seats))
+        estimate = self.settings.advantage.value(
+            decision_columns(rows, episodes, {TERM: round_payoffs}), self.baselines
+        )
         self.baselines = dict(estimate.state)
         counts, terms = dict(estimate.counts), frozenset(estimate.centred_terms)
-        return RolloutBatch(examples_of(rows, estimate), self._metrics(episodes), episodes, counts, terms)
+        return RolloutBatch(training_examples(rows, estimate), self._metrics(episodes), episodes, counts, terms)
 
     def _metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
         """Mean return of each seat, and the mean number of decisions of an episode."""

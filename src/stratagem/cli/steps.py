@@ -34,7 +34,7 @@ def steps(
     """Estimate the value of each step of recorded games."""
     if file.exists():
         raise StratagemError(f"{file} is there already: name another file.")
-    estimator = read_advantage(step_reward).made
+    estimator = read_advantage(step_reward).value
     steps_found = make_steps(read_decisions(records, player or ()), records, estimator)
     try:
         write_steps(steps_found, file)

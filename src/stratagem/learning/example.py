@@ -41,8 +41,8 @@ class Example:
         return replace(self, columns={**self.columns, **columns})
 
 
-def of_call(call: Call, **columns: float) -> Example:
-    """Make the example of a sampled reply: its sampled tokens are in the loss mask, each with the same numbers."""
+def example_from_call(call: Call, **columns: float) -> Example:
+    """Make the training example of a sampled reply; its sampled tokens are in the loss mask, each with `columns`."""
     if call.sampling.top_k or call.sampling.top_p < 1.0:
         raise BadParameter(
             "Replies drawn with top_k or top_p cannot be learnt from: their probabilities are not the policy's. Leave "
@@ -60,7 +60,7 @@ def of_call(call: Call, **columns: float) -> Example:
     )
 
 
-def of_demonstration(prompt: Ids, reply: Ids, **row: float) -> Example:
-    """Make the example of a demonstrated reply: all its tokens are in the loss mask, the end token included."""
+def example_from_demonstration(prompt: Ids, reply: Ids, **row: float) -> Example:
+    """Make the training example of a demonstrated reply; all its tokens are in the loss mask, also the end token."""
     positions = tuple(range(len(prompt), len(prompt) + len(reply)))
     return Example(tokens=(*prompt, *reply), loss_positions=positions, row=row)

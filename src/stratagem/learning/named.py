@@ -31,12 +31,13 @@ _OPENINGS = ("The", "There", "Give", "Write")
 
 @dataclass(frozen=True)
 class Named(Generic[T]):
-    """Name with parameters, and the loss or estimator made from them."""
+    """Name with parameters, and the object made from them: a loss, an advantage estimator or an engine."""
 
     type: str
     parameters: Mapping[str, Any]
     """All parameters, defaults included; an estimator within an estimator is `Named` too."""
-    made: T = field(compare=False, repr=False)
+    value: T = field(compare=False, repr=False)
+    """Object made from the name and the parameters."""
     given: Mapping[str, Any] = field(compare=False, repr=False, default_factory=dict)
     """Parameters that differ from the defaults."""
 
@@ -84,7 +85,7 @@ class Reader(Generic[T]):
         checked = {
             option: self._checked(name, option, hints.get(option, Any), value) for option, value in given.items()
         }
-        made = self.registry.make(Call(name, kwargs={option: _made(value) for option, value in checked.items()}))
+        made = self.registry.make(Call(name, kwargs={option: _unwrapped(value) for option, value in checked.items()}))
         if not isinstance(made, self.base):
             raise BadParameter(
                 f"The {self.registry.kind} {name} makes a {type(made).__name__}, no {self.base.__name__}."
@@ -180,8 +181,8 @@ def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:
         return {}
 
 
-def _made(value: Any) -> Any:
-    return value.made if isinstance(value, Named) else value
+def _unwrapped(value: Any) -> Any:
+    return value.value if isinstance(value, Named) else value
 
 
 def _plain(value: Any) -> Any:

@@ -25,8 +25,8 @@ _ON_DISK = ("dir", "gguf")
 _CLOSED = ("run", "api")
 
 
-class Speaks(Settings):
-    """Prompt style, mode and sampling of a run's models: the defaults of players made from them."""
+class DecodingSettings(Settings):
+    """Decoding mode, prompt style and sampling settings of a run's models; defaults of the players made from them."""
 
     mode: str = "direct"
     style: str = "plain"
@@ -41,8 +41,8 @@ class RunModel(Settings):
     """Base as a text; a `dir:` or `gguf:` without its whole path is in the run's folder."""
     adapter: str | None = None
     """Folder of a LoRA adapter on it, in the run's folder."""
-    speaks: Speaks | None = None
-    """Style, mode and sampling, where they are not those of the run's models."""
+    speaks: DecodingSettings | None = None
+    """Decoding settings of this model, where they differ from those of the run."""
 
 
 class RunModels(Settings):
@@ -54,7 +54,7 @@ class RunModels(Settings):
 
     Where several seats were trained, with the seat, as best/shaper.
     """
-    speaks: Speaks = Speaks()
+    speaks: DecodingSettings = DecodingSettings()
     titles: dict[str, str] = Field(default={})
     """Names of models in tables, by label, as `BC + KTO`; empty where a name follows from algorithm and step."""
 
@@ -105,7 +105,7 @@ def pinned(text: str) -> str:
     return str(replace(ref, revision=[*fixed, label][0]))
 
 
-def speaks(text: str) -> dict[str, Any]:
+def decoding_options(text: str) -> dict[str, Any]:
     """Return the style, mode and sampling of a run's models, as options of a player; empty for other models."""
     ref = parse_model(text)
     if ref.kind != "run":

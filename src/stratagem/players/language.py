@@ -15,7 +15,7 @@ from stratagem.engines.open import served
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game, View
 from stratagem.models.reference import NAMED, parse_model
-from stratagem.models.run_models import pinned, speaks
+from stratagem.models.run_models import decoding_options, pinned
 from stratagem.options import whole, within
 from stratagem.players.base import Ask, Mix, Traits, Turn, shown
 from stratagem.players.model_player import ModelPlayer
@@ -81,7 +81,7 @@ class LanguagePlayer:
     @cached_property
     def _usual(self) -> dict[str, Any]:
         """The options that the name leaves out: how the models of a run are asked."""
-        return speaks(self.model)
+        return decoding_options(self.model)
 
     @property
     def traits(self) -> Traits:
@@ -128,7 +128,7 @@ def language_player(model: object, **options: Any) -> LanguagePlayer:
     """Make the player of a text: a run's model answers as in training, and stays at its step when the run goes on."""
     if not isinstance(model, str):
         raise BadParameter(f"{_WHO} needs `model` as a text, not {model!r}.")
-    return LanguagePlayer(pinned(model), **(speaks(model) | options))
+    return LanguagePlayer(pinned(model), **(decoding_options(model) | options))
 
 
 def _quoted(text: str) -> str:

@@ -40,7 +40,7 @@ class Algorithm(ABC, Generic[R]):
         self.recipe = recipe
         self.run = run
         self.strict = strict
-        with served_by(recipe.engine.made):
+        with served_by(recipe.engine.value):
             self.check()
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Algorithm(ABC, Generic[R]):
 
     def train(self, progress: Progress = no_progress) -> None:
         """Begin the run, or continue it from its newest checkpoint."""
-        with served_by(self.recipe.engine.made):
+        with served_by(self.recipe.engine.value):
             train(self, progress)
 
 

@@ -16,9 +16,9 @@ from stratagem.models.load import load
 from stratagem.models.merging import merged
 from stratagem.models.reference import parse_model
 from stratagem.models.run_models import (
+    DecodingSettings,
     RunModel,
     RunModels,
-    Speaks,
     outside,
     own_text,
     resolved,
@@ -127,15 +127,15 @@ def labelled(saved: Saved, learner: str = "") -> dict[str, RunModel]:
 def publish(
     run: RunFolder,
     models: Mapping[str, RunModel],
-    speaks: Speaks | None = None,
+    decoding: DecodingSettings | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> None:
     """Write the list of models of a run, some with a title in reports."""
-    made = RunModels(models=dict(models), speaks=speaks or Speaks(), titles=dict(titles or {}))
+    made = RunModels(models=dict(models), speaks=decoding or DecodingSettings(), titles=dict(titles or {}))
     write_run_models(run.path, made)
 
 
-def player_names(run: RunFolder, labels: Iterable[str], speaks: Speaks | None = None) -> dict[str, str]:
+def player_names(run: RunFolder, labels: Iterable[str], decoding: DecodingSettings | None = None) -> dict[str, str]:
     """Return the player names of a run's models in an evaluation, by label."""
-    options = speaks.model_dump() if speaks else {}
+    options = decoding.model_dump() if decoding else {}
     return {label: language_player(own_text(run.path, label), **options).name for label in labels}

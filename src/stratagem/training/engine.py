@@ -21,9 +21,9 @@ def read_engine(said: object) -> Named[TrainableEngineSpec]:
     if isinstance(said, Mapping) and TYPE not in said:
         said = {TYPE: _DEFAULT, **said}
     named = _read(said)
-    if not isinstance(named.made, TrainableEngineSpec):
+    if not isinstance(named.value, TrainableEngineSpec):
         raise BadParameter(f"The engine {named.type} has no weights here to train: take another, such as {_DEFAULT}.")
-    return Named(named.type, named.parameters, named.made, named.given)
+    return Named(named.type, named.parameters, named.value, named.given)
 
 
 NamedEngine = Annotated[

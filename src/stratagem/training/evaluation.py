@@ -23,7 +23,7 @@ from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.models.run_models import Speaks, own_name
+from stratagem.models.run_models import DecodingSettings, own_name
 from stratagem.players.base import Player
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
@@ -126,13 +126,13 @@ class Final:
         key = Key(recipe.seed).at("test")
         return cls(suite, Evaluator(recipe.test_episodes, key, exact_budget=recipe.exact_budget), recipe.seed)
 
-    def write(self, run: RunFolder, titles: Mapping[str, str], speaks: Speaks | None = None) -> None:
+    def write(self, run: RunFolder, titles: Mapping[str, str], decoding: DecodingSettings | None = None) -> None:
         """Evaluate models of a run by their labels, each with its title; an existing evaluation is kept."""
         path = run.path / EVALUATION
         if path.is_file():
             return
         reset_caches()
-        names = {name: own_name(label) for label, name in player_names(run, titles, speaks).items()}
+        names = {name: own_name(label) for label, name in player_names(run, titles, decoding).items()}
         results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
         rows = {own_name(label): title for label, title in titles.items()}

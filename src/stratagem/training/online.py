@@ -20,7 +20,7 @@ from stratagem.learning.example import Example
 from stratagem.learning.gradient_signal import TERM
 from stratagem.learning.policy import Policy
 from stratagem.models.language_model import LanguageModel
-from stratagem.models.run_models import Speaks
+from stratagem.models.run_models import DecodingSettings
 from stratagem.play.records import Episode
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.folder import RunFolder
@@ -86,9 +86,9 @@ def training_data(batch: RolloutBatch) -> TrainingData:
     return TrainingData(batch.examples, batch.counts, batch.inactive)
 
 
-def speaks_of(recipe: PolicyRecipe) -> Speaks:
+def decoding_settings(recipe: PolicyRecipe) -> DecodingSettings:
     """Return the decoding mode, prompt style and sampling settings of a recipe's model."""
-    return Speaks(
+    return DecodingSettings(
         mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new_tokens=recipe.max_new_tokens
     )
 
@@ -104,13 +104,13 @@ def policy_of(
     games: Sequence[Game[Any]] = (),
 ) -> TrainablePolicy:
     """Make the policy that a recipe trains, with its objective and optimizer; refused if it cannot play a game."""
-    engine = engine or open_engine(lm, recipe.engine.made)
-    model_player(speaks_of(recipe), engine, games=games)
+    engine = engine or open_engine(lm, recipe.engine.value)
+    model_player(decoding_settings(recipe), engine, games=games)
     stage, seed = recipe.stage, recipe.seed if seed is None else seed
     policy = TrainablePolicy(
         lm,
         engine,
-        speaks_of(recipe),
+        decoding_settings(recipe),
         name=name,
         adapter=recipe.adapter if recipe.train == "adapter" else None,
         seed=seed,
@@ -124,7 +124,7 @@ def policy_of(
     policy.optimizer_steps, policy.signal_every = stage.optimizer_steps, recipe.signal_every
     reference = recipe.reference.make(lm, name)
     steps, key = stage.iterations * stage.optimizer_steps, Key(seed).at("dropout")
-    policy.assign(stage.loss.made, stage.optimizer, steps, key=key, reference=reference)
+    policy.assign(stage.loss.value, stage.optimizer, steps, key=key, reference=reference)
     return policy
 
 
@@ -187,10 +187,10 @@ class Online(Stage):
     def publish(self, run: RunFolder, best: int | None) -> None:
         base, start = self.artifacts.base_and_start()
         steps = self.artifacts.checkpoints(POLICY, after=self.recipe.sft_steps)
-        publish(run, labelled(Saved(base, start, steps, best)), speaks_of(self.recipe))
+        publish(run, labelled(Saved(base, start, steps, best)), decoding_settings(self.recipe))
 
     def final_evaluation(self, best: int | None) -> None:
-        Final.of(self.recipe, self.games).write(self.run, self._titles(best), speaks_of(self.recipe))
+        Final.of(self.recipe, self.games).write(self.run, self._titles(best), decoding_settings(self.recipe))
 
     def _titles(self, best: int | None) -> dict[str, str]:
         """Return the labels of the evaluated models, each with its title in reports."""

@@ -23,7 +23,7 @@ from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import EMAReference
 from stratagem.models.language_model import LanguageModel
-from stratagem.models.run_models import Speaks
+from stratagem.models.run_models import DecodingSettings
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
@@ -49,22 +49,22 @@ class TrainingData:
     """Penalty terms that are inactive in this batch."""
 
 
-def speaker(speaks: Speaks, engine: Engine, adapter: str = "") -> Speaker:
+def speaker(decoding: DecodingSettings, engine: Engine, adapter: str = "") -> Speaker:
     """Make the speaker of a model: its engine, prompt style and sampling."""
     return Speaker(
         engine=engine,
         adapter=adapter,
-        style=make_style(speaks.style),
-        sampling=Sampling(temperature=speaks.temperature),
-        max_new_tokens=speaks.max_new_tokens,
+        style=make_style(decoding.style),
+        sampling=Sampling(temperature=decoding.temperature),
+        max_new_tokens=decoding.max_new_tokens,
     )
 
 
 def model_player(
-    speaks: Speaks, engine: Engine, adapter: str = "", name: str = POLICY, games: Iterable[Game[Any]] = ()
+    decoding: DecodingSettings, engine: Engine, adapter: str = "", name: str = POLICY, games: Iterable[Game[Any]] = ()
 ) -> ModelPlayer:
     """Make the player of a model; refused if it cannot output the actions of one of the games in its mode."""
-    player = ModelPlayer(name=name, speaker=speaker(speaks, engine, adapter), mode=speaks.mode)
+    player = ModelPlayer(name=name, speaker=speaker(decoding, engine, adapter), mode=decoding.mode)
     for game in games:
         player.check(game)
     return player
@@ -77,7 +77,7 @@ class TrainablePolicy:
         self,
         lm: LanguageModel,
         engine: TrainableEngine,
-        speaks: Speaks,
+        decoding: DecodingSettings,
         *,
         name: str = POLICY,
         adapter: AdapterSettings | None,
@@ -91,7 +91,7 @@ class TrainablePolicy:
         self.name = name
         self.adapter = name if adapter is not None else None
         self.weights = _all_weights(lm) if adapter is None else adapter.add(lm, name, seed)
-        self.player = model_player(speaks, engine, self.adapter or "", name)
+        self.player = model_player(decoding, engine, self.adapter or "", name)
         self.policy = policy
         self.monitor = TrainingMonitor(strict=strict)
         self.skipped_checks: Collection[str] = ()

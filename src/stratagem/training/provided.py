@@ -51,7 +51,7 @@ class Provided:
 
     def check_loss(self, loss: Named[Loss]) -> None:
         """Refuse a loss that needs more, and one that no reward would reach."""
-        own = loss.made
+        own = loss.value
         needed = needs(own.columns, own.rows, own.extras, paired=own.paired)
         if lacking := needed - self.loss:
             have = [other.name for other in PROVIDED if needed <= other.loss]
@@ -64,7 +64,7 @@ class Provided:
 
     def check_advantage(self, advantage: Named[AdvantageEstimator], terms: frozenset[str]) -> None:
         """Refuse an estimator that needs more columns, or other terms of the reward than these."""
-        own = advantage.made
+        own = advantage.value
         if self.weights and any("weights" in part.given for part in advantage.parts()):
             raise BadParameter(
                 f"{self.name} weighs the terms of the reward by {self.weights}: leave `weights` out of `advantage`."

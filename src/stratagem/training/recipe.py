@@ -102,7 +102,7 @@ class PolicyRecipe(AnyRecipe):
 
     @model_validator(mode="after")
     def _base(self) -> Self:
-        needs_reference, loss = "reference_logprobs" in self.stage.loss.made.extras, f"`{self.stage_name}.loss`"
+        needs_reference, loss = "reference_logprobs" in self.stage.loss.value.extras, f"`{self.stage_name}.loss`"
         if self.train == "all" and needs_reference:
             raise ValueError(
                 f'with `train = "all"` nothing is left as a reference, which {loss} reads: give it no KL penalty, as '

@@ -1,4 +1,4 @@
-"""Episodes to learn from, and the decisions in them: of one seat in groups of rollouts, of all seats in self-play."""
+"""Training examples from episodes: group setups, selected decisions, decision columns and examples."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from stratagem.engines.base import Call
 from stratagem.games.base import Seat
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import AdvantageEstimate, Decisions, coded
-from stratagem.learning.example import Example, of_call
+from stratagem.learning.example import Example, example_from_call
 from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Decision, Episode, Purpose
 
 Term = Callable[[Episode, Seat], Mapping[int, float]]
-"""A term of the reward: the value of each round of an episode for a seat, by the round's number."""
+"""Reward term: value of each round of an episode for a seat, by round number."""
 
 
-def payoff(episode: Episode, seat: Seat) -> Mapping[int, float]:
-    """The payoff of each round."""
+def round_payoffs(episode: Episode, seat: Seat) -> Mapping[int, float]:
+    """Return the payoff of a seat by round number."""
     return {number: payoffs[seat] for number, payoffs in enumerate(episode.rounds)}
 
 
-def grouped(
+def group_setups(
     match: Match,
     groups: int,
     size: int,
@@ -36,9 +36,10 @@ def grouped(
     before: int = 0,
     same_start: bool = True,
 ) -> Iterator[Setup]:
-    """So many groups of episodes; a group shares the seats and, unless told otherwise, the start.
+    """Yield the setups of `groups` groups of `size` episodes each.
 
-    The players rotate between groups, from the seats that they had after the groups that were played `before`.
+    The episodes of a group have the same seats and, if `same_start`, the same initial state. The players rotate over
+    the seats from group to group. `before` is the number of earlier groups.
     """
     seats = len(match.players)
     for number in range(groups):
@@ -57,8 +58,8 @@ def grouped(
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A decision of the policy, and the call whose sampled tokens it came from; None where nothing was sampled."""
+class SelectedDecision:
+    """Decision of the policy with the call that sampled it; None where no token was sampled."""
 
     episode: int
     group: str
@@ -66,28 +67,34 @@ class Taken:
     call: Call | None
 
 
-def taken(episodes: Sequence[Episode], slots: Collection[int] = (0,)) -> list[Taken]:
-    """The decisions of some players of the match in the order of play: of the first, or in self-play of all."""
+def select_decisions(episodes: Sequence[Episode], slots: Collection[int] = (0,)) -> list[SelectedDecision]:
+    """Return the decisions of the players in `slots`, in the order of play; in self-play give all slots."""
     return [
-        Taken(number, episode.group, decision, sampled(decision))
+        SelectedDecision(number, episode.group, decision, sampled_call(decision))
         for number, episode in enumerate(episodes)
         for decision in episode.decisions
         if decision.slot in slots
     ]
 
 
-def sampled(decision: Decision) -> Call | None:
-    """The call whose tokens were drawn for a decision; None where it had to be recovered, or had no choice."""
+def sampled_call(decision: Decision) -> Call | None:
+    """Return the call whose tokens were sampled for a decision.
+
+    None where the action was recovered, or where only one action was legal.
+    """
     if not decision.calls or decision.how == "recovered":
         return None
     call = decision.calls[0]
     return call if call.finish != "error" and any(span.kind == "sampled" for span in call.spans) else None
 
 
-def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapping[str, Term]) -> Decisions:
-    """Columns of decisions; the value of a round stands at the seat's first decision in it.
+def decision_columns(
+    rows: Sequence[SelectedDecision], episodes: Sequence[Episode], terms: Mapping[str, Term]
+) -> Decisions:
+    """Return the columns of decisions that an advantage estimator reads.
 
-    Each seat of an episode is an episode of its own here, and is compared with the same seat of its group.
+    The value of a round stands at the seat's first decision in it. Each seat of an episode counts as an episode of its
+    own. It is compared with the same seat in the other episodes of the group.
     """
     own = {(row.episode, row.decision.seat) for row in rows}
     values = {name: {(e, seat): term(episodes[e], seat) for e, seat in own} for name, term in terms.items()}
@@ -111,25 +118,24 @@ def decisions_of(rows: Sequence[Taken], episodes: Sequence[Episode], terms: Mapp
     )
 
 
-def examples_of(rows: Sequence[Taken], estimate: AdvantageEstimate) -> list[Example]:
-    """Return the examples of the sampled decisions, with the advantage and the part of each reward term in it.
+def training_examples(rows: Sequence[SelectedDecision], estimate: AdvantageEstimate) -> list[Example]:
+    """Return the training examples of the sampled decisions, each with its advantage and its centred reward terms.
 
-    The rollouts of every group are dealt into two halves, by which a term's gradient can be told from its noise. A
-    term's part is taken before all are divided by the spread of their sum, through which any term bends the others'
-    gradients.
+    The rollouts of a group are split into two halves, which measure the gradient signal-to-noise ratio of each term.
+    The centred terms are not divided by the standard deviation of the reward, since that would mix their gradients.
     """
-    halves, found = _halves(rows), []
+    halves, examples = _halves(rows), list[Example]()
     for number, row in enumerate(rows):
         advantage = float(estimate.advantage[number])
         if row.call is not None and row.decision.keep:
             shares = {f"{TERM}{name}": float(column[number]) for name, column in estimate.centred_terms.items()}
-            example = of_call(row.call, advantage=advantage, **shares)
-            found.append(replace(example, row={HALF: float(halves[row.episode])}))
-    return found
+            example = example_from_call(row.call, advantage=advantage, **shares)
+            examples.append(replace(example, row={HALF: float(halves[row.episode])}))
+    return examples
 
 
-def _halves(rows: Sequence[Taken]) -> dict[int, int]:
-    """The half of every episode: those of a group, in whatever order they ended, are counted off by twos."""
+def _halves(rows: Sequence[SelectedDecision]) -> dict[int, int]:
+    """Return the half of each episode; the episodes of a group alternate between the two halves."""
     groups: dict[str, dict[int, int]] = {}
     for row in rows:
         group = groups.setdefault(row.group, {})

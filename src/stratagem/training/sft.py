@@ -15,7 +15,7 @@ from stratagem.decoding.vocabulary import Ids
 from stratagem.demonstrations.scripted import num_training
 from stratagem.engines.base import Engine
 from stratagem.games.key import Key
-from stratagem.learning.example import Example, of_demonstration
+from stratagem.learning.example import Example, example_from_demonstration
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.language_model import LanguageModel
@@ -86,7 +86,7 @@ class SFTStageSettings(SFTSettings):
 def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:
     """Return the example of a demonstration, in the model's tokens."""
     prompt = engine.begin(tuple((message.role, message.content) for message in messages)).tokens
-    return of_demonstration(prompt, (*_tokens(engine, reply), engine.vocabulary.end))
+    return example_from_demonstration(prompt, (*_tokens(engine, reply), engine.vocabulary.end))
 
 
 def _tokens(engine: Engine, reply: str) -> Ids:

@@ -21,12 +21,12 @@ from stratagem.learning.losses.cross_entropy import CrossEntropy
 from stratagem.learning.policy import Policy
 from stratagem.models.load import load
 from stratagem.models.merging import merged
-from stratagem.models.run_models import Speaks
+from stratagem.models.run_models import DecodingSettings
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
-from stratagem.training.online import speaks_of
+from stratagem.training.online import decoding_settings
 from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.sft import SFTSettings, SFTStageSettings, batches, demonstrated
@@ -49,7 +49,7 @@ class Supervised(Stage):
         examples: Sequence[Sequence[Example]],
         settings: SFTSettings,
         key: Key,
-        speaks: Speaks,
+        decoding: DecodingSettings,
         save_every: int,
     ) -> None:
         """`name` is the prefix of the metrics; a checkpoint is saved every `save_every` steps."""
@@ -58,7 +58,7 @@ class Supervised(Stage):
         self.policy = policy
         self.policies = {name: policy}
         self.policy.skipped_checks = SKIPPED_CHECKS
-        self.speaks = speaks
+        self.decoding = decoding
         self.save_every = save_every
         self._batches = list(batches(examples, settings, key))
         self.num_steps = len(self._batches)
@@ -81,7 +81,7 @@ class Supervised(Stage):
     def publish(self, run: RunFolder, best: int | None) -> None:
         if self.artifacts.made:
             base, start = self.artifacts.base_and_start()
-            publish(run, labelled(Saved(base, start, {})) | {"best": start}, self.speaks)
+            publish(run, labelled(Saved(base, start, {})) | {"best": start}, self.decoding)
 
     def state(self) -> dict[str, Any]:
         return self.policy.state()
@@ -105,12 +105,12 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
     settings, key = recipe.sft, Key(recipe.seed)
     assert settings is not None
     artifacts, lm = Artifacts(run, recipe.model), load(recipe.model)
-    engine = open_engine(lm, recipe.engine.made)
-    model_player(speaks_of(recipe), engine, games=games)  # which refuses what it could not play afterwards
+    engine = open_engine(lm, recipe.engine.value)
+    model_player(decoding_settings(recipe), engine, games=games)  # which refuses what it could not play afterwards
     policy = TrainablePolicy(
         lm,
         engine,
-        speaks_of(recipe),
+        decoding_settings(recipe),
         name="sft",
         adapter=settings.adapter,
         seed=recipe.seed,
@@ -124,7 +124,7 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
     examples = list(_examples(recipe, settings, games, engine, key))
     policy.assign(CrossEntropy(), settings.optimizer, recipe.sft_steps, key=key.at("dropout"))
     order, every = key.at("warm start"), 10 * recipe.evaluate_every
-    return Supervised("sft", artifacts, policy, examples, settings, order, speaks_of(recipe), every)
+    return Supervised("sft", artifacts, policy, examples, settings, order, decoding_settings(recipe), every)
 
 
 def _examples(

@@ -26,7 +26,7 @@ from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 
-RATE = read_advantage("step_win_rate").made
+RATE = read_advantage("step_win_rate").value
 
 
 def recorded(folder, game="tic-tac-toe", players=("random", "random"), episodes=60, shards=2):
@@ -152,7 +152,7 @@ def test_illegal_reply_is_undesirable_and_counts_for_no_action(tmp_path):
 
 @pytest.mark.parametrize("name", ["discounted", "beta", "step_win_rate(threshold=0.7)"])
 def test_steps_take_any_estimator(tmp_path, name):
-    plain, other = (estimated(recorded(tmp_path / n), read_advantage(n).made) for n in ("step_win_rate", name))
+    plain, other = (estimated(recorded(tmp_path / n), read_advantage(n).value) for n in ("step_win_rate", name))
     assert found(plain) == found(other)
     assert plain.rows["advantage"].to_pylist() != other.rows["advantage"].to_pylist()
 
@@ -217,7 +217,7 @@ def test_read_steps_rejects_other_files_in_one_sentence(tmp_path):
 @pytest.mark.parametrize("credit", ["spag", "step_win_rate"])
 def test_step_reward_is_the_mean_over_occurrences(tmp_path, credit):
     """Also with an estimator whose credit is not the same each time, as when it asks how late it was."""
-    folder, estimator = recorded(tmp_path / "record"), read_advantage(credit).made
+    folder, estimator = recorded(tmp_path / "record"), read_advantage(credit).value
     seen = []
 
     def spied(decisions):

@@ -34,7 +34,7 @@ PAYOFF = [1.0, 2.0, 3.0, 6.0, 2.0, 4.0, 7.0, 7.0]
 
 
 def made(text):
-    return read_advantage(text).made
+    return read_advantage(text).value
 
 
 def test_an_episode_is_compared_with_the_mean_of_its_group():

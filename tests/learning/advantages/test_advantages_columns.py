@@ -31,7 +31,7 @@ def decisions(columns):
 
 
 def made(name):
-    return ESTIMATORS[name]() if name in ESTIMATORS else read_advantage(name).made
+    return ESTIMATORS[name]() if name in ESTIMATORS else read_advantage(name).value
 
 
 def test_every_column_is_among_those_that_are_tried():
@@ -55,9 +55,9 @@ def test_an_estimator_misses_each_column_that_it_declares(name):
 
 
 def test_the_terms_that_an_estimator_names_are_declared():
-    assert read_advantage("scaled(reward_term=glory)").made.terms == {"glory"}
+    assert read_advantage("scaled(reward_term=glory)").value.terms == {"glory"}
     assert ESTIMATORS["group_mean"](weights={"glory": 2.0}).terms == {"glory"}
     assert ESTIMATORS["whitened"](of=ESTIMATORS["per_round"](weights={"glory": 2.0})).terms == {"glory"}
     assert all(not made(name).terms for name in ESTIMATORS if name != "scaled")
     with pytest.raises(StratagemError, match="no term of the reward called 'glory'"):
-        read_advantage("scaled(reward_term=glory)").made(decisions(WHOLE))
+        read_advantage("scaled(reward_term=glory)").value(decisions(WHOLE))

@@ -181,7 +181,7 @@ start = time.perf_counter()
 decisions = Decisions(
     episode=np.arange(1_000_000) // 5, state=coded(states)[0], action=coded(actions)[0], outcome=outcome
 )
-estimate = read_advantage("step_win_rate").made(decisions)
+estimate = read_advantage("step_win_rate").value(decisions)
 seconds = time.perf_counter() - start
 print(seconds, peak() / 1024, estimate.counts["pairs"])
 """

@@ -7,7 +7,7 @@ import pytest
 import torch
 import trl
 
-from stratagem.learning.example import of_demonstration
+from stratagem.learning.example import example_from_demonstration
 from stratagem.learning.losses.base import Columns, Outputs
 from stratagem.learning.losses.catalogue import read_loss
 from stratagem.learning.losses.kto import mismatched
@@ -86,7 +86,7 @@ def test_cross_entropy_is_the_sft_trainers(made):
     taught = batch["labels"] != -100
     said, _, example = logprobs(trainer.model, batch["input_ids"], batch["attention_mask"], taught)
     columns = Columns(example=example, num_examples=4)
-    agree(trainer, batch, apply(read_loss("cross_entropy").made, Outputs(policy_logprobs=said), columns))
+    agree(trainer, batch, apply(read_loss("cross_entropy").value, Outputs(policy_logprobs=said), columns))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_cross_entropy_is_the_sft_trainers(made):
     ],
 )
 def test_kto_is_the_kto_trainers(made, options, seed, held):
-    loss = read_loss(f"kto({options})").made
+    loss = read_loss(f"kto({options})").value
     rows = {"prompt": PROMPTS, "completion": GOOD, "label": [True, False, False, True]}
     args = {
         "per_device_train_batch_size": 4,
@@ -130,7 +130,9 @@ def test_mismatched_replies_are_those_of_the_kto_trainer(made):
     data = made(
         trl.KTOTrainer, trl.KTOConfig, rows, reference=True, args={"per_device_train_batch_size": 4}
     ).train_dataset
-    examples = [of_demonstration(tuple(row["prompt_ids"]), tuple(row["completion_ids"]), kl=0.0) for row in data]
+    examples = [
+        example_from_demonstration(tuple(row["prompt_ids"]), tuple(row["completion_ids"]), kl=0.0) for row in data
+    ]
     for found, row in zip(mismatched(examples), data, strict=True):
         assert list(found.tokens) == [*row["prompt_ids"], *row["KL_completion_ids"]]
         assert [found.tokens[place] for place in found.loss_positions] == row["KL_completion_ids"]
@@ -154,7 +156,7 @@ def test_dpo_is_the_dpo_trainers(made, beta):
     args = {"per_device_train_batch_size": 4, "beta": beta}
     trainer = made(trl.DPOTrainer, trl.DPOConfig, rows, reference=True, args=args)
     batch, outputs, columns = paired(trainer)
-    agree(trainer, batch, apply(read_loss(f"dpo(dpo_beta={beta})").made, outputs, columns))
+    agree(trainer, batch, apply(read_loss(f"dpo(dpo_beta={beta})").value, outputs, columns))
 
 
 def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
@@ -163,7 +165,7 @@ def test_smoothed_dpo_is_the_dpo_trainers_aot_of_a_single_pair(made):
     args = {"per_device_train_batch_size": 1, "beta": 0.5, "loss_type": ["aot"], "label_smoothing": 0.2}
     trainer = made(trl.DPOTrainer, trl.DPOConfig, rows, reference=True, args=args)
     batch, outputs, columns = paired(trainer)
-    agree(trainer, batch, apply(read_loss("dpo(dpo_beta=0.5, label_smoothing=0.2)").made, outputs, columns))
+    agree(trainer, batch, apply(read_loss("dpo(dpo_beta=0.5, label_smoothing=0.2)").value, outputs, columns))
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +229,7 @@ def test_policy_gradient_is_the_grpo_trainers(grpo, loss_type, per, low, high, b
         f"clip_range_low={low}, clip_range_high={high}, kl_estimator={kl}, kl_coef={beta}, "
         f"importance_corrected_kl={corrected}, entropy_coef={entropy}, normalize_by={per}"
     )
-    loss = read_loss(f"policy_gradient({options})").made
+    loss = read_loss(f"policy_gradient({options})").value
     clipped = loss(outputs, columns, loss.prepare(columns)).means()["clip_fraction"]
     assert 0.0 < clipped < 0.9
     agree(grpo, batch, apply(loss, outputs, columns))

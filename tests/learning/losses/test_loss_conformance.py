@@ -23,9 +23,9 @@ MORE = {
     "everything": PolicyGradient(kl_estimator="k2", kl_coef=0.3, entropy_coef=0.1, normalize_by="example"),
     "k1": PolicyGradient(kl_estimator="k1", kl_coef=0.3, normalize_by="divisor", entropy_coef=0.2),
     "joint": Sum((Part("bc", 0.5, CrossEntropy(weighted=True)), Part("kto", 1.0, KTO()))),
-    "unclipped value": read_loss("value(clip_range=None, normalize_by=example)").made,
-    "clipped spag": read_loss("spag(clip_range=0.2, ratio=token)").made,
-    "smooth dpo": read_loss("dpo(label_smoothing=0.1)").made,
+    "unclipped value": read_loss("value(clip_range=None, normalize_by=example)").value,
+    "clipped spag": read_loss("spag(clip_range=0.2, ratio=token)").value,
+    "smooth dpo": read_loss("dpo(label_smoothing=0.1)").value,
 }
 ALL = {**{name: make() for name, make in LOSSES.items()}, **MORE}
 every_loss = pytest.mark.parametrize("loss", ALL.values(), ids=ALL)
@@ -127,7 +127,7 @@ def test_what_is_looked_at_carries_no_gradient_and_the_reference_none(loss):
 def test_names_are_those_of_the_files():
     files = {"cross_entropy", "kl_targets", "policy_gradient", "value", "ppo", "kto", "dpo", "spag"}
     assert files < set(read_loss.registry.names())
-    assert {type(read_loss(name).made).__module__.rpartition(".")[2] for name in files} == files
+    assert {type(read_loss(name).value).__module__.rpartition(".")[2] for name in files} == files
 
 
 @pytest.mark.parametrize(

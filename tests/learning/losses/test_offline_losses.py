@@ -48,7 +48,7 @@ def test_spag_is_its_formula(options):
     outputs, example = replies()
     rows = {"advantage": torch.tensor(ADVANTAGES), "weight": torch.tensor(WEIGHTS)}
     columns = Columns(example=example, num_examples=3, rows=rows)
-    loss = read_loss("spag(" + ", ".join(f"{name}={value}" for name, value in options.items()) + ")").made
+    loss = read_loss("spag(" + ", ".join(f"{name}={value}" for name, value in options.items()) + ")").value
     found = loss(outputs, columns, loss.prepare(columns))
     assert found.loss.item() == pytest.approx(spag(**options), abs=1e-7)
 
@@ -59,7 +59,7 @@ def test_where_policy_and_player_agree_spag_is_the_policy_gradient_with_no_pull(
     rows = {"advantage": torch.tensor(ADVANTAGES), "weight": torch.ones(3)}
     columns = Columns(example=example, num_examples=3, rows=rows)
     same = Outputs(policy_logprobs=outputs.policy_logprobs, reference_logprobs=outputs.policy_logprobs.detach())
-    loss = read_loss("spag").made
+    loss = read_loss("spag").value
     found = torch.autograd.grad(loss(same, columns, loss.prepare(columns)).loss, outputs.policy_logprobs)[0]
     assert found.tolist() == pytest.approx([-(ADVANTAGES[number] - 0.2) / 3 for number in example.tolist()])
 
@@ -76,7 +76,7 @@ def test_kl_to_targets_is_torchs_over_the_whole_vocabulary():
     theirs = torch.nn.functional.kl_div(every, dense, reduction="batchmean")
     entropies = torch.tensor([target_entropy(target) for target in targets], dtype=torch.float64)
     columns = Columns(example=torch.arange(4), num_examples=4, tokens={"target_entropy": entropies})
-    loss = read_loss("kl_targets").made
+    loss = read_loss("kl_targets").value
     outputs = Outputs(policy_logprobs=torch.zeros(4), target_logprobs=(dense * every).sum(-1))
     output = loss(outputs, columns, loss.prepare(columns))
     assert output.loss.item() == pytest.approx(theirs.item(), abs=1e-12)
@@ -93,7 +93,7 @@ def test_a_model_that_has_the_target_loses_nothing():
         num_examples=1,
         tokens={"target_entropy": torch.tensor([target_entropy(target)])},
     )
-    loss = read_loss("kl_targets").made
+    loss = read_loss("kl_targets").value
     outputs = Outputs(policy_logprobs=torch.zeros(1), target_logprobs=expected)
     assert loss(outputs, columns, loss.prepare(columns)).loss.item() == pytest.approx(0.0, abs=1e-7)
 
@@ -181,7 +181,7 @@ def repeated(outputs, columns, counts, unit):
 )
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_weighed_by_its_count_gives_the_gradient_of_what_stands_there_so_often(text, seed):
-    loss = read_loss(text).made
+    loss = read_loss(text).value
     plain, columns = batch(loss, seed)
     if "kl" in columns.rows:  # the first half is for the divergence alone
         columns.rows["kl"][:] = torch.tensor([1.0] * 4 + [0.0] * 4)

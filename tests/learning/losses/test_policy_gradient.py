@@ -26,7 +26,7 @@ def batch(**rows):
 
 
 def run(text, outputs, columns):
-    loss = read_loss(text).made
+    loss = read_loss(text).value
     return loss(outputs, columns, loss.prepare(columns))
 
 

@@ -48,7 +48,7 @@ def ours(some, text):
     names = {"old": "old_logprobs", "advantage": "advantage", "old_value": "old_value", "return": "return"}
     tokens = {name: some[column].detach()[MASK] for column, name in names.items()}
     columns = Columns(example=example, num_examples=4, tokens=tokens)
-    loss = read_loss(text).made
+    loss = read_loss(text).value
     outputs = Outputs(policy_logprobs=some["said"][MASK], values=some["value"][MASK])
     return loss(outputs, columns, loss.prepare(columns))
 
@@ -74,7 +74,7 @@ def single(value, old_value, came):
     head = torch.tensor([value], requires_grad=True)
     tokens = {"return": torch.tensor([came]), "old_value": torch.tensor([old_value])}
     columns = Columns(example=torch.zeros(1, dtype=torch.long), num_examples=1, tokens=tokens)
-    loss = read_loss("value").made
+    loss = read_loss("value").value
     output = loss(Outputs(policy_logprobs=torch.zeros(1), values=head), columns, loss.prepare(columns))
     return output.loss.item(), torch.autograd.grad(output.loss, head)[0].item()
 
@@ -91,13 +91,13 @@ def test_a_value_that_ran_away_from_the_return_is_called_back():
 def test_explained_variance_is_one_for_the_truth_and_nothing_for_the_mean(values, explained):
     tokens = {"return": torch.tensor([1.0, 3.0])}
     columns = Columns(example=torch.arange(2), num_examples=2, tokens=tokens)
-    loss = read_loss("value(clip_range=None)").made
+    loss = read_loss("value(clip_range=None)").value
     outputs = Outputs(policy_logprobs=torch.zeros(2), values=torch.tensor(values))
     assert loss(outputs, columns, loss.prepare(columns)).means()["explained_variance"] == pytest.approx(explained)
 
 
 def test_returns_that_are_all_alike_leave_nothing_to_explain():
     columns = Columns(example=torch.arange(2), num_examples=2, tokens={"return": torch.ones(2)})
-    loss = read_loss("value(clip_range=None)").made
+    loss = read_loss("value(clip_range=None)").value
     outputs = Outputs(policy_logprobs=torch.zeros(2), values=torch.zeros(2))
     assert "explained_variance" not in loss(outputs, columns, loss.prepare(columns)).means()

@@ -21,7 +21,7 @@ from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import FRESH, AdvantageEstimate, Decisions, State
 from stratagem.learning.checks import ADVANTAGES, ADVANTAGES_CLIPPED, SEAT_LEAST, SEAT_MOST
-from stratagem.learning.example import Example, of_call
+from stratagem.learning.example import Example, example_from_call
 from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.forks import forks, last_asked
 from stratagem.play.match import Match, Setup
@@ -31,7 +31,7 @@ from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.online import RolloutBatch
-from stratagem.training.rollouts import sampled
+from stratagem.training.rollouts import sampled_call
 
 
 class Lineup(NamedTuple):
@@ -77,7 +77,7 @@ def check_game(settings: BranchedRolloutSettings, game: Game[Any]) -> None:
     if missing := sorted(set(settings.reward_weights) & set(SIGNALS) - set(game.spec.signals)):
         raise BadParameter(f"{game.spec.name} has no signal {missing[0]}: leave it out of `reward_weights`.")
     asked = [term for term in ("parts", "outcome") if settings.reward_weights.get(term)]
-    asked += [f"advantage {settings.advantage.type}"] if "weight" in settings.advantage.made.columns else []
+    asked += [f"advantage {settings.advantage.type}"] if "weight" in settings.advantage.value.columns else []
     if asked and not _rewards_parts(game):
         raise BadParameter(f"{describe(game)} does not reward the parts of an action: set no {asked[0]}.")
 
@@ -145,7 +145,7 @@ class GRPOCollector:
         """Estimate the advantages of the rollouts, and return their training examples."""
         pieces = list(self._pieces(groups, episodes))
         decisions = self._decisions(pieces).weighted(self.settings.reward_weights)
-        estimate = self.settings.advantage.made(decisions, self._estimator_state)
+        estimate = self.settings.advantage.value(decisions, self._estimator_state)
         self._estimator_state = dict(estimate.state)
         examples = self._examples(pieces, estimate)
         with_prefixes = [*(group.parent for group in groups), *episodes]
@@ -218,12 +218,12 @@ class GRPOCollector:
 
     def _example(self, own: Sequence[Piece], rows: Sequence[int], estimate: AdvantageEstimate) -> Example | None:
         decision = own[0].decision
-        call = sampled(decision)
+        call = sampled_call(decision)
         if call is None or not decision.keep:
             return None
         vocabulary = self.agent.speaker.engine.vocabulary
         piece_indices = piece_of_each_token(call, decision.action, vocabulary)
-        example = of_call(call)
+        example = example_from_call(call)
         start = len(call.prompt.tokens)
         by_token = [piece_indices[position - start] for position in example.loss_positions]
         columns = {"advantage": self._clipped(estimate.advantage[rows])}

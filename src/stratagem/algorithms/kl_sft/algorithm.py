@@ -27,7 +27,7 @@ from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.models.load import load
 from stratagem.models.reference import parse_model
-from stratagem.models.run_models import Speaks
+from stratagem.models.run_models import DecodingSettings
 from stratagem.runs.folder import RunFolder
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.artifacts import Artifacts
@@ -38,7 +38,7 @@ from stratagem.training.stage import Stage
 from stratagem.training.supervised import Supervised
 
 ADAPTER = "start"
-SPEAKS = Speaks(mode="single", style="shapellm-state")
+DECODING = DecodingSettings(mode="single", style="shapellm-state")
 """Decoding mode and prompt style of the trained actions."""
 SAVE_EVERY = 50
 """Steps between two checkpoints."""
@@ -95,12 +95,12 @@ def kl_sft(
     """Make the stage that trains the base of a run, or one of its bases, to the target policies."""
     settings, key = recipe.kl_sft, Key(recipe.seed).at("kl_sft")
     artifacts, lm = Artifacts(run, recipe.model, part), load(recipe.model)
-    engine = open_engine(lm, recipe.engine.made)
+    engine = open_engine(lm, recipe.engine.value)
     examples = [[example] for example in target_examples(engine, recipe, key)]
     policy = TrainablePolicy(
         lm,
         engine,
-        SPEAKS,
+        DECODING,
         name=ADAPTER,
         adapter=settings.adapter,
         seed=recipe.seed,
@@ -108,7 +108,7 @@ def kl_sft(
         strict=strict,
     )
     policy.assign(KLTargets(), settings.optimizer, settings.steps(len(examples)), key=key.at("dropout"))
-    return Supervised(name, artifacts, policy, examples, settings, key.at("order"), SPEAKS, SAVE_EVERY)
+    return Supervised(name, artifacts, policy, examples, settings, key.at("order"), DECODING, SAVE_EVERY)
 
 
 def target_examples(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:

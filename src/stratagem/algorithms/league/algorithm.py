@@ -30,7 +30,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.training.algorithm import PolicyAlgorithm, check_opponents
 from stratagem.training.artifacts import Artifacts, publish
 from stratagem.training.evaluation import Final, Validation, save_policies
-from stratagem.training.online import speaks_of
+from stratagem.training.online import decoding_settings
 from stratagem.training.stage import Batch, Metrics, Stage, State
 
 
@@ -135,7 +135,7 @@ class Rounds(Stage):
     def publish(self, run: RunFolder, best: int | None) -> None:
         self.league.publish()
         models = league_models(self.recipe, self.artifacts, self.league.population, self.league.best)
-        publish(run, models, speaks_of(self.recipe))
+        publish(run, models, decoding_settings(self.recipe))
 
     def final_evaluation(self, best: int | None) -> None:
         """Evaluate the first learner against the frozen pool, and cross-play of all members."""

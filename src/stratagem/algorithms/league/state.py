@@ -44,7 +44,7 @@ class LeagueState:
         self.recipe = recipe
         self.run = run
         self.lm = lm
-        self.engine = open_engine(lm, recipe.engine.made)
+        self.engine = open_engine(lm, recipe.engine.value)
         self.population = Population()
         self.results = Results(decay=recipe.league.results_decay)
         self.learners: dict[str, TrainablePolicy] = {}

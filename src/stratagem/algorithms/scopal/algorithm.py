@@ -62,7 +62,7 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
             make_player(name, game)
         zeros = np.zeros(2, dtype=np.int64)
         decisions = Decisions(episode=zeros, state=zeros, action=np.arange(2), outcome=np.array([1.0, 0.0]))
-        read_advantage(recipe.reward.step_reward).made(decisions)
+        read_advantage(recipe.reward.step_reward).value(decisions)
         for folder in map(Path, recipe.interaction.records):
             check_record(folder)
         if recipe.reward.table:
@@ -119,7 +119,7 @@ def steps_table(recipe: ScopalRecipe, run: RunFolder, iteration: int) -> Steps:
     path = run.path / STEPS / f"{iteration}.parquet"
     folders = [Path(folder) for folder in recipe.interaction.records] or [run.record]
     table = read_decisions(folders, recipe.reward.players, prefix="" if recipe.interaction.records else f"{iteration}/")
-    steps = make_steps(table, folders, read_advantage(recipe.reward.step_reward).made)
+    steps = make_steps(table, folders, read_advantage(recipe.reward.step_reward).value)
     write_steps(steps, path)
     write_file(path.with_suffix(".json"), json.dumps(summarize(steps), indent=1) + "\n")
     return steps
@@ -157,7 +157,7 @@ class ScopalStage(Stage):
         evaluator = Evaluator(settings.episodes, key, exact_budget=0)  # no induction over boards
         shown = titles if all_stages else dict([list(titles.items())[-1]])
         Final(suite, evaluator, self.recipe.seed, chance=all_stages).write(
-            self.run, shown, self.policy.speaks(settings.temperature)
+            self.run, shown, self.policy.decoding_settings(settings.temperature)
         )
 
 

@@ -21,7 +21,7 @@ from stratagem.learning.monitor import TrainingMonitor
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import REFERENCE
 from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
-from stratagem.models.run_models import Speaks
+from stratagem.models.run_models import DecodingSettings
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
@@ -57,8 +57,8 @@ class ScopalPolicy(TrainablePolicy):
         lm = self.artifacts.load()
         super().__init__(
             lm,
-            open_engine(lm, recipe.engine.made),
-            self.speaks(recipe.interaction.temperature),
+            open_engine(lm, recipe.engine.value),
+            self.decoding_settings(recipe.interaction.temperature),
             adapter=recipe.adapter if recipe.train == "adapter" else None,
             seed=recipe.seed,
             policy=Policy(
@@ -77,10 +77,10 @@ class ScopalPolicy(TrainablePolicy):
         for text in recipe.games:
             self.player.check(make_game(text))
 
-    def speaks(self, temperature: float) -> Speaks:
+    def decoding_settings(self, temperature: float) -> DecodingSettings:
         """Return the prompt style, decoding mode and sampling settings."""
         recipe = self.recipe
-        return Speaks(
+        return DecodingSettings(
             mode=recipe.mode, style=recipe.style, temperature=temperature, max_new_tokens=recipe.max_new_tokens
         )
 
@@ -89,7 +89,9 @@ class ScopalPolicy(TrainablePolicy):
     def earlier(self, iteration: int) -> ModelPlayer:
         """Return the opponent of an iteration: the policy of two iterations before; in the second, the base."""
         adapter = f"{_EARLIER}{iteration - 2}" if iteration > 1 else ""
-        return model_player(self.speaks(self.recipe.interaction.temperature), self.engine, adapter, "earlier")
+        return model_player(
+            self.decoding_settings(self.recipe.interaction.temperature), self.engine, adapter, "earlier"
+        )
 
     def save_as_opponent(self, iteration: int) -> None:
         """Copy the policy after an iteration, as an opponent of a later one."""
@@ -175,7 +177,7 @@ class ScopalPolicy(TrainablePolicy):
         steps = {step: self.artifacts.saved(folder, POLICY) for step, (folder, _) in stages.items()}
         models = labelled(Saved(base, start, steps))
         models |= {f"last/{method}": steps[step] for step, (_, method) in stages.items()}
-        publish(self.run, models, self.speaks(self.recipe.interaction.temperature), self.titles())
+        publish(self.run, models, self.decoding_settings(self.recipe.interaction.temperature), self.titles())
 
     def _stages(self) -> dict[int, tuple[Path, str]]:
         """Return folder and method of each saved stage, by step."""

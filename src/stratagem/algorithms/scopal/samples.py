@@ -21,7 +21,7 @@ from stratagem.demonstrations.scripted import reply
 from stratagem.engines.base import Call, Engine
 from stratagem.errors import BadRecord
 from stratagem.learning.advantages.base import Bools, Floats, Ints
-from stratagem.learning.example import Example, of_call
+from stratagem.learning.example import Example, example_from_call
 from stratagem.play.calls import DecisionKey
 from stratagem.play.forks import steps as turns
 from stratagem.play.store import read_calls, read_episodes
@@ -152,7 +152,7 @@ def _key(row: Mapping[str, Any]) -> DecisionKey:
 def _model_example(engine: Engine, call: Call) -> Example:
     """Return a model's reply in its own tokens where the tokenizer is the same, and else tokenize its text."""
     if engine.begin(call.prompt.messages).tokens == call.prompt.tokens and call.tokens:
-        return of_call(call)
+        return example_from_call(call)
     messages = [Message(cast("Role", role), text) for role, text in call.prompt.messages]
     return demonstrated(engine, messages, call.text)
 

@@ -39,7 +39,7 @@ from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.pools import pools
 from stratagem.training.online import RolloutBatch
-from stratagem.training.rollouts import Term, decisions_of, examples_of, grouped, taken
+from stratagem.training.rollouts import Term, decision_columns, group_setups, select_decisions, training_examples
 
 
 class SEPOCollector:
@@ -111,7 +111,7 @@ class SEPOCollector:
         name = f"{self.game.spec.name}/{iteration}/{kind}/{opponent.name}"
         at = key.at(kind, opponent.name)
         groups, rollouts = self.settings.groups_per_batch, self.settings.group_size
-        return grouped(match, groups, rollouts, at, name=name, before=iteration * groups)
+        return group_setups(match, groups, rollouts, at, name=name, before=iteration * groups)
 
     def _adversaries(self, iteration: int) -> list[tuple[str, Player]]:
         """Return the adversaries of the exploitability and the collusion penalty."""
@@ -191,10 +191,10 @@ class SEPOCollector:
         weights: Mapping[str, float],
         advantage_weight: float = 1.0,
     ) -> list[Example]:
-        rows = taken(group.episodes)
-        decisions = decisions_of(rows, group.episodes, terms).weighted(weights)
+        rows = select_decisions(group.episodes)
+        decisions = decision_columns(rows, group.episodes, terms).weighted(weights)
         against = f"{group.kind}/{group.opponent}"
-        estimate = self.settings.advantage.made(decisions, self._estimator_states.get(against, FRESH))
+        estimate = self.settings.advantage.value(decisions, self._estimator_states.get(against, FRESH))
         self._estimator_states[against] = dict(estimate.state)
         self._counts.update(estimate.counts)
         weighted = replace(
@@ -202,7 +202,7 @@ class SEPOCollector:
             advantage=estimate.advantage * advantage_weight,
             centred_terms={name: values * advantage_weight for name, values in estimate.centred_terms.items()},
         )
-        return examples_of(rows, weighted)
+        return training_examples(rows, weighted)
 
     def _metrics(self, rollouts: Sequence[_OpponentEpisodes], probes: Sequence[_OpponentEpisodes]) -> dict[str, float]:
         """Return means over the iteration's episodes, under the game's name."""

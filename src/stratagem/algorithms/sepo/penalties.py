@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from stratagem.evaluation.expectation import SCALE
 from stratagem.games.base import Seat
 from stratagem.play.records import Episode
-from stratagem.training.rollouts import Term, payoff
+from stratagem.training.rollouts import Term, round_payoffs
 
 
 def paid(episode: Episode, seat: Seat) -> Mapping[int, float]:
     """The payoff of each round on the scale on which mutual cooperation is worth 3."""
     stakes = episode.stakes[seat]
     unit = SCALE / stakes.cooperative if stakes else 1.0
-    return {number: unit * value for number, value in payoff(episode, seat).items()}
+    return {number: unit * value for number, value in round_payoffs(episode, seat).items()}
 
 
 def signalled(name: str) -> Term:

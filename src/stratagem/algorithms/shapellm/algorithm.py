@@ -20,7 +20,7 @@ from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft
 from stratagem.algorithms.shapellm.bases import Base
 from stratagem.algorithms.shapellm.final_games import final_rows
 from stratagem.algorithms.shapellm.interest import interests
-from stratagem.algorithms.shapellm.language_seat import speaks_of
+from stratagem.algorithms.shapellm.language_seat import decoding_settings
 from stratagem.algorithms.shapellm.metrics import (
     empirical_policy_metrics,
     joint_action_metrics,
@@ -90,7 +90,7 @@ def artifacts_of(recipe: ShapeLLMRecipe, run: RunFolder) -> dict[str, Artifacts]
 
 def bases_of(recipe: ShapeLLMRecipe, run: RunFolder) -> Bases:
     """Load the bases of a run, by the recipe's names."""
-    spec, max_tokens = recipe.engine.made, recipe.max_tokens_per_microbatch
+    spec, max_tokens = recipe.engine.value, recipe.max_tokens_per_microbatch
     return {text: Base.of(made, spec, max_tokens) for text, made in artifacts_of(recipe, run).items()}
 
 
@@ -155,9 +155,9 @@ class TrialStage(Stage):
             if isinstance(seat, PPOLearnerSettings):
                 artifacts = self.artifacts[self.recipe.base_of(seat)]
                 steps = artifacts.checkpoints(name, after=self.recipe.sft_steps)
-                speaks = {"speaks": speaks_of(seat)}
+                decoding = {"speaks": decoding_settings(seat)}
                 own = labelled(Saved(*artifacts.base_and_start(), steps), name)
-                models |= {label: model.model_copy(update=speaks) for label, model in own.items()}
+                models |= {label: model.model_copy(update=decoding) for label, model in own.items()}
         publish(run, models)
 
     def final_evaluation(self, best: int | None) -> None:

@@ -13,12 +13,12 @@ from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearne
 from stratagem.decoding.vocabulary import Ids
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import coded
-from stratagem.learning.example import Example, of_call
+from stratagem.learning.example import Example, example_from_call
 from stratagem.learning.learner import Report
 from stratagem.learning.packing import read
 from stratagem.learning.proximal import PPOBatch, PPOLearner
 from stratagem.learning.value_head import ValueHead
-from stratagem.models.run_models import Speaks
+from stratagem.models.run_models import DecodingSettings
 from stratagem.play.forks import steps
 from stratagem.players.speaker import Speaker
 from stratagem.training.policy import TrainablePolicy, step_metrics
@@ -36,7 +36,7 @@ class LanguageSeat(Seat):
         self.policy = TrainablePolicy(
             base.lm,
             base.engine,
-            speaks_of(settings),
+            decoding_settings(settings),
             name=name,
             adapter=settings.adapter,
             seed=key.value & 0x7FFFFFFF,
@@ -72,7 +72,7 @@ class LanguageSeat(Seat):
 
     def _examples(self, transitions: Sequence[Transition]) -> list[Example]:
         """Return the examples of the replies; in `single`, the entropy is that of the legal actions."""
-        examples = [of_call(transition.decision.calls[0]) for transition in transitions]
+        examples = [example_from_call(transition.decision.calls[0]) for transition in transitions]
         if self.settings.mode != "single" or not self.settings.ppo.entropy_coef.at(self.proximal.num_updates):
             return examples
         legal = _legal_tokens(self.policy.player.speaker, transitions)
@@ -104,9 +104,9 @@ class LanguageSeat(Seat):
         self.policy.write(folder)
 
 
-def speaks_of(settings: ModelSettings) -> Speaks:
+def decoding_settings(settings: ModelSettings) -> DecodingSettings:
     """Return a seat's decoding mode, prompt style and sampling settings."""
-    return Speaks(
+    return DecodingSettings(
         mode=settings.mode,
         style=settings.style,
         temperature=settings.temperature,

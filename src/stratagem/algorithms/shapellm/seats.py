@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.algorithms.shapellm.bases import Base
-from stratagem.algorithms.shapellm.language_seat import LanguageSeat, speaks_of
+from stratagem.algorithms.shapellm.language_seat import LanguageSeat, decoding_settings
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.algorithms.shapellm.seat_settings import (
@@ -61,7 +61,7 @@ def check_speech(recipe: ShapeLLMRecipe, game: Game[Any], bases: Mapping[str, Ba
             state = game.start(Key(0))
             view = state.view(slot if slot in state.to_act else state.to_act[0])
             try:
-                check_mode(seat.mode, speaker(speaks_of(seat), engine), view)
+                check_mode(seat.mode, speaker(decoding_settings(seat), engine), view)
             except BadParameter as error:
                 raise BadParameter(f"The seat {name}, with {engine.name}: {error}") from error
 
@@ -99,7 +99,7 @@ class SeatFactory:
 
     def _frozen(self, name: str, seat: FrozenSettings) -> ModelPlayer:
         engine, adapter = engine_of(self.recipe, seat, self.bases)
-        return model_player(speaks_of(seat), engine, adapter, name)
+        return model_player(decoding_settings(seat), engine, adapter, name)
 
     def _learning(self, name: str, seat: PPOLearnerSettings, every: int) -> LanguageSeat:
         base, key = self.bases[self.recipe.base_of(seat)], Key(self.recipe.seed).at("seat", name)
