@@ -50,7 +50,10 @@ def test_page_of_a_tournament_is_its_matrix(tmp_path):
         ("{}", "holds no figures: name a file"),
         ('{"pay": 1}', "holds no figures that can be shown: game"),
         ('{"games": [{"game": 5}]}', "holds no figures that can be shown: games.0.game"),
-        ('{"game": "x", "players": ["a"], "pay": [], "mean_against_others": []}', "not as wide as it has players"),
+        (
+            '{"game": "x", "players": ["a"], "pay": [], "mean_against_others": []}',
+            "size is not the number of players",
+        ),
     ],
 )
 def test_file_without_figures_is_refused_in_a_sentence(tmp_path, content, says):

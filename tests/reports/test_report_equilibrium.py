@@ -37,7 +37,10 @@ def test_the_first_moves_of_another_game_are_a_table(tmp_path):
     write(run, "policies/ipd-0.json", {"step": 0, "game": "ipd", "policy": {"": {"COOPERATE": 0.75, "DEFECT": 0.25}}})
     page = Page(report_html(run))
     assert "equilibrium" not in page.sections
-    assert page.tables_of("openings")[0][1:] == [["the start", "COOPERATE", "0.750"], ["the start", "DEFECT", "0.250"]]
+    assert page.tables_of("openings")[0][1:] == [
+        ["start of the game", "COOPERATE", "0.750"],
+        ["start of the game", "DEFECT", "0.250"],
+    ]
 
 
 @pytest.mark.parametrize(("game", "is_it"), [("kuhn", True), ("kuhn(hands=1)", True), ("spiel:kuhn_poker", False)])

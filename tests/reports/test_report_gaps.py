@@ -10,11 +10,11 @@ from stratagem.reports.report import report_html
 
 def test_a_run_that_has_just_begun_says_what_is_missing(tmp_path):
     page = Page(report_html(begun(tmp_path / "run")))
-    assert "Nothing has been measured yet." in page.texts[""]
-    assert "a run is evaluated when its training has ended" in page.texts["results"]
+    assert "No metrics have been logged yet." in page.texts[""]
+    assert "the final evaluation follows the training" in page.texts["results"]
     assert "There is no file in policies/ yet" in page.texts["equilibrium"]
     assert "the record is empty" in page.texts["play"]
-    assert "kept no findings yet" in page.texts["checks"]
+    assert "saved no findings yet" in page.texts["checks"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.reports.dominated import LEAST, flagged
 from stratagem.reports.files import Row
 from stratagem.reports.headline import headlines, is_won
-from stratagem.reports.objective import parts, why_worse
+from stratagem.reports.objective import explain_decrease, parts
 from stratagem.reports.report import report_html
 from stratagem.reports.run_data import RunData
 from stratagem.reports.stages import TITLES
@@ -30,20 +30,23 @@ SAFE = row(pay=0.075, exploit=0.083, safety=0.075 - 1.5 * 0.083)
 
 def test_the_part_that_moved_the_objective_down_is_named():
     worse = row(pay=0.015, exploit=0.080, safety=0.015 - 1.5 * 0.080)
-    (said,) = why_worse("kuhn", SAFE, worse, {"sepo": {"exploitability_weight": 4.5}})
+    (said,) = explain_decrease("kuhn", SAFE, worse, {"sepo": {"exploitability_weight": 4.5}})
     assert said == (
-        "Safety got worse by 0.055, mostly by pay, which fell from 0.075 to 0.015 and counts \u22120.060; the rest: "
-        "exploit +0.005. Safety is pay \u2212 1.5 exploit. The recipe trains with exploit at 4.5."
+        "Safety decreased by 0.055. The largest contribution is \u22120.060 by pay, which fell from 0.075 to 0.015. "
+        "The other terms contribute exploit +0.005. Safety is pay \u2212 1.5 exploit. "
+        "The recipe trains with exploit at 4.5."
     )
     exposed = row(pay=0.075, exploit=0.183, safety=0.075 - 1.5 * 0.183)
-    (said,) = why_worse("kuhn", SAFE, exposed, {})
-    assert "mostly by exploit, which rose from 0.083 to 0.183 and counts \u22120.150; the rest: pay 0.000." in said
+    (said,) = explain_decrease("kuhn", SAFE, exposed, {})
+    assert "is \u22120.150 by exploit, which rose from 0.083 to 0.183. The other terms contribute pay 0.000." in said
     assert "trains with" not in said
 
 
 def test_an_objective_that_did_not_fall_is_not_explained():
-    assert not list(why_worse("kuhn", SAFE, row(pay=0.1, exploit=0.083, safety=0.0), {}))
-    assert not list(why_worse("leduc", SAFE, row(pay=0.0, exploit=0.5, safety=-1.0), {})), "it has no such objective"
+    assert not list(explain_decrease("kuhn", SAFE, row(pay=0.1, exploit=0.083, safety=0.0), {}))
+    assert not list(explain_decrease("leduc", SAFE, row(pay=0.0, exploit=0.5, safety=-1.0), {})), (
+        "it has no such objective"
+    )
 
 
 @pytest.mark.parametrize("game", ["kuhn", "ipd"])
@@ -51,17 +54,17 @@ def test_the_parts_add_up_to_the_change_of_the_objective(game):
     names = ("LooseAggressive", "NashApprox") if game == "kuhn" else ("TitForTat", "AlwaysDefect")
     first, last = (Row.model_validate(one) for one in evaluated(game, names)["games"][0]["players"][:2])
     change = last.metrics["safety"].mean - first.metrics["safety"].mean
-    assert sum(part.adds for part in parts(game, first, last)) == pytest.approx(change)
+    assert sum(part.contribution for part in parts(game, first, last)) == pytest.approx(change)
 
 
 def test_a_checkpoint_chosen_by_the_figure_that_is_shown_is_told_of_with_the_last(tmp_path):
-    said = "was chosen by this very figure"
+    said = "was selected by this figure"
     by = {
         name: " ".join(verdict(RunData(whole(tmp_path / name, checkpoint_metric=name))))
         for name in ("exploitability", "safety")
     }
     assert f"SEPO (step 8) {said}" in by["exploitability"]
-    assert "SEPO, last (step 20), which was not chosen, has" in by["exploitability"]
+    assert "SEPO, last (step 20) was not selected and has" in by["exploitability"]
     assert said not in by["safety"]
 
 
@@ -103,17 +106,24 @@ def test_dominated_actions_are_flagged_before_and_after(tmp_path):
     assert not any(situation.startswith("Q") for situation, _ in found), "no action of a queen is dominated"
     page = Page(report_html(run))
     (rows,) = page.tables_of("dominated")
-    assert rows[0] == ["situation", "dominated action", "how", "SFT", "SEPO (step 8)", "SEPO, last (step 20)"]
-    assert ["K, second, facing a bet", "FOLD, by CALL", "strictly", "0.500", "0.300", "0.000"] in rows
-    assert ["K, second, after a pass", "PASS, by BET", "weakly", "0.500", "0.300", "0.000"] in rows
-    assert "The policy takes dominated actions:" in page.texts[""]
+    assert rows[0] == [
+        "information set",
+        "dominated action",
+        "dominance",
+        "SFT",
+        "SEPO (step 8)",
+        "SEPO, last (step 20)",
+    ]
+    assert ["K, second, facing a bet", "FOLD, by CALL", "strict", "0.500", "0.300", "0.000"] in rows
+    assert ["K, second, after a pass", "PASS, by BET", "weak", "0.500", "0.300", "0.000"] in rows
+    assert "The policy plays dominated actions:" in page.texts[""]
     assert "(30 %, 50 % before)" in page.texts[""]
 
 
 def test_a_policy_without_dominated_actions_is_praised(tmp_path):
     run = begun(tmp_path / "run")
     keep_policy(run, LAST)
-    assert f"No dominated action has {LEAST:.0%}" in Page(report_html(run)).texts["dominated"]
+    assert f"No dominated action has a probability of {LEAST:.0%}" in Page(report_html(run)).texts["dominated"]
 
 
 def test_a_policy_without_a_situation_of_which_something_is_known_has_no_such_section(tmp_path):

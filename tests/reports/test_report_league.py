@@ -64,7 +64,7 @@ def test_the_frozen_pool_stands_on_top(league):
     assert page.sections[:3] == ["pool", "scores", "population"]
     pay, exact = page.traces_of("pool")
     assert pay["x"] == exact["x"] == [0, 1, 2]
-    assert "random, which never change" in page.texts["pool"]
+    assert "The first learner against random." in page.texts["pool"]
 
 
 def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
@@ -78,14 +78,14 @@ def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
     names = [member["name"] for member in table["members"]]
     prey, hunter = names.index("prey"), names.index("hunter-000002")
     assert page.sections[:2] == ["pool", "best_response"]
-    assert "a lower bound on how far that member can be exploited" in page.texts["best_response"]
+    assert "a lower bound on the exploitability of that member" in page.texts["best_response"]
     bound, training = page.traces_of("best_response")
     assert bound["x"] == [2]
     assert bound["y"] == [table["pay"][hunter][prey]]
     assert bound["error_y"]["array"] == [0.0], "an expectation has no error"
     assert training["x"] == [1, 2]
-    takes, exact = (f"{value:.3f}".replace("-", "\u2212") for value in (bound["y"][0], table["exploitability"][prey]))
-    assert f"hunter-000002 takes {takes} a round from prey. The exact" in page.texts["best_response"]
+    gains, exact = (f"{value:.3f}".replace("-", "\u2212") for value in (bound["y"][0], table["exploitability"][prey]))
+    assert f"hunter-000002 gains {gains} per round against prey. The exact" in page.texts["best_response"]
     assert f"exploitability of prey is {exact}, in the same unit." in page.texts["best_response"]
     assert bound["y"][0] <= table["exploitability"][prey] + 1e-9
     assert "exact exploitability of hunter" in page.texts["pool"]
@@ -95,7 +95,7 @@ def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
     (less, _), said = page.traces_of("best_response"), page.texts["best_response"]
     assert less["y"] == [pytest.approx(bound["y"][0] - own)]
     assert less["error_y"]["array"] == [pytest.approx(1.96 * 0.1 * 2**0.5, abs=1e-3)]
-    assert "± 0.141 a round from prey, beyond what that has from itself." in said
+    assert "± 0.141 per round against prey, more than prey against itself." in said
 
 
 def test_what_is_taken_from_another_learner_is_no_bound(tmp_path):
@@ -151,7 +151,7 @@ def test_the_way_of_a_learner_stands_beside_its_average(league, copied):
     assert own["x"] == average["x"] == [1, 2]
     assert average["y"] == [one["average"] for one in table["over_time"]["main"]]
     assert colour_of(own["role"]) != colour_of(average["role"])
-    said = "a whole game has an exact exploitability of"
+    said = "Its exact exploitability is"
     assert f"{said} {table['nash_exploitability']:.3f}." in page.texts["population"]
     assert said not in copied(nash_exploitability=None).texts["population"]
 
@@ -164,24 +164,24 @@ def colour_of(role):
 
 def test_what_moves_inside_is_warned_of(league):
     page = Page(report_html(league))
-    assert "say nothing about progress" in page.texts["inside"]
-    assert {trace["name"] for trace in page.traces_of("inside")} == {"main"}
+    assert "do not measure progress" in page.texts["matchmaking"]
+    assert {trace["name"] for trace in page.traces_of("matchmaking")} == {"main"}
 
 
 def test_cycles_and_what_was_forgotten_are_sentences(copied):
     said = copied(cycles=[["a", "b", "c"]] * 30, forgotten=[["late", "early", "<b>bot</b>"]]).texts["population"]
     assert "a beats b, b beats c, and c beats a." in said
-    assert "late loses to <b>bot</b>, whom early beat." in said
-    assert "10 more of these." in said
-    assert "No cycle of three" in copied(cycles=[], forgotten=[]).texts["population"]
+    assert "late loses to <b>bot</b>, which early beat." in said
+    assert "There are 10 more cycles and forgotten wins." in said
+    assert "No significant cycle of three" in copied(cycles=[], forgotten=[]).texts["population"]
 
 
 def test_who_was_set_aside_is_named(copied):
-    assert "main-000001 was set aside: It is gone." in copied(aside={"main-000001": "It is gone."}).texts["population"]
+    assert "main-000001 is disabled: It is gone." in copied(aside={"main-000001": "It is gone."}).texts["population"]
 
 
 def test_copies_and_outsiders_stand_where_more_than_two_sit(copied, league):
-    assert "collude" not in Page(report_html(league)).texts["population"]
+    assert "Collusion of copies" not in Page(report_html(league)).texts["population"]
     table = json.loads((league.path / "league.json").read_text())
     alliance = [None, *[0.25] * (len(table["members"]) - 1)]
     size, told = len(alliance), [None, *[0.1] * (len(alliance) - 1)]

@@ -59,7 +59,7 @@ def test_the_verdict_is_made_of_the_figures(page):
     safety = [told(row["metrics"]["safety"]["mean"]) for row in stages]
     assert (
         f"kuhn: from SFT to SEPO (step 8), exact exploitability fell from {exact[1]} to {exact[2]} chips a hand and "
-        f"safety fell from {safety[1]} to {safety[2]}; Base had {exact[0]} and {safety[0]}; "
+        f"safety fell from {safety[1]} to {safety[2]}; Base has {exact[0]} and {safety[0]}; "
         f"SEPO, last (step 20) has {exact[3]} and {safety[3]}."
     ) in page.texts[""]
     assert "The checks found 1 fault and 1 note." in page.texts[""]

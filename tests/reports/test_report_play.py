@@ -116,10 +116,10 @@ def test_a_card_tells_the_prompt_the_reply_the_action_and_the_pay(tmp_path):
     first = chosen_play(RunData(run))[0].start.episode
     said = Page(report_html(run)).texts["play"]
     seat = first.seat_of(0)
-    assert f"seat {seat + 1}, paid {first.payoffs[seat]:.2f}".replace("-", "\u2212") in said
+    assert f"seat {seat + 1}, payoff {first.payoffs[seat]:.2f}".replace("-", "\u2212") in said
     assert "three cards: J below Q below K" in said
     assert "Well, I bet." in said
-    assert "recovered: the likeliest legal action" in said
+    assert "recovered: the most likely legal action" in said
     html = report_html(run)
     assert '<mark class="mixed">Well, I bet.</mark>' in html
     assert '<mark class="argmax">PASS</mark>' in html
@@ -127,4 +127,4 @@ def test_a_card_tells_the_prompt_the_reply_the_action_and_the_pay(tmp_path):
 
 def test_a_long_reply_is_cut_and_says_so(tmp_path):
     run = whole(tmp_path / "run", words="x" * 5000)
-    assert "\u2026 (1000 characters more)" in Page(report_html(run)).texts["play"]
+    assert "\u2026 (1000 more characters)" in Page(report_html(run)).texts["play"]

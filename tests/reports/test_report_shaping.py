@@ -68,14 +68,14 @@ def test_only_steps_that_all_have_come_to_are_drawn(runs):
 
 def test_every_seed_has_a_row_and_all_of_them_one(runs):
     page = str(outcome(RunData(runs[0])).html())
-    for said in ("4 rounds, seed 0", "4 rounds, seed 1", "4 rounds, all seeds", "6 rounds, seed 1", "leader: pay"):
+    for said in ("4 rounds, seed 0", "4 rounds, seed 1", "4 rounds, all seeds", "6 rounds, seed 1", "leader: reward"):
         assert said in page
     told = json.loads((runs[0].path / "outcome.json").read_text())["rows"][0]["figures"]
     assert f"{told['other/pay']:.2f}" in page
     assert "other, after C-D" in page
     assert "leader, in the first round" in page
-    assert "the best memory-one answer" in page
-    assert "against the unshaped" not in page, "no run in which all learn every episode lies beside it"
+    assert "best memory-one response" in page
+    assert "difference to unshaped" not in page, "no run in which all learn every episode lies beside it"
     assert "extortion by 3" in page
 
 
@@ -86,21 +86,21 @@ def test_a_policy_is_told_with_the_trial_after_which_it_was_measured(tmp_path):
     (run.path / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     page = str(outcome(RunData(run)).html())
     assert "<td>0.25<small>after trial 49</small></td><td>0.75<small>after trial 60</small></td>" in page
-    assert "before any trial" not in page
+    assert "before training" not in page
 
 
 def test_trials_are_drawn_with_bands(runs):
     page = str(trials(RunData(runs[0])).html())
     assert "means over the seeds 0, 1 with 95 % bands" in page
     assert page.count("tonexty") >= 2
-    for title in ("Pay a step", "Joint actions", "Policy of leader", "Policy of other"):
+    for title in ("Reward per step", "Joint actions", "Policy of leader", "Policy of other"):
         assert title in page
     assert "Null actions" not in page, "nobody was ever silent"
 
 
 def test_the_verdict_and_the_tiles_are_of_the_seats(runs):
     data = RunData(runs[0])
-    assert verdict(data)[0].startswith("When all was learnt, games of 4 rounds paid leader ")
+    assert verdict(data)[0].startswith("After training, the mean reward per step in games of 4 rounds is ")
     assert ("seats", "leader (tabular), other (tabular)") in tiles(data)
     assert "model" not in dict(tiles(data))
 
@@ -121,7 +121,7 @@ def test_a_learner_is_held_against_itself_where_nobody_shapes(tmp_path):
     assert unshaped(shaped) == pytest.approx({0: told["leader/pay"], 1: told["other/pay"]})
     assert unshaped(RunData(equals)) == {}
     page = str(outcome(shaped).html())
-    assert "against the unshaped" in page
+    assert "difference to unshaped" in page
     earned = json.loads((shaped.run.path / "outcome.json").read_text())["interest"]["other"]["earned"]
     assert f"{earned - told['other/pay']:.2f}".removeprefix("-") in page
 

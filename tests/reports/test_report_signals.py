@@ -20,11 +20,11 @@ SERIES = {
     "early": [(0.5, 1.0), (-0.4, 1.0)],
 }
 WORDS = {
-    "acts": "brings a gradient",
+    "acts": "Gradient: the halves agree",
     "constant": "is constant in every group",
     "vanished": "has become constant",
-    "no direction": "no gradient",
-    "early": "Too early",
+    "no direction": "Noise only",
+    "early": "Inconclusive",
 }
 
 
@@ -48,8 +48,8 @@ def test_the_page_names_the_term_that_teaches_and_the_one_that_does_not(tmp_path
     page = Page(report_html(whole(tmp_path / "run")))
     (rows,) = page.tables_of("signals")
     assert [row[0] for row in rows[1:]] == sorted(TERMS)
-    assert "no gradient" in rows[1][1]
-    assert "brings a gradient" in rows[2][1]
+    assert "Noise only" in rows[1][1]
+    assert "Gradient: the halves agree" in rows[2][1]
     assert rows[2][-1] == "20"
     agreement = page.traces_of("signals")[-1]["y"][-1]
     assert rows[2][2] == f"{agreement:.3f}"
@@ -59,4 +59,4 @@ def test_a_run_without_rewards_says_so(tmp_path):
     run = begun(tmp_path / "run")
     with MetricLog(run) as log:
         log.write(1, {"loss": 1.0})
-    assert "kept no signal" in Page(report_html(run)).texts["signals"]
+    assert "has no metrics of its reward terms" in Page(report_html(run)).texts["signals"]

@@ -27,11 +27,15 @@ def sampled(value, se):
         (exactly(0.3), exactly(0.1), "x fell from 0.300 to 0.100 chips"),
         (exactly(-0.1), exactly(0.1), "x rose from \u22120.100 to 0.100 chips"),
         (exactly(0.1), exactly(0.1), "x stayed at 0.100 chips"),
-        (sampled(0.3, 0.1), sampled(0.1, 0.1), "x went from 0.300 to 0.100 chips (within its error)"),
+        (
+            sampled(0.3, 0.1),
+            sampled(0.1, 0.1),
+            "x changed from 0.300 to 0.100 chips (not significant at the 5 % level)",
+        ),
         (sampled(0.3, 0.01), sampled(0.1, 0.01), "x fell from 0.300 to 0.100 chips"),
-        (sampled(0.3, None), exactly(0.1), "x went from 0.300 to 0.100 chips (its error is not known)"),
-        (None, exactly(0.1), "x could not be had"),
-        (Figure(mean=None), exactly(0.1), "x could not be had"),
+        (sampled(0.3, None), exactly(0.1), "x changed from 0.300 to 0.100 chips (standard error unknown)"),
+        (None, exactly(0.1), "x is not available"),
+        (Figure(mean=None), exactly(0.1), "x is not available"),
     ],
 )
 def test_a_change_is_told_with_its_error(first, last, said):

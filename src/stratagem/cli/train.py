@@ -17,7 +17,7 @@ from stratagem.cli.console import errors, out
 from stratagem.cli.output import number, print_json, table
 from stratagem.cli.runs import RUNS, standing
 from stratagem.errors import BadParameter
-from stratagem.reports.run_data import WARM, RunData
+from stratagem.reports.run_data import SFT_PREFIXES, RunData
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
@@ -127,7 +127,7 @@ def _figures(run: RunFolder) -> dict[str, dict[str, float | None]]:
         name: {
             "first": values[0],
             "last": values[-1],
-            "best": None if name.startswith(WARM) else dict(zip(steps, values, strict=True)).get(_best(data)),
+            "best": None if name.startswith(SFT_PREFIXES) else dict(zip(steps, values, strict=True)).get(_best(data)),
         }
         for name, (steps, values) in data.curves.items()
         if name.partition("/")[2] in _KEY

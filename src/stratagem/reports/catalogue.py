@@ -12,11 +12,11 @@ from stratagem.registry import Call, Registry
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Maker, Section, missing
 from stratagem.reports.sections.checks import checks
-from stratagem.reports.sections.contest import contest, learnt_from
+from stratagem.reports.sections.contest import contest, training_data
 from stratagem.reports.sections.curves import curves
 from stratagem.reports.sections.dominated import dominated
 from stratagem.reports.sections.equilibrium import equilibrium
-from stratagem.reports.sections.league import best_response, inside, pool, population
+from stratagem.reports.sections.league import best_response, matchmaking, pool, population
 from stratagem.reports.sections.openings import openings
 from stratagem.reports.sections.outcome import outcome
 from stratagem.reports.sections.play import play
@@ -37,7 +37,7 @@ SECTIONS: Mapping[str, tuple[Maker, ...]] = {
         dominated,
         equilibrium,
         openings,
-        inside,
+        matchmaking,
         curves,
         checks,
         play,
@@ -45,30 +45,30 @@ SECTIONS: Mapping[str, tuple[Maker, ...]] = {
         repeat,
     ),
     "shapellm": (outcome, trials, curves, checks, play, settings, repeat),
-    "scopal": (contest, learnt_from, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
+    "scopal": (contest, training_data, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
     "reinforce": (scores, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
     "sepo": (results, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }
 """Sections by algorithm."""
 ANY: tuple[Maker, ...] = (curves, checks, play, settings, repeat)
-"""Sections of any other run."""
+"""Sections of the run of any other algorithm."""
 LAST = (settings, repeat)
 """Sections at the end of every report, after those of packages."""
 PACKAGES: Registry[Section | None] = Registry("report section", {}, "stratagem.report_sections")
-"""Sections that packages add; each is asked for every run."""
+"""Sections that packages add; each is made for every run."""
 
 
 def sections(data: RunData) -> list[Section]:
     """Make the sections that apply to a run."""
     own = SECTIONS.get(data.algorithm, ANY)
-    found = [make(data) for make in own if make not in LAST]
-    found += [_of_package(name, data) for name in PACKAGES.names()]
-    found += [make(data) for make in own if make in LAST]
-    return [section for section in found if section is not None]
+    built = [make(data) for make in own if make not in LAST]
+    built += [_of_package(name, data) for name in PACKAGES.names()]
+    built += [make(data) for make in own if make in LAST]
+    return [section for section in built if section is not None]
 
 
 def _of_package(name: str, data: RunData) -> Section | None:
-    """Make a section of a package; where that fails, the section says so."""
+    """Make a section of a package; a section that fails has the error as its body."""
     try:
         return PACKAGES.make(Call(name, (data,), {}))
     except StratagemError as error:

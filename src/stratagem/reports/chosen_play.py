@@ -14,7 +14,7 @@ AGENT = 0
 """Slot of the agent: the learner is the first player of its matches."""
 
 
-class Played(NamedTuple):
+class RecordedEpisode(NamedTuple):
     """Episode and the number of its shard."""
 
     shard: int
@@ -24,8 +24,8 @@ class Played(NamedTuple):
 class Pair(NamedTuple):
     """Two episodes of one opponent and seat, at the start and at the end; the second is None in a run of one shard."""
 
-    start: Played
-    end: Played | None
+    start: RecordedEpisode
+    end: RecordedEpisode | None
 
 
 def opponents_of(episode: Episode) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ def chosen_play(data: RunData) -> list[Pair]:
 
 
 def _pair(first: int, start: Episode, last: int, end: Episode | None) -> Pair:
-    return Pair(Played(first, start), None if end is None else Played(last, end))
+    return Pair(RecordedEpisode(first, start), None if end is None else RecordedEpisode(last, end))
 
 
 def _shown(episodes: Sequence[Episode]) -> list[Episode]:
@@ -58,7 +58,7 @@ def _shown(episodes: Sequence[Episode]) -> list[Episode]:
     for episode in episodes:
         if AGENT in episode.slots:
             games.setdefault(episode.game, {}).setdefault(opponents_of(episode), episode)
-    return [episode for met in games.values() for episode in _ends(list(met.values()))]
+    return [episode for by_opponents in games.values() for episode in _ends(list(by_opponents.values()))]
 
 
 def _ends(episodes: list[Episode]) -> list[Episode]:

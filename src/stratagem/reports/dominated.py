@@ -1,4 +1,4 @@
-"""Dominated actions in a run's policy: actions with some probability though another one is never worse."""
+"""Dominated actions in a run's policy: actions with positive probability although another action is never worse."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST = 0.05
 """Smallest probability to report."""
 
 
-class Flagged(NamedTuple):
+class DominatedAction(NamedTuple):
     """Dominated action with its probability in the first and the chosen policy, and by stage."""
 
     game: str
@@ -30,8 +30,8 @@ class Flagged(NamedTuple):
     stages: Mapping[str, float]
 
     @property
-    def is_taken(self) -> bool:
-        """True if the chosen policy takes it."""
+    def is_played(self) -> bool:
+        """True if the chosen policy plays it with a probability of `LEAST` or more."""
         return self.now >= LEAST
 
     def to_json(self) -> dict[str, Any]:
@@ -39,12 +39,12 @@ class Flagged(NamedTuple):
         return self._asdict() | {"stages": dict(self.stages)}
 
 
-def flagged(data: RunData) -> list[Flagged]:
-    """Find every dominated action that some stage takes with `LEAST` or more, in the order of the information sets."""
-    return [dominated_action for game in data.policies for dominated_action in _of_game(data, game)]
+def flagged(data: RunData) -> list[DominatedAction]:
+    """Find every dominated action that some stage plays with `LEAST` or more, in the order of the information sets."""
+    return [action for game in data.policies for action in _of_game(data, game)]
 
 
-def _of_game(data: RunData, game: str) -> Iterator[Flagged]:
+def _of_game(data: RunData, game: str) -> Iterator[DominatedAction]:
     stages = stages_of(data.policies[game], data.chosen_step)
     counts = stages.get("chosen") or stages.get("last") or stages["start"]
     for key, every in known(game).items():
@@ -55,7 +55,7 @@ def _of_game(data: RunData, game: str) -> Iterator[Flagged]:
             if max(shares.values()) >= LEAST:
                 now = counts.policy.get(key, {}).get(dominated_action.action, 0.0)
                 words = situation(game, key)
-                yield Flagged(
+                yield DominatedAction(
                     game,
                     words,
                     dominated_action.action,
@@ -76,7 +76,7 @@ def known(game: str) -> Mapping[str, list[Dominated]]:
         return {}
 
 
-def is_told(data: RunData, game: str) -> bool:
+def has_dominated_actions(data: RunData, game: str) -> bool:
     """Return whether the saved policy of a game has an information set with a dominated action."""
     return any(key in known(game) for policy in data.policies[game] for key in policy.policy)
 

@@ -18,7 +18,7 @@ class Facet(NamedTuple):
     """One picture: its title, its description, and its curves."""
 
     title: str
-    says: str
+    caption: str
     lines: tuple[tuple[str, str, str], ...]
     """Metric without the game's name, role of the colour, and label; an empty label is the last part of the name."""
     shares: bool = False
@@ -28,28 +28,28 @@ class Facet(NamedTuple):
 FACETS: tuple[Facet, ...] = (
     Facet(
         "Exact exploitability",
-        "What a best responder gains, a round, in the game\u2019s own unit; 0 is an equilibrium.",
+        "Gain of a best responder per round, in the game\u2019s own unit. 0 is an equilibrium.",
         (("exact/exploitability", "exact", "NashConv/2"), ("exact/worst_advantage", "worst", "worst advantage")),
     ),
     Facet(
-        "Exploit by the pool, and at worst",
-        "On the common scale; the pool can read 0 where the best responder does not.",
+        "Exploit by the pool and by the best responder",
+        "On the common scale. The pool can read 0 where the best responder does not.",
         (("validation/exploit", "validation", "pool"), ("validation/worst_case", "worst", "best responder")),
     ),
     Facet(
         "Shortfall in the probes",
-        "By how much the agent earned less than a passive opponent would leave it, by adversary.",
+        "Payoff against a passive opponent less payoff against the adversary, by adversary.",
         (("probe/exploit/*", "rival", ""),),
     ),
     Facet(
-        "Pay a round",
-        "On the scale on which mutual cooperation is worth 3; in the game\u2019s own unit where it knows none.",
+        "Payoff per round",
+        "On the common scale, on which mutual cooperation has payoff 3; else in the game\u2019s own unit.",
         (("pay", "train", "rollouts"), ("validation/pay", "validation", "validation")),
     ),
-    Facet("Safety", "Pay less the priced penalties: the objective.", (("validation/safety", "validation", ""),)),
+    Facet("Safety", "Objective: payoff less the weighted penalties.", (("validation/safety", "validation", ""),)),
     Facet(
         "Collusion",
-        "How often the agent goes along with an opponent who invites it.",
+        "Share of invitations to collude that the agent accepts.",
         (("probe/collusion/*", "rival", ""), ("validation/collusion", "validation", "validation")),
         shares=True,
     ),
@@ -61,30 +61,34 @@ FACETS: tuple[Facet, ...] = (
     ),
     Facet(
         "Illegal replies",
-        "The share of decisions in which nothing legal was said.",
+        "Share of decisions with an illegal reply.",
         (("illegal_rate", "exact", ""),),
         shares=True,
     ),
     Facet(
         "Win rate",
-        "The share of episodes won, a tie as half a one.",
+        "Share of episodes won. A tie counts as half a win.",
         (("validation/win_rate", "validation", ""),),
         shares=True,
     ),
-    Facet("Robustness", "Mean pay against a shifted pool.", (("validation/robust", "validation", ""),)),
-    Facet("Normalised relative advantage", "Above 0: ahead of its opponents.", (("validation/nra", "validation", ""),)),
+    Facet("Robustness", "Mean payoff against a shifted pool.", (("validation/robust", "validation", ""),)),
+    Facet(
+        "Normalised relative advantage",
+        "Above 0 the agent is ahead of its opponents.",
+        (("validation/nra", "validation", ""),),
+    ),
 )
 """Pictures in their order on the page."""
 
 NAMED: dict[str, tuple[str, str]] = {
-    "checkpoint_metric": ("Score of validation", "The best checkpoint has most of it."),
+    "checkpoint_metric": ("Checkpoint metric", "The checkpoint with the highest value is selected."),
     "loss": ("Loss", ""),
-    "grad_norm": ("Norm of the gradient", "Before it is clipped."),
+    "grad_norm": ("Gradient norm", "Before clipping."),
     "learning_rate": ("Learning rate", ""),
-    "loss/kl": ("Distance from the reference", "In nats a token."),
-    "loss/entropy": ("Entropy", "Over what might be said, in nats a token; near 0 nothing is tried any more."),
+    "loss/kl": ("KL divergence from the reference", "In nats per token."),
+    "loss/entropy": ("Entropy", "Entropy of the policy, in nats per token. Near 0 the policy no longer explores."),
     "sft/loss": ("Loss", ""),
-    "sft/grad_norm": ("Norm of the gradient", "Before it is clipped."),
+    "sft/grad_norm": ("Gradient norm", "Before clipping."),
     "sft/learning_rate": ("Learning rate", ""),
 }
 """Titles and descriptions of metrics with a picture of their own; others have their name in the file."""

@@ -16,7 +16,7 @@ Trace = Mapping[str, Any]
 
 
 def picture(
-    title: str, traces: Sequence[Trace], layout: Mapping[str, Any] | None = None, *, says: str = "", kind: str = ""
+    title: str, traces: Sequence[Trace], layout: Mapping[str, Any] | None = None, *, caption: str = "", kind: str = ""
 ) -> Html:
     """Make a picture with its title and a description below; by default its vertical axis includes 0."""
     layout = {"yaxis": {"rangemode": "tozero"}} | dict(layout or {})
@@ -24,9 +24,9 @@ def picture(
         "figure",
         join(
             element("figcaption", title),
-            element("div", class_="canvas", role="img", aria_label=f"{title}. {says}"),
+            element("div", class_="canvas", role="img", aria_label=f"{title}. {caption}"),
             element("script", as_json({"traces": traces, "layout": layout}), type="application/json"),
-            element("p", says, class_="says") if says else "",
+            element("p", caption, class_="caption") if caption else "",
         ),
         class_=f"plot {kind}".strip(),
     )

@@ -50,7 +50,7 @@ def figures_html(path: Path) -> str:
 
 
 def figures_summary(path: Path) -> dict[str, Any]:
-    """Return the same figures as data: by game and player every metric, or what each player of a tournament got."""
+    """Return the same figures as data: every metric by game and player, or the payoffs of a tournament."""
     data = _data(path)
     if "pay" in data:
         matrix = Tournament.model_validate(data)
@@ -90,27 +90,29 @@ def _of_record(path: Path) -> dict[str, Any]:
     return evaluation_json(recorded(read_episodes(path), reading), path.name, reading.seed, 0)
 
 
-def _evaluation_page(name: str, found: Evaluation, *, broken_off: bool) -> str:
-    players = dict.fromkeys(row.player for game in found.games for row in game.players)
-    tiles = [("players", str(len(players))), ("games", str(len(found.games)))]
+def _evaluation_page(name: str, evaluation: Evaluation, *, broken_off: bool) -> str:
+    players = dict.fromkeys(row.player for game in evaluation.games for row in game.players)
+    tiles = [("players", str(len(players))), ("games", str(len(evaluation.games)))]
     tiles += (
-        [("episodes an opponent", str(found.episodes_asked_per_opponent))] if found.episodes_asked_per_opponent else []
+        [("episodes per opponent", str(evaluation.episodes_asked_per_opponent))]
+        if evaluation.episodes_asked_per_opponent
+        else []
     )
-    tiles += [] if found.seed is None else [("seed", str(found.seed))]
+    tiles += [] if evaluation.seed is None else [("seed", str(evaluation.seed))]
     state = "broken off" if broken_off else "evaluation"
     sections = [
-        Section("figures", "Figures", "Every player against the same opponents on the same deals.", _whole(found)),
-        Section("opponents", "By opponent", "What each player got against each opponent.", _opponents(found)),
+        Section("figures", "Figures", "Every player against the same opponents on the same deals.", _whole(evaluation)),
+        Section("opponents", "By opponent", "Figures of each player against each opponent.", _opponents(evaluation)),
     ]
     return page(f"{name}: {state}", header(name, state, "", [], tiles), sections)
 
 
-def _whole(found: Evaluation) -> Html:
-    return tables(EvaluationFile(rows={}, evaluation=found))
+def _whole(evaluation: Evaluation) -> Html:
+    return tables(EvaluationFile(rows={}, evaluation=evaluation))
 
 
-def _opponents(found: Evaluation) -> Html:
-    return join(*(element("div", element("h3", game.game), _against(game)) for game in found.games))
+def _opponents(evaluation: Evaluation) -> Html:
+    return join(*(element("div", element("h3", game.game), _against(game)) for game in evaluation.games))
 
 
 def _against(game: GameTable) -> Html:
@@ -125,32 +127,40 @@ def _against(game: GameTable) -> Html:
         for row in game.players
         for figure in row.opponents
     ]
-    return table(["player", "opponent", "episodes", "pay", "their advantage"], rows, caption=f"In {game.unit}")
+    return table(
+        ["player", "opponent", "episodes", "payoff", "opponent\u2019s advantage"], rows, caption=f"In {game.unit}"
+    )
 
 
-def _tournament_page(name: str, found: Tournament) -> str:
-    size = len(found.players)
-    if len(found.pay) != size or any(len(row) != size for row in found.pay) or len(found.mean_against_others) != size:
-        raise BadRecord(f"{name} holds a matrix that is not as wide as it has players.")
-    tiles = [("players", str(size)), ("episodes a pair", str(found.episodes_per_pair or "–"))]
-    tiles += [] if found.seed is None else [("seed", str(found.seed))]
-    shows = "Row's pay a round against column; a bare figure is exact, the others stand over their 95 % interval."
-    notes = [element("p", said, class_="note") for said in found.warnings]
-    section = Section("matrix", found.game, shows, join(_matrix(found), *notes))
+def _tournament_page(name: str, tournament: Tournament) -> str:
+    size = len(tournament.players)
+    if (
+        len(tournament.pay) != size
+        or any(len(row) != size for row in tournament.pay)
+        or len(tournament.mean_against_others) != size
+    ):
+        raise BadRecord(f"{name} has a matrix whose size is not the number of players.")
+    tiles = [("players", str(size)), ("episodes per pair", str(tournament.episodes_per_pair or "–"))]
+    tiles += [] if tournament.seed is None else [("seed", str(tournament.seed))]
+    shows = "Payoff per round of the row against the column. Below a figure stands its 95 % interval; others are exact."
+    notes = [element("p", warning, class_="note") for warning in tournament.warnings]
+    section = Section("matrix", tournament.game, shows, join(_matrix(tournament), *notes))
     return page(f"{name}: tournament", header(name, "tournament", "", [], tiles), [section])
 
 
-def _matrix(found: Tournament) -> Html:
+def _matrix(tournament: Tournament) -> Html:
     """Tabulate everybody against everybody, the best mean first."""
-    order = sorted(range(len(found.players)), key=lambda where: -(found.mean_against_others[where].mean or 0.0))
+    order = sorted(
+        range(len(tournament.players)), key=lambda where: -(tournament.mean_against_others[where].mean or 0.0)
+    )
     rows: list[list[str]] = [
         [
-            f"{number}. {found.players[row]}",
-            cell(found.mean_against_others[row]),
-            *(cell(found.pay[row][column]) for column in order),
+            f"{number}. {tournament.players[row]}",
+            cell(tournament.mean_against_others[row]),
+            *(cell(tournament.pay[row][column]) for column in order),
         ]
         for number, row in enumerate(order, 1)
     ]
     return table(
-        ["player", "mean", *(str(number + 1) for number in range(len(order)))], rows, caption=f"In {found.unit}"
+        ["player", "mean", *(str(number + 1) for number in range(len(order)))], rows, caption=f"In {tournament.unit}"
     )

@@ -1,4 +1,4 @@
-"""Schemas of a run's files as a report reads them; further entries are ignored."""
+"""Schemas of a run's files as a report reads them; unknown keys are ignored."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 
-class _Read(BaseModel):
-    """Base of all schemas: immutable, with further entries ignored."""
+class _Schema(BaseModel):
+    """Base of all schemas: immutable; unknown keys are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
 
-class Figure(_Read):
+class Figure(_Schema):
     """Estimate in the file of an evaluation."""
 
     mean: float | None
@@ -24,7 +24,7 @@ class Figure(_Read):
     exact: bool = False
 
 
-class Worst(_Read):
+class ExactFigures(_Schema):
     """Values of the best responder against a player, in the game's own unit."""
 
     exploitability: float | None = None
@@ -33,14 +33,14 @@ class Worst(_Read):
     """Reason why there are no figures."""
 
 
-class Unscaled(_Read):
+class UnscaledFigures(_Schema):
     """Figures in the game's own unit."""
 
     pay: Figure | None = None
     pool_advantage: Figure | None = None
 
 
-class Against(_Read):
+class OpponentFigures(_Schema):
     """A player's figures against one opponent."""
 
     opponent: str
@@ -50,19 +50,19 @@ class Against(_Read):
     win_rate: Figure | None = None
 
 
-class Row(_Read):
+class Row(_Schema):
     """One player's figures in one game."""
 
     player: str
     metrics: dict[str, Figure | None] = {}
     nulls: dict[str, float] = {}
     """Figure under the null hypothesis by metric."""
-    unscaled: Unscaled = Unscaled()
-    exact: Worst = Worst()
-    opponents: list[Against] = []
+    unscaled: UnscaledFigures = UnscaledFigures()
+    exact: ExactFigures = ExactFigures()
+    opponents: list[OpponentFigures] = []
 
 
-class GameTable(_Read):
+class GameTable(_Schema):
     """All players' figures in one game."""
 
     game: str
@@ -73,7 +73,7 @@ class GameTable(_Read):
     warnings: list[str] = []
 
 
-class Evaluation(_Read):
+class Evaluation(_Schema):
     """File of `stratagem eval`."""
 
     seed: int | None = None
@@ -81,7 +81,7 @@ class Evaluation(_Read):
     games: list[GameTable] = []
 
 
-class Tournament(_Read):
+class Tournament(_Schema):
     """File of `stratagem tournament`."""
 
     game: str
@@ -94,14 +94,14 @@ class Tournament(_Read):
     warnings: list[str] = []
 
 
-class EvaluationFile(_Read):
+class EvaluationFile(_Schema):
     """File `evaluation.json`: the player of each stage of the run, and the evaluation."""
 
     rows: dict[str, str]
     evaluation: Evaluation
 
 
-class Finding(_Read):
+class Finding(_Schema):
     """First finding of a check, and the number of findings."""
 
     count: int = 1
@@ -109,7 +109,7 @@ class Finding(_Read):
     level: str = "fault"
 
 
-class Policy(_Read):
+class Policy(_Schema):
     """Policy in every information set at a step."""
 
     step: int
@@ -117,7 +117,7 @@ class Policy(_Read):
     policy: dict[str, dict[str, float]]
 
 
-class Models(_Read):
+class Models(_Schema):
     """Models of a run by label; labels that are numbers are steps."""
 
     models: dict[str, dict[str, Any]] = {}
@@ -125,7 +125,7 @@ class Models(_Read):
     """Names of models in tables, by label."""
 
 
-class Shown(_Read):
+class LeagueMember(_Schema):
     """Member in the final evaluation of a league."""
 
     name: str
@@ -139,8 +139,8 @@ class Shown(_Read):
         return self.role == "base"
 
 
-class Rated(_Read):
-    """Rating with its interval."""
+class EloRating(_Schema):
+    """Elo rating with its interval."""
 
     name: str
     elo: float
@@ -149,36 +149,36 @@ class Rated(_Read):
     games: float = 0.0
 
 
-class Skilled(_Read):
-    """Skill of openskill."""
+class SkillRating(_Schema):
+    """Rating of openskill: mean and standard deviation of a skill."""
 
     name: str
     mu: float
     sigma: float
 
 
-class Open(_Read):
-    """Exact exploitability of a checkpoint, and of the average of all up to it."""
+class ExploitabilityAtStep(_Schema):
+    """Exact exploitability of a checkpoint, and of the average policy of all checkpoints up to it."""
 
     step: int
     own: float | None
     average: float | None
 
 
-class LeagueTable(_Read):
+class LeagueTable(_Schema):
     """File `league.json`: cross-play, and the figures that follow from it."""
 
     game: str
-    members: list[Shown]
+    members: list[LeagueMember]
     aside: dict[str, str] = {}
     seats: int = 2
     zero_sum: bool = True
-    """True for a zero-sum game, in which a member that meets itself gets nothing on average."""
+    """True for a zero-sum game, in which the payoff of a member against itself is 0 on average."""
     deals: int = 0
     pay: list[list[float]]
     errors: list[list[float | None]] = []
-    elo: list[Rated] = []
-    skill: list[Skilled] = []
+    elo: list[EloRating] = []
+    skill: list[SkillRating] = []
     nash: list[float] = []
     nash_exploitability: float | None = None
     """Exploitability of the Nash mixture, one draw a game."""
@@ -186,7 +186,7 @@ class LeagueTable(_Read):
     cycles: list[list[str]] = []
     forgotten: list[list[str]] = []
     exploitability: list[float | None] = []
-    over_time: dict[str, list[Open]] = {}
+    over_time: dict[str, list[ExploitabilityAtStep]] = {}
     """Exploitability over time by main agent."""
     alliance: list[float | None] = []
     """Alliance index of each member's copies at one table against an outsider."""

@@ -80,17 +80,17 @@ def _measures(game: GameTable, rows: Sequence[Row]) -> Iterator[Measure]:
         yield Measure(EXACT, tuple(Figure(mean=value, exact=True) for value in exact), game.unit, "lower")
     elif any(row.metrics.get("exploit") for row in rows):
         yield Measure(POOL, tuple(row.metrics.get("exploit") for row in rows), "", "lower")
-    for name in _told(game.game, lambda name: any(row.metrics.get(name) for row in rows)):
+    for name in _measure_names(game.game, lambda name: any(row.metrics.get(name) for row in rows)):
         yield Measure(name, tuple(row.metrics.get(name) for row in rows))
 
 
-def _told(game: str, there: Any) -> list[str]:
+def _measure_names(game: str, is_measured: Any) -> list[str]:
     """Return the names of the figures beside exploitability."""
-    if there(OBJECTIVE):
+    if is_measured(OBJECTIVE):
         return [OBJECTIVE]
-    if there(WINS) and is_won(game):
+    if is_measured(WINS) and is_won(game):
         return [WINS]
-    return [name for name in _CONTEST if there(name)]
+    return [name for name in _CONTEST if is_measured(name)]
 
 
 def is_won(game: str) -> bool:
@@ -108,7 +108,7 @@ def _validated(data: RunData) -> Iterator[Headline]:
     for game in dict.fromkeys(_games(data.curves)):
         own = {name: finite(data.curves.get(f"{game}/{metric}")) for name, metric in _CURVES.items()}
         exact = finite(data.curves.get(f"{game}{_EXACT_CURVE}"))
-        names = _told(game, lambda name, own=own: bool(own[name]))
+        names = _measure_names(game, lambda name, own=own: bool(own[name]))
         curves = {EXACT: exact} if exact else {POOL: own[POOL]} if own[POOL] else {}
         curves |= {name: own[name] for name in names}
         steps = _steps(data, list(curves.values()))

@@ -17,18 +17,18 @@ def headline_table(headlines: list[Headline]) -> Html:
 
 def _table(headline: Headline) -> Html:
     heads = [f"{name}, chosen" if index == headline.chosen else name for index, name in enumerate(headline.stages)]
-    rows = [[_title(what), *_cells(headline, what)] for what in headline.measures]
-    where = "the final evaluation" if headline.rows else "in validation"
-    return table(["", *heads], rows, caption=f"{headline.game}, {where}")
+    rows = [[_title(measure), *_cells(headline, measure)] for measure in headline.measures]
+    source = "final evaluation" if headline.rows else "validation"
+    return table(["", *heads], rows, caption=f"{headline.game}, {source}")
 
 
-def _title(what: Measure) -> str:
-    unit = f", {what.unit}" if what.unit else ""
-    return f"{what.name}{unit}{_ARROWS[what.better]}"
+def _title(measure: Measure) -> str:
+    unit = f", {measure.unit}" if measure.unit else ""
+    return f"{measure.name}{unit}{_ARROWS[measure.better]}"
 
 
-def _cells(headline: Headline, what: Measure) -> list[Html]:
+def _cells(headline: Headline, measure: Measure) -> list[Html]:
     """Format figures with their intervals; validation has none."""
-    if headline.rows or what.name == EXACT:
-        return [cell(figure) for figure in what.figures]
-    return [element("td", number(figure.mean if figure else None)) for figure in what.figures]
+    if headline.rows or measure.name == EXACT:
+        return [cell(figure) for figure in measure.figures]
+    return [element("td", number(figure.mean if figure else None)) for figure in measure.figures]

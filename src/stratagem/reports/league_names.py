@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from stratagem.reports.files import LeagueTable, Rated, Shown, Skilled
+from stratagem.reports.files import EloRating, LeagueMember, LeagueTable, SkillRating
 
-T = TypeVar("T", Shown, Rated, Skilled)
+T = TypeVar("T", LeagueMember, EloRating, SkillRating)
 
 
-def renamed(found: LeagueTable, names: Mapping[str, str]) -> LeagueTable:
-    """Rename members; a name that another member has already is not given again."""
-    others = {member.name for member in found.members} - names.keys()
-    called = {old: new for old, new in names.items() if new not in others}
+def renamed(league: LeagueTable, names: Mapping[str, str]) -> LeagueTable:
+    """Rename members; a new name that another member already has is not used."""
+    others = {member.name for member in league.members} - names.keys()
+    new_names = {old: new for old, new in names.items() if new not in others}
     changes = {
-        "members": _called(found.members, called),
-        "elo": _called(found.elo, called),
-        "skill": _called(found.skill, called),
-        "cycles": [_named(row, called) for row in found.cycles],
-        "forgotten": [_named(row, called) for row in found.forgotten],
-        "aside": {called.get(name, name): why for name, why in found.aside.items()},
+        "members": _renamed_items(league.members, new_names),
+        "elo": _renamed_items(league.elo, new_names),
+        "skill": _renamed_items(league.skill, new_names),
+        "cycles": [_renamed_row(row, new_names) for row in league.cycles],
+        "forgotten": [_renamed_row(row, new_names) for row in league.forgotten],
+        "aside": {new_names.get(name, name): why for name, why in league.aside.items()},
     }
-    return found.model_copy(update=changes)
+    return league.model_copy(update=changes)
 
 
-def _named(row: Sequence[str], called: Mapping[str, str]) -> list[str]:
-    return [called.get(name, name) for name in row]
+def _renamed_row(row: Sequence[str], new_names: Mapping[str, str]) -> list[str]:
+    return [new_names.get(name, name) for name in row]
 
 
-def _called(every: Sequence[T], called: Mapping[str, str]) -> list[T]:
-    return [one.model_copy(update={"name": called.get(one.name, one.name)}) for one in every]
+def _renamed_items(items: Sequence[T], new_names: Mapping[str, str]) -> list[T]:
+    return [item.model_copy(update={"name": new_names.get(item.name, item.name)}) for item in items]

@@ -51,18 +51,18 @@ def interval(figure: Figure) -> tuple[float, float] | None:
 def cell(figure: Figure | None) -> Html:
     """Format a figure with its interval below; bare where it is exact."""
     if figure is None or figure.mean is None or math.isnan(figure.mean):
-        return element("td", _MISSING, class_="none", title="It has no meaning here, or could not be had.")
+        return element("td", _MISSING, class_="none", title="Undefined, or not available.")
     ends = interval(figure)
-    alone = "" if figure.exact else "one observation"
-    below = f"{number(ends[0])} \u2026 {number(ends[1])}" if ends else alone
-    tip = "an exact expectation" if figure.exact else f"{figure.n} independent observations"
+    single = "" if figure.exact else "one observation"
+    below = f"{number(ends[0])} \u2026 {number(ends[1])}" if ends else single
+    tip = "exact expectation" if figure.exact else f"{figure.n} independent observations"
     return element("td", number(figure.mean), element("small", below) if below else "", title=tip)
 
 
 def exact_cell(value: float | None, why: str = "") -> Html:
     """Format an exact figure, or the reason why there is none."""
     if value is None:
-        return element("td", _MISSING, class_="none", title=why or "It was not computed.")
+        return element("td", _MISSING, class_="none", title=why or "Not computed.")
     return element("td", number(value), title="computed exactly")
 
 

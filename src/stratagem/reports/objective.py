@@ -1,4 +1,4 @@
-"""Change of the objective by parts: SEPO's J = pay - a exploit - b collusion - g externality."""
+"""Change of the objective by terms: SEPO's J = pay - a exploit - b collusion - g externality."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEYS = {
 
 
 class Part(NamedTuple):
-    """Part of the objective in two stages, with its weight."""
+    """Term of the objective in two stages, with its weight."""
 
     name: str
     first: float
@@ -28,13 +28,13 @@ class Part(NamedTuple):
     factor: float
 
     @property
-    def adds(self) -> float:
-        """Change of the objective by this part."""
+    def contribution(self) -> float:
+        """Change of the objective by this term."""
         return self.factor * (self.last - self.first)
 
 
 def factors(game: str) -> dict[str, float]:
-    """Return the weight of each part in the metric `safety`; empty for a game without this metric."""
+    """Return the weight of each term in the metric `safety`; empty for a game without this metric."""
     try:
         weights = WEIGHTS.get(make_game(game).spec.name)
     except StratagemError:
@@ -43,7 +43,7 @@ def factors(game: str) -> dict[str, float]:
 
 
 def parts(game: str, first: Row, last: Row) -> list[Part]:
-    """Return the parts of a game's objective, as far as both stages have them."""
+    """Return the terms of a game's objective that both stages have."""
     return [
         Part(name, before.mean, after.mean, factor)
         for name, factor in factors(game).items()
@@ -56,33 +56,34 @@ def _known(row: Row, name: str) -> Figure | None:
     return row.metrics.get(name)
 
 
-def why_worse(game: str, first: Row, last: Row, recipe: Mapping[str, Any]) -> Iterator[str]:
-    """Name the part that moved the objective down, if it went down."""
+def explain_decrease(game: str, first: Row, last: Row, recipe: Mapping[str, Any]) -> Iterator[str]:
+    """Name the term that decreased the objective most, if the objective decreased."""
     before, after = first.metrics.get("safety"), last.metrics.get("safety")
     moved = parts(game, first, last)
     if before is None or after is None or before.mean is None or after.mean is None or not moved:
         return
     if number(after.mean) == number(before.mean) or after.mean > before.mean:
         return
-    most = min(moved, key=lambda part: part.adds)
-    rest = [f"{part.name} {signed(part.adds)}" for part in moved if part is not most]
-    beside = f"; the rest: {', '.join(rest)}" if rest else ""
-    doubt = "" if differs(before, after) else " (within its error)"
+    largest = min(moved, key=lambda part: part.contribution)
+    rest = [f"{part.name} {signed(part.contribution)}" for part in moved if part is not largest]
+    others = f" The other terms contribute {', '.join(rest)}." if rest else ""
+    doubt = "" if differs(before, after) else " (not significant at the 5 % level)"
     yield (
-        f"Safety got worse by {number(before.mean - after.mean)}{doubt}, mostly by {most.name}, which "
-        f"{'rose' if most.last > most.first else 'fell'} from {number(most.first)} to {number(most.last)} and counts "
-        f"{signed(most.adds)}{beside}. Safety is {formula(game)}.{_otherwise(game, recipe)}"
+        f"Safety decreased by {number(before.mean - after.mean)}{doubt}. The largest contribution is "
+        f"{signed(largest.contribution)} by {largest.name}, which {'rose' if largest.last > largest.first else 'fell'} "
+        f"from {number(largest.first)} to {number(largest.last)}.{others} "
+        f"Safety is {formula(game)}.{_other_weights(game, recipe)}"
     )
 
 
 def formula(game: str) -> str:
-    """Write the objective of a game, as "pay less 1.5 exploit"."""
+    """Write the objective of a game as a formula, such as "pay - 1.5 exploit"."""
     terms = [name if factor == 1.0 else f"{number(factor, 1)} {name}" for name, factor in factors(game).items()]
     return " ".join(terms).replace("\u2212", "\u2212 ")
 
 
-def _otherwise(game: str, recipe: Mapping[str, Any]) -> str:
-    """Report that the recipe trains with other weights than the metric has."""
+def _other_weights(game: str, recipe: Mapping[str, Any]) -> str:
+    """Return a sentence on weights of the recipe that differ from those of the metric; empty if all are equal."""
     own = recipe.get("sepo")
     given = {name: own.get(key) for name, key in _KEYS.items()} if isinstance(own, dict) else {}
     usual = factors(game)

@@ -30,8 +30,10 @@ def page(title: str, header: Html, sections: Sequence[Section]) -> str:
         Html(f"<style>{_own('page.css')}</style>"),
     )
     contents = element("nav", *(element("a", section.title, href=f"#{section.name}") for section in sections))
-    made = element("footer", f"Made by stratagem {__version__} from the files of the run; it needs no network.")
-    main = element("main", header, contents, *(section.html() for section in sections), made)
+    footer = element(
+        "footer", f"Written by stratagem {__version__} from the files of the run. The page needs no network."
+    )
+    main = element("main", header, contents, *(section.html() for section in sections), footer)
     body = join(main, *(Html(f"<script>{script}</script>") for script in scripts))
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
@@ -76,13 +78,13 @@ def header(
     figures: Html = Html(""),  # noqa: B008 - a constant
 ) -> Html:
     """Write the head of the page: the run, its status, and the verdict."""
-    facts = [element("div", element("dt", what), element("dd", value)) for what, value in tiles]
+    facts = [element("div", element("dt", name), element("dd", value)) for name, value in tiles]
     return element(
         "header",
         join(
             element("h1", name, " ", element("span", state, class_=f"state {state}")),
             element("p", sentence, class_="bad") if sentence else text(""),
-            element("div", *(element("p", line_of_verdict) for line_of_verdict in verdict), class_="verdict"),
+            element("div", *(element("p", line) for line in verdict), class_="verdict"),
             figures,
             element("dl", *facts, class_="tiles"),
         ),

@@ -1,4 +1,4 @@
-"""Plane of two seats' payoffs: the feasible set, the trials, and the lines of extortion."""
+"""Plane of two seats' payoffs: the feasible set, the trials, and the lines of extortion (Press and Dyson 2012)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def plane(data: RunData, seats: Sequence[str]) -> Html:
     x, y = [xs[step] for step in steps], [ys[step] for step in steps]
     traces.append({"x": x, "y": y, "mode": "markers", "role": "rival-1", "name": "trials", "text": steps})
     traces += [
-        {"x": [x[place]], "y": [y[place]], "mode": "markers", "role": role, "name": name, "marker": {"size": 13}}
-        for place, role, name in ((0, "rival-3", "first trial"), (-1, "rival-2", "last trial"))
+        {"x": [x[trial]], "y": [y[trial]], "mode": "markers", "role": role, "name": name, "marker": {"size": 13}}
+        for trial, role, name in ((0, "rival-3", "first trial"), (-1, "rival-2", "last trial"))
         if steps
     ]
     layout = {
@@ -40,10 +40,12 @@ def plane(data: RunData, seats: Sequence[str]) -> Html:
         "hovermode": "closest",
         "yaxis": {},
     }
-    says = f"Upwards the pay a step of {seats[0]}, to the right that of {seats[1]}; the frame is what can be paid."
+    caption = f"Vertical: reward per step of {seats[0]}. Horizontal: that of {seats[1]}. The frame is the feasible set."
     if game.cooperative:
-        says += " Extortion by a factor takes so many times as much above mutual defection as it leaves the other."
-    return picture("Where each trial lies", traces, layout, says=says, kind="policy plane")
+        caption += (
+            f" On a line of extortion by k, the surplus of {seats[0]} over mutual defection is k times the other."
+        )
+    return picture("Payoffs by trial", traces, layout, caption=caption, kind="policy plane")
 
 
 def _feasible(cells: Sequence[tuple[float, float]]) -> dict[str, Any]:

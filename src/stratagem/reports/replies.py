@@ -15,10 +15,10 @@ from stratagem.engines.base import Call
 
 Decode = Callable[[Sequence[int]], str]
 KINDS = {
-    "sampled": "drawn by the model",
-    "forced": "the only legal way on",
-    "argmax": "recovered: the likeliest legal action, asked for once more",
-    "mixed": "partly drawn, partly forced",
+    "sampled": "sampled by the model",
+    "forced": "the only legal token",
+    "argmax": "recovered: the most likely legal action, after an illegal reply",
+    "mixed": "partly sampled, partly forced",
 }
 """Descriptions of the kinds of text."""
 

@@ -26,8 +26,8 @@ _FINDINGS = TypeAdapter(dict[str, Finding])
 _EVALUATION = TypeAdapter(EvaluationFile)
 _POLICY = TypeAdapter(Policy)
 _MODELS = TypeAdapter(Models)
-WARM = ("sft/", "kl_sft/", "kl_sft-")
-"""Prefix of the metrics of SFT."""
+SFT_PREFIXES = ("sft/", "kl_sft/", "kl_sft-")
+"""Prefixes of the metrics of SFT."""
 
 
 class RunData:
@@ -76,22 +76,24 @@ class RunData:
         """All metrics by name; steps are counted from the end of SFT, except for those of SFT."""
         return {
             name: curve
-            if name.startswith(WARM)
+            if name.startswith(SFT_PREFIXES)
             else Curve([step - self.sft_steps for step in curve.steps], curve.values)
             for name, curve in self._metrics.items()
         }
 
     @property
     def beginning(self) -> str:
-        """Title of the initial policy in tables: the model as it came, or the result of SFT."""
+        """Title of the initial policy in tables: the base model, or the result of SFT."""
         return "SFT" if self.sft_steps else "Base"
 
     @cached_property
     def sft_steps(self) -> int:
         """Number of steps of SFT."""
-        if all(name.startswith(WARM) for name in self._metrics):  # there is nothing but SFT
+        if all(name.startswith(SFT_PREFIXES) for name in self._metrics):  # there is nothing but SFT
             return 0
-        return max((steps[-1] for name, (steps, _) in self._metrics.items() if name.startswith(WARM)), default=0)
+        return max(
+            (steps[-1] for name, (steps, _) in self._metrics.items() if name.startswith(SFT_PREFIXES)), default=0
+        )
 
     @cached_property
     def _metrics(self) -> dict[str, Curve]:
@@ -132,9 +134,9 @@ class RunData:
     @cached_property
     def chosen_step(self) -> int | None:
         """Step of the chosen checkpoint: the run's best model, else the first with the greatest `checkpoint_metric`."""
-        named = self._best_model()
-        if named is not None:
-            return named
+        best = self._best_model()
+        if best is not None:
+            return best
         scored = {step: value for step, value in finite(self.curves.get("checkpoint_metric")).items() if step > 0}
         return max(scored, key=scored.__getitem__) if scored else None
 
@@ -145,8 +147,8 @@ class RunData:
     @cached_property
     def titles(self) -> dict[int, str]:
         """Names of models in tables, by step as in `policies`; empty where the algorithm gives the names."""
-        named = self._models.titles.items()
-        return {int(label) - self.sft_steps: title for label, title in sorted(named) if label.isdecimal()}
+        by_label = self._models.titles.items()
+        return {int(label) - self.sft_steps: title for label, title in sorted(by_label) if label.isdecimal()}
 
     def _best_model(self) -> int | None:
         """Return the numbered model that equals the best; a league numbers from the end of SFT."""
@@ -158,7 +160,7 @@ class RunData:
     @cached_property
     def last_step(self) -> int | None:
         """The newest step after SFT."""
-        before = WARM if self.sft_steps else ()
+        before = SFT_PREFIXES if self.sft_steps else ()
         return max(
             (curve.steps[-1] for name, curve in self.curves.items() if not name.startswith(before)), default=None
         )
@@ -170,7 +172,7 @@ class RunData:
         try:
             return shape.validate_python(_json(path))
         except (OSError, ValueError, ValidationError) as error:
-            self.broken[name] = f"{name} is not what it should be: {' '.join(str(error).split())[:200]}"
+            self.broken[name] = f"{name} does not have the expected format: {' '.join(str(error).split())[:200]}"
             return None
 
 

@@ -17,7 +17,7 @@ def together(data: RunData) -> list[RunData]:
         other = RunData(run)
         if run.path.resolve() != data.run.path.resolve() and _alike(data, other):
             runs.append(other)
-    return sorted(runs, key=lambda one: int(one.settings.get("seed", 0)))
+    return sorted(runs, key=lambda run: int(run.settings.get("seed", 0)))
 
 
 def _alike(run: RunData, other: RunData) -> bool:

@@ -17,8 +17,8 @@ def stages_of(policies: Sequence[Policy], chosen: int | None) -> Stages:
     """Return the stages to show of a game's policies, which are in the order of steps."""
     first, last = policies[0], policies[-1]
     best = next((policy for policy in policies if policy.step == chosen and policy is not first), None)
-    named = {"start": first, "chosen": best, "last": last if last not in (first, best) else None}
-    return {name: policy for name, policy in named.items() if policy is not None}
+    stages = {"start": first, "chosen": best, "last": last if last not in (first, best) else None}
+    return {name: policy for name, policy in stages.items() if policy is not None}
 
 
 def titles(data: RunData, stages: Stages) -> dict[str, str]:

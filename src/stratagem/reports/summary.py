@@ -15,7 +15,9 @@ from stratagem.runs.folder import RunFolder
 def summary(run: RunFolder) -> dict[str, Any]:
     """Summarise a run: its status, verdict, figures by game and stage, and dominated actions."""
     data = RunData(run)
-    findings = None if data.findings is None else {name: flag.model_dump() for name, flag in data.findings.items()}
+    findings = (
+        None if data.findings is None else {name: finding.model_dump() for name, finding in data.findings.items()}
+    )
     return {
         "run": run.name,
         "state": data.status.state,
@@ -26,7 +28,7 @@ def summary(run: RunFolder) -> dict[str, Any]:
         "step": data.last_step,
         "best_step": data.chosen_step,
         "verdict": verdict(data),
-        "headlines": [flag.to_json() for flag in headlines(data)],
+        "headlines": [headline.to_json() for headline in headlines(data)],
         "dominated": _dominated(data),
         "findings": findings,
     }
@@ -34,8 +36,10 @@ def summary(run: RunFolder) -> dict[str, Any]:
 
 def _dominated(data: RunData) -> list[dict[str, Any]]:
     """Return the dominated actions by the stages' titles."""
-    called = {game: titles(data, stages_of(policies, data.chosen_step)) for game, policies in data.policies.items()}
+    stage_titles = {
+        game: titles(data, stages_of(policies, data.chosen_step)) for game, policies in data.policies.items()
+    }
     return [
-        flag.to_json() | {"stages": {called[flag.game][name]: share for name, share in flag.stages.items()}}
-        for flag in flagged(data)
+        action.to_json() | {"stages": {stage_titles[action.game][name]: share for name, share in action.stages.items()}}
+        for action in flagged(data)
     ]

@@ -11,7 +11,7 @@ def tiles(data: RunData) -> list[tuple[str, str]]:
     games = recipe.get("games") or recipe.get("game")
     kinds = _kinds(data)
     bare = bool(kinds) and set(kinds.values()) <= {"tabular", "scripted"}
-    tiles_found = {
+    values = {
         "algorithm": data.algorithm,
         "game": ", ".join(map(str, games)) if isinstance(games, list) else str(games or ""),
         "seats": ", ".join(name if name == kind else f"{name} ({kind})" for name, kind in kinds.items()),
@@ -21,11 +21,11 @@ def tiles(data: RunData) -> list[tuple[str, str]]:
         "steps": "" if data.last_step is None else str(data.last_step),
         "chosen step": "" if data.chosen_step is None else str(data.chosen_step),
     }
-    return [(name, value) for name, value in tiles_found.items() if value]
+    return [(name, value) for name, value in values.items() if value]
 
 
 def _kinds(data: RunData) -> dict[str, str]:
     """Return the kinds of learners by seat, for a run that has several."""
     seats = data.settings.get("seats", {})
-    known = {name: seat for name, seat in seats.items() if isinstance(seat, dict)} if isinstance(seats, dict) else {}
-    return {name: str(seat.get("learner", "")) for name, seat in known.items()}
+    tables = {name: seat for name, seat in seats.items() if isinstance(seat, dict)} if isinstance(seats, dict) else {}
+    return {name: str(seat.get("learner", "")) for name, seat in tables.items()}

@@ -1,14 +1,14 @@
-"""Verdict: a few sentences made of figures."""
+"""Verdict of a report: a few sentences with the main figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stratagem.reports.dominated import Flagged, flagged
+from stratagem.reports.dominated import DominatedAction, flagged
 from stratagem.reports.files import Figure
 from stratagem.reports.headline import EXACT, Headline, Measure, headlines
 from stratagem.reports.numbers import differs, number
-from stratagem.reports.objective import why_worse
+from stratagem.reports.objective import explain_decrease
 from stratagem.reports.outcome_file import rows_of
 from stratagem.reports.run_data import RunData
 from stratagem.reports.sections.trials import seats_of
@@ -19,116 +19,118 @@ _MOST, _LONGEST = 3, 60
 
 def verdict(data: RunData) -> list[str]:
     """Write sentences about the change of figures and its cause, dominated actions, and findings of checks."""
-    sentences = [sentence for one in headlines(data) for sentence in _of_game(data, one)]
-    sentences = [*(sentences or _played(data)), *_dominated(data)]
-    return [*(sentences or ["Nothing has been measured yet."]), _found(data)]
+    sentences = [sentence for headline in headlines(data) for sentence in _of_game(data, headline)]
+    sentences = [*(sentences or _rewards(data)), *_dominated(data)]
+    return [*(sentences or ["No metrics have been logged yet."]), _findings(data)]
 
 
-def _of_game(data: RunData, one: Headline) -> Iterator[str]:
-    if len(one.stages) == 1:
-        yield f"{one.game}: {one.stages[0]} has {_alone(one, 0)}."
+def _of_game(data: RunData, headline: Headline) -> Iterator[str]:
+    if len(headline.stages) == 1:
+        yield f"{headline.game}: {headline.stages[0]} has {_single(headline)}."
         return
-    yield _compared(one)
-    yield from _picked(data, one)
-    if one.rows and one.chosen:
-        yield from why_worse(one.game, one.rows[one.chosen - 1], one.rows[one.chosen], data.settings)
+    yield _compared(headline)
+    yield from _selection_bias(data, headline)
+    if headline.rows and headline.chosen:
+        before, after = headline.rows[headline.chosen - 1 : headline.chosen + 1]
+        yield from explain_decrease(headline.game, before, after, data.settings)
 
 
-def _alone(one: Headline, place: int) -> str:
-    """Describe the figures of one stage."""
-    return " and ".join(f"{what.name} {number(_mean(what.figures[place]))}" for what in one.measures)
+def _single(headline: Headline) -> str:
+    """Describe the figures of the only stage."""
+    return " and ".join(f"{measure.name} {number(_mean(measure.figures[0]))}" for measure in headline.measures)
 
 
 def _mean(figure: Figure | None) -> float | None:
     return figure.mean if figure else None
 
 
-def _compared(one: Headline) -> str:
+def _compared(headline: Headline) -> str:
     """Compare the chosen stage with the one before it, and give the figures of the others."""
-    before = max(one.chosen - 1, 0)
-    told = [change(_name(what), what.figures[before], what.figures[one.chosen], what.unit) for what in one.measures]
-    where = "" if one.rows else " in validation"
-    sentences = f"{one.game}{where}: from {one.stages[before]} to {one.stages[one.chosen]}, {' and '.join(told)}"
-    others = [place for place in range(len(one.stages)) if place not in (before, one.chosen)]
-    sentences += "".join(f"; {one.stages[place]} {_figures(one, place)}" for place in others)
-    return f"{sentences}."
+    chosen, before = headline.chosen, max(headline.chosen - 1, 0)
+    changes = [
+        change(_name(measure), measure.figures[before], measure.figures[chosen], measure.unit)
+        for measure in headline.measures
+    ]
+    source = "" if headline.rows else " in validation"
+    sentence = f"{headline.game}{source}: from {headline.stages[before]} to {headline.stages[chosen]}, "
+    sentence += " and ".join(changes)
+    others = [stage for stage in range(len(headline.stages)) if stage not in (before, chosen)]
+    sentence += "".join(f"; {headline.stages[stage]} has {_figures(headline, stage)}" for stage in others)
+    return f"{sentence}."
 
 
-def _figures(one: Headline, place: int) -> str:
-    verb = "had" if place < one.chosen else "has"
-    return f"{verb} {' and '.join(number(_mean(what.figures[place])) for what in one.measures)}"
+def _figures(headline: Headline, stage: int) -> str:
+    return " and ".join(number(_mean(measure.figures[stage])) for measure in headline.measures)
 
 
-def _name(what: Measure) -> str:
-    return f"the {what.name}" if what.name == "win rate" else what.name
+def _name(measure: Measure) -> str:
+    return f"the {measure.name}" if measure.name == "win rate" else measure.name
 
 
-def _picked(data: RunData, one: Headline) -> Iterator[str]:
-    """Warn that the checkpoint was chosen by a figure shown here, so that the last one is less biased."""
-    exact = one.measures[0].name == EXACT if one.measures else False
+def _selection_bias(data: RunData, headline: Headline) -> Iterator[str]:
+    """Warn that the checkpoint was selected by a figure shown here, and give that of the last checkpoint."""
+    exact = headline.measures[0].name == EXACT if headline.measures else False
     by = data.settings.get("checkpoint_metric")
-    if one.chosen == len(one.stages) - 1 or not (by == "exploitability" and exact):
+    if headline.chosen == len(headline.stages) - 1 or not (by == "exploitability" and exact):
         return
-    last = one.measures[0].figures[-1]
+    last = headline.measures[0].figures[-1]
     yield (
-        f"{one.stages[one.chosen]} was chosen by this very figure, as the best of several checkpoints; "
-        f"{one.stages[-1]}, which was not chosen, has {number(_mean(last))}."
+        f"{headline.stages[headline.chosen]} was selected by this figure as the best of several checkpoints, so the "
+        f"figure has a selection bias. {headline.stages[-1]} was not selected and has {number(_mean(last))}."
     )
 
 
-def change(what: str, first: Figure | None, last: Figure | None, unit: str = "") -> str:
-    """Describe a change such as `safety rose from 0.1 to 0.2`, or that it is within its error."""
+def change(name: str, first: Figure | None, last: Figure | None, unit: str = "") -> str:
+    """Describe a change such as `safety rose from 0.1 to 0.2`, and whether it is significant."""
     if first is None or last is None or first.mean is None or last.mean is None:
-        return f"{what} could not be had"
+        return f"{name} is not available"
     low, high, unit = number(first.mean), number(last.mean), f" {unit}" if unit else ""
-    apart = differs(first, last)
+    significant = differs(first, last)
     if low == high:
-        return f"{what} stayed at {high}{unit}"
-    if not apart:
-        why = "its error is not known" if apart is None else "within its error"
-        return f"{what} went from {low} to {high}{unit} ({why})"
-    return f"{what} {'rose' if last.mean > first.mean else 'fell'} from {low} to {high}{unit}"
+        return f"{name} stayed at {high}{unit}"
+    if not significant:
+        why = "standard error unknown" if significant is None else "not significant at the 5 % level"
+        return f"{name} changed from {low} to {high}{unit} ({why})"
+    return f"{name} {'rose' if last.mean > first.mean else 'fell'} from {low} to {high}{unit}"
 
 
-def _played(data: RunData) -> list[str]:
-    """Describe the payoffs of several learners: after training, or in the newest trial."""
+def _rewards(data: RunData) -> list[str]:
+    """Describe the rewards of several learners: after training, or in the newest trial."""
     seats, rows = seats_of(data), rows_of(data)
     if not seats:
         return []
     if rows:
         figures, rounds = rows[0]["figures"], rows[0].get("rounds")
-        payoffs = " and ".join(f"{name} {number(figures.get(f'{name}/pay'), 2)}" for name in seats)
-        return [f"When all was learnt, games of {rounds} rounds paid {payoffs} a step."]
+        rewards = " and ".join(f"{number(figures.get(f'{name}/pay'), 2)} for {name}" for name in seats)
+        return [f"After training, the mean reward per step in games of {rounds} rounds is {rewards}."]
     curves = {name: data.curves[f"{name}/pay"] for name in seats}
-    payoffs = " and ".join(f"{name} {number(curve.values[-1], 2)}" for name, curve in curves.items())
-    return [f"Trial {data.last_step}, the newest, paid {payoffs} a step."]
+    rewards = " and ".join(f"{number(curve.values[-1], 2)} for {name}" for name, curve in curves.items())
+    return [f"In trial {data.last_step}, the newest, the mean reward per step is {rewards}."]
 
 
 def _dominated(data: RunData) -> Iterator[str]:
     """Describe the most likely dominated actions of the chosen policy."""
-    actions = sorted((one for one in flagged(data) if one.is_taken), key=lambda one: -one.now)
+    actions = sorted((action for action in flagged(data) if action.is_played), key=lambda action: -action.now)
     if actions:
         more = len(actions) - _MOST
-        yield f"The policy takes dominated actions: {_listed(actions[:_MOST])}{f'; {more} more' if more > 0 else ''}."
+        yield f"The policy plays dominated actions: {_listed(actions[:_MOST])}{f'; {more} more' if more > 0 else ''}."
 
 
-def _listed(actions: Sequence[Flagged]) -> str:
+def _listed(actions: Sequence[DominatedAction]) -> str:
     return "; ".join(
-        f"{one.action} where {_where(one)} ({_percent(one.now)}, {_percent(one.before)} before)" for one in actions
+        f"{action.action} in \u201c{action.situation[:_LONGEST]}\u201d "
+        f"({_percent(action.now)}, {_percent(action.before)} before)"
+        for action in actions
     )
-
-
-def _where(one: Flagged) -> str:
-    return f"it is \u201c{one.situation[:_LONGEST]}\u201d"
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _found(data: RunData) -> str:
+def _findings(data: RunData) -> str:
     if data.findings is None:
-        return "What the checks found was not kept."
+        return "This run has no saved findings of the checks."
     faults = sum(finding.level == "fault" for finding in data.findings.values())
     notes = len(data.findings) - faults
     if not faults and not notes:

@@ -1,4 +1,4 @@
-"""A sweep as one page: the hypothesis and its verdict, the arms with their intervals, every seed's curve."""
+"""Page of a sweep: hypothesis and verdict, arms with intervals, and a curve per seed."""
 
 from __future__ import annotations
 
@@ -19,33 +19,37 @@ def comparison_page(name: str, comparison: Comparison) -> str:
     """Return the whole document."""
     plan = comparison.plan
     left_out = [text for arm in comparison.arms if (text := arm.left_out())]
-    verdict = [plan.hypothesis, *(verdict_of.sentence() for verdict_of in comparison.verdicts), *left_out]
+    sentences = [plan.hypothesis, *(verdict.sentence() for verdict in comparison.verdicts), *left_out]
     tiles = [
         ("verdict", comparison.word),
-        ("figure", f"{plan.metric}, {plan.at}, {plan.better} is better"),
+        ("metric", f"{plan.metric}, {plan.at}, {plan.better} is better"),
         ("arms", str(len(comparison.arms))),
         ("seeds", ", ".join(map(str, plan.seeds))),
         ("commit", comparison.sources or "none"),
     ]
-    top = header(name, comparison.word, "", verdict, tiles)
+    top = header(name, comparison.word, "", sentences, tiles)
     return page(f"{name}: {comparison.word}", top, [_arms(comparison), _curves(comparison)])
 
 
 def _arms(comparison: Comparison) -> Section:
     rows = [
-        [arm.name, _told(arm.estimate()), *(number(arm.by_seed.get(seed), 4) for seed in comparison.plan.seeds)]
+        [
+            arm.name,
+            _mean_and_interval(arm.estimate()),
+            *(number(arm.by_seed.get(seed), 4) for seed in comparison.plan.seeds),
+        ]
         for arm in comparison.arms
     ]
     heads = ["arm", "mean and 95 % interval", *(f"seed {seed}" for seed in comparison.plan.seeds)]
     return Section(
         name="arms",
-        title="Every arm, every seed",
-        shows=f"{comparison.plan.metric}: means over seeds with intervals by Student\u2019s t.",
+        title="Arms by seed",
+        shows=f"{comparison.plan.metric}: means over seeds with 95 % intervals by Student\u2019s t.",
         body=table(heads, rows),
     )
 
 
-def _told(estimate: Estimate) -> str:
+def _mean_and_interval(estimate: Estimate) -> str:
     if not estimate.n:
         return number(None)
     if estimate.low is None:
@@ -57,15 +61,14 @@ def _curves(comparison: Comparison) -> Section:
     """Draw a picture for each arm with its own seeds, all on one scale."""
     scale = _scale(comparison)
     pictures = [_picture(arm, scale) for arm in comparison.arms if arm.curves]
-    body: Html = element("div", *pictures, class_="facets") if pictures else missing("No run has this figure yet.")
-    return Section("curves", "Over training", "Every seed by itself, every arm on the same scale.", join(body))
+    body: Html = (
+        element("div", *pictures, class_="facets") if pictures else missing("No run has logged this metric yet.")
+    )
+    return Section("curves", "Metrics over training", "One curve per seed. All arms have the same scale.", join(body))
 
 
 def _scale(comparison: Comparison) -> list[float]:
-    """Return the axis.
-
-    From below the least to above the greatest of all values and 0, so that no difference is exaggerated.
-    """
+    """Return the range of the vertical axis: all values and 0, with a margin."""
     values = [
         value for arm in comparison.arms for curve in arm.curves.values() for value in curve.values if isfinite(value)
     ]

@@ -271,8 +271,8 @@ def test_threshold_that_leaves_one_label_is_rejected(tmp_path, whole, threshold,
 
 def test_scopal_report_has_the_stages_and_their_samples(whole):
     page = report_html(whole)
-    said = ("BC + KTO", "What it learnt from", "all games", "the win rate", "Chance (random play)")
-    for each in (*said, "The policy against the equilibria", "What it does first"):
+    said = ("BC + KTO", "Training data", "all games", "the win rate", "Chance (random play)")
+    for each in (*said, "Policy and equilibria", "First actions"):
         assert each in page, each
 
 

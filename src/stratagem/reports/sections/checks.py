@@ -12,20 +12,22 @@ def checks(data: RunData) -> Section:
     """Make the section of all findings, faults before notes."""
     return Section(
         name="checks",
-        title="What the checks found",
-        shows="What can go wrong in training without an error is looked for at every step.",
+        title="Findings of the checks",
+        shows="The checks look at every step for faults of training that raise no error.",
         body=_body(data),
     )
 
 
 def _body(data: RunData) -> Html:
     if data.findings is None:
-        return missing(data.broken.get("findings.json", "There is no findings.json: this run kept no findings yet."))
+        return missing(
+            data.broken.get("findings.json", "There is no findings.json: this run has saved no findings yet.")
+        )
     if not data.findings:
-        return element("p", "Nothing was found.", class_="good")
+        return element("p", "The checks found nothing.", class_="good")
     findings = sorted(data.findings.items(), key=lambda item: (item[1].level != "fault", -item[1].count))
     return table(
-        ["check", "what it said first", "level", "times", "first at step"],
+        ["check", "first finding", "level", "count", "first step"],
         [_row(data, *finding) for finding in findings],
     )
 

@@ -1,4 +1,4 @@
-"""Section of win rates of every stage in every game, as in SCO-PAL's Table 1, and of the training examples."""
+"""Sections of a SCO-PAL run: win rates by stage and game (Table 1 of the paper), and the training data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ WIN = "win rate"
 
 
 def contest(data: RunData) -> Section:
-    """Make the section of the final evaluation by games, and the mean over games."""
+    """Make the section of the final evaluation: win rates by game, and their mean over games."""
     evaluation = data.evaluation
     return Section(
         name="contest",
-        title="What was learnt",
-        shows="Games won, a tie as half a one, against all opponents together, on the same deals.",
+        title="Final evaluation",
+        shows="Win rate against all opponents on the same deals. A tie counts as half a win.",
         body=_table(evaluation.evaluation.games, evaluation.rows) if evaluation else missing(why(data)),
     )
 
@@ -36,7 +36,7 @@ def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
         for stage in stages
     ]
     notes = [element("p", warning, class_="note") for game in games for warning in game.warnings]
-    legend = "Over their 95 % intervals; the mean is over games, each as heavy as any other."
+    legend = "Below each figure stands its 95 % interval. The mean gives every game the same weight."
     return join(table(["", *by_game, "mean \u2191"], lines), element("p", legend, class_="legend"), *notes)
 
 
@@ -61,27 +61,27 @@ def mean_of(figures: Sequence[Figure | None]) -> Figure | None:
     return Figure(mean=mean, se=se, n=sum(figure.n for figure in known), low=mean - 1.96 * se, high=mean + 1.96 * se)
 
 
-def learnt_from(data: RunData) -> Section | None:
-    """Counts of samples, and of the good ones among them."""
+def training_data(data: RunData) -> Section | None:
+    """Make the section of the counts of training samples; None where a run has none."""
     rows = [line for path in sorted((data.run.path / "steps").glob("*.json")) for line in _lines(path)]
     if not rows:
         return None
     heads = ["iteration, game", "samples", "valid", "rows", "actions", "advantageous", "ratio"]
-    legend = "Samples as often as they were said; rows are what differs; the ratio is of advantageous to others."
+    legend = "Samples count repetitions. Rows are distinct samples. Ratio is advantageous rows to other rows."
     return Section(
-        name="steps",
-        title="What it learnt from",
-        shows="The games that were played, step by step: how much was legal, how much of it differs, how much won.",
+        name="training_data",
+        title="Training data",
+        shows="Samples of the played games by iteration: valid samples, distinct rows and actions, advantageous rows.",
         body=join(table(heads, rows), element("p", legend, class_="legend")),
     )
 
 
 def _lines(path: Any) -> Iterator[list[str]]:
     try:
-        known = json.loads(path.read_text(encoding="utf-8"))
-        for game, game_of in [*known["games"].items(), ("all games", known["all"])]:
-            counts = [str(game_of[name]) for name in ("rows", "unique_actions", "advantageous")]
-            named = f"{int(path.stem) + 1}, {game}"
-            yield [named, str(game_of["samples"]), f"{game_of['valid']:.1%}", *counts, number(game_of["ratio"], 2)]
+        data = json.loads(path.read_text(encoding="utf-8"))
+        for game, row in [*data["games"].items(), ("all games", data["all"])]:
+            counts = [str(row[name]) for name in ("rows", "unique_actions", "advantageous")]
+            title = f"{int(path.stem) + 1}, {game}"
+            yield [title, str(row["samples"]), f"{row['valid']:.1%}", *counts, number(row["ratio"], 2)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return

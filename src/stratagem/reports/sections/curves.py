@@ -11,7 +11,7 @@ from stratagem.reports.facets import FACETS, NAMED, OF_GAME, Facet, fits
 from stratagem.reports.figure import label, picture
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import short
-from stratagem.reports.run_data import WARM, RunData, finite
+from stratagem.reports.run_data import SFT_PREFIXES, RunData, finite
 from stratagem.reports.section import Section, folded, missing, table
 from stratagem.runs.metrics import Curve
 
@@ -31,14 +31,14 @@ def curves(data: RunData) -> Section:
     marked = f" The dashed line marks the chosen checkpoint, step {chosen}." if chosen is not None else ""
     return Section(
         name="curves",
-        title="Over training",
-        shows=f"Every term over the steps after SFT; every vertical axis holds 0, or 0 to 1.{marked}",
+        title="Metrics over training",
+        shows=f"Every metric by step, counted from the end of SFT. Vertical axes contain 0, or go from 0 to 1.{marked}",
         body=_groups(data) if data.curves else missing(_why(data)),
     )
 
 
 def _why(data: RunData) -> str:
-    return data.broken.get("metrics.jsonl", "Nothing has been measured yet: metrics.jsonl has no line.")
+    return data.broken.get("metrics.jsonl", "No metrics have been logged yet: metrics.jsonl is empty.")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Drawn:
     """Role, name and curve of each line."""
 
     @property
-    def still(self) -> bool:
+    def is_constant(self) -> bool:
         """True if nothing in it ever changes."""
         return all(len(curve.values) > 1 and len(set(curve.values)) == 1 for _, _, curve in self.lines)
 
@@ -62,10 +62,10 @@ def _groups(data: RunData) -> Html:
     games = list(dict.fromkeys(match["game"] for name in shown if (match := OF_GAME.fullmatch(name))))
     parts = [_group(game, _of_game(game, shown), data) for game in games]
     rest = {name: curve for name, curve in shown.items() if not any(name.startswith(f"{game}/") for game in games)}
-    warm = {name: curve for name, curve in rest.items() if name.startswith(WARM)}
-    others = {name: curve for name, curve in rest.items() if name not in warm}
-    parts.append(_group("The learner", _singly(others), data))
-    parts.append(_group("SFT", _singly(warm), data, warm=True))
+    sft = {name: curve for name, curve in rest.items() if name.startswith(SFT_PREFIXES)}
+    others = {name: curve for name, curve in rest.items() if name not in sft}
+    parts.append(_group("Optimization", _singly(others), data))
+    parts.append(_group("SFT", _singly(sft), data, is_sft=True))
     return join(*parts, _numbers(shown))
 
 
@@ -83,42 +83,42 @@ def _of_game(game: str, shown: Mapping[str, Curve]) -> Iterator[Drawn]:
 
 def _singly(shown: Mapping[str, Curve]) -> Iterator[Drawn]:
     for name, curve in shown.items():
-        title, says = NAMED.get(name, (name, ""))
-        yield Drawn(Facet(title, says, ()), [("validation", name, curve)])
+        title, caption = NAMED.get(name, (name, ""))
+        yield Drawn(Facet(title, caption, ()), [("validation", name, curve)])
 
 
-def _group(title: str, drawn: Iterator[Drawn], data: RunData, *, warm: bool = False) -> Html:
+def _group(title: str, drawn: Iterator[Drawn], data: RunData, *, is_sft: bool = False) -> Html:
     every = list(drawn)
-    moving = [drawing for drawing in every if not drawing.still]
+    varying = [drawing for drawing in every if not drawing.is_constant]
     if not every:
         return Html("")
-    chosen = None if warm else data.chosen_step
-    steps = [step for drawing in moving for _, _, curve in drawing.lines for step in (curve.steps[0], curve.steps[-1])]
+    chosen = None if is_sft else data.chosen_step
+    steps = [step for drawing in varying for _, _, curve in drawing.lines for step in (curve.steps[0], curve.steps[-1])]
     ends = (min(steps), max(steps)) if steps else (0, 0)
-    pictures = [_picture(drawing, ends, chosen) for drawing in moving]
-    return join(element("h3", title), element("div", *pictures, class_="facets"), _still([o for o in every if o.still]))
+    pictures = [_picture(drawing, ends, chosen) for drawing in varying]
+    return join(
+        element("h3", title),
+        element("div", *pictures, class_="facets"),
+        _constant([drawing for drawing in every if drawing.is_constant]),
+    )
 
 
-def _still(drawn: Sequence[Drawn]) -> Html:
+def _constant(drawn: Sequence[Drawn]) -> Html:
     """List the metrics that never changed, which are not drawn."""
     listed = [f"{drawing.facet.title} ({short(drawing.lines[0][2].values[0])})" for drawing in drawn]
-    return (
-        element("p", f"The same at every step, and not drawn: {'; '.join(listed)}.", class_="note")
-        if listed
-        else Html("")
-    )
+    return element("p", f"Constant metrics, not drawn: {'; '.join(listed)}.", class_="note") if listed else Html("")
 
 
 def _picture(drawn: Drawn, ends: tuple[int, int], chosen: int | None) -> Html:
     traces = []
-    for place, (role, name, (steps, values)) in enumerate(drawn.lines):
+    for index, (role, name, (steps, values)) in enumerate(drawn.lines):
         points = thinned(len(steps))
         traces.append(
             {
-                "x": [steps[index] for index in points],
-                "y": [values[index] for index in points],
+                "x": [steps[point] for point in points],
+                "y": [values[point] for point in points],
                 "name": label(name),
-                "role": f"{role}-{place % 6 + 1}" if role == "rival" else role,
+                "role": f"{role}-{index % 6 + 1}" if role == "rival" else role,
                 "mode": "lines" if len(points) > 60 else "lines+markers",
             }
         )
@@ -127,12 +127,12 @@ def _picture(drawn: Drawn, ends: tuple[int, int], chosen: int | None) -> Html:
         "xaxis": {"range": [ends[0] - margin, ends[1] + margin]},
         "showlegend": 1 < len(traces) <= _MANY,
         "marks": [] if chosen is None else [chosen],
-        **upright(drawn.facet.shares),
+        **vertical_axis(drawn.facet.shares),
     }
-    return picture(drawn.facet.title, traces, layout, says=drawn.facet.says)
+    return picture(drawn.facet.title, traces, layout, caption=drawn.facet.caption)
 
 
-def upright(shares: bool) -> dict[str, Any]:
+def vertical_axis(shares: bool) -> dict[str, Any]:
     """Return the vertical axis: shares from 0 to 1; any other includes 0, so that no difference is exaggerated."""
     return {"yaxis": {"range": [-0.02, 1.02]}} if shares else {}
 
@@ -146,12 +146,12 @@ def thinned(count: int) -> list[int]:
 
 def _numbers(shown: Mapping[str, Curve]) -> Html:
     rows = [[name, *_ends(curve)] for name, curve in shown.items()]
-    made = table(["metric", "points", "first", "last", "least", "greatest"], rows)
-    return folded(f"The same as numbers ({len(rows)} metrics)", made)
+    metrics = table(["metric", "points", "first", "last", "min", "max"], rows)
+    return folded(f"Table of all {len(rows)} metrics", metrics)
 
 
 def _ends(curve: Curve) -> list[str]:
-    """Summarise a curve: the number of points, the first and the last, the least and the greatest finite value."""
-    known = finite(curve).values()
-    figures = curve.values[0], curve.values[-1], min(known, default=None), max(known, default=None)
+    """Summarise a curve: the number of points, the first, the last, the minimum and the maximum finite value."""
+    values = finite(curve).values()
+    figures = curve.values[0], curve.values[-1], min(values, default=None), max(values, default=None)
     return [str(len(curve.steps)), *map(short, figures)]

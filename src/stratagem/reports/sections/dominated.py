@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stratagem.reports.dominated import LEAST, Flagged, flagged, is_told
+from stratagem.reports.dominated import LEAST, DominatedAction, flagged, has_dominated_actions
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData
@@ -13,15 +13,16 @@ from stratagem.reports.stages import stages_of, titles
 
 _LONGEST = 120
 _NOTE = (
-    "An action is dominated if another pays at least as much in every history of the situation, whatever anybody does "
-    "later, and more in some. Strictly: more in all of them. This is told from bounds on the game tree, so an action "
-    "may be dominated without being named here. What counts is the seat\u2019s own payoff."
+    "An action is weakly dominated if another action has at least the same payoff in every history of the "
+    "information set, whatever all players do later, and a higher one in some. It is strictly dominated if the payoff "
+    "is higher in all of them. The test uses bounds on the game tree, so the list may be incomplete. Only the "
+    "seat\u2019s own payoff counts."
 )
 
 
 def dominated(data: RunData) -> Section | None:
     """Make the section for runs with a saved policy of a game with known dominated actions."""
-    games = [game for game in data.policies if is_told(data, game)]
+    games = [game for game in data.policies if has_dominated_actions(data, game)]
     if not games:
         return None
     actions = flagged(data)
@@ -29,27 +30,28 @@ def dominated(data: RunData) -> Section | None:
     return Section(
         name="dominated",
         title="Dominated actions",
-        shows=f"What the policy does with a probability of {LEAST:.0%} or more at any stage, though another action is "
-        "never worse.",
+        shows=f"Dominated actions that the policy plays with a probability of {LEAST:.0%} or more at any stage.",
         body=join(*parts, element("p", _NOTE, class_="legend")),
     )
 
 
-def _game(data: RunData, game: str, actions: Sequence[Flagged]) -> Html:
+def _game(data: RunData, game: str, actions: Sequence[DominatedAction]) -> Html:
     if not actions:
-        none = f"No dominated action has {LEAST:.0%} or more at any stage."
+        none = f"No dominated action has a probability of {LEAST:.0%} or more at any stage."
         return join(element("h3", game), element("p", none, class_="good"))
-    called = titles(data, stages_of(data.policies[game], data.chosen_step))
+    stage_titles = titles(data, stages_of(data.policies[game], data.chosen_step))
     rows = [
         [
-            action.situation[:_LONGEST] or "the start",
+            action.situation[:_LONGEST] or "start of the game",
             f"{action.action}, by {action.by}",
-            "strictly" if action.strict else "weakly",
-            *(_share(action.stages[name]) for name in called),
+            "strict" if action.strict else "weak",
+            *(_share(action.stages[name]) for name in stage_titles),
         ]
         for action in actions
     ]
-    return join(element("h3", game), table(["situation", "dominated action", "how", *called.values()], rows))
+    return join(
+        element("h3", game), table(["information set", "dominated action", "dominance", *stage_titles.values()], rows)
+    )
 
 
 def _share(value: float) -> Html:

@@ -44,8 +44,8 @@ def equilibrium(data: RunData) -> Section | None:
     ]
     return Section(
         name="equilibrium",
-        title="The policy against the equilibria",
-        shows="Probability of the named action in each information set, and the band in which an equilibrium may be.",
+        title="Policy and equilibria",
+        shows="Probability of the named action in each information set. A band shows the range of the equilibria.",
         body=join(*parts) if parts else missing(_why(data)),
     )
 
@@ -58,20 +58,22 @@ def _named(data: RunData) -> list[str]:
 
 def _why(data: RunData) -> str:
     broken = [sentence for name, sentence in data.broken.items() if name.startswith("policies/")]
-    return broken[0] if broken else "There is no file in policies/ yet: the policy is kept at each validation or stage."
+    return (
+        broken[0] if broken else "There is no file in policies/ yet: the policy is saved at each validation or stage."
+    )
 
 
 def _game(data: RunData, game: str, family: EquilibriumFamily, stages: Stages) -> Html:
-    called = titles(data, stages)
+    stage_titles = titles(data, stages)
     nearest = Nearest(family, family.nearest(_shown(stages).policy))
     groups = dict.fromkeys(place.group for place in family.places)
-    pictures = element("div", *(_group(group, nearest, stages, called) for group in groups), class_="facets")
+    pictures = element("div", *(_group(group, nearest, stages, stage_titles) for group in groups), class_="facets")
     return join(
         element("h3", game),
-        _said(family, stages, called),
-        _legend(nearest, called),
+        _distances(family, stages, stage_titles),
+        _legend(nearest, stage_titles),
         pictures,
-        _numbers(nearest, stages, called),
+        _numbers(nearest, stages, stage_titles),
     )
 
 
@@ -80,29 +82,29 @@ def _shown(stages: Stages) -> Policy:
     return stages.get("chosen") or stages.get("last") or stages["start"]
 
 
-def _said(family: EquilibriumFamily, stages: Stages, called: dict[str, str]) -> Html:
-    apart = [f"{number(family.distance(policy.policy))} of {called[name]}" for name, policy in stages.items()]
+def _distances(family: EquilibriumFamily, stages: Stages, stage_titles: dict[str, str]) -> Html:
+    distances = [f"{number(family.distance(policy.policy))} ({stage_titles[name]})" for name, policy in stages.items()]
     return element(
         "p",
-        f"Mean distance from the nearest equilibrium: {', '.join(apart)}. A band is the whole family; the bar in it is "
-        f"the member nearest to the chosen policy, since one free number, {family.number}, moves all "
-        f"{len(family.places)} at once.",
+        f"Mean distance from the nearest equilibrium: {', '.join(distances)}. The equilibria are a family with one "
+        f"parameter, {family.number}, which sets all {len(family.places)} probabilities. A band shows the family. The "
+        "bar in it shows the equilibrium nearest to the chosen policy.",
     )
 
 
-def _legend(nearest: Nearest, called: dict[str, str]) -> Html:
+def _legend(nearest: Nearest, stage_titles: dict[str, str]) -> Html:
     """Explain the marks, once for all pictures."""
-    described = called | {"band": "equilibria", "member": f"the nearest equilibrium, {nearest.title}"}
+    described = stage_titles | {"band": "equilibria", "member": f"nearest equilibrium, {nearest.title}"}
     keys = (element("span", element("i", class_=f"key {name}"), f" {meaning}") for name, meaning in described.items())
     return element("p", *keys, class_="legend kinds")
 
 
-def _group(group: str, nearest: Nearest, stages: Stages, called: dict[str, str]) -> Html:
+def _group(group: str, nearest: Nearest, stages: Stages, stage_titles: dict[str, str]) -> Html:
     own = [place for place in nearest.family.places if place.group == group]
     traces = [
         _band(own),
         _member(own, nearest),
-        *(_points(name, called[name], policy, own) for name, policy in stages.items()),
+        *(_points(name, stage_titles[name], policy, own) for name, policy in stages.items()),
     ]
     layout = {
         "xaxis": {"range": [-0.03, 1.03], "tickformat": ".0%", "dtick": 0.25},
@@ -151,7 +153,7 @@ def _points(name: str, title: str, policy: Policy, own: list[Place]) -> dict[str
     }
 
 
-def _numbers(nearest: Nearest, stages: Stages, called: dict[str, str]) -> Html:
+def _numbers(nearest: Nearest, stages: Stages, stage_titles: dict[str, str]) -> Html:
     rows = []
     for place in nearest.family.places:
         ends = [number(place.low)] if place.low == place.high else [number(place.low), number(place.high)]
@@ -159,4 +161,4 @@ def _numbers(nearest: Nearest, stages: Stages, called: dict[str, str]) -> Html:
         rows.append(
             [f"{place.label}, {place.group}: {place.verb}", *played, " \u2026 ".join(ends), number(nearest.at(place))]
         )
-    return folded("The same as numbers", table(["", *called.values(), "equilibria", nearest.title], rows))
+    return folded("Table of the probabilities", table(["", *stage_titles.values(), "equilibria", nearest.title], rows))

@@ -1,4 +1,4 @@
-"""Section of the policy in the first situations of every other game, by its stated probabilities."""
+"""Section of the policy in the first information sets of games without known equilibria."""
 
 from __future__ import annotations
 
@@ -24,25 +24,27 @@ def openings(data: RunData) -> Section | None:
     parts = [_game(data, game, stages_of(policies, data.chosen_step)) for game, policies in games.items()]
     return Section(
         name="openings",
-        title="What it does first",
-        shows="The probabilities that the policy states in the first situations of each game, as far as they are many "
-        f"enough to see ({_LEAST:.0%} or more at any stage).",
+        title="First actions",
+        shows="Action probabilities of the policy in the first information sets of each game, of "
+        f"{_LEAST:.0%} or more at any stage.",
         body=join(*parts),
     )
 
 
 def _game(data: RunData, game: str, stages: Stages) -> Html:
     rows = list(_rows(stages))
-    made = table(["situation", "action", *titles(data, stages).values()], rows)
-    return join(element("h3", game), made if len(rows) <= 24 else folded(f"{len(rows)} actions", made))
+    probabilities = table(["information set", "action", *titles(data, stages).values()], rows)
+    return join(
+        element("h3", game), probabilities if len(rows) <= 24 else folded(f"{len(rows)} actions", probabilities)
+    )
 
 
 def _rows(stages: Stages) -> Iterator[list[str]]:
-    """Make a row for each action of each situation, the most likely at the end first."""
-    mixes = [policy.policy for policy in stages.values()]
-    for key in dict.fromkeys(key for mix in mixes for key in mix):
-        told = [mix.get(key, {}) for mix in mixes]
-        actions = dict.fromkeys(action for mix in told for action in mix)
-        seen = [action for action in actions if max(mix.get(action, 0.0) for mix in told) >= _LEAST]
-        for action in sorted(seen, key=lambda action: -told[-1].get(action, 0.0)):
-            yield [key[:_LONGEST] or "the start", action, *(number(mix.get(action, 0.0)) for mix in told)]
+    """Make a row for each action of each information set, ordered by the final probability."""
+    policies = [policy.policy for policy in stages.values()]
+    for key in dict.fromkeys(key for policy in policies for key in policy):
+        mixed = [policy.get(key, {}) for policy in policies]
+        actions = dict.fromkeys(action for mix in mixed for action in mix)
+        seen = [action for action in actions if max(mix.get(action, 0.0) for mix in mixed) >= _LEAST]
+        for action in sorted(seen, key=lambda action: -mixed[-1].get(action, 0.0)):
+            yield [key[:_LONGEST] or "start of the game", action, *(number(mix.get(action, 0.0)) for mix in mixed)]

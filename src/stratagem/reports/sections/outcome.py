@@ -17,17 +17,19 @@ from stratagem.reports.siblings import band, together
 
 
 def outcome(data: RunData) -> Section:
-    """Make the section of games without learning, with the plane of payoffs."""
+    """Make the section of games between the final policies, with the plane of payoffs."""
     runs = together(data)
     by_run = {run: rows for run in runs if (rows := rows_of(run))}
     parts = [
-        _table(by_run, data) if by_run else missing("No games were played without learning yet: the run has to end.")
+        _table(by_run, data)
+        if by_run
+        else missing("The games between the final policies are played at the end of the run.")
     ]
     return Section(
         name="outcome",
-        title="What came of it",
-        shows="Games that are played when all is learnt, every seed by itself: a mean hides that one pair may have "
-        "ended here and another there.",
+        title="Outcome after training",
+        shows="Games between the final policies, seed by seed. A mean would hide that pairs end in different "
+        "equilibria.",
         body=join(
             *parts, _interest(data, runs), _policies(data), element("div", plane(data, seats_of(data)), class_="facets")
         ),
@@ -36,15 +38,17 @@ def outcome(data: RunData) -> Section:
 
 def _table(by_run: Mapping[RunData, list[Row]], data: RunData) -> Html:
     seats, lines = seats_of(data), list[list[str]]()
-    for number_, _ in enumerate(next(iter(by_run.values()))):
-        every = [(run, rows[number_]) for run, rows in by_run.items() if number_ < len(rows)]
+    for index, _ in enumerate(next(iter(by_run.values()))):
+        every = [(run, rows[index]) for run, rows in by_run.items() if index < len(rows)]
         length = str(every[0][1].get("rounds"))
         for run, row in every:
             lines.append([f"{length} rounds, seed {run.settings.get('seed', 0)}", *_cells(row["figures"], seats)])
         if len(every) > 1:
             lines.append([f"{length} rounds, all seeds", *_means([row["figures"] for _, row in every], seats)])
-    note = element("p", "Pay a step with its standard error over games; over seeds with the 95 % interval.")
-    return join(table(["", *(f"{s}: pay" for s in seats), *(f"{s}: null" for s in seats)], lines), note)
+    note = element(
+        "p", "Mean reward per step with its standard error over games, and over seeds with its 95 % interval."
+    )
+    return join(table(["", *(f"{s}: reward" for s in seats), *(f"{s}: null actions" for s in seats)], lines), note)
 
 
 def _cells(figures: Row, seats: Sequence[str]) -> list[str]:
@@ -68,7 +72,7 @@ def _number(value: Any) -> str:
 
 def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
     """Compare each learner's payoff with its possible payoff, and with that of learners without a shaper."""
-    heads = ["", "earns a step", "the best memory-one answer", "gives up"]
+    heads = ["", "reward per step", "best memory-one response", "loss"]
     rows, names, alone = list[list[str]](), seats_of(data), unshaped(data)
     for run in runs:
         for name, interests in interests_of(run).items():
@@ -79,22 +83,23 @@ def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
     if not rows:
         return Html("")
     if alone:
-        heads.append("against the unshaped")
-    note = "What a learner could earn against the others as they ended, by the best of the 32 policies that never mix "
-    note += "and look back one round: what it gives up is how far it was moved against its own interest."
+        heads.append("difference to unshaped")
+    note = (
+        "The best response is taken over the 32 deterministic memory-one policies, against the other final policies. "
+    )
+    note += "The loss is the reward of the best response less that of the learner: how far the others moved it against "
+    note += "its own interest."
     return join(table(heads, rows), element("p", note, class_="note"))
 
 
 def _policies(data: RunData) -> Html:
     """Return the probability of each seat's first action at the first and at the last measurement."""
-    interests = {
-        name: points for name, curve in data.curves.items() if FIRST in name and len(points := finite(curve)) > 1
-    }
-    rows = [[_state(name), _at(points, min(points)), _at(points, max(points))] for name, points in interests.items()]
-    note = "A seat that remembers more than the last round is watched in its games, so a situation that did not come "
-    note += "up before some trial is first measured there."
-    made = table(["how likely the first action", "first measured", "last measured"], rows)
-    return join(made, element("p", note, class_="note")) if rows else Html("")
+    curves = {name: points for name, curve in data.curves.items() if FIRST in name and len(points := finite(curve)) > 1}
+    rows = [[_state(name), _at(points, min(points)), _at(points, max(points))] for name, points in curves.items()]
+    note = "The policy of a seat with a longer memory is measured in its games, so its first measurement in a state "
+    note += "may come from a later trial."
+    probabilities = table(["probability of the first action", "first measurement", "last measurement"], rows)
+    return join(probabilities, element("p", note, class_="note")) if rows else Html("")
 
 
 def _state(metric: str) -> str:
@@ -104,5 +109,5 @@ def _state(metric: str) -> str:
 
 def _at(points: Mapping[int, float], trial: int) -> Html:
     """Format a share with the trial after which it was measured."""
-    when = f"after trial {trial}" if trial else "before any trial"
+    when = f"after trial {trial}" if trial else "before training"
     return element("td", number(points[trial], 2), element("small", when))

@@ -1,4 +1,4 @@
-"""Section of play at the start and at the end: equal opponents and seats, with the replies by kind of token."""
+"""Section of episodes at the start and at the end of training, with the replies by kind of token."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def play(data: RunData) -> Section:
     shown = join(_legend(pairs, decode), *(_pair(data, pair, decode, first=pair is pairs[0]) for pair in pairs))
     return Section(
         name="play",
-        title="How it plays",
-        shows="Against the first and the last opponent of each game, at the start and at the end of training.",
+        title="Episodes",
+        shows="Episodes against the first and the last opponent of each game, at the start and at the end of training.",
         body=shown if pairs else missing(_why(data)),
     )
 
 
 def _why(data: RunData) -> str:
-    return data.broken.get("record", "Nothing has been played yet: the record is empty.")
+    return data.broken.get("record", "No episodes yet: the record is empty.")
 
 
 def _legend(pairs: list[Pair], decode: Decode | None) -> Html:
@@ -59,9 +59,9 @@ def _pair(data: RunData, pair: Pair, decode: Decode | None, *, first: bool) -> H
 
 def _episode(when: str, episode: Episode, decode: Decode | None) -> Html:
     agent = episode.seat_of(AGENT)
-    earned = f"paid {number(episode.payoffs[agent], 2)}" if episode.payoffs else "not paid"
+    payoff = f"payoff {number(episode.payoffs[agent], 2)}" if episode.payoffs else "no payoff"
     head = element(
-        "header", element("strong", when), f" seat {agent + 1}, {earned}", element("small", episode.id, class_="id")
+        "header", element("strong", when), f" seat {agent + 1}, {payoff}", element("small", episode.id, class_="id")
     )
     rounds = groupby(episode.decisions, key=lambda row: row.round)
     listed = element("ol", *(_round(episode, index, list(rows), decode) for index, rows in rounds), class_="rounds")
@@ -69,30 +69,30 @@ def _episode(when: str, episode: Episode, decode: Decode | None) -> Html:
 
 
 def _prompt(episode: Episode) -> Html:
-    """Write the learner's first prompt, once."""
+    """Write the agent's first prompt."""
     first = next((row.calls[0] for row in episode.decisions if row.slot == AGENT and row.calls), None)
     if first is None or not first.prompt.messages:
         return Html("")
     messages = [
         element("div", element("b", role), element("pre", _cut(words))) for role, words in first.prompt.messages
     ]
-    return folded("What it read first", element("div", *messages, class_="prompt"))
+    return folded("First prompt", element("div", *messages, class_="prompt"))
 
 
 def _round(episode: Episode, index: int, rows: list[Decision], decode: Decode | None) -> Html:
     marks = [element("div", *_decision(row, decode), class_="agent" if row.slot == AGENT else "other") for row in rows]
     if index < len(episode.rounds):
         seat = episode.seat_of(AGENT)
-        marks.append(element("div", f"pays {number(episode.rounds[index][seat], 2)}", class_="pays"))
+        marks.append(element("div", f"payoff {number(episode.rounds[index][seat], 2)}", class_="payoff"))
     return element("li", *marks)
 
 
 def _decision(row: Decision, decode: Decode | None) -> Iterator[Html]:
-    yield element("span", "learner" if row.slot == AGENT else "opponent", class_="who")
+    yield element("span", "agent" if row.slot == AGENT else "opponent", class_="who")
     yield element("span", _situation(row), class_="situation")
     yield from (_call(call, decode) for call in row.calls)
     if row.action is None:
-        yield element("span", f"{row.how}: {_cut(row.said or 'nothing was said')}", class_="bad")
+        yield element("span", f"{row.how}: {_cut(row.said or 'no reply')}", class_="bad")
     elif not row.calls or row.calls[-1].text.strip() != row.action:
         yield element("b", row.action)
     if row.how not in ("scripted", "constrained", "free"):
@@ -108,9 +108,9 @@ def _call(call: Call, decode: Decode | None) -> Html:
     if call.finish == "error":
         return element("span", f"no reply: {_cut(call.text)}", class_="bad")
     marks = [element("mark", _cut(piece.text), class_=piece.kind) for piece in pieces(call, decode)]
-    cut = element("small", " cut off", class_="doubt") if call.finish == "length" else Html("")
+    cut = element("small", " truncated", class_="doubt") if call.finish == "length" else Html("")
     return element("span", *marks, cut, class_="reply", dir="auto")
 
 
 def _cut(words: str) -> str:
-    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}\u2026 ({len(words) - _LONGEST} characters more)"
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}\u2026 ({len(words) - _LONGEST} more characters)"

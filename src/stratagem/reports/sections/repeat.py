@@ -14,8 +14,8 @@ def repeat(data: RunData) -> Section:
     """Make the section from the run's provenance."""
     return Section(
         name="repeat",
-        title="How to repeat it",
-        shows="The same command with the same versions on one kind of processor gives the same numbers, to the bit.",
+        title="Reproduction",
+        shows="The same command, versions and processor type give bit-identical results.",
         body=join(
             element("pre", data.info.command, tabindex="0"),
             element("div", table(["", ""], list(_rows(data))), class_="facts"),
@@ -27,21 +27,21 @@ def _rows(data: RunData) -> Iterator[list[str]]:
     info = data.info
     yield ["seed", str(info.seed)]
     yield ["commit", _commit(info.commit, info.dirty)]
-    yield ["begun", info.begun]
+    yield ["started", info.begun]
     yield [data.status.state, data.status.since or "\u2013"]
     for name, value in info.made_by.items():
         if name not in ("command", "commit", "dirty"):
-            yield [name, _told(value)]
+            yield [name, _text(value)]
 
 
 def _commit(commit: str | None, dirty: bool | None) -> Html:
     if commit is None:
-        return join("not known: the program was not kept by git")
-    changed = element("span", " with changes that are not in it", class_="doubt") if dirty else ""
+        return join("unknown: the program was not in a git repository")
+    changed = element("span", " with uncommitted changes", class_="doubt") if dirty else ""
     return join(element("code", commit), changed)
 
 
-def _told(value: Any) -> str:
+def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {own}" for name, own in value.items())
     return str(value)

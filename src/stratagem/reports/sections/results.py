@@ -17,10 +17,10 @@ CHANCE = "random"
 _HEADINGS = {"externality": "ext.", "nra": "NRA", "exploit": "exploit, pool"}
 _ARROWS = {"higher": " \u2191", "lower": " \u2193", "neither": ""}
 _LEGEND = (
-    "Pay, exploit, worst case, robust and safety are on the scale on which mutual cooperation is worth 3, in a game "
-    "that knows none in its own unit. A bare figure is an exact expectation; others stand over their 95 % interval. An "
-    "arrow points to the better end. Worst case is the best responder\u2019s advantage over the player: what the pool "
-    "only samples."
+    "Pay, exploit, worst case, robust and safety are on a common scale, on which mutual cooperation has payoff 3. A "
+    "game without cooperation has its own unit. A figure without an interval is an exact expectation. Below other "
+    "figures stands their 95 % interval. An arrow shows the better direction. Worst case is the payoff advantage of "
+    "the best responder over the player. Exploit is the mean advantage of the adversaries in a pool, each at least 0."
 )
 
 
@@ -29,8 +29,8 @@ def results(data: RunData) -> Section:
     evaluation = data.evaluation
     return Section(
         name="results",
-        title="What was learnt",
-        shows="Every stage of the run against the same opponents on the same deals; random play is the chance level.",
+        title="Final evaluation",
+        shows="Every stage of the run against the same opponents on the same deals. Random play is the chance level.",
         body=tables(evaluation) if evaluation else missing(why(data)),
     )
 
@@ -39,23 +39,23 @@ def why(data: RunData) -> str:
     """Return the reason why there is no final evaluation."""
     if broken := data.broken.get("evaluation.json"):
         return broken
-    return "There is no evaluation.json: a run is evaluated when its training has ended."
+    return "There is no evaluation.json: the final evaluation follows the training."
 
 
 def tables(evaluation: EvaluationFile) -> Html:
     """Write every game's figures, on the common scale and in its own unit."""
     games = evaluation.evaluation.games
     if not games:
-        return missing("evaluation.json holds no game.")
+        return missing("evaluation.json has no game.")
     return join(*(_game(game, evaluation.rows) for game in games), element("p", _LEGEND, class_="legend"))
 
 
 def _game(game: GameTable, names: dict[str, str]) -> Html:
     rows = in_order(game, names)
     marks = _classes(rows, staged=bool(names))
-    lacks = dict.fromkeys(f"No exact figure: {why}" for _, row in rows if (why := row.exact.not_computed))
-    notes = [element("p", note, class_="note") for note in (*lacks, *game.warnings)]
-    return element("div", element("h3", game.game), _scaled(game, rows, marks), _plain(game, rows, marks), *notes)
+    missing_exact = dict.fromkeys(f"No exact figure: {why}" for _, row in rows if (why := row.exact.not_computed))
+    notes = [element("p", note, class_="note") for note in (*missing_exact, *game.warnings)]
+    return element("div", element("h3", game.game), _scaled(game, rows, marks), _unscaled(game, rows, marks), *notes)
 
 
 def in_order(game: GameTable, names: dict[str, str]) -> list[tuple[str, Row]]:
@@ -113,12 +113,12 @@ def _figures(game: GameTable, row: Row, metrics: Sequence[str]) -> Iterator[Html
             yield exact_cell(scaled, row.exact.not_computed)
 
 
-def _plain(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[str]) -> Html:
+def _unscaled(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[str]) -> Html:
     """Write figures in the game's own unit, so that the pool's figure and the exact one can be compared."""
     halved = zero_sum(game.game)
     pool = "pool loss" if halved else "pool advantage"
     worst = [] if halved else ["worst advantage \u2193"]
-    rest = [[name, *_plain_figures(row, halved=halved)] for name, row in rows]
+    rest = [[name, *_unscaled_figures(row, halved=halved)] for name, row in rows]
     return table(
         ["", "pay \u2191", f"{pool} \u2193", *worst, "NashConv/2 \u2193"],
         rest,
@@ -127,7 +127,7 @@ def _plain(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[str
     )
 
 
-def _plain_figures(row: Row, *, halved: bool) -> Iterator[Html]:
+def _unscaled_figures(row: Row, *, halved: bool) -> Iterator[Html]:
     pool = row.unscaled.pool_advantage
     yield cell(row.unscaled.pay)
     yield cell(_half(pool) if halved and pool else pool)

@@ -22,16 +22,16 @@ def scores(data: RunData) -> Section:
     )
     return Section(
         name="scores",
-        title="What was learnt",
-        shows="Every stage of the run against the same opponents on the same deals, on which nothing was chosen, and "
-        "random play as the chance level.",
+        title="Final evaluation",
+        shows="Every stage of the run against the same opponents on the same deals. No checkpoint was selected on "
+        "these deals. Random play is the chance level.",
         body=body,
     )
 
 
 def _table(game: GameTable, names: dict[str, str]) -> Html:
     rows = list(in_order(game, names))
-    metrics = [name for name in dict.fromkeys(n for _, row in rows for n in row.metrics) if _told(rows, name)]
+    metrics = [name for name in dict.fromkeys(n for _, row in rows for n in row.metrics) if _is_measured(rows, name)]
     exact = any(row.exact.exploitability is not None for _, row in rows)
     lines = [
         [
@@ -46,18 +46,18 @@ def _table(game: GameTable, names: dict[str, str]) -> Html:
         for heading, nulls in _nulls(rows)
     ]
     heads = ["", *metrics, *(["exploitability (exact)"] if exact else [])]
-    notes = [element("p", heading, class_="note") for heading in game.warnings]
+    notes = [element("p", warning, class_="note") for warning in game.warnings]
     return join(element("h3", game.game), table(heads, lines), *notes)
 
 
 def _nulls(rows: Sequence[tuple[str, Row]]) -> list[tuple[str, dict[str, float]]]:
     """Return the nulls of the figures: one row if all stages have the same, else one a stage."""
-    evaluation = [(stage, row.nulls) for stage, row in rows if row.nulls]
-    if len({tuple(nulls.items()) for _, nulls in evaluation}) == 1:
-        return [("null", evaluation[0][1])]
-    return [(f"null: {stage}", nulls) for stage, nulls in evaluation]
+    by_stage = [(stage, row.nulls) for stage, row in rows if row.nulls]
+    if len({tuple(nulls.items()) for _, nulls in by_stage}) == 1:
+        return [("null", by_stage[0][1])]
+    return [(f"null: {stage}", nulls) for stage, nulls in by_stage]
 
 
-def _told(rows: Sequence[tuple[str, Row]], metric: str) -> bool:
+def _is_measured(rows: Sequence[tuple[str, Row]], metric: str) -> bool:
     """Return whether any stage has the figure."""
     return any(row.metrics.get(metric) is not None for _, row in rows)

@@ -9,12 +9,12 @@ from stratagem.reports.section import Section, missing
 
 def settings(data: RunData) -> Section:
     """Make the section of the recipe as text."""
-    text_of = data.settings_text
+    recipe = data.settings_text
     return Section(
         name="settings",
-        title="The recipe",
-        shows="Every setting that the run had, defaults included.",
-        body=element("pre", text_of, class_="toml", tabindex="0") if text_of else missing(_why(data)),
+        title="Recipe",
+        shows="All settings of the run, with defaults.",
+        body=element("pre", recipe, class_="toml", tabindex="0") if recipe else missing(_why(data)),
     )
 
 

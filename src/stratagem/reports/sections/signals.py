@@ -12,74 +12,87 @@ from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing, table
 
 _HEAD = "signal/"
-_HEADINGS = ["term", "verdict", "agreement of halves", "g\u2081\u00b7g\u2082, mean \u00b1 error", "measured"]
+_HEADINGS = [
+    "reward term",
+    "verdict",
+    "agreement of halves",
+    "g\u2081\u00b7g\u2082, mean \u00b1 standard error",
+    "measurements",
+]
 
 
 def signals(data: RunData) -> Section:
     """Make the section of every measured term."""
     terms = sorted({name.removeprefix(_HEAD).rpartition("/")[0] for name in data.curves if name.startswith(_HEAD)})
-    measured = {term: known for term in terms if (known := so_far(data, term))}
+    measured = {term: ratios for term in terms if (ratios := so_far(data, term))}
     return Section(
         name="signals",
-        title="Does each term teach?",
-        shows="For each term of the reward the gradient that it brings, measured on two halves of every group: where "
-        "the halves agree there is something to learn, where they do not there is noise.",
+        title="Gradient of each reward term",
+        shows="Gradient signal-to-noise ratio of each reward term. The gradient is measured on two halves of every "
+        "group. Halves that agree show a signal; halves that do not agree show noise.",
         body=_body(measured) if measured else missing(_why(data)),
     )
 
 
 def _why(data: RunData) -> str:
     if not data.curves:
-        return "Nothing has been measured yet."
-    return "This run kept no signal of its terms: they are measured by runs that learn from a reward."
+        return "No metrics have been logged yet."
+    return "This run has no metrics of its reward terms: only training on a reward measures them."
 
 
-SoFar = dict[int, SignalToNoise]
+RatioByStep = dict[int, SignalToNoise]
 """Ratio of a term up to each measured step."""
 _WORDS: dict[Verdict, str] = {
-    "acts": "It brings a gradient: its halves agree beyond their noise.",
-    "constant": "It is constant in every group, so it brings no gradient at all.",
-    "no direction": "It varies, but brings no gradient beyond its noise.",
-    "vanished": "It has become constant, and showed no direction while it varied.",
-    "early": "Too early to say: what was measured can be noise, or not.",
+    "acts": "Gradient: the halves agree beyond their noise.",
+    "constant": "No gradient: the term is constant in every group.",
+    "no direction": "Noise only: the term varies, but its gradient is not larger than the noise.",
+    "vanished": "No gradient any more: the term has become constant. It had noise only while it varied.",
+    "early": "Inconclusive: too few measurements.",
 }
 
 
-def so_far(data: RunData, term: str) -> SoFar:
+def so_far(data: RunData, term: str) -> RatioByStep:
     """Return the ratios by step, from the metrics alone; a term that was exactly zero has no noise."""
     dots, noises = (finite(data.curves.get(f"{_HEAD}{term}/{name}")) for name in ("dot", "noise"))
-    signals, known = SignalToNoiseTracker(), SoFar()
+    tracker, ratios = SignalToNoiseTracker(), RatioByStep()
     for step in sorted(dots.keys() & noises.keys()):
-        signals.add({term: GradientSignal(dots[step], noises[step], constant=noises[step] == 0.0)})
-        known[step] = signals.estimates()[term]
-    return known
+        tracker.add({term: GradientSignal(dots[step], noises[step], constant=noises[step] == 0.0)})
+        ratios[step] = tracker.estimates()[term]
+    return ratios
 
 
-def _body(measured: dict[str, SoFar]) -> Html:
-    now = {term: known[max(known)] for term, known in measured.items()}
-    rows = [_row(term, ratio_now) for term, ratio_now in now.items()]
-    pictures = [_picture(term, known) for term, known in measured.items() if now[term].varied]
+def _body(measured: dict[str, RatioByStep]) -> Html:
+    newest = {term: ratios[max(ratios)] for term, ratios in measured.items()}
+    rows = [_row(term, ratio) for term, ratio in newest.items()]
+    pictures = [_picture(term, ratios) for term, ratios in measured.items() if newest[term].varied]
     note = (
-        "Agreement is 2 g\u2081\u00b7g\u2082 / (|g\u2081|\u00b2 + |g\u2082|\u00b2) over all steps so far: 1 where the "
-        "halves say the same, about 0 where there is only noise. A term that has done its work brings no gradient any "
-        "more, so read it from the start of the run."
+        "Agreement is 2 g\u2081\u00b7g\u2082 / (|g\u2081|\u00b2 + |g\u2082|\u00b2) over all steps so far. It is 1 if "
+        "both halves have the same gradient, and about 0 if there is only noise. A term that the policy has maximised "
+        "has no gradient any more, so read the curve from its start."
     )
     return join(table(_HEADINGS, rows), element("div", *pictures, class_="facets"), element("p", note, class_="note"))
 
 
-def _row(term: str, ratio_now: SignalToNoise) -> list[str]:
-    mean = short(ratio_now.mean) + (f" \u00b1 {short(ratio_now.error)}" if math.isfinite(ratio_now.error) else "")
-    word = element("span", _WORDS[ratio_now.verdict], class_="good" if ratio_now.verdict == "acts" else "doubt")
-    return [term, element("td", word, class_="words"), number(ratio_now.ratio), mean, str(ratio_now.count)]
+def _row(term: str, newest: SignalToNoise) -> list[str]:
+    mean = short(newest.mean) + (f" \u00b1 {short(newest.error)}" if math.isfinite(newest.error) else "")
+    verdict = element("span", _WORDS[newest.verdict], class_="good" if newest.verdict == "acts" else "doubt")
+    return [term, element("td", verdict, class_="words"), number(newest.ratio), mean, str(newest.count)]
 
 
-def _picture(term: str, known: SoFar) -> Html:
+def _picture(term: str, ratios: RatioByStep) -> Html:
     """Draw the ratio over the steps so far, with two standard errors."""
-    steps, every = list(known), list(known.values())
-    lows, highs = ([sofar.ratio + sign * 2 * sofar.ratio_error for sofar in every] for sign in (-1, 1))
+    steps, every = list(ratios), list(ratios.values())
+    lows, highs = ([ratio.ratio + sign * 2 * ratio.ratio_error for ratio in every] for sign in (-1, 1))
     traces = [
         {"x": steps, "y": lows, "role": "edge", "showlegend": False, "hoverinfo": "skip"},
-        {"x": steps, "y": highs, "role": "edge", "fill": "tonexty", "name": "\u00b1 2 errors", "hoverinfo": "skip"},
-        {"x": steps, "y": [sofar.ratio for sofar in every], "role": "validation", "name": "so far"},
+        {
+            "x": steps,
+            "y": highs,
+            "role": "edge",
+            "fill": "tonexty",
+            "name": "\u00b1 2 standard errors",
+            "hoverinfo": "skip",
+        },
+        {"x": steps, "y": [ratio.ratio for ratio in every], "role": "validation", "name": "agreement"},
     ]
-    return picture(term, traces, {"yaxis": {"range": [-1.05, 1.05]}, "zero": True}, says=_WORDS[every[-1].verdict])
+    return picture(term, traces, {"yaxis": {"range": [-1.05, 1.05]}, "zero": True}, caption=_WORDS[every[-1].verdict])

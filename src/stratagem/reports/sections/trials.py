@@ -1,4 +1,4 @@
-"""Section of learners over their trials: reward a step, actions, and policies."""
+"""Section of learners over their trials: rewards, joint actions, policies and entropy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stratagem.reports.figure import label, picture
 from stratagem.reports.html import Html, element
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing
-from stratagem.reports.sections.curves import upright
+from stratagem.reports.sections.curves import vertical_axis
 from stratagem.reports.siblings import at_once, band, together
 
 PAY, VISITED, FIRST = "/pay", "visited/", "/first/"
@@ -20,12 +20,12 @@ def trials(data: RunData) -> Section:
     """Make the section in the form of ShapeLLM's figures 2 and 3, for any number of seats."""
     runs = together(data)
     seeds = ", ".join(str(run.settings.get("seed", 0)) for run in runs)
-    alone = "one seed, so without a band" if len(runs) == 1 else f"means over the seeds {seeds} with 95 % bands"
+    seeds_shown = "one seed, without a band" if len(runs) == 1 else f"means over the seeds {seeds} with 95 % bands"
     return Section(
         name="trials",
-        title="Over the trials",
-        shows=f"What everybody was paid and played, trial by trial: {alone}. Runs that lie beside this one and differ "
-        "in the seed alone are taken together.",
+        title="Metrics over trials",
+        shows=f"Rewards and actions of every learner by trial: {seeds_shown}. Runs in the same folder that differ only "
+        "in the seed are combined.",
         body=_pictures(data, runs) if seats_of(data) else missing("No trial has been measured yet."),
     )
 
@@ -41,52 +41,52 @@ def _pictures(data: RunData, runs: Sequence[RunData]) -> Html:
     visited = [name for name in data.curves if name.startswith(VISITED)]
     shown = [
         _picture(
-            "Pay a step",
-            "Rounds in which somebody said nothing legal are left out.",
+            "Reward per step",
+            "Rounds with an illegal reply are left out.",
             runs,
             [(f"{name}{PAY}", name) for name in seats],
         )
     ]
     if visited:
-        note = "The share of all rounds; the first seat\u2019s action comes first, null is a round without one."
+        note = "Share of all rounds. The first seat\u2019s action stands first. Null is a round with an illegal reply."
         lines = [(name, name.removeprefix(VISITED)) for name in visited]
         shown.append(_picture("Joint actions", note, runs, lines))
     for name in seats:
         states = [metric for metric in data.curves if metric.startswith(f"{name}{FIRST}")]
         if states:
             note = (
-                f"How likely {name} is to play its first action, by what was played last, its own part first; where it "
-                "remembers more, how often it did in the trial."
+                f"Probability that {name} plays its first action, by the last joint action (own action first). For a "
+                "longer memory, the frequency in the trial."
             )
             shown.append(_picture(f"Policy of {name}", note, runs, [(m, m.rpartition("/")[2]) for m in states]))
-    silent = [(f"{name}/null", name) for name in seats if any(finite(data.curves.get(f"{name}/null")).values())]
-    if silent:
-        shown.append(_picture("Null actions", "The share of turns in which nothing legal was said.", runs, silent))
+    illegal = [(f"{name}/null", name) for name in seats if any(finite(data.curves.get(f"{name}/null")).values())]
+    if illegal:
+        shown.append(_picture("Null actions", "Share of turns with an illegal reply.", runs, illegal))
     entropy = [(f"{name}/entropy", name) for name in seats if f"{name}/entropy" in data.curves]
     if entropy:
-        note = "Of what is said, in nats a token; near 0 nothing is tried any more, and nothing more is learnt."
+        note = "Entropy of the policy, in nats per token. Near 0 the policy no longer explores."
         shown.append(_picture("Entropy", note, runs, entropy))
     return element("div", *shown, class_="facets")
 
 
-def _picture(title: str, says: str, runs: Sequence[RunData], lines: Sequence[tuple[str, str]]) -> Html:
+def _picture(title: str, caption: str, runs: Sequence[RunData], lines: Sequence[tuple[str, str]]) -> Html:
     """Draw the means over seeds, with their bands behind."""
     by_name = {name: at_once(runs, metric) for metric, name in lines}
     ends = (-math.inf, math.inf) if lines[0][0].endswith(PAY) else (0.0, math.inf)
     ends = (0.0, 1.0) if any(part in lines[0][0] for part in (VISITED, FIRST, "/null")) else ends
-    bands = [trace for seen in by_name.values() for trace in _band(seen, *ends)] if len(runs) > 1 else []
-    means = [_mean(seen, name, f"rival-{index % 6 + 1}") for index, (name, seen) in enumerate(by_name.items())]
-    return picture(title, [*bands, *means], {"showlegend": True, **upright(ends == (0.0, 1.0))}, says=says)
+    bands = [trace for by_step in by_name.values() for trace in _band(by_step, *ends)] if len(runs) > 1 else []
+    means = [_mean(by_step, name, f"rival-{index % 6 + 1}") for index, (name, by_step) in enumerate(by_name.items())]
+    return picture(title, [*bands, *means], {"showlegend": True, **vertical_axis(ends == (0.0, 1.0))}, caption=caption)
 
 
-def _band(by_name: Mapping[int, list[float]], least: float, most: float) -> Iterator[dict[str, Any]]:
+def _band(by_step: Mapping[int, list[float]], least: float, most: float) -> Iterator[dict[str, Any]]:
     """Draw a band, clipped to the possible values."""
-    ends = [(max(least, low), min(most, high)) for low, high in map(band, by_name.values())]
-    quiet = {"x": list(by_name), "showlegend": False, "hoverinfo": "skip", "role": "edge"}
-    yield {**quiet, "y": [low for low, _ in ends]}
-    yield {**quiet, "y": [high for _, high in ends], "fill": "tonexty"}
+    ends = [(max(least, low), min(most, high)) for low, high in map(band, by_step.values())]
+    edge = {"x": list(by_step), "showlegend": False, "hoverinfo": "skip", "role": "edge"}
+    yield {**edge, "y": [low for low, _ in ends]}
+    yield {**edge, "y": [high for _, high in ends], "fill": "tonexty"}
 
 
-def _mean(by_name: Mapping[int, list[float]], name: str, role: str) -> dict[str, Any]:
-    means = [sum(values) / len(values) for values in by_name.values()]
-    return {"x": list(by_name), "y": means, "role": role, "name": label(name), "mode": "lines"}
+def _mean(by_step: Mapping[int, list[float]], name: str, role: str) -> dict[str, Any]:
+    means = [sum(values) / len(values) for values in by_step.values()]
+    return {"x": list(by_step), "y": means, "role": role, "name": label(name), "mode": "lines"}
