@@ -49,7 +49,7 @@ def test_a_match_is_told_recorded_and_shown_again(run, tmp_path):
 
 
 def test_one_name_serves_every_seat_and_totals_follow_a_long_match(run):
-    _, printed, _ = run("play", "auction(seats=3)", "--players", "Truthful", "--episodes", 3, "--told", 0)
+    _, printed, _ = run("play", "auction(seats=3)", "--players", "Truthful", "--episodes", 3, "--show", 0)
     assert "3 episodes" in printed
     assert printed.count("auction/Truthful@1") == 3
 
@@ -110,7 +110,7 @@ def test_eval_by_seat_is_an_option_where_seats_have_no_names(run):
     assert "by seat, against" not in run(*asked)[1]
     printed = run(*asked, "--by-seat")[1]
     assert "TightPassive by seat, against random" in printed
-    assert "Seats differ" in printed
+    assert "Figures by seat have no null" in printed
 
 
 def test_a_tournament_is_a_matrix(run):
@@ -139,7 +139,7 @@ def test_a_game_is_verified(run):
 def test_prompts_are_shown_with_what_they_share(run):
     shown = run("prompt", "kuhn", "--style", "gtbench", "--turns", 2)[1]
     assert "turn 2" in shown
-    assert "shared with the one before" in shown
+    assert "shared with the previous prompt" in shown
     assert " tokens, " in run("prompt", "kuhn", "--model", "tiny", "--turns", 2)[1]
     turns = json.loads(run("prompt", "ipd", "--turns", 4, "--json")[1])
     assert [[message["role"] for message in turn] for turn in turns] == [["system", "user"]] * 4

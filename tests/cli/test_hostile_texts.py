@@ -166,7 +166,7 @@ def test_hostile_record_is_listed_as_it_is_but_spelt(record, capsys):
 
 def test_progress_on_a_terminal_and_warnings_are_spelt(capsys, monkeypatch):
 
-    from stratagem.cli.console import tell_on_errors
+    from stratagem.cli.console import use_error_console
 
     monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
@@ -175,7 +175,7 @@ def test_progress_on_a_terminal_and_warnings_are_spelt(capsys, monkeypatch):
     with progress(2, quiet=False) as step:
         step(f"{CLIPBOARD}\u202e")
         step(f"{CLIPBOARD}\u202e")
-    tell_on_errors()
+    use_error_console()
     warnings.showwarning(f"take {CLIPBOARD}", UserWarning, "/home/me/file.py", 7)
     warnings.showwarning("old", DeprecationWarning, "/home/me/file.py", 7)
     said = capsys.readouterr().err

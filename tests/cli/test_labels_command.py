@@ -80,7 +80,7 @@ def test_one_number_stands_for_all_states_and_without_any_the_papers_three(run, 
 def test_pairs_that_are_hardly_said_can_be_left_out(run, model):
     printed = run(*GAME, "--target", "0.9", "--min-legal", "0.1")[1]
     assert list(rows(printed)) == ["K/X"]
-    assert "647 of 650 pairs left out: their labels have less than 0.1." in printed
+    assert "647 of 650 pairs left out: the total probability of the labels is below 0.1." in printed
 
 
 def test_the_whole_scan_and_its_maps_are_written(run, model, tmp_path):
@@ -132,7 +132,7 @@ def test_what_stands_in_the_files_survives_a_model_that_cannot_be_had(run, tmp_p
 def test_other_states_go_by_the_games_own_names(run, model):
     printed = run("labels", "imp", "--model", "tiny", "--seat", 0, "--target", "0.5")[1]
     assert "H/T" in printed
-    assert "p(H) nearest to 0.5   of the two labels, seat 0" in printed
+    assert "p(H) nearest to 0.5   given the labels, seat 0" in printed
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_targets_are_read():
         ("ipd-shapellm --model tiny --style reasoned", "such as shapellm-state"),
         ("ipd-shapellm --model tiny --style shapelm-state", "did you mean shapellm-state"),
         ("ipd-shapellm --model tiny --target 0.5,0.5", "A target is one probability, such as 0.75, or 5"),
-        ("ipd-shapellm --model tiny --resume", "say which file"),
+        ("ipd-shapellm --model tiny --resume", "name its file"),
         ("ipd-shapellm --model tiny --out /dev/null/labels.json", "cannot be written"),
         ("ipd-shapellm --model tiny --svg /dev/null/maps.svg", "cannot be written"),
         ("ipd-shapellm --model tiny --out /etc/hostname --resume", "/etc/hostname holds no scan of labels"),

@@ -1,6 +1,6 @@
 """A played episode as a person reads it: each order with what became of it, and no whole board."""
 
-from stratagem.cli.transcript import tell
+from stratagem.cli.transcript import print_episode
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -12,7 +12,7 @@ def test_orders_are_told_with_what_they_did_and_were_worth(capsys):
     game = make_game("diplomacy(until=1901, only=[FRANCE, GERMANY])")
     match = Match(game, [make_player("dumbbot", game), make_player("hold", game)])
     (episode,) = play([Setup(id="e", match=match, slots=(0, 1), key=Key(0))])
-    tell(episode)
+    print_episode(episode)
     said = capsys.readouterr().out
     rows = [row for row in episode.decisions if row.parts]
     for row in rows:
@@ -26,5 +26,5 @@ def test_a_short_state_is_told(capsys):
     game = make_game("kuhn(hands=1)")
     match = Match(game, [make_player("NashApprox", game)] * 2)
     (episode,) = play([Setup(id="e", match=match, slots=(0, 1), key=Key(0))])
-    tell(episode)
+    print_episode(episode)
     assert f"seat 0 ({episode.decisions[0].state_key}): {episode.decisions[0].action}" in capsys.readouterr().out

@@ -20,7 +20,7 @@ from stratagem.models.adapters import adapter_names, adapter_parameters, add_ada
 from stratagem.models.load import load
 from stratagem.runs.checkpoint import latest, save_checkpoint
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import restore_heads, restore_weights, together, writes_adapters, writes_heads
+from stratagem.runs.weights import combined, restore_heads, restore_weights, writes_adapters, writes_heads
 from stratagem.settings import Settings
 
 SEPO = PolicyGradient(kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor")
@@ -220,7 +220,7 @@ def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_s
     whole, broken = made(**options), made(**options)
     for learner in (whole, broken):
         learner.step(batch(1))
-    write = together(writes_adapters(broken.policy.lm), writes_heads({"seat-0": broken.value_head}))
+    write = combined(writes_adapters(broken.policy.lm), writes_heads({"seat-0": broken.value_head}))
     save_checkpoint(run, 1, {"optimizer": broken.optimizer.state()}, write=write)
     resumed, start = made(**options, shake=0.2), latest(run)
     resumed.optimizer.restore(start.restore()["optimizer"])

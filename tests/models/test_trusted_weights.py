@@ -17,7 +17,7 @@ from stratagem.models.reference import BadModel
 from stratagem.runs.checkpoint import save_checkpoint
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import sealed, writes_adapters, writes_model
+from stratagem.runs.weights import with_manifest, writes_adapters, writes_model
 from stratagem.settings import Settings
 
 ADAPTER = "checkpoints/step-000001/adapters/policy"
@@ -28,7 +28,7 @@ def made(tmp_path_factory):
     """A run with a base of its own and a checkpoint with an adapter."""
     run = RunFolder.create(tmp_path_factory.mktemp("runs") / "run", Settings(), 0, "a test")
     lm = load("tiny")
-    new_folder(run.path / "base", sealed(writes_model(lm)))
+    new_folder(run.path / "base", with_manifest(writes_model(lm)))
     add_adapter(lm, "policy", 2, 4.0, ["q_proj"])
     save_checkpoint(run, 1, {}, write=writes_adapters(lm))
     return run.path

@@ -56,7 +56,7 @@ def test_another_configuration_is_refused_and_nothing_is_changed(how, copy):
     assert SPOILT[how](path.read_text()) != path.read_text()
     path.write_text(SPOILT[how](path.read_text()))
     before = contents(copy.path)
-    with pytest.raises(BadRecord, match=r"was begun with another recipe than its config\.toml has now: put .* --force"):
+    with pytest.raises(BadRecord, match=r"was started with another recipe than its config\.toml has now: .* --force"):
         resume(copy)
     assert contents(copy.path) == before
 
@@ -69,14 +69,14 @@ def test_comments_and_order_are_no_other_recipe(copy):
 
 def test_a_trainer_with_another_recipe_is_refused(copy):
     assert resume(copy, SHORT).step == 4
-    with pytest.raises(BadRecord, match="another recipe than the one to train by"):
+    with pytest.raises(BadRecord, match="was started with another recipe: read"):
         resume(copy, Toy(steps=5))
 
 
 def test_a_checkpoint_of_another_run_is_refused(copy, tmp_path):
     other = toy_run(tmp_path / "other", Toy(steps=6))
     shutil.copytree(other.checkpoints / "step-000006", copy.checkpoints / "step-000006")
-    with pytest.raises(BadRecord, match=r"step-000006 is of a run with another recipe than .*copy"):
+    with pytest.raises(BadRecord, match=r"step-000006 has another recipe than the run .*copy"):
         resume(copy)
 
 
@@ -98,7 +98,7 @@ def test_what_is_forced_goes_on_and_is_recorded(copy):
 
 
 def test_a_run_at_work_is_not_forced(copy):
-    with copy.at_work(), pytest.raises(StratagemError, match="Another process is at work"):
+    with copy.at_work(), pytest.raises(StratagemError, match="Another process uses the run"):
         resume_by_force(copy)
 
 
@@ -112,8 +112,8 @@ def test_another_commit_or_torch_is_a_warning(copy, monkeypatch):
         assert resume(copy).step == 4
     said = sorted(str(one.message) for one in told)
     assert len(said) == 2
-    assert said[0].endswith("and goes on by ffffffffffff.")
-    assert said[1].endswith("and goes on with 99.0.")
+    assert said[0].endswith("and continues by commit ffffffffffff.")
+    assert said[1].endswith("and continues with torch 99.0.")
 
 
 def test_a_run_without_a_digest_is_taken_at_its_word(copy):

@@ -45,11 +45,11 @@ def test_a_new_run_says_what_it_is(run):
     assert info.made_by["packages"]["torch"] == version("torch")
     assert info.made_by["command"] == "stratagem train kuhn"
     assert {path.name for path in run.path.iterdir()} == {"config.toml", "run.json"}
-    assert run.status() == Status(state="failed", sentence="It was never begun.")
+    assert run.status() == Status(state="failed", sentence="It was never started.")
 
 
 def test_what_is_there_is_refused_and_left_alone(run, tmp_path):
-    with pytest.raises(StratagemError, match=r"something at .*kuhn-1 already: resume it, or name"):
+    with pytest.raises(StratagemError, match=r"kuhn-1 exists already: resume it, or name"):
         RunFolder.create(run.path, Config(steps=6), 8, "again")
     assert run.info().seed == 7
     (tmp_path / "file").write_text("mine")
@@ -91,7 +91,7 @@ def test_a_run_that_ends(run):
     [
         (StratagemError("The game chess is not there."), "The game chess is not there."),
         (ZeroDivisionError("division\nby zero"), "ZeroDivisionError: division by zero"),
-        (AssertionError(), "AssertionError: no more was said"),
+        (AssertionError(), "AssertionError: no message"),
         (KeyboardInterrupt(), "It was interrupted."),
         (ValueError("x" * 9999), "ValueError: " + "x" * 500),
     ],
@@ -116,7 +116,7 @@ def test_a_second_process_is_refused_until_the_first_is_dead(run):
         assert worker.stdout.readline() == "at work\n"
         assert run.status().state == "running"
         with (
-            pytest.raises(StratagemError, match=r"Another process is at work on the run .*kuhn-1: wait"),
+            pytest.raises(StratagemError, match=r"Another process uses the run .*kuhn-1: wait"),
             run.at_work(),
         ):
             pytest.fail("two at work")
@@ -124,7 +124,7 @@ def test_a_second_process_is_refused_until_the_first_is_dead(run):
         worker.send_signal(signal.SIGKILL)
         worker.wait()
         status = run.status()
-        assert (status.state, status.sentence) == ("failed", "Its process ended without a word: it can be resumed.")
+        assert (status.state, status.sentence) == ("failed", "Its process was killed: it can be resumed.")
         with run.at_work():
             assert run.status().state == "running"
 

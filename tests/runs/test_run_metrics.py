@@ -106,5 +106,5 @@ def test_a_line_that_is_no_metrics_is_named(garbage, run):
     size = (run.path / FILE).stat().st_size
     with (run.path / FILE).open("ab") as file:
         file.write(garbage + b'{"step": 5}\n')
-    with pytest.raises(BadRecord, match=f"has a line that is no metrics, {size} bytes from its start"):
+    with pytest.raises(BadRecord, match=f"has a line without metrics, {size} bytes from its start"):
         read_metrics(run)

@@ -44,7 +44,7 @@ def test_one_damaged_byte_of_the_metrics_costs_no_line_but_its_own(seed, copy):
     before = path.read_bytes()
     damaged = flipped(before, dice.randrange(len(before)), dice.randrange(8))
     path.write_bytes(damaged)
-    with pytest.warns(ResumeWarning, match=rf"{FILE} has .* that step-000008 counts: as it was it lies in .*set-aside"):
+    with pytest.warns(ResumeWarning, match=rf"{FILE} has .* that step-000008 counts: .* is now in .*set-aside"):
         start = resume(copy)
     assert (copy.set_aside / "001" / FILE).read_bytes() == damaged
     own = before.splitlines(keepends=True)
@@ -58,7 +58,7 @@ def test_metrics_that_lack_lines_are_set_aside_and_named(left, copy):
     own = lines_of(copy)
     (copy.path / FILE).write_bytes(b"".join(own[:left]))
     whole = len(own[:left])
-    with pytest.warns(ResumeWarning, match=rf"{FILE} has {whole} whole lines of the {len(own)} that step-000008"):
+    with pytest.warns(ResumeWarning, match=rf"{FILE} has {whole} complete lines of the {len(own)} that step-000008"):
         resume(copy)
     assert lines_of(copy)[:whole] == own[:left]
     assert len(lines_of(copy)) == len(own)
@@ -68,7 +68,7 @@ def test_metrics_that_lack_lines_are_set_aside_and_named(left, copy):
 
 def test_metrics_that_are_gone_are_named_and_the_run_goes_on(copy):
     (copy.path / FILE).unlink()
-    with pytest.warns(ResumeWarning, match="has 0 whole lines"):
+    with pytest.warns(ResumeWarning, match="has 0 complete lines"):
         resume(copy)
     assert latest(copy).step == 8
     assert read_metrics(copy) == {}
@@ -98,7 +98,7 @@ SHARDS = [
 @pytest.mark.parametrize("name", SHARDS)
 def test_a_counted_shard_that_is_missing_is_refused(name, copy):
     (copy.record / name).unlink()
-    with pytest.raises(BadRecord, match=rf"{name} is missing, and step-000008 counts on it: put it back"):
+    with pytest.raises(BadRecord, match=rf"{name} is missing, and step-000008 needs it: restore it"):
         resume(copy)
     assert not copy.set_aside.exists()
     assert len(lines_of(copy)) == latest(copy).metrics
@@ -110,7 +110,7 @@ def test_a_counted_shard_with_one_other_bit_is_refused(seed, copy):
     path = dice.choice(sorted(copy.record.rglob("*.parquet")))
     data = path.read_bytes()
     path.write_bytes(flipped(data, dice.randrange(len(data)), dice.randrange(8)))
-    with pytest.raises(BadRecord, match=rf"{path.name} is not as it was when step-000008 counted it"):
+    with pytest.raises(BadRecord, match=rf"{path.name} has changed since step-000008 was saved"):
         resume(copy)
     path.write_bytes(data)
     assert resume(copy).step == 8
@@ -119,7 +119,7 @@ def test_a_counted_shard_with_one_other_bit_is_refused(seed, copy):
 def test_checkpoints_that_are_gone_restart_no_run(copy):
     shutil.rmtree(copy.checkpoints)
     own = lines_of(copy)
-    with pytest.raises(BadRecord, match=r"The checkpoints of .* are gone, and it had come to step 8: .* --force"):
+    with pytest.raises(BadRecord, match=r"The checkpoints of .* are missing, and the last was of step 8: .* --force"):
         resume(copy)
     assert lines_of(copy) == own
     resume_by_force(copy)
@@ -130,7 +130,7 @@ def test_checkpoints_that_are_gone_restart_no_run(copy):
 
 def test_the_newest_checkpoint_is_missed(copy):
     shutil.rmtree(copy.checkpoints / "step-000008")
-    with pytest.warns(ResumeWarning, match=r"The checkpoint of step 8 of .* is gone: it goes on from step 6"):
+    with pytest.warns(ResumeWarning, match=r"The checkpoint of step 8 of .* is missing: the run continues from step 6"):
         assert resume(copy).step == 6
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -10,9 +10,9 @@ from stratagem.models.reference import BadModel
 from stratagem.runs.checkpoint import latest, save_checkpoint
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.weights import (
+    combined,
     restore_heads,
     restore_weights,
-    together,
     writes_adapters,
     writes_heads,
     writes_model,
@@ -86,7 +86,7 @@ def test_adapters_of_another_kind_are_refused_and_nothing_is_changed(rank, run):
     save_checkpoint(run, 1, {}, write=writes_adapters(lm))
     other = adapted("policy", rank=rank)
     before = shaken(adapter_parameters(other, "policy"))
-    with pytest.raises(BadRecord, match="are not those of this model"):
+    with pytest.raises(BadRecord, match="do not fit this model"):
         restore_weights(other, latest(run).folder)
     assert equal(adapter_parameters(other, "policy"), before)
 
@@ -113,7 +113,7 @@ def test_a_whole_model_is_restored_in_place_and_can_be_loaded_elsewhere(name, ru
 
 def test_weights_of_another_type_are_refused(run):
     save_checkpoint(run, 1, {}, write=writes_model(load("tiny", dtype="bf16")))
-    with pytest.raises(BadRecord, match="are not those of this model"):
+    with pytest.raises(BadRecord, match="do not fit this model"):
         restore_weights(load("tiny"), latest(run).folder)
 
 
@@ -125,7 +125,7 @@ def test_a_whole_model_with_adapters_is_refused():
 def test_heads_are_restored_in_place_beside_adapters_each_by_its_name(run):
     lm, heads = adapted("seat-0"), {"seat-0": torch.nn.Linear(3, 1), "seat-1": torch.nn.Linear(5, 1)}
     kept = {name: shaken(list(head.parameters())) for name, head in heads.items()}
-    folder = save_checkpoint(run, 1, {}, write=together(writes_adapters(lm), writes_heads(heads))).folder
+    folder = save_checkpoint(run, 1, {}, write=combined(writes_adapters(lm), writes_heads(heads))).folder
     fresh = {name: torch.nn.Linear(head.in_features, 1) for name, head in heads.items()}
     restore_heads(fresh, folder)
     restore_weights(adapted("seat-0", seed=5), folder)
@@ -135,7 +135,7 @@ def test_heads_are_restored_in_place_beside_adapters_each_by_its_name(run):
 
 def test_heads_that_do_not_fit_are_refused(run):
     folder = save_checkpoint(run, 1, {}, write=writes_heads({"one": torch.nn.Linear(3, 1)})).folder
-    with pytest.raises(BadRecord, match="holds no head called 'two'"):
+    with pytest.raises(BadRecord, match="has no head 'two'"):
         restore_heads({"two": torch.nn.Linear(3, 1)}, folder)
-    with pytest.raises(BadRecord, match="are not those of this model"):
+    with pytest.raises(BadRecord, match="do not fit this model"):
         restore_heads({"one": torch.nn.Linear(4, 1)}, folder)

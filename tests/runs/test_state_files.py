@@ -118,7 +118,7 @@ def test_what_has_no_place_is_named(tree, said, tmp_path):
 def test_torn_files_are_named(name, spoil, tmp_path):
     save_state({"a": torch.ones(3), "b": (1, 2)}, tmp_path)
     (tmp_path / name).write_bytes(spoil((tmp_path / name).read_bytes()))
-    with pytest.raises(BadRecord, match="does not hold a whole state"):
+    with pytest.raises(BadRecord, match="has no complete state"):
         load_state(tmp_path)
 
 
@@ -128,7 +128,7 @@ def test_torn_files_are_named(name, spoil, tmp_path):
 def test_places_that_cannot_be_are_named(places, tmp_path):
     save_state([], tmp_path)
     (tmp_path / PLACES).write_text(places)
-    with pytest.raises(BadRecord, match="does not hold a whole state"):
+    with pytest.raises(BadRecord, match="has no complete state"):
         load_state(tmp_path)
 
 

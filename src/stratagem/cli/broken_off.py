@@ -23,20 +23,20 @@ class Terminated(BaseException):
 
 
 @contextmanager
-def stoppable(record: ResumableRecord, tell: Callable[[list[Episode]], None]) -> Iterator[None]:
+def stoppable(record: ResumableRecord, show: Callable[[list[Episode]], None]) -> Iterator[None]:
     """Print the results so far when the command is stopped; a server that failed gives no figures."""
     before = _terminates()
     try:
         yield
     except (KeyboardInterrupt, Terminated) as stop:
         known = record.clean
-        errors.print(f"Broken off: these are the figures of {len(known)} finished episodes.", style="yellow")
+        errors.print(f"Interrupted: these are the figures of {len(known)} finished episodes.", style="yellow")
         if known:
-            tell(known)
-        _go_on(record)
+            show(known)
+        _print_continuation(record)
         raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
     except ServerFailed:
-        _go_on(record)
+        _print_continuation(record)
         raise
     finally:
         if before is not None:
@@ -56,10 +56,12 @@ def _raise(number: int, frame: FrameType | None) -> None:
     raise Terminated
 
 
-def _go_on(record: ResumableRecord) -> None:
+def _print_continuation(record: ResumableRecord) -> None:
     """Print how to continue, or why that is not possible."""
     if record.folder is None:
-        errors.print("Nothing was recorded: with --record FOLDER a run can go on after a stop.", highlight=False)
+        errors.print(
+            "There is no record: with --record FOLDER the command can continue after an interruption.", highlight=False
+        )
         return
     words = [word for word in sys.argv[1:] if word != "--resume"]
-    errors.print(f"Go on with: stratagem {shlex.join(words)} --resume", highlight=False)
+    errors.print(f"Continue with: stratagem {shlex.join(words)} --resume", highlight=False)

@@ -1,4 +1,4 @@
-"""The two consoles of the command line; everything printed goes through `visible`, whoever wrote it."""
+"""Consoles of the command line for output and errors; all text goes through `visible`."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ out = VisibleConsole(width=max(100, get_terminal_size().columns))
 errors = VisibleConsole(stderr=True)
 
 
-def tell_on_errors() -> None:
-    """Print warnings and tracebacks of this process on the console of errors too."""
-    warnings.showwarning = _warned
-    sys.excepthook = _raised
+def use_error_console() -> None:
+    """Print warnings and tracebacks of this process on the error console."""
+    warnings.showwarning = _print_warning
+    sys.excepthook = _print_traceback
 
 
-def _warned(
+def _print_warning(
     message: Warning | str,
     category: type[Warning],
     filename: str,
@@ -55,5 +55,5 @@ def _warned(
         errors.print(f"warning: {message}", style="yellow", highlight=False)
 
 
-def _raised(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     errors.print("".join(traceback.format_exception(kind, error, trace)), highlight=False)

@@ -1,4 +1,4 @@
-"""`stratagem data`: the data sets that algorithms begin with, as files that any trainer reads."""
+"""`stratagem data`: demonstration data sets of algorithms, as files that any trainer reads."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from stratagem.demonstrations.sets import PUBLISHED, SETS, Plan
 from stratagem.errors import StratagemError, UnknownName
 
 ALGORITHMS = ("sepo",)
-"""Algorithms that begin with a data set of their own."""
+"""Algorithms with data sets of demonstrations."""
 
 
 def write_data(
-    algorithm: Annotated[str, typer.Argument(help=f"Whose data sets: {', '.join(ALGORITHMS)}.")],
-    folder: Annotated[Path, typer.Option("--out", help="A folder for the sets, new or empty.")],
+    algorithm: Annotated[str, typer.Argument(help=f"Algorithm: {', '.join(ALGORITHMS)}.")],
+    folder: Annotated[Path, typer.Option("--out", help="New or empty folder for the sets.")],
     sets: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help=f"A set: {', '.join(SETS)}. May be repeated; by default {', '.join(PUBLISHED)}, as published."
+            "--set", help=f"Set: {', '.join(SETS)}. Repeatable; by default {', '.join(PUBLISHED)}, as published."
         ),
     ] = None,
     seed: options.Seed = 42,
-    style: Annotated[str, typer.Option(help="How prompts are put; a style without reasoning has the action alone.")] = (
+    style: Annotated[str, typer.Option(help="Prompt style; a style without reasoning has the action alone.")] = (
         "reasoned"
     ),
-    scale: Annotated[float, typer.Option(help="How much, as a multiple of what is published.")] = 1.0,
+    scale: Annotated[float, typer.Option(help="Size, as a multiple of the published size.")] = 1.0,
     json: options.Json = False,
 ) -> None:
-    """Write the demonstrations of scripted players that a model is to learn from before it plays for itself."""
+    """Write demonstrations of scripted players, as data for SFT."""
     if algorithm not in ALGORITHMS:
         raise UnknownName("algorithm with data sets", algorithm, ALGORITHMS)
     plan = Plan(sets=tuple(sets or PUBLISHED), seed=seed, style=style, scale=scale)
@@ -74,24 +74,26 @@ def _listing(manifest: dict[str, Any], folder: Path) -> Table:
     """Return a row for every game of every set."""
     title = f"{folder}   seed {manifest['seed']}, style {manifest['style']}"
     columns = "set", "game", "train", "validation", "repeated", "episodes", "characters", "longest"
-    made = table(title, *columns)
-    made.columns[1].justify = "left"
-    for name, facts in manifest["sets"].items():
-        for game, row in facts["games"].items():
+    grid = table(title, *columns)
+    grid.columns[1].justify = "left"
+    for name, entry in manifest["sets"].items():
+        for game, row in entry["games"].items():
             lengths = row["reply_characters"]
             episodes = row["episodes_per_opponent"] * len(row["opponents"])
             counts = row["train"], row["validation"], row["repeated"], episodes
-            made.add_row(
+            grid.add_row(
                 Text(name), Text(game), *map(str, counts), number(lengths["median"], 0), str(lengths["longest"])
             )
-    return made
+    return grid
 
 
 def _remarks(manifest: dict[str, Any]) -> list[str]:
     """Explain columns that are not plain, and how to read the files."""
-    repeated = any(row["repeated"] for facts in manifest["sets"].values() for row in facts["games"].values())
-    twice = ["repeated: examples of a decision that another example has too; fewer were played than examples wanted."]
+    repeated = any(row["repeated"] for entry in manifest["sets"].values() for row in entry["games"].values())
+    repetitions = [
+        "repeated: examples with the decision of another example, where there are fewer decisions than examples."
+    ]
     return [
-        *(twice if repeated else []),
-        "characters: of a reply, median and longest. What the files hold, with their digests, is in manifest.json.",
+        *(repetitions if repeated else []),
+        "characters, longest: median and maximum length of a reply. manifest.json lists the files with their digests.",
     ]

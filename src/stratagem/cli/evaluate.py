@@ -1,4 +1,4 @@
-"""`stratagem eval`: figures of players with uncertainty, chance level and exact values."""
+"""`stratagem eval`: metrics of players with uncertainty, chance level and exact values."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
 
 
 def evaluate_players(
-    suite: Annotated[str | None, typer.Argument(help=f"A suite ({', '.join(SUITES)}) or a game.")] = None,
-    player: Annotated[list[str] | None, typer.Option(help="Whom to measure; repeat it to compare several.")] = None,
-    opponents: Annotated[list[str] | None, typer.Option(help="Against whom, in place of the suite's own.")] = None,
-    episodes: Annotated[int | None, typer.Option(help="Episodes an opponent; by default the suite's number.")] = None,
+    suite: Annotated[str | None, typer.Argument(help=f"Suite ({', '.join(SUITES)}) or game.")] = None,
+    player: Annotated[list[str] | None, typer.Option(help="Player to measure. Repeatable.")] = None,
+    opponents: Annotated[list[str] | None, typer.Option(help="Opponents, in place of those of the suite.")] = None,
+    episodes: Annotated[int | None, typer.Option(help="Episodes per opponent; by default that of the suite.")] = None,
     seed: options.Seed = 0,
-    chance: Annotated[bool, typer.Option(help="Measure random play too, as the chance level.")] = True,
-    metric: Annotated[list[str] | None, typer.Option(help="A further metric to print; may be repeated.")] = None,
-    by_opponent: Annotated[bool, typer.Option("--by-opponent", help="Also print each opponent by itself.")] = False,
+    chance: Annotated[bool, typer.Option(help="Measure random play, too, as the chance level.")] = True,
+    metric: Annotated[list[str] | None, typer.Option(help="Additional metric. Repeatable.")] = None,
+    by_opponent: Annotated[bool, typer.Option("--by-opponent", help="Print figures by opponent, too.")] = False,
     by_seat: Annotated[
-        bool, typer.Option("--by-seat", help="Also print each seat by itself; as always where seats have names.")
+        bool, typer.Option("--by-seat", help="Print figures by seat, too; default where seats have names.")
     ] = False,
     from_record: Annotated[
-        Path | None, typer.Option("--from", help="Play nothing: compute the figures of a record.")
+        Path | None, typer.Option("--from", help="Compute the figures of a record and play nothing.")
     ] = None,
     write_to: options.Out = None,
     record_to: options.Record = None,
@@ -57,13 +57,13 @@ def evaluate_players(
     max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
-    """Measure players: pay, exploitability by the pool and exactly, safety, win rates."""
-    shown = Shown(by_opponent, write_to, json)
+    """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
+    output = EvaluationOutput(by_opponent, write_to, json)
     if from_record is not None:
         if suite or player or resume or record_to:
             raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
         reading = reading_of(from_record, metric or (), seats=by_seat, seed=seed)
-        shown.show(recorded(read_episodes(from_record), reading), from_record.name, seed)
+        output.show(recorded(read_episodes(from_record), reading), from_record.name, seed)
         return
     if suite is None or not player:
         raise BadParameter("Name a suite or a game, and whom to measure with --player; or a record with --from.")
@@ -74,16 +74,16 @@ def evaluate_players(
     at = Evaluator(key=Key(seed), episodes=number, record=record)
 
     def so_far(episodes: list[Episode]) -> None:
-        difference = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed))
-        shown.show(difference, chosen.name, seed, number, broken_off=True)
+        results = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed))
+        output.show(results, chosen.name, seed, number, broken_off=True)
 
     with stoppable(record, so_far), progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
         results = evaluate(chosen, player, at, chance=chance, seats=by_seat, progress=step)
-    shown.show(results, chosen.name, seed, number)
+    output.show(results, chosen.name, seed, number)
 
 
-class Shown(NamedTuple):
-    """Display options of the figures of an evaluation."""
+class EvaluationOutput(NamedTuple):
+    """Output of an evaluation: options, and the method that prints and writes the figures."""
 
     by_opponent: bool = False
     write_to: Path | None = None
@@ -92,7 +92,7 @@ class Shown(NamedTuple):
     def show(
         self, results: list[GameResult], name: str, seed: int, episodes: int = 0, *, broken_off: bool = False
     ) -> None:
-        """Print the figures, and write them where that was asked for."""
+        """Print the figures, and write them if `write_to` is set."""
         data = evaluation_json(results, name, seed, episodes) | {"broken_off": broken_off}
         if self.write_to is not None and not broken_off:
             write_json(data, self.write_to)
@@ -100,7 +100,7 @@ class Shown(NamedTuple):
             print_json(data)
             return
         if not results:
-            errors.print("There are no figures yet: nobody has finished an episode against another.", highlight=False)
+            errors.print("There are no figures yet: no episode has finished.", highlight=False)
             return
         adjusted = holm_p(results)
         for result in results:
@@ -129,7 +129,7 @@ def _short(name: str, result: GameResult) -> Text:
 
 def _title(result: GameResult) -> str:
     episodes = len(result.rows[0].matchups[0].episodes)
-    caption = f"{result.text}   {episodes} episodes an opponent where play is sampled, seats rotated over paired deals"
+    caption = f"{result.text}   {episodes} episodes per opponent where play is sampled, seats rotated over paired deals"
     return f"{caption}; pay in {result.game.spec.unit}" if _is_plain(result) else caption
 
 
@@ -138,20 +138,20 @@ def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
     headings = [SHORT.get(name, name) for name in metrics]
     if "exploit" in metrics:
         headings.insert(metrics.index("exploit") + 1, "worst case")
-    made = table(_title(result), "player", *headings)
+    grid = table(_title(result), "player", *headings)
     scale = scale_of(result.game)
     for row in result.rows:
         cells = [cell(row.metrics[name], METRICS[name].digits) for name in metrics]
         if "exploit" in metrics:
             worst = None if row.exact is None or scale is None else exactly(row.exact.worst_advantage * scale)
             cells.insert(metrics.index("exploit") + 1, cell(worst))
-        made.add_row(_short(row.player, result), *cells)
+        grid.add_row(_short(row.player, result), *cells)
     for name, nulls in _nulls(result):
         cells = [_null(nulls.get(metric), METRICS[metric].digits) for metric in metrics]
         if "exploit" in metrics:
             cells.insert(metrics.index("exploit") + 1, Text())
-        made.add_row(name, *cells)
-    return Group(made)
+        grid.add_row(name, *cells)
+    return Group(grid)
 
 
 def _nulls(result: GameResult) -> Iterator[tuple[Text, Mapping[str, float]]]:
@@ -181,7 +181,7 @@ def _plain(result: GameResult) -> Group:
     columns = ["pay", pool, "NashConv/2" if result.game.spec.seats == 2 else "NashConv/n", "own value by seat"]
     if not zero_sum:
         columns.insert(2, "worst advantage")
-    made = table(f"  unscaled, in {result.game.spec.unit}", "player", *columns)
+    grid = table(f"  unscaled, in {result.game.spec.unit}", "player", *columns)
     for row in result.rows:
         pay, advantage = unscaled(result, row)
         if advantage is not None and zero_sum:
@@ -193,36 +193,36 @@ def _plain(result: GameResult) -> Group:
             worst = [] if zero_sum else [Text(number(row.exact.worst_advantage))]
             values = " / ".join(number(value) for value in row.exact.values)
             figures += [*worst, Text(number(row.exact.exploitability)), Text(values)]
-        made.add_row(_short(row.player, result), *figures)
-    return Group(made)
+        grid.add_row(_short(row.player, result), *figures)
+    return Group(grid)
 
 
 def _replies(result: GameResult) -> Group:
     """Print how the language models replied, and the cost of a decision."""
     every = [row.validity for row in result.rows if row.validity is not None]
-    kinds = [kind for kind in KINDS if kind == "illegal" or any(difference.shares[kind].mean for difference in every)]
-    made = table("  replies", "player", "decisions", *kinds, "tokens read", "tokens said", "ms")
+    kinds = [kind for kind in KINDS if kind == "illegal" or any(validity.shares[kind].mean for validity in every)]
+    grid = table("  replies", "player", "decisions", *kinds, "prompt tokens", "reply tokens", "ms")
     for row in result.rows:
-        if (difference := row.validity) is not None:
-            shares = [cell(difference.shares[kind]) for kind in kinds]
-            costs = [f"{difference.prompt_tokens:.0f}", f"{difference.reply_tokens:.1f}", f"{difference.ms:.1f}"]
-            made.add_row(_short(row.player, result), str(difference.num_decisions), *shares, *costs)
-    return Group(made)
+        if (validity := row.validity) is not None:
+            shares = [cell(validity.shares[kind]) for kind in kinds]
+            costs = [f"{validity.prompt_tokens:.0f}", f"{validity.reply_tokens:.1f}", f"{validity.ms:.1f}"]
+            grid.add_row(_short(row.player, result), str(validity.num_decisions), *shares, *costs)
+    return Group(grid)
 
 
 def _opponents(result: GameResult) -> Group:
-    made = table("  by opponent", "player", "opponent", "pools", "pay", "their advantage")
+    grid = table("  by opponent", "player", "opponent", "pools", "pay", "their advantage")
     for row in result.rows:
         for matchup in row.matchups:
             pools = Text(", ".join(matchup.pools))
-            made.add_row(
+            grid.add_row(
                 _short(row.player, result),
                 _short(matchup.opponent, result),
                 pools,
                 cell(matchup.payoff()),
                 cell(matchup.advantage()),
             )
-    return Group(made)
+    return Group(grid)
 
 
 def _seats(result: GameResult, row: Row, opponent: str) -> Group:
@@ -230,11 +230,11 @@ def _seats(result: GameResult, row: Row, opponent: str) -> Group:
     seats = [seat for seat in row.by_seat if seat.opponent == opponent]
     names = [name for name in seats[0].metrics if any(seat.metrics[name] for seat in seats)]
     title = f"  {_short(row.player, result)} by seat, against {_short(opponent, result)}"
-    made = table(title, "seat", "episodes", *names)
+    grid = table(title, "seat", "episodes", *names)
     for seat in seats:
         cells = [cell(seat.metrics[name], METRICS[name].digits) for name in names]
-        made.add_row(Text(seat.seat), str(seat.episodes), *cells)
-    return Group(made)
+        grid.add_row(Text(seat.seat), str(seat.episodes), *cells)
+    return Group(grid)
 
 
 def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
@@ -257,31 +257,33 @@ def _difference(result: GameResult, row: Row, holm: float | None) -> str:
     `holm` is the p adjusted for the other comparisons of the evaluation; None where there is no other.
     """
     first = result.rows[0]
-    what = f"{_short(row.player, result)} less {_short(first.player, result)}"
+    title = f"{_short(row.player, result)} minus {_short(first.player, result)}"
     pay, base = row.metrics.get("pay"), first.metrics.get("pay")
     if pay is not None and base is not None and both_exact(result, row):
-        return f"{what}: pay {number(pay.mean - base.mean)}, exactly"
+        return f"{title}: pay {number(pay.mean - base.mean)} (exact)"
     difference = result.differences[row.player]
-    seen = f"{number(difference.detectable)} could have been seen"
+    detectable = f"minimum detectable difference {number(difference.detectable)}"
     p = f"p = {difference.p_value:.4f}" + ("" if holm is None else f", Holm p = {holm:.4f}")
-    return f"{what} on the same deals: pay {difference.estimate}, {p}; {seen}"
+    return f"{title} on the same deals: pay {difference.estimate}, {p}, {detectable}"
 
 
 def _legend(results: Sequence[GameResult], comparisons: int) -> str:
     """Explain the marks that occur in the tables."""
     caption = [
-        "A bare figure is an exact expectation; ± is a standard error over deals (? from a single deal);",
-        "a…b is a 95 % interval; – has no meaning or could not be had.",
+        "A bare figure is an exact expectation. ± is a standard error over deals (±? for a single deal).",
+        "a…b is a 95 % interval. – is undefined or not available.",
     ]
     if not all(_is_plain(result) for result in results):
-        caption[1] += " Pay, exploit, robust and safety are on the"
+        caption[1] += " Pay, exploit, robust and safety are on the common"
         caption += [
-            "scale on which mutual cooperation is worth 3. `exploit` is the pool's, `worst case` the same figure for",
-            "the best responder against the player.",
+            "scale, on which mutual cooperation has payoff 3. `exploit` is the mean advantage of a pool's adversaries,",
+            "`worst case` that of the best responder.",
         ]
     caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
     if any(row.by_seat for result in results for row in result.rows):
-        caption.append("Seats differ, so a figure by seat has no null: its control is another player at the same seat.")
+        caption.append(
+            "Figures by seat have no null, since seats differ. Compare them with another player at the same seat."
+        )
     if comparisons >= 2:
         caption.append(f"Holm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}.")
     return "\n".join(caption)

@@ -17,7 +17,7 @@ from stratagem.games.key import Key
 
 
 def games(
-    name: Annotated[str | None, typer.Argument(help="One game, to see its rules and parameters.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Game, to print its rules and parameters.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the games, or show one of them."""
@@ -48,13 +48,13 @@ def card(game: Game[object]) -> Json:
 
 
 def _list(cards: list[Json]) -> None:
-    made = table("", "game", "seats", "moves", "payoffs", "what it is", numbers=False)
+    grid = table("", "game", "seats", "moves", "payoffs", "description", numbers=False)
     for item in cards:
-        moves = "together" if item["simultaneous"] else "in turn"
-        made.add_row(item["name"], str(item["seats"]), moves, item["utility"], Text(item["summary"]))
-    out.print(made)
+        moves = "simultaneous" if item["simultaneous"] else "sequential"
+        grid.add_row(item["name"], str(item["seats"]), moves, item["utility"], Text(item["summary"]))
+    out.print(grid)
     out.print(
-        "\nAlso `matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]])` for a table of your own, and\n"
+        "\nAlso `matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]])` for your own payoff matrix, and\n"
         "`spiel:NAME(parameters)` for any other game of OpenSpiel.",
         highlight=False,
         markup=False,
@@ -63,14 +63,14 @@ def _list(cards: list[Json]) -> None:
 
 def _show(game: Game[object]) -> None:
     item = card(game)
-    made = table(describe(game), "", "", numbers=False)
-    for what, text in _facts(item):
-        made.add_row(what, Text(text))
+    grid = table(describe(game), "", "", numbers=False)
+    for name, text in _facts(item):
+        grid.add_row(name, Text(text))
     state = game.start(Key(0))
     seat = state.to_act[0]
     view = state.view(seat)
-    out.print(made)
-    for title, text in (("Rules", view.rules), ("A first turn", view.situation), ("Choices", view.choices.summary())):
+    out.print(grid)
+    for title, text in (("Rules", view.rules), ("First turn", view.situation), ("Choices", view.choices.summary())):
         out.print(Text(f"\n{title}", style="bold"))
         out.print(Text(text))
 
@@ -78,18 +78,18 @@ def _show(game: Game[object]) -> None:
 def _facts(item: Json) -> list[tuple[str, str]]:
     """Return the declaration of a game in words."""
     low, high = item["bounds"]
-    illegal = {"null": "a null action", "default": "its default action", "forfeit": "the game is lost"}
-    asked = f", after {item['retries']} more tries" if item["retries"] else ""
+    illegal = {"null": "null action", "default": "default action", "forfeit": "loss of the game"}
+    retries = f", after {item['retries']} retries" if item["retries"] else ""
     return [
-        ("what it is", item["summary"]),
+        ("description", item["summary"]),
         ("source", item["reference"]),
-        ("seats", f"{item['seats']}, who move {'together' if item['simultaneous'] else 'in turn'}"),
-        ("rounds", "no bound" if item["rounds"] is None else f"at most {item['rounds']}"),
-        ("payoffs", f"{item['utility']}, from {low:g} to {high:g} an episode, in {item['unit']}"),
+        ("seats", f"{item['seats']}, {'simultaneous' if item['simultaneous'] else 'sequential'} moves"),
+        ("rounds", "no limit" if item["rounds"] is None else f"at most {item['rounds']}"),
+        ("payoffs", f"{item['utility']}, from {low:g} to {high:g} per episode, in {item['unit']}"),
         ("chance", _yes(item["chance"])),
         ("private information", _yes(item["private_information"])),
-        ("seats alike", _yes(item["symmetric"])),
-        ("nothing legal said", illegal[item["on_illegal"]] + asked),
+        ("symmetric seats", _yes(item["symmetric"])),
+        ("illegal reply", illegal[item["on_illegal"]] + retries),
         ("safety signals", ", ".join(item["signals"]) or "none"),
         ("parameters", ", ".join(f"{name}={value}" for name, value in item["parameters"].items()) or "none"),
     ]

@@ -28,19 +28,19 @@ from stratagem.cli import (
     train,
     verify,
 )
-from stratagem.cli.console import errors, tell_on_errors
+from stratagem.cli.console import errors, use_error_console
 from stratagem.cli.output import print_tallies
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import StratagemError
 from stratagem.players.human import Quit
 
 SEVERAL = ("--players", "--opponents")
-"""Options that may be followed by several values, as in `--players random mcts:100`."""
+"""Options that take several values, as in `--players random mcts:100`."""
 _WRONG: Any = typer.BadParameter.__mro__[2]
 """Usage error class of the parser, which typer has at different paths."""
 
 app = typer.Typer(
-    help="Play strategic games, train language models in them, and measure what they really learnt.",
+    help="Play strategic games, train language models in them, and measure what they learnt.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -76,11 +76,11 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Play strategic games, train language models in them, and measure what they really learnt."""
+    """Play strategic games, train language models in them, and measure what they learnt."""
 
 
 def spread(arguments: Sequence[str]) -> list[str]:
-    """Repeat an option that takes several values before each of them, as the parser wants it."""
+    """Repeat an option that takes several values before each of them, as the parser requires."""
     spread_out: list[str] = []
     waiting = list(arguments)
     while waiting:
@@ -96,7 +96,7 @@ def spread(arguments: Sequence[str]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its status."""
     if arguments is None:
-        tell_on_errors()
+        use_error_console()
     try:
         status = app(spread(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

@@ -12,7 +12,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.cli.output import cell, print_json, progress, table
-from stratagem.cli.transcript import episode_json, tell
+from stratagem.cli.transcript import episode_json, print_episode
 from stratagem.errors import BadParameter
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.games.base import Game
@@ -28,22 +28,22 @@ from stratagem.players.human import at_keyboard
 
 
 def play_match(
-    game: Annotated[str, typer.Argument(help="The game, such as `kuhn` or `ipd(rounds=20)`.")],
-    players: Annotated[list[str], typer.Option(help="The players, one for each seat; one name serves all seats.")],
-    episodes: Annotated[int, typer.Option(min=1, help="How many episodes; seats rotate from one to the next.")] = 1,
+    game: Annotated[str, typer.Argument(help="Game, such as `kuhn` or `ipd(rounds=20)`.")],
+    players: Annotated[list[str], typer.Option(help="Players, one per seat; a single name is used for all seats.")],
+    episodes: Annotated[int, typer.Option(min=1, help="Number of episodes; seats rotate between them.")] = 1,
     seed: options.Seed = 0,
     record_to: options.Record = None,
     timeout: options.Timeout = None,
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
-    told: Annotated[int, typer.Option(min=0, help="How many episodes to tell turn by turn.")] = 1,
+    shown: Annotated[int, typer.Option("--show", min=0, help="Number of episodes to print turn by turn.")] = 1,
     json: options.Json = False,
 ) -> None:
     """Play a match and print it turn by turn."""
-    made = make_game(game)
-    names = players * made.spec.seats if len(players) == 1 else players
-    match = Match(made, [make_player(name, made) for name in names])
+    instance = make_game(game)
+    names = players * instance.spec.seats if len(players) == 1 else players
+    match = Match(instance, [make_player(name, instance) for name in names])
     seated = any(at_keyboard(player) for player in match.players)
     if json and seated:
         raise BadParameter("--json prints for programs and a human needs the screen: leave one of them out.")
@@ -56,24 +56,24 @@ def play_match(
     with progress(episodes, quiet=json or seated) as step:
         for episode in played:
             step(match.text)
-            finished.append(episode if json or len(finished) < told else replace(episode, decisions=[]))
+            finished.append(episode if json or len(finished) < shown else replace(episode, decisions=[]))
     if json:
         print_json([episode_json(episode) for episode in finished])
         return
-    for episode in finished[:told]:
-        tell(episode)
+    for episode in finished[:shown]:
+        print_episode(episode)
     if episodes > 1:
-        _totals(made, match, finished)
+        _totals(instance, match, finished)
 
 
 def _totals(game: Game[Any], match: Match, episodes: list[Episode]) -> None:
-    made = table(f"{len(episodes)} episodes, {game.spec.unit}", "player", "pay", "wins", "illegal turns")
+    grid = table(f"{len(episodes)} episodes, {game.spec.unit}", "player", "payoff", "wins", "illegal turns")
     for slot, name in enumerate(match.names):
         pay = _pay(episodes, slot)
         wins = sum(e.payoffs[e.seat_of(slot)] == max(e.payoffs) > min(e.payoffs) for e in episodes)
         illegal = sum(e.num_illegal[e.seat_of(slot)] for e in episodes)
-        made.add_row(Text(name), cell(pay), str(wins), str(illegal))
-    out.print(made)
+        grid.add_row(Text(name), cell(pay), str(wins), str(illegal))
+    out.print(grid)
 
 
 def _pay(episodes: list[Episode], slot: int) -> Estimate:

@@ -13,10 +13,10 @@ from stratagem.engines.remote.terms import changed
 from stratagem.errors import StratagemError
 from stratagem.play.store import prepare, shards
 
-Seed = Annotated[int, typer.Option(help="The seed from which every draw follows.")]
+Seed = Annotated[int, typer.Option(help="Seed of all randomness.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Record = Annotated[Path | None, typer.Option("--record", help="A folder for the episodes and decisions, as Parquet.")]
-Out = Annotated[Path | None, typer.Option("--out", help="A file for the figures, as JSON.")]
+Record = Annotated[Path | None, typer.Option("--record", help="Folder for the episodes and decisions, as Parquet.")]
+Out = Annotated[Path | None, typer.Option("--out", help="JSON file for the figures.")]
 
 
 def _only(context: typer.Context, hosts: list[str] | None) -> list[str] | None:
@@ -28,7 +28,7 @@ def _only(context: typer.Context, hosts: list[str] | None) -> list[str] | None:
 AllowHost = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow-host", callback=_only, help="A server that the recipe may name, as HOST or HOST:PORT. Repeatable."
+        "--allow-host", callback=_only, help="Server that the recipe may use, as HOST or HOST:PORT. Repeatable."
     ),
 ]
 
@@ -45,27 +45,30 @@ def _terms(name: str, kind: type[float]) -> Callable[[typer.Context, float | Non
 
 
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with what --record holds; what was answered is not asked again.")
+    bool, typer.Option("--resume", help="Continue the record in --record; recorded requests are not repeated.")
 ]
 Timeout = Annotated[
-    float | None, typer.Option(callback=_terms("timeout", float), help="Seconds that a try at a server may take (120).")
+    float | None,
+    typer.Option(callback=_terms("timeout", float), help="Timeout of a request to a server in seconds (120)."),
 ]
-Tries = Annotated[int | None, typer.Option(callback=_terms("tries", int), help="Tries of a request at a server (5).")]
+Tries = Annotated[
+    int | None, typer.Option(callback=_terms("tries", int), help="Maximum tries of a request to a server (5).")
+]
 Concurrency = Annotated[
     int | None,
-    typer.Option(callback=_terms("max_concurrent", int), help="Requests under way at a server at once (16)."),
+    typer.Option(callback=_terms("max_concurrent", int), help="Maximum concurrent requests to a server (16)."),
 ]
 MaxFailures = Annotated[
     float | None,
     typer.Option(
         callback=_terms("max_failures", float),
-        help="Share of a server's requests that may fail (0.05); fewer than 3 failures never stop, unless it is 0.",
+        help="Maximum share of failed requests of a server (0.05). Fewer than 3 failures never stop, unless it is 0.",
     ),
 ]
 
 
 def fresh(folder: Path | None) -> Path | None:
-    """Make the folder to record to; refused where it already holds a recording: ids would be there twice."""
+    """Make the folder of a record; refused where it already holds one, since ids would be there twice."""
     if folder is None:
         return None
     if shards(folder):

@@ -32,9 +32,9 @@ def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
         task = bar.add_task("", total=total)
         started = False
 
-        def step(what: str) -> None:
+        def step(name: str) -> None:
             nonlocal started
-            bar.update(task, description=what, advance=int(started))
+            bar.update(task, description=name, advance=int(started))
             started = True
 
         yield step
@@ -44,7 +44,7 @@ def print_tallies() -> None:
     """Print the requests to servers and their price on the error stream; nothing where no server was named."""
     for name, tally in tallies().items():
         counts = f"{tally.num_requests} requests, {tally.num_retries} retries, {tally.num_errors} failed"
-        tokens = f"{tally.num_prompt} tokens read, {tally.num_reply} said"
+        tokens = f"{tally.num_prompt} prompt tokens, {tally.num_reply} reply tokens"
         price = "" if tally.price is None else f", price {tally.price:.4f}"
         errors.print(f"{name}: {counts}; {tokens}{price}", highlight=False, markup=False, style="dim")
 
@@ -112,9 +112,9 @@ def table(title: str, *columns: str, numbers: bool = True) -> Table:
 
     A title does not wrap at the table's width.
     """
-    made = TitledTable(header_style="", box=None, pad_edge=False, show_header=any(columns))
-    made.heading, made.figures = title, numbers
+    grid = TitledTable(header_style="", box=None, pad_edge=False, show_header=any(columns))
+    grid.heading, grid.figures = title, numbers
     for index, column in enumerate(columns):
         right = numbers and index > 0
-        made.add_column(Text(column, style="cyan"), justify="right" if right else "left", no_wrap=numbers)
-    return made
+        grid.add_column(Text(column, style="cyan"), justify="right" if right else "left", no_wrap=numbers)
+    return grid

@@ -20,10 +20,10 @@ EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
 
 
 def players(
-    game: Annotated[str | None, typer.Argument(help="One game, to see only those who can play it.")] = None,
+    game: Annotated[str | None, typer.Argument(help="Game, to list only its players.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the players: each one's rule, whether it mixes, how far back it looks, and the pools it stands in."""
+    """List the players: rule, memory, whether they are stochastic, and pools."""
     names = EXAMPLES if game is None else (game,)
     rosters = {name: roster(make_game(name)) for name in names}
     if json:
@@ -32,8 +32,8 @@ def players(
     for name, cards in rosters.items():
         out.print(_table(name, cards))
         out.print()
-    also = PATTERNS if game is None else patterns(make_game(game))
-    out.print(f"Also{', where the game allows' * (game is None)}: {', '.join(also)}.", highlight=False, markup=False)
+    others = PATTERNS if game is None else patterns(make_game(game))
+    out.print(f"Also{', if the game permits' * (game is None)}: {', '.join(others)}.", highlight=False, markup=False)
 
 
 def roster(game: Game[Any]) -> list[Json]:
@@ -50,14 +50,14 @@ def roster(game: Game[Any]) -> list[Json]:
         item = {"name": name, "version": traits.version, "rule": rule, "stochastic": traits.stochastic}
         cards.append(item | {"memory": traits.memory, "sees_hidden": traits.sees_hidden, "pools": pools})
     if not cards:
-        raise BadParameter(f"Nobody can play {game.spec.name}.")
+        raise BadParameter(f"No player can play {game.spec.name}.")
     return cards
 
 
 def _table(game: str, cards: list[Json]) -> object:
-    made = table(f"Players of {game}", "player", "looks back", "mixes", "pools", "rule", numbers=False)
+    grid = table(f"Players of {game}", "player", "memory", "stochastic", "pools", "rule", numbers=False)
     for item in cards:
         memory = "all rounds" if item["memory"] is None else str(item["memory"])
-        mixes = "yes" if item["stochastic"] else "no"
-        made.add_row(Text(item["name"]), memory, mixes, ", ".join(item["pools"]), Text(item["rule"]))
-    return made
+        stochastic = "yes" if item["stochastic"] else "no"
+        grid.add_row(Text(item["name"]), memory, stochastic, ", ".join(item["pools"]), Text(item["rule"]))
+    return grid

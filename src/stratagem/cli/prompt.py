@@ -1,4 +1,4 @@
-"""`stratagem prompt`: the exact text that a model would get, turn by turn."""
+"""`stratagem prompt`: the exact prompts of a model, turn by turn."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def views(state: State[Any], key: Key, count: int) -> Iterator[View[Any]]:
 
 
 def prompt(
-    game: Annotated[str, typer.Argument(help="The game.")],
-    style: Annotated[str, typer.Option(help=f"How the turn is put into words: {', '.join(style_names())}.")] = "plain",
-    turns: Annotated[int, typer.Option(min=1, help="How many turns of a game of random moves to show.")] = 3,
-    model: Annotated[str | None, typer.Option(help="Show the tokens that this model gets, such as `tiny`.")] = None,
+    game: Annotated[str, typer.Argument(help="Game.")],
+    style: Annotated[str, typer.Option(help=f"Prompt style: {', '.join(style_names())}.")] = "plain",
+    turns: Annotated[int, typer.Option(min=1, help="Number of turns of a game of random moves.")] = 3,
+    model: Annotated[str | None, typer.Option(help="Print the tokens of this model, such as `tiny`.")] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Show the prompts of the first turns of a game; the part shared with the prompt before is dim."""
-    made, words = make_game(game), make_style(style)
-    state = made.start(Key(seed).at("chance"))
-    shown = [words.messages(view) for view in islice(views(state, Key(seed), turns), turns)]
+    """Print the prompts of the first turns of a game; the prefix shared with the previous prompt is dim."""
+    instance, prompt_style = make_game(game), make_style(style)
+    state = instance.start(Key(seed).at("chance"))
+    shown = [prompt_style.messages(view) for view in islice(views(state, Key(seed), turns), turns)]
     if json:
         print_json([[message._asdict() for message in messages] for messages in shown])
         return
@@ -49,7 +49,7 @@ def prompt(
     for number, messages in enumerate(shown, 1):
         pieces = cut(messages)
         shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, pieces, strict=False)))
-        share = f", {shared / len(pieces):.0%} shared with the one before" if before else ""
+        share = f", {shared / len(pieces):.0%} shared with the previous prompt" if before else ""
         out.print(Text(f"turn {number}: {len(pieces)} {unit}{share}", style="bold"))
         out.print(Text("".join(pieces[:shared]), style="dim") + Text("".join(pieces[shared:]), style="green"))
         out.print()

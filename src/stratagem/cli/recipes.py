@@ -16,25 +16,29 @@ from stratagem.training.shipped import ShippedRecipe, shipped_recipes
 
 
 def recipes(
-    word: Annotated[str, typer.Argument(help="A word of the name or of the line about it.")] = "",
+    word: Annotated[str, typer.Argument(help="Word of the name or of the description.")] = "",
     json: options.Json = False,
 ) -> None:
-    """List the recipes that come along, with a line about each."""
-    if not (found := list(shipped_recipes(word))):
-        raise BadParameter(f"No recipe has {word!r} in its name or its line: `stratagem recipes` lists them all.")
-    print_json([_card(recipe) for recipe in found]) if json else _list(found)
+    """List the shipped recipes with their descriptions."""
+    if not (listed := list(shipped_recipes(word))):
+        raise BadParameter(
+            f"No recipe has {word!r} in its name or its description: `stratagem recipes` lists them all."
+        )
+    print_json([_card(recipe) for recipe in listed]) if json else _list(listed)
 
 
 def _card(recipe: ShippedRecipe) -> dict[str, str]:
     return {"name": recipe.name, "group": recipe.group, "summary": recipe.summary, "path": str(recipe.path)}
 
 
-def _list(found: list[ShippedRecipe]) -> None:
-    for group, members in groupby(found, key=lambda recipe: recipe.group):
-        made = table(group, "", "", numbers=False)
-        made.show_header = False
+def _list(listed: list[ShippedRecipe]) -> None:
+    for group, members in groupby(listed, key=lambda recipe: recipe.group):
+        grid = table(group, "", "", numbers=False)
+        grid.show_header = False
         for recipe in members:
-            made.add_row(Text(recipe.name), Text(recipe.summary))
-        out.print(made)
+            grid.add_row(Text(recipe.name), Text(recipe.summary))
+        out.print(grid)
         out.print()
-    out.print("stratagem train NAME... composes them, a later one over an earlier.", highlight=False, markup=False)
+    out.print(
+        "stratagem train NAME... composes recipes; a later one overrides an earlier one.", highlight=False, markup=False
+    )

@@ -1,4 +1,4 @@
-"""`stratagem report`: a run, an evaluation or a tournament as one page that needs no network."""
+"""`stratagem report`: one HTML page of a run, an evaluation or a tournament."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def report(
     folder: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN", help="The folder of a run or of a record, or a file that --out of eval or tournament wrote."
+            metavar="RUN", help="Folder of a run or of a record, or a file that --out of eval or tournament wrote."
         ),
     ],
     into: Annotated[
-        Path | None, typer.Option("--out", help="The page's file; by default report.html in the folder.")
+        Path | None, typer.Option("--out", help="File of the page; by default report.html in the folder.")
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Write a report: one HTML file with figures, curves, play and recipe, which opens without a network."""
+    """Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network."""
     from stratagem.reports.figures_page import figures_summary, is_figures, write_figures
     from stratagem.reports.report import write_report
     from stratagem.reports.summary import summary

@@ -22,35 +22,35 @@ _EXACT = "/exact/exploitability"
 
 
 def runs(
-    folder: Annotated[Path, typer.Argument(help="Where the runs lie.")] = RUNS, json: options.Json = False
+    folder: Annotated[Path, typer.Argument(help="Folder of the runs.")] = RUNS, json: options.Json = False
 ) -> None:
     """List the runs in a folder with their status and newest figures."""
-    rows = [_told(run) for run in find_runs(folder)]
+    rows = [_row(run) for run in find_runs(folder)]
     if json:
         print_json(rows)
         return
-    made = table(f"Runs in {folder}", "run", "state", "since", "step", "best", "exploitability", numbers=False)
+    grid = table(f"Runs in {folder}", "run", "state", "since", "step", "best", "exploitability", numbers=False)
     for row in rows:
-        made.add_row(Text(row["run"]), *_cells(row))
-    out.print(made)
+        grid.add_row(Text(row["run"]), *_cells(row))
+    out.print(grid)
     for row in rows:
         if row["state"] == "damaged":
             errors.print(row["sentence"], highlight=False, markup=False)
 
 
-def _told(run: RunFolder) -> dict[str, Any]:
+def _row(run: RunFolder) -> dict[str, Any]:
     """Return a run as data; for a damaged one the error in a sentence."""
-    about = {"run": run.name, "path": str(run.path)}
+    names = {"run": run.name, "path": str(run.path)}
     try:
-        return about | standing(run)
+        return names | status_of(run)
     except StratagemError as error:
-        return about | {"state": "damaged", "sentence": str(error)}
+        return names | {"state": "damaged", "sentence": str(error)}
 
 
-def standing(run: RunFolder) -> dict[str, Any]:
+def status_of(run: RunFolder) -> dict[str, Any]:
     """Describe the status of a run; steps are counted from the end of SFT, as in its report."""
     status, data = run.status(), RunData(run)
-    curves, _ = read_metrics(run), latest(run, digests=False)  # both tell of damage, where a report leaves it out
+    curves, _ = read_metrics(run), latest(run, digests=False)  # both raise on damage, which a report leaves out
     exact = {name.removesuffix(_EXACT): curve.values[-1] for name, curve in curves.items() if name.endswith(_EXACT)}
     return {
         "state": status.state,
@@ -74,5 +74,5 @@ def _cells(row: dict[str, Any]) -> list[str]:
 
 def _step(row: dict[str, Any], name: str) -> str:
     """Return a step after those of SFT, as `500+60`, whose sum is the label of the checkpoint."""
-    warm, step = row["sft_steps"], row[name]
-    return "" if step is None else f"{warm}+{step}" if warm else str(step)
+    sft_steps, step = row["sft_steps"], row[name]
+    return "" if step is None else f"{sft_steps}+{step}" if sft_steps else str(step)

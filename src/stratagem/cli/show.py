@@ -11,7 +11,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.cli.output import number, print_json, table
-from stratagem.cli.transcript import episode_json, tell
+from stratagem.cli.transcript import episode_json, print_episode
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.play.forks import replay
 from stratagem.play.records import Episode
@@ -20,48 +20,48 @@ from stratagem.runs.files import new_folder, write_file
 
 
 def show(
-    folder: Annotated[Path, typer.Argument(help="A folder that --record wrote.")],
-    episode: Annotated[str | None, typer.Option(help="The id, or the number in the list, of one to tell.")] = None,
+    folder: Annotated[Path, typer.Argument(help="Folder that --record wrote.")],
+    episode: Annotated[str | None, typer.Option(help="Id, or number in the list, of an episode to print.")] = None,
     files: Annotated[
         Path | None,
-        typer.Option(help="A new folder for that episode's pictures and saved game, if its game has some."),
+        typer.Option(help="New folder for the episode's pictures and saved game, if its game has them."),
     ] = None,
-    first: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
+    first: Annotated[int, typer.Option(min=1, help="Number of episodes to list.")] = 20,
     json: options.Json = False,
 ) -> None:
     """List recorded episodes, or print one of them turn by turn."""
     episodes = list(read_episodes(folder, calls=False))
     if episode is not None:
-        by_name = {e.id: e for e in episodes} | {str(place): e for place, e in enumerate(episodes, 1)}
+        by_name = {e.id: e for e in episodes} | {str(number): e for number, e in enumerate(episodes, 1)}
         if episode not in by_name:
             raise UnknownName("recorded episode", episode, [e.id for e in episodes])
         if files is not None:
-            return written(by_name[episode], files)
-        return print_json(episode_json(by_name[episode])) if json else tell(by_name[episode])
+            return write_episode_files(by_name[episode], files)
+        return print_json(episode_json(by_name[episode])) if json else print_episode(by_name[episode])
     if files is not None:
-        raise StratagemError("--files writes what one episode left: name it with --episode.")
+        raise StratagemError("--files writes the files of one episode: name it with --episode.")
     if json:
         print_json([episode_json(e) for e in episodes[:first]])
         return None
-    made = table(f"{folder}: {len(episodes)} episodes", "number", "id", "players", "rounds", "payoffs", numbers=False)
-    for place, e in enumerate(episodes[:first], 1):
+    grid = table(f"{folder}: {len(episodes)} episodes", "number", "id", "players", "rounds", "payoffs", numbers=False)
+    for index, e in enumerate(episodes[:first], 1):
         payoffs = " ".join(number(pay, 2) for pay in e.payoffs)
-        made.add_row(str(place), Text(e.id), Text(", ".join(e.players)), str(len(e.rounds)), payoffs)
-    out.print(made)
+        grid.add_row(str(index), Text(e.id), Text(", ".join(e.players)), str(len(e.rounds)), payoffs)
+    out.print(grid)
     if len(episodes) > first:
-        out.print(f"and {len(episodes) - first} more: --first N lists more, --episode NUMBER tells one", markup=False)
+        out.print(f"and {len(episodes) - first} more: --first N lists more, --episode NUMBER prints one", markup=False)
     return None
 
 
-def written(episode: Episode, folder: Path) -> None:
+def write_episode_files(episode: Episode, folder: Path) -> None:
     """Write the files of an episode's game, all of them or none."""
-    made = dict(replay(episode).files())
-    if not made:
-        raise StratagemError(f"{episode.game} has no files of its own: `stratagem show` without --files tells it.")
+    files = dict(replay(episode).files())
+    if not files:
+        raise StratagemError(f"{episode.game} has no files of its own: `stratagem show` without --files prints it.")
 
     def fill(empty: Path) -> None:
-        for name, text in made.items():
+        for name, text in files.items():
             write_file(empty / name, text)
 
     new_folder(folder, fill)
-    out.print(f"{len(made)} files in {folder}", markup=False)
+    out.print(f"{len(files)} files in {folder}", markup=False)

@@ -20,14 +20,18 @@ from stratagem.learning.advantages.catalogue import read_advantage
 
 
 def steps(
-    records: Annotated[list[Path], typer.Argument(help="Folders of recorded games, as `stratagem play` writes them.")],
-    file: Annotated[Path, typer.Option("--out", help="A file for the table, as Parquet.")],
+    records: Annotated[
+        list[Path], typer.Argument(help="Folders of recorded games, as `stratagem play --record` writes them.")
+    ],
+    file: Annotated[Path, typer.Option("--out", help="Parquet file for the table.")],
     step_reward: Annotated[
         str, typer.Option(help="Advantage estimator of the steps: step_win_rate, discounted, beta ...")
     ] = "step_win_rate",
     player: Annotated[
         list[str] | None,
-        typer.Option(help="Whose decisions count, as the record names them; by default those of slot 0. Repeatable."),
+        typer.Option(
+            help="Player whose decisions count, by its name in the record; by default that of slot 0. Repeatable."
+        ),
     ] = None,
     json: options.Json = False,
 ) -> None:
@@ -35,23 +39,23 @@ def steps(
     if file.exists():
         raise StratagemError(f"{file} is there already: name another file.")
     estimator = read_advantage(step_reward).value
-    steps_found = make_steps(read_decisions(records, player or ()), records, estimator)
+    estimated = make_steps(read_decisions(records, player or ()), records, estimator)
     try:
-        write_steps(steps_found, file)
+        write_steps(estimated, file)
     except OSError as error:
         raise StratagemError(f"{file} cannot be written: {error.strerror}.") from error
-    data = summarize(steps_found)
+    data = summarize(estimated)
     if json:
         print_json(data)
         return
     out.print(_listing(data, file))
-    out.print("samples: as often as they were said; rows: what differs; ratio: advantageous to others.")
+    out.print("samples: with repetitions; rows: distinct samples; ratio: advantageous to other rows.")
 
 
 def _listing(data: dict[str, Any], file: Path) -> Table:
-    made = table(str(file), "game", "samples", "valid", "rows", "actions", "advantageous", "ratio")
+    grid = table(str(file), "game", "samples", "valid", "rows", "actions", "advantageous", "ratio")
     for game, figures in [*data["games"].items(), ("all", data["all"])]:
         ratio = "–" if figures["ratio"] is None else number(figures["ratio"], 2)
         counts = (figures["rows"], figures["unique_actions"], figures["advantageous"])
-        made.add_row(Text(game), str(figures["samples"]), f"{figures['valid']:.1%}", *map(str, counts), ratio)
-    return made
+        grid.add_row(Text(game), str(figures["samples"]), f"{figures['valid']:.1%}", *map(str, counts), ratio)
+    return grid

@@ -24,10 +24,10 @@ PAGE, DATA = "sweep.html", "comparison.json"
 
 
 def sweep(
-    file: Annotated[str, typer.Argument(help="A sweep in TOML: a hypothesis, arms, a metric and what is expected.")],
-    into: Annotated[Path | None, typer.Option("--out", help="Where the runs lie; by default runs/NAME.")] = None,
-    compare: Annotated[bool, typer.Option("--compare", help="Run nothing; compare what is there.")] = False,
-    any_tree: Annotated[bool, typer.Option("--any-tree", help="Run a program that is no clean commit.")] = False,
+    file: Annotated[str, typer.Argument(help="Sweep in TOML: hypothesis, arms, metric and expectation.")],
+    into: Annotated[Path | None, typer.Option("--out", help="Folder of the runs; by default runs/NAME.")] = None,
+    compare: Annotated[bool, typer.Option("--compare", help="Compare the existing runs and start none.")] = False,
+    any_tree: Annotated[bool, typer.Option("--any-tree", help="Permit uncommitted changes of the program.")] = False,
     allow_host: options.AllowHost = None,
     timeout: options.Timeout = None,
     tries: options.Tries = None,
@@ -35,7 +35,7 @@ def sweep(
     max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
-    """Run every arm of a sweep with every seed, resumable, and test its hypothesis."""
+    """Run every arm of a sweep with every seed, and test its hypothesis. An interrupted sweep can be resumed."""
     from stratagem.sweeps.comparison import compared
     from stratagem.sweeps.page import comparison_page
     from stratagem.sweeps.plan import planned, read_plan
@@ -63,11 +63,11 @@ def sweep(
 
 def _print(plan: Plan, comparison: Comparison, folder: Path) -> None:
     """Print every arm with its interval, the verdicts, and the path of the page."""
-    made = table(plan.metric, "arm", "mean", "low", "high", "seeds")
+    grid = table(plan.metric, "arm", "mean", "low", "high", "seeds")
     for arm in comparison.arms:
-        one = arm.estimate()
-        made.add_row(arm.name, *map(_number, (one.mean, one.low, one.high)), str(one.n))
-    out.print(made)
+        estimate = arm.estimate()
+        grid.add_row(arm.name, *map(_number, (estimate.mean, estimate.low, estimate.high)), str(estimate.n))
+    out.print(grid)
     for verdict in comparison.verdicts:
         out.print(verdict.sentence(), markup=False, highlight=False)
     for message in filter(None, (arm.left_out() for arm in comparison.arms)):

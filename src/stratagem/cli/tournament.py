@@ -10,7 +10,7 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
-from stratagem.cli.evaluate import Shown
+from stratagem.cli.evaluate import EvaluationOutput
 from stratagem.cli.output import cell, print_json, progress, table, write_json
 from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.matchups import Evaluator
@@ -26,10 +26,10 @@ from stratagem.players.pools import POOLS
 
 
 def play_tournament(
-    game: Annotated[str, typer.Argument(help="The game.")],
-    players: Annotated[list[str] | None, typer.Option(help="Who takes part; by default the game's own pools.")] = None,
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes a pair.")] = 20,
-    chance: Annotated[bool, typer.Option(help="Let random play take part, as the chance level.")] = True,
+    game: Annotated[str, typer.Argument(help="Game.")],
+    players: Annotated[list[str] | None, typer.Option(help="Players; by default those of the game's pools.")] = None,
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes per pair.")] = 20,
+    chance: Annotated[bool, typer.Option(help="Include random play as the chance level.")] = True,
     seed: options.Seed = 0,
     write_to: options.Out = None,
     record_to: options.Record = None,
@@ -40,22 +40,24 @@ def play_tournament(
     max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
-    """Play everybody against everybody and print who earns what against whom."""
-    made = make_game(game)
-    names = players or list(dict.fromkeys(name for pool in POOLS.get(made.spec.family, {}).values() for name in pool))
+    """Play all pairs of players and print the cross-play matrix of payoffs."""
+    instance = make_game(game)
+    names = players or list(
+        dict.fromkeys(name for pool in POOLS.get(instance.spec.family, {}).values() for name in pool)
+    )
     wanted = [*names, CHANCE] if chance else names
-    seated = {player.name: player for player in (make_player(name, made) for name in wanted)}
+    seated = {player.name: player for player in (make_player(name, instance) for name in wanted)}
     plan = {"command": "tournament", "game": game, "players": list(seated), "episodes": episodes, "seed": seed}
     record = ResumableRecord(record_to, plan, resume=resume)
     at = Evaluator(episodes=episodes, key=Key(seed), record=record)
 
     def so_far(known: list[Episode]) -> None:
-        Shown(by_opponent=True, json=json).show(
+        EvaluationOutput(by_opponent=True, json=json).show(
             recorded(known, Reading(crossed=True, seed=seed)), game, seed, broken_off=True
         )
 
-    with stoppable(record, so_far), progress(len(pairs(made, len(seated))), quiet=json) as step:
-        result = tournament(made, game, list(seated.values()), at, step)
+    with stoppable(record, so_far), progress(len(pairs(instance, len(seated))), quiet=json) as step:
+        result = tournament(instance, game, list(seated.values()), at, step)
     data = tournament_json(result, seed, episodes)
     if write_to is not None:
         write_json(data, write_to)
@@ -64,7 +66,8 @@ def play_tournament(
         return
     out.print(_matrix(result, episodes))
     out.print(
-        "Row's pay a round against column; a bare figure is exact, ± a standard error over deals.", highlight=False
+        "Payoff per round of the row against the column. A bare figure is exact; ± is a standard error over deals.",
+        highlight=False,
     )
     for warning in result.warnings:
         errors.print(Text(f"warning: {warning}", style="yellow"))
@@ -72,13 +75,13 @@ def play_tournament(
 
 def _matrix(result: CrossPlay, episodes: int) -> object:
     order, means = result.ranking(), result.means()
-    how = f"{episodes} episodes a pair where play is sampled, seats rotated over paired deals"
+    how = f"{episodes} episodes per pair where play is sampled, seats rotated over paired deals"
     title = f"{result.text}   {how}, {result.game.spec.unit}"
-    made = table(title, "", "player", "mean vs others", *(str(place) for place in range(1, len(order) + 1)))
-    made.columns[1].justify = "left"
-    for place, row in enumerate(order, 1):
+    grid = table(title, "", "player", "mean vs others", *(str(rank) for rank in range(1, len(order) + 1)))
+    grid.columns[1].justify = "left"
+    for rank, row in enumerate(order, 1):
         cells = [cell(result.pay[row][column], 2) for column in order]
         short = "random (chance)" if result.players[row] == CHANCE else result.players[row]
         short = short.removeprefix(f"{result.game.spec.family}/")
-        made.add_row(str(place), Text(short), cell(means[row]), *cells)
-    return made
+        grid.add_row(str(rank), Text(short), cell(means[row]), *cells)
+    return grid

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
 from stratagem.cli.output import number, print_json, table
-from stratagem.cli.runs import RUNS, standing
+from stratagem.cli.runs import RUNS, status_of
 from stratagem.errors import BadParameter
 from stratagem.reports.run_data import SFT_PREFIXES, RunData
 from stratagem.runs.config_file import settings_toml
@@ -28,20 +28,26 @@ def train(
     recipes: Annotated[
         list[str],
         typer.Argument(
-            help="Recipes, by path or by a name of `stratagem recipes`, a later one over an earlier; with --resume, "
-            "the folder of a run.",
+            help="Recipes, by path or by a name of `stratagem recipes`; a later one overrides an earlier one. With "
+            "--resume, the folder of a run.",
         ),
     ],
     changes: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting to change, as sepo.exploitability_weight=3.")
+        list[str] | None,
+        typer.Option("--set", help="Setting to change, such as sepo.exploitability_weight=3. Repeatable."),
     ] = None,
-    into: Annotated[Path | None, typer.Option("--out", help="The run's folder; by default runs/NAMES-SEED.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run where it stopped.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Stop at what a check of the training finds.")] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="With --resume: take the run's recipe as it is now, or begin it again.")
+    into: Annotated[Path | None, typer.Option("--out", help="Folder of the run; by default runs/NAMES-SEED.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Stop at the first fault that a check of training finds.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and do nothing.")] = False,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="With --resume: accept a changed recipe, or start again if all checkpoints are missing."
+        ),
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and exit.")] = False,
     allow_host: options.AllowHost = None,
     timeout: options.Timeout = None,
     tries: options.Tries = None,
@@ -49,30 +55,30 @@ def train(
     max_failures: options.MaxFailures = None,
     json: options.Json = False,
 ) -> None:
-    """Train by a recipe, or by several as one; a run that was stopped goes on with --resume."""
+    """Train a model by one or more recipes; continue a stopped run with --resume."""
     from stratagem.algorithms.catalogue import bound, read_any, recipe_of
 
     if force and not resume:
-        raise BadParameter("--force goes on with a run that was begun: add --resume.")
+        raise BadParameter("--force continues a started run: add --resume.")
     if resume:
         if changes:
-            raise BadParameter("A run goes on with the settings that it began with: leave --set out.")
+            raise BadParameter("A run continues with its own settings: leave --set out.")
         if len(recipes) > 1:
-            raise BadParameter("A run goes on with the recipe that it began with: give its folder alone.")
+            raise BadParameter("A run continues with its own recipe: give its folder alone.")
         run = RunFolder.open(Path(recipes[0]))
         if force:
             resume_by_force(run)
-        made = recipe_of(run)
+        recipe = recipe_of(run)
     else:
         paths = [recipe_path(name) for name in recipes]
-        made = read_any(paths, dict(map(_change, changes or ())))
+        recipe = read_any(paths, dict(map(_change, changes or ())))
         if dry_run:
-            settings = settings_toml(made)
+            settings = settings_toml(recipe)
             print_json(tomllib.loads(settings)) if json else out.print(settings, markup=False, highlight=False)
             return
-        folder = into or RUNS / "-".join([*(path.stem for path in paths), str(made.seed)])
-        bound(made, RunFolder(folder))  # which refuses what cannot be trained, before there is a folder
-        run = RunFolder.create(folder, made, made.seed, " ".join(["stratagem", *sys.argv[1:]]))
+        folder = into or RUNS / "-".join([*(path.stem for path in paths), str(recipe.seed)])
+        bound(recipe, RunFolder(folder))  # refuses what cannot be trained, before the folder exists
+        run = RunFolder.create(folder, recipe, recipe.seed, " ".join(["stratagem", *sys.argv[1:]]))
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -83,41 +89,41 @@ def train(
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task(run.name, total=None)
 
-        def tell(step: int, steps: int, figures: Mapping[str, float]) -> None:
-            shown = ", ".join(f"{name} {value:.3f}" for name, value in _told(figures).items())
+        def show_progress(step: int, steps: int, figures: Mapping[str, float]) -> None:
+            shown = ", ".join(f"{name} {value:.3f}" for name, value in _shown(figures).items())
             bar.update(task, completed=step, total=steps, description=f"{run.name}: {shown}")
 
-        bound(made, run, strict=strict).train(tell)
+        bound(recipe, run, strict=strict).train(show_progress)
     if json:
-        print_json(_summed_up(run))
+        print_json(_summary_data(run))
     else:
-        _summary(run)
+        _print_summary(run)
 
 
-_TOLD = ("loss", "pay", "exploitability", "checkpoint_metric")
-"""Figures of the progress bar, by the last part of a metric's name."""
+_SHOWN = ("loss", "pay", "exploitability", "checkpoint_metric")
+"""Metrics of the progress bar, by the last part of their names."""
 _KEY = ("pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
-"""Figure of the summary for each game or stage."""
+"""Metrics of the summary, for each game or stage."""
 
 
 def _change(text: str) -> tuple[str, str]:
-    place, equals, value = text.partition("=")
-    if not equals or not place:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
         raise BadParameter(f"--set {text} changes nothing: write it as --set sepo.exploitability_weight=3.")
-    return place.strip(), value.strip()
+    return key.strip(), value.strip()
 
 
-def _told(figures: Mapping[str, float]) -> dict[str, float]:
-    """Return the few figures that the bar has room for; a name that several share is given in full."""
+def _shown(figures: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics of the progress bar; where several share a last part, with their full names."""
     parts = [(name, name.rpartition("/")[2], value) for name, value in figures.items()]
     counted = Counter(last for _, last, _ in parts)
-    chosen = [(last if counted[last] == 1 else name, last, value) for name, last, value in parts if last in _TOLD]
-    return {name: value for name, last, value in sorted(chosen, key=lambda entry: _TOLD.index(entry[1]))}
+    chosen = [(last if counted[last] == 1 else name, last, value) for name, last, value in parts if last in _SHOWN]
+    return {name: value for name, last, value in sorted(chosen, key=lambda entry: _SHOWN.index(entry[1]))}
 
 
-def _summed_up(run: RunFolder) -> dict[str, Any]:
+def _summary_data(run: RunFolder) -> dict[str, Any]:
     """Summarise the run: the figures at its start, at its end, and at the chosen checkpoint."""
-    return {"run": run.name, "path": str(run.path), **standing(run), "figures": _figures(run)}
+    return {"run": run.name, "path": str(run.path), **status_of(run), "figures": _figures(run)}
 
 
 def _figures(run: RunFolder) -> dict[str, dict[str, float | None]]:
@@ -139,9 +145,9 @@ def _best(data: RunData) -> int:
     return -1 if data.chosen_step is None else data.chosen_step
 
 
-def _summary(run: RunFolder) -> None:
-    made = table(f"{run.path}", "figure", "first", "last", "best checkpoint")
+def _print_summary(run: RunFolder) -> None:
+    grid = table(f"{run.path}", "metric", "first", "last", "best checkpoint")
     for name, figures in _figures(run).items():
-        made.add_row(name, *("–" if value is None else number(value) for value in figures.values()))
-    out.print(made)
+        grid.add_row(name, *("–" if value is None else number(value) for value in figures.values()))
+    out.print(grid)
     out.print(f"stratagem report {run.path}", style="bold", highlight=False, markup=False)

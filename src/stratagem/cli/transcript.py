@@ -26,37 +26,37 @@ def episode_json(episode: Episode) -> Json:
     return data
 
 
-def tell(episode: Episode) -> None:
+def print_episode(episode: Episode) -> None:
     """Print the episode: seats, every action with its state, and payoffs."""
     out.print(Text(f"{episode.game}, {episode.id}", style="bold"))
     for seat, name in enumerate(episode.players):
         out.print(Text(f"  seat {seat}: {name}"))
     rewards = iter(episode.rounds)
     for index, rows in groupby(episode.decisions, key=lambda row: row.round):
-        _tell_round(index, list(rows), next(rewards, None))
-    ended = "in all" if episode.finished else "so far"
-    out.print(Text(f"  paid {ended}: {_by_seat(episode.payoffs)}\n", style="green"))
+        _print_round(index, list(rows), next(rewards, None))
+    title = "return" if episode.finished else "return so far"
+    out.print(Text(f"  {title}: {_by_seat(episode.payoffs)}\n", style="green"))
 
 
-def _tell_round(index: int, rows: list[Decision], rewards: tuple[float, ...] | None) -> None:
+def _print_round(index: int, rows: list[Decision], rewards: tuple[float, ...] | None) -> None:
     out.print(Text(f"  round {index + 1}"))
     for row in rows:
-        out.print(_told(row))
+        out.print(_line(row))
     if rewards is not None:
-        out.print(Text(f"    pays {_by_seat(rewards)}", style="green"))
+        out.print(Text(f"    payoff: {_by_seat(rewards)}", style="green"))
 
 
-def _told(row: Decision) -> Text:
+def _line(row: Decision) -> Text:
     line = Text(f"    seat {row.seat}")
     if "\n" not in row.state_key and len(row.state_key) <= _SHORT:
         line.append(f" ({row.state_key})", style="dim")
     if row.action is not None:
-        text = "".join(_judged(row)) if row.parts else f": {row.action}"
+        text = "".join(_parts(row)) if row.parts else f": {row.action}"
         return line.append(text + ("" if row.how == "scripted" else f" ({row.how})"))
-    return line.append(f": {row.how}, {row.said or 'said nothing'}", style="red")
+    return line.append(f": {row.how}, {row.said or 'no reply'}", style="red")
 
 
-def _judged(row: Decision) -> Iterator[str]:
+def _parts(row: Decision) -> Iterator[str]:
     """Describe every piece of an action with its result and reward."""
     lines = (row.action or "").split("\n")
     pieces = [part for part in row.parts if part.slot]

@@ -15,12 +15,12 @@ from stratagem.games.key import Key
 
 
 def verify_game(
-    game: Annotated[str, typer.Argument(help="The game; one of your own too, once its package is installed.")],
-    episodes: Annotated[int, typer.Option(min=1, help="Random episodes for each check.")] = 30,
+    game: Annotated[str, typer.Argument(help="Game, also of an installed package.")],
+    episodes: Annotated[int, typer.Option(min=1, help="Random episodes per check.")] = 30,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Check a game's rules against its declaration, and against OpenSpiel where that has the game."""
+    """Check a game's rules against its declaration, and against OpenSpiel where it has the game."""
     report = verify(make_game(game), episodes=episodes, key=Key(seed))
     print_json(report.to_json()) if json else out.print(str(report), markup=False, highlight=False)
     if not report.ok:

@@ -14,7 +14,7 @@ from stratagem.runs.config_file import recipe_digest, settings_digest
 from stratagem.runs.folder import Forced, RunFolder
 from stratagem.settings import Settings
 
-_HOW = "put its config.toml back, start again in another folder, or add --force to go on all the same"
+_HOW = "restore its config.toml, start again in another folder, or add --force to continue nevertheless"
 
 
 class ResumeWarning(UserWarning):
@@ -40,9 +40,9 @@ def check_recipe(run: RunFolder, recipe: Settings | None = None) -> None:
     """
     bound = bound_digest(run)
     if bound and recipe_digest(run.config_data()) != bound:
-        raise BadRecord(f"The run {run.path} was begun with another recipe than its config.toml has now: {_HOW}.")
+        raise BadRecord(f"The run {run.path} was started with another recipe than its config.toml has now: {_HOW}.")
     if recipe is not None and settings_digest(run.config(type(recipe))) != settings_digest(recipe):
-        raise BadRecord(f"The run {run.path} was begun with another recipe than the one to train by: read its own.")
+        raise BadRecord(f"The run {run.path} was started with another recipe: read the recipe from its folder.")
 
 
 def force(run: RunFolder, step: int | None) -> None:
@@ -54,7 +54,7 @@ def force(run: RunFolder, step: int | None) -> None:
     digest, commit = recipe_digest(run.config_data()), source()["commit"]
     forced = Forced(at=now, step=step, recipe=digest, was=bound_digest(run), commit=commit)
     info = run.info()
-    run.say_info(info.model_copy(update={"forced": (*info.forced, forced)}))
+    run.save_info(info.model_copy(update={"forced": (*info.forced, forced)}))
 
 
 def changes(run: RunFolder) -> list[str]:
@@ -63,11 +63,11 @@ def changes(run: RunFolder) -> list[str]:
     sentences = []
     if info.commit != now["commit"]:
         before, after = _short(info.commit), _short(now["commit"])
-        sentences.append(f"The run {run.path} was begun by commit {before} and goes on by {after}.")
+        sentences.append(f"The run {run.path} was started by commit {before} and continues by commit {after}.")
     if (begun := info.made_by.get("packages", {}).get("torch")) != torch:
-        sentences.append(f"The run {run.path} was begun with torch {begun} and goes on with {torch}.")
+        sentences.append(f"The run {run.path} was started with torch {begun} and continues with torch {torch}.")
     return sentences
 
 
 def _short(commit: str | None) -> str:
-    return "none that is known" if commit is None else commit[:12]
+    return "unknown" if commit is None else commit[:12]

@@ -71,7 +71,7 @@ class Checkpoint:
                 recipe=about.get("recipe", ""),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise BadRecord(f"{folder} is not whole: its {_ABOUT} cannot be read.") from error
+            raise BadRecord(f"{folder} is incomplete: its {_ABOUT} cannot be read.") from error
 
     def state(self) -> dict[str, Any]:
         """Load the saved state; its tensors are on the CPU."""
@@ -117,7 +117,7 @@ def save_checkpoint(
     sync_metrics(run)
     sync_shards(run.record, before.shards if before else ())
     new_folder(run.checkpoints / f"{_PREFIX}{step:06d}", fill)
-    say_newest(run, step)
+    save_newest_step(run, step)
     return Checkpoint.open(run.checkpoints / f"{_PREFIX}{step:06d}", digests=False)
 
 
@@ -136,7 +136,7 @@ def _about(run: RunFolder, step: int, best: list[int], before: Mapping[str, Entr
     }
 
 
-def say_newest(run: RunFolder, step: int) -> None:
+def save_newest_step(run: RunFolder, step: int) -> None:
     """Note the step of the newest checkpoint beside the checkpoints, so that its loss is detected."""
     write_file(run.path / NEWEST, json.dumps({"step": step}) + "\n")
 
@@ -148,7 +148,7 @@ def newest_step(run: RunFolder) -> int | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
-        problem = f"{run.path / NEWEST} is not as it was written: remove it if the checkpoints are there."
+        problem = f"{run.path / NEWEST} is damaged: remove it if the checkpoints are there."
         raise BadRecord(problem) from error
     return int(step)
 
@@ -160,7 +160,7 @@ def checkpoint_folders(run: RunFolder) -> dict[int, Path]:
 
 def latest(run: RunFolder, *, digests: bool = True) -> Checkpoint | None:
     """Return the newest valid checkpoint; None where there is none."""
-    return next(_whole(run, digests), None)
+    return next(_valid(run, digests), None)
 
 
 def keep(run: RunFolder, last: int) -> None:
@@ -170,14 +170,14 @@ def keep(run: RunFolder, last: int) -> None:
     """
     if last < 1:
         raise ValueError("the newest checkpoint is always kept")
-    whole = list(_whole(run, digests=False))
-    wanted = {checkpoint.step for checkpoint in whole[:last]} | {step for newest in whole[:1] for step in newest.best}
+    valid = list(_valid(run, digests=False))
+    wanted = {checkpoint.step for checkpoint in valid[:last]} | {step for newest in valid[:1] for step in newest.best}
     for step, folder in checkpoint_folders(run).items():
         if wanted and step not in wanted:
             remove_folder(folder)
 
 
-def _whole(run: RunFolder, digests: bool) -> Iterator[Checkpoint]:
+def _valid(run: RunFolder, digests: bool) -> Iterator[Checkpoint]:
     """Yield the valid checkpoints, the newest first."""
     for folder in reversed(checkpoint_folders(run).values()):
         with suppress(BadRecord):

@@ -30,7 +30,7 @@ def new_folder(folder: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` fill a temporary folder and rename it; where there is something already, nothing is changed."""
     with telling(folder):
         if folder.exists():
-            raise StratagemError(f"There is something at {folder} already: give another name.")
+            raise StratagemError(f"{folder} exists already: give another name.")
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(mkdtemp(dir=folder.parent, prefix=PARTIAL))
         try:

@@ -82,9 +82,7 @@ class RunFolder:
     def create(cls, path: Path, config: Settings, seed: int, command: str) -> Self:
         """Create a run; an existing file or folder is not changed."""
         if path.exists():
-            raise StratagemError(
-                f"There is something at {path} already: resume it, or name a folder that is not there."
-            )
+            raise StratagemError(f"{path} exists already: resume it, or name a new folder.")
         text, digest = settings_toml(config), settings_digest(config)
         made_by = {**provenance(), "command": command}
         info = RunInfo(seed=seed, command=command, begun=_now(), made_by=made_by, recipe=digest, **source())
@@ -131,46 +129,44 @@ class RunFolder:
         """Settings as the file has them."""
         return read_toml(self.path / _CONFIG)
 
-    def say_info(self, info: RunInfo) -> None:
-        """Write the provenance anew, with what became known after the start."""
+    def save_info(self, info: RunInfo) -> None:
+        """Write the provenance, after an addition or a change."""
         write_file(self.path / _INFO, _json(info))
 
     def add_reading(self, sentences: Mapping[str, str]) -> None:
         """Add to the provenance how models read texts."""
         info = self.info()
         if sentences.items() - info.reading.items():
-            self.say_info(info.model_copy(update={"reading": info.reading | dict(sentences)}))
+            self.save_info(info.model_copy(update={"reading": info.reading | dict(sentences)}))
 
     def info(self) -> RunInfo:
         """Provenance of the run."""
         return _read(RunInfo, self.path / _INFO)
 
     def status(self) -> Status:
-        """Read the status; a run whose process is gone without a word is no longer running."""
-        locked_now = is_locked(self.path / _LOCK)  # asked first, since who lets it go has written how it ended
+        """Read the status; a run whose process was killed is no longer running."""
+        locked_now = is_locked(self.path / _LOCK)  # read first: the status is written before the lock is released
         if not (self.path / _STATUS).is_file():
-            return Status(state="failed", sentence="It was never begun.")
+            return Status(state="failed", sentence="It was never started.")
         status = _read(Status, self.path / _STATUS)
         if status.state != "running" or locked_now:
             return status
-        return Status(
-            state="failed", sentence="Its process ended without a word: it can be resumed.", since=status.since
-        )
+        return Status(state="failed", sentence="Its process was killed: it can be resumed.", since=status.since)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Mark the run as running and exclude other processes within; then mark it finished, or failed."""
         with locked(self.path / _LOCK, f"the run {self.path}"):
-            self._say("running")
+            self._save_status("running")
             try:
                 yield
             except BaseException as error:
                 with suppress(StratagemError):  # if even this cannot be written, the first error is the one to see
-                    self._say("failed", _sentence(error))
+                    self._save_status("failed", _sentence(error))
                 raise
-            self._say("finished")
+            self._save_status("finished")
 
-    def _say(self, state: Literal["running", "finished", "failed"], sentence: str = "") -> None:
+    def _save_status(self, state: Literal["running", "finished", "failed"], sentence: str = "") -> None:
         write_file(self.path / _STATUS, _json(Status(state=state, sentence=sentence, since=_now())))
 
 
@@ -184,7 +180,7 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "It was interrupted."
     text = " ".join(str(error).split())[:_LONGEST]
-    return text if isinstance(error, StratagemError) else f"{type(error).__name__}: {text or 'no more was said'}"
+    return text if isinstance(error, StratagemError) else f"{type(error).__name__}: {text or 'no message'}"
 
 
 def _now() -> str:

@@ -27,7 +27,7 @@ def locked(path: Path, what: str) -> Iterator[None]:
         file = path.open("a")
     with file:
         if not any(_try(file, fcntl.LOCK_EX, pause=_PAUSE * (number > 0)) for number in range(_TRIES)):
-            raise Locked(f"Another process is at work on {what}: wait until it has ended, or stop it.")
+            raise Locked(f"Another process uses {what}: wait until it has ended, or stop it.")
         yield
 
 

@@ -77,7 +77,7 @@ def read_metrics(run: RunFolder) -> dict[str, Curve]:
     rows = list(_rows(data))
     end = rows[-1][0] if rows else 0
     if b"\n" in data[end:]:  # what has no end yet is being written
-        raise BadRecord(f"{run.path / FILE} has a line that is no metrics, {end} bytes from its start.")
+        raise BadRecord(f"{run.path / FILE} has a line without metrics, {end} bytes from its start.")
     curves: dict[str, Curve] = {}
     for _, row in rows:
         for name in (name for name in row if name != "step"):
@@ -106,7 +106,7 @@ def damage(run: RunFolder, counted: CountedMetrics) -> str:
     """Describe damage in the metrics that a checkpoint counts; empty where they are unchanged."""
     data = _read(run.path / FILE)[: counted.size]
     if (whole := sum(_row(line) is not None for line in _lines(data))) < counted.lines:
-        return f"has {whole} whole lines of the {counted.lines}"
+        return f"has {whole} complete lines of the {counted.lines}"
     return "has other lines than those" if blake2b(data, digest_size=16).hexdigest() != counted.digest else ""
 
 

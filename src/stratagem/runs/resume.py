@@ -1,4 +1,4 @@
-"""Resuming from the newest valid checkpoint: everything after it is set aside.
+"""Resuming from the newest valid checkpoint; later data are set aside.
 
 The recipe, the shards and the metrics are compared with the checkpoint's digests. Shards and damaged checkpoints are
 set aside, not removed; metrics are cut back. All of it can be interrupted and repeated, so a run may be killed while it
@@ -17,7 +17,7 @@ from pathlib import Path
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.provenance import provenance, source
 from stratagem.runs.binding import ResumeWarning, changes, check_recipe, force, known_digests
-from stratagem.runs.checkpoint import NEWEST, Checkpoint, checkpoint_folders, latest, newest_step, say_newest
+from stratagem.runs.checkpoint import NEWEST, Checkpoint, checkpoint_folders, latest, newest_step, save_newest_step
 from stratagem.runs.files import move, numbered, remove_leftovers, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import FILE, cut_metrics, damage, mend_metrics
@@ -35,7 +35,7 @@ def resume(run: RunFolder, recipe: Settings | None = None) -> Checkpoint | None:
     check_recipe(run, recipe)
     remove_leftovers(run.path)
     start = _start(run)
-    remarks = [] if start is None else [*changes(run), *_gone(run, start)]
+    remarks = [] if start is None else [*changes(run), *_missing(run, start)]
     step = -1 if start is None else start.step
     later = [folder for number, folder in checkpoint_folders(run).items() if number > step]
     later += shard_files(run.record, start.shards if start else ())
@@ -43,7 +43,7 @@ def resume(run: RunFolder, recipe: Settings | None = None) -> Checkpoint | None:
         remarks += _set_aside(run, later, start)
     cut_metrics(run, start.metrics if start else 0)
     if start is not None:
-        say_newest(run, start.step)
+        save_newest_step(run, start.step)
     for sentence in remarks:
         warnings.warn(sentence, ResumeWarning, stacklevel=2)
     return start
@@ -52,7 +52,7 @@ def resume(run: RunFolder, recipe: Settings | None = None) -> Checkpoint | None:
 def resume_by_force(run: RunFolder) -> None:
     """Bind a run to its present recipe, and let it start again where all of its checkpoints are gone."""
     if run.status().state == "running":
-        raise StratagemError(f"Another process is at work on the run {run.path}: wait until it has ended, or stop it.")
+        raise StratagemError(f"Another process uses the run {run.path}: wait until it has ended, or stop it.")
     there = latest(run, digests=False)
     force(run, None if there is None else there.step)
     if not checkpoint_folders(run):
@@ -64,25 +64,25 @@ def _start(run: RunFolder) -> Checkpoint | None:
     folders, start, saved = checkpoint_folders(run), latest(run), newest_step(run)
     if start is None:
         if folders:
-            Checkpoint.open(folders[max(folders)])  # which says what is wrong with it
+            Checkpoint.open(folders[max(folders)])  # raises the error of the damaged checkpoint
         if saved is not None:
             raise BadRecord(
-                f"The checkpoints of {run.path} are gone, and it had come to step {saved}: put them back, start again "
-                "in another folder, or add --force to begin again in this one."
+                f"The checkpoints of {run.path} are missing, and the last was of step {saved}: restore them, start in "
+                "another folder, or add --force to start again in this one."
             )
         return None
     if start.recipe and start.recipe not in known_digests(run):
-        raise BadRecord(f"{start.folder} is of a run with another recipe than {run.path}: put the run's own back.")
+        raise BadRecord(f"{start.folder} has another recipe than the run {run.path}: restore the run's own.")
     check_counted(run.record, start.shards, start.files, start.folder.name)
     return start
 
 
-def _gone(run: RunFolder, start: Checkpoint) -> list[str]:
+def _missing(run: RunFolder, start: Checkpoint) -> list[str]:
     """Report a later checkpoint that was saved and is gone."""
     saved = newest_step(run)
     if saved is None or saved <= start.step or saved in checkpoint_folders(run):
         return []
-    return [f"The checkpoint of step {saved} of {run.path} is gone: it goes on from step {start.step}."]
+    return [f"The checkpoint of step {saved} of {run.path} is missing: the run continues from step {start.step}."]
 
 
 def _set_aside(run: RunFolder, paths: Sequence[Path], start: Checkpoint | None) -> list[str]:
@@ -102,5 +102,5 @@ def _set_aside(run: RunFolder, paths: Sequence[Path], start: Checkpoint | None) 
     if (run.path / FILE).is_file():
         shutil.copy2(run.path / FILE, aside / FILE)
     mend_metrics(run, start.counted)
-    explained = f"as it was it lies in {aside}, and what can be read of it stays"
-    return [f"{run.path / FILE} {wrong} that {start.folder.name} counts: {explained}."]
+    explanation = f"the damaged file is now in {aside}, and its readable lines are kept"
+    return [f"{run.path / FILE} {wrong} that {start.folder.name} counts: {explanation}."]

@@ -43,8 +43,6 @@ def check_counted(record: Path, numbers: Collection[int], counted: Mapping[str, 
     for name, entry in wanted.items():
         path = record / name
         if not path.is_file():
-            raise BadRecord(f"{path} is missing, and {by} counts on it: put it back, or start again in another folder.")
+            raise BadRecord(f"{path} is missing, and {by} needs it: restore it, or start again in another folder.")
         if entry is not None and entry_of(path) != entry:
-            raise BadRecord(
-                f"{path} is not as it was when {by} counted it: put it back, or start again in another folder."
-            )
+            raise BadRecord(f"{path} has changed since {by} was saved: restore it, or start again in another folder.")

@@ -42,7 +42,7 @@ def load_state(folder: Path) -> Any:
             tensors = {int(name): file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - no mapping
         return _unpacked(places, tensors)
     except (OSError, ValueError, KeyError, TypeError, struct.error, SafetensorError) as error:
-        raise BadRecord(f"{folder} does not hold a whole state: {error}.") from error
+        raise BadRecord(f"{folder} has no complete state: {error}.") from error
 
 
 class _Packer:

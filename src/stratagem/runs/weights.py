@@ -51,7 +51,7 @@ def writes_heads(heads: Mapping[str, torch.nn.Module]) -> Callable[[Path], None]
     return write
 
 
-def together(*writes: Callable[[Path], None]) -> Callable[[Path], None]:
+def combined(*writes: Callable[[Path], None]) -> Callable[[Path], None]:
     """Combine writers."""
 
     def write(folder: Path) -> None:
@@ -61,7 +61,7 @@ def together(*writes: Callable[[Path], None]) -> Callable[[Path], None]:
     return write
 
 
-def sealed(write: Callable[[Path], None]) -> Callable[[Path], None]:
+def with_manifest(write: Callable[[Path], None]) -> Callable[[Path], None]:
     """Make a writer that adds a manifest, against which the files are checked when they are loaded."""
 
     def write_all(folder: Path) -> None:
@@ -94,7 +94,7 @@ def restore_heads(heads: Mapping[str, torch.nn.Module], folder: Path) -> None:
     for name, head in heads.items():
         path = folder / HEADS / f"{name}.safetensors"
         if not path.is_file():
-            raise BadRecord(f"{folder} holds no head called {name!r}: train with the heads that the run began with.")
+            raise BadRecord(f"{folder} has no head {name!r}: train with the heads of the start of the run.")
         _fill(head, load_file(path), list(head.parameters()), path)
 
 
@@ -115,7 +115,7 @@ def _fill(module: Any, weights: Mapping[str, Any], wanted: Sequence[Any], path: 
     if {id(weight) for weight in targets.values()} != {id(weight) for weight in wanted} or kinds != {
         name: (weight.shape, weight.dtype) for name, weight in targets.items()
     }:
-        raise BadRecord(f"The weights in {path} are not those of this model: load it as the run did when it began.")
+        raise BadRecord(f"The weights in {path} do not fit this model: load the model of the start of the run.")
     with torch.no_grad():
         for name, weight in targets.items():
             weight.copy_(weights[name])

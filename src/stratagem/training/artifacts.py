@@ -28,7 +28,7 @@ from stratagem.players.language import language_player
 from stratagem.runs.checkpoint import checkpoint_folders
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import ADAPTERS, MODEL, sealed, writes_model
+from stratagem.runs.weights import ADAPTERS, MODEL, with_manifest, writes_model
 
 BASE = "base"
 """Folder of a run's own base."""
@@ -61,7 +61,7 @@ class Artifacts:
         """Save a model as the base, in one piece; an existing base is kept."""
         if not self.made:
             self.folder.parent.mkdir(exist_ok=True)
-            new_folder(self.folder, sealed(writes_model(lm)))
+            new_folder(self.folder, with_manifest(writes_model(lm)))
 
     def merge_base(self) -> None:
         """Merge the adapter of the recipe's model into a base; a model without an adapter is the base itself."""

@@ -121,7 +121,7 @@ def test_stopped_run_goes_on_and_asks_nothing_twice(uninterrupted, tmp_path, cap
         assert process.returncode == {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}[how], said
         assert "Traceback" not in said
         if how != signal.SIGKILL:
-            assert "Broken off: these are the figures of" in said
+            assert "Interrupted: these are the figures of" in said
             assert "Go on with: stratagem " in said
             assert ("kuhn(hands=2)" in told) or "no figures yet" in said or "of 0 finished" in said
             assert "kuhn(hands=2)" in told or command == "tournament" or at < 25

@@ -25,7 +25,7 @@ from stratagem.models.run_models import DecodingSettings
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import ADAPTERS, restore_weights, sealed, writes_adapters, writes_model
+from stratagem.runs.weights import ADAPTERS, restore_weights, with_manifest, writes_adapters, writes_model
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
 from stratagem.training.policy import POLICY, TrainablePolicy, model_player
 
@@ -136,7 +136,7 @@ class ScopalPolicy(TrainablePolicy):
         self._publish(self.adapter or "")
         folder = self.run.path / STAGES / f"{step:06d}-{method}"
         if not folder.is_dir():
-            new_folder(folder, sealed(self._write_policy))
+            new_folder(folder, with_manifest(self._write_policy))
 
     def _write_policy(self, folder: Path) -> None:
         if self.adapter is None:
