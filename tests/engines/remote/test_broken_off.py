@@ -122,7 +122,7 @@ def test_stopped_run_goes_on_and_asks_nothing_twice(uninterrupted, tmp_path, cap
         assert "Traceback" not in said
         if how != signal.SIGKILL:
             assert "Interrupted: these are the figures of" in said
-            assert "Go on with: stratagem " in said
+            assert "Continue with: stratagem " in said
             assert ("kuhn(hands=2)" in told) or "no figures yet" in said or "of 0 finished" in said
             assert "kuhn(hands=2)" in told or command == "tournament" or at < 25
         status, printed, _ = run(capsys, [*words, "--json", "--resume"])
@@ -153,7 +153,7 @@ def test_server_that_fails_stops_the_run_and_is_no_figure(uninterrupted, tmp_pat
         code, printed, said = run(capsys, words)
         assert (code, printed) == (1, "")
         assert says in said
-        assert "Go on with: stratagem " in said
+        assert "Continue with: stratagem " in said
         asked = len(server.http.asked)
         assert asked <= 12 + FEW, "a dead server is not asked on and on"
         server.http.answer = server.answer
