@@ -84,7 +84,7 @@ def whole(folder, words="I bet, since K is high.", **settings):
     write(run, "evaluation.json", {"rows": ROWS, "evaluation": evaluated()})
     write(run, "findings.json", found())
     for number in range(2):
-        write_shard(run.record, number, list(episodes(number, words)))
+        write_shard(run.record, START + number, list(episodes(number, words)))
     with run.at_work():
         pass
     return run

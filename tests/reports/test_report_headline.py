@@ -117,7 +117,7 @@ def test_dominated_actions_are_flagged_before_and_after(tmp_path):
     assert ["K, second, facing a bet", "FOLD, by CALL", "strict", "0.500", "0.300", "0.000"] in rows
     assert ["K, second, after a pass", "PASS, by BET", "weak", "0.500", "0.300", "0.000"] in rows
     assert "The policy plays dominated actions:" in page.texts[""]
-    assert "(30 %, 50 % before)" in page.texts[""]
+    assert "(30\u00a0%, 50\u00a0% before)" in page.texts[""]
 
 
 def test_a_policy_without_dominated_actions_is_praised(tmp_path):

@@ -42,12 +42,16 @@ def stage_title(data: RunData, step: int, *, last: bool = False) -> str:
 
 
 def played_by(data: RunData, shard: int, episode: str) -> str:
-    """Name the policy that played an episode of a shard, as tables do: the one before the update by that shard."""
+    """Name the policy that played an episode of a shard, as tables do: the policy before the update with that shard.
+
+    The number of a shard is a step of the run, counted from its start.
+    """
+    step = shard - data.sft_steps
     if data.algorithm == "shapellm":
-        return f"trial {shard}"
+        return f"trial {step}"
     if data.algorithm == "scopal":
         return _after_iterations(data, episode.partition("/")[0])
-    return stage_title(data, shard)
+    return stage_title(data, step)
 
 
 def _after_iterations(data: RunData, iteration: str) -> str:

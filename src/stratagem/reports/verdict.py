@@ -125,7 +125,7 @@ def _listed(actions: Sequence[DominatedAction]) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:.0f}\u00a0%"
 
 
 def _findings(data: RunData) -> str:

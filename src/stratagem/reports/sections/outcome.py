@@ -45,9 +45,7 @@ def _table(by_run: Mapping[RunData, list[Row]], data: RunData) -> Html:
             lines.append([f"{length} rounds, seed {run.settings.get('seed', 0)}", *_cells(row["figures"], seats)])
         if len(every) > 1:
             lines.append([f"{length} rounds, all seeds", *_means([row["figures"] for _, row in every], seats)])
-    note = element(
-        "p", "Mean reward per step with its standard error over games, and over seeds with its 95 % interval."
-    )
+    note = element("p", "Mean reward per step: ± standard error over games, 95 % interval over seeds.", class_="legend")
     return join(table(["", *(f"{s}: reward" for s in seats), *(f"{s}: null actions" for s in seats)], lines), note)
 
 

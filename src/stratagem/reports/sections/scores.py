@@ -42,7 +42,11 @@ def _table(game: GameTable, names: dict[str, str]) -> Html:
         for stage, row in rows
     ]
     lines += [
-        [heading, *(element("td", number(nulls.get(name)) if name in nulls else "") for name in metrics)]
+        [
+            heading,
+            *(element("td", number(nulls.get(name)) if name in nulls else "") for name in metrics),
+            *([""] if exact else []),
+        ]
         for heading, nulls in _nulls(rows)
     ]
     heads = ["", *metrics, *(["exploitability (exact)"] if exact else [])]
