@@ -28,7 +28,7 @@ from stratagem.evaluation.openings import opening_policy
 from stratagem.games.base import Game, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example, of_call
+from stratagem.learning.example import Example, example_from_call
 from stratagem.learning.gradient_signal import gradients
 from stratagem.models.load import load
 from stratagem.players.base import Mix, Player, Scripted, Traits
@@ -94,7 +94,7 @@ def exact_examples(batches: Iterable[RolloutBatch], worths: Mapping[tuple[str, s
         for episode in batch.episodes:
             for row in episode.decisions:
                 if row.calls and row.action is not None and (row.info_key, row.action) in worths:
-                    example = of_call(row.calls[0], **{"term/exact": worths[row.info_key, row.action]})
+                    example = example_from_call(row.calls[0], **{"term/exact": worths[row.info_key, row.action]})
                     found.setdefault((row.info_key, row.action), replace(example, row={"half": 0.0}))
     return list(found.values())
 

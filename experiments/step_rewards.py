@@ -44,7 +44,7 @@ def compared(game: str, player: str, solver: str, episodes: int, seed: int) -> P
         for _ in record(play(setups), Path(folder)):
             pass
         rows = make_steps(
-            read_decisions([Path(folder)]), [Path(folder)], read_advantage("step_win_rate").made
+            read_decisions([Path(folder)]), [Path(folder)], read_advantage("step_win_rate").value
         ).rows.to_pylist()
     return {
         (row["state_key"], row["action"]): (row["reward"], values[row["state_key"], row["action"]], row["count"])

@@ -13,7 +13,7 @@ from stratagem.reports.report import report_html
 from stratagem.reports.run_data import RunData
 from stratagem.reports.sections.outcome import outcome
 from stratagem.reports.sections.trials import trials
-from stratagem.reports.siblings import at_once, band, together
+from stratagem.reports.siblings import band, runs_by_seed, values_by_step
 from stratagem.reports.tiles import tiles
 from stratagem.reports.verdict import verdict
 from stratagem.runs.folder import RunFolder
@@ -50,7 +50,7 @@ def runs(tmp_path_factory):
 
 
 def test_runs_that_differ_in_the_seed_alone_are_taken_together(runs):
-    assert [run.settings["seed"] for run in together(RunData(runs[1]))] == [0, 1]
+    assert [run.settings["seed"] for run in runs_by_seed(RunData(runs[1]))] == [0, 1]
 
 
 def test_a_band_is_students_interval():
@@ -61,7 +61,7 @@ def test_a_band_is_students_interval():
 
 
 def test_only_steps_that_all_have_come_to_are_drawn(runs):
-    seen = at_once([RunData(run) for run in runs], "leader/pay")
+    seen = values_by_step([RunData(run) for run in runs], "leader/pay")
     assert list(seen) == [1, 2, 3]
     assert all(len(values) == 2 for values in seen.values())
 

@@ -10,7 +10,7 @@ from stratagem.reports.run_data import RunData, finite
 from stratagem.runs.folder import find_runs
 
 
-def together(data: RunData) -> list[RunData]:
+def runs_by_seed(data: RunData) -> list[RunData]:
     """Return the run and its siblings, by seed."""
     runs = [data]
     for run in find_runs(data.run.path.resolve().parent):
@@ -34,7 +34,7 @@ def band(values: Sequence[float]) -> tuple[float, float]:
     return (runs.mean if runs.low is None else runs.low, runs.mean if runs.high is None else runs.high)
 
 
-def at_once(runs: Sequence[RunData], metric: str) -> Mapping[int, list[float]]:
+def values_by_step(runs: Sequence[RunData], metric: str) -> Mapping[int, list[float]]:
     """Return a metric at every step that all runs have reached, a value a run."""
     curves = [finite(run.curves.get(metric)) for run in runs]
     steps = sorted(set.intersection(*(set(curve) for curve in curves))) if curves else []

@@ -13,12 +13,12 @@ from stratagem.reports.payoff_plane import plane
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.trials import FIRST, seats_of
-from stratagem.reports.siblings import band, together
+from stratagem.reports.siblings import band, runs_by_seed
 
 
 def outcome(data: RunData) -> Section:
     """Make the section of games between the final policies, with the plane of payoffs."""
-    runs = together(data)
+    runs = runs_by_seed(data)
     by_run = {run: rows for run in runs if (rows := rows_of(run))}
     parts = [
         _table(by_run, data)

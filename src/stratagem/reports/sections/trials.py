@@ -11,14 +11,14 @@ from stratagem.reports.html import Html, element
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing
 from stratagem.reports.sections.curves import vertical_axis
-from stratagem.reports.siblings import at_once, band, together
+from stratagem.reports.siblings import band, runs_by_seed, values_by_step
 
 PAY, VISITED, FIRST = "/pay", "visited/", "/first/"
 
 
 def trials(data: RunData) -> Section:
     """Make the section in the form of ShapeLLM's figures 2 and 3, for any number of seats."""
-    runs = together(data)
+    runs = runs_by_seed(data)
     seeds = ", ".join(str(run.settings.get("seed", 0)) for run in runs)
     seeds_shown = "one seed, without a band" if len(runs) == 1 else f"means over the seeds {seeds} with 95 % bands"
     return Section(
@@ -71,7 +71,7 @@ def _pictures(data: RunData, runs: Sequence[RunData]) -> Html:
 
 def _picture(title: str, caption: str, runs: Sequence[RunData], lines: Sequence[tuple[str, str]]) -> Html:
     """Draw the means over seeds, with their bands behind."""
-    by_name = {name: at_once(runs, metric) for metric, name in lines}
+    by_name = {name: values_by_step(runs, metric) for metric, name in lines}
     ends = (-math.inf, math.inf) if lines[0][0].endswith(PAY) else (0.0, math.inf)
     ends = (0.0, 1.0) if any(part in lines[0][0] for part in (VISITED, FIRST, "/null")) else ends
     bands = [trace for by_step in by_name.values() for trace in _band(by_step, *ends)] if len(runs) > 1 else []
