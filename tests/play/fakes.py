@@ -2,6 +2,7 @@
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.play.dispatch import BatchQueue
 from stratagem.play.match import Match
 from stratagem.play.seating import rotated
 from stratagem.players.base import Move, Traits
@@ -36,14 +37,15 @@ def told(request):
     return choices.sample(Key(key).at("told", number))
 
 
-class Engine:
+class Engine(BatchQueue):
     """Answers a batch with `told`, and keeps all batches."""
 
     def __init__(self, answer=told):
+        super().__init__(self.answers)
         self.batches = []
         self.answer = answer
 
-    def __call__(self, requests):
+    def answers(self, requests):
         self.batches.append(list(requests))
         return [self.answer(request) for request in requests]
 

@@ -4,6 +4,7 @@ import pytest
 from fakes import Engine, Fake, asking, setups
 
 from stratagem.errors import BadParameter
+from stratagem.play.dispatch import BatchQueue
 from stratagem.play.scheduler import play, played
 from stratagem.players.base import Ask, Move
 
@@ -97,7 +98,7 @@ def test_what_is_no_request_is_answered_as_such_and_the_table_goes_on():
 @pytest.mark.parametrize("answers", [0, 1, 3])
 def test_an_engine_that_answers_the_wrong_number_is_stopped(answers):
     with pytest.raises(ValueError, match=f"2 requests were answered with {answers} completions"):
-        list(play(setups("ipd", [asking(), asking()], 1)[:1], lambda requests: ["COOPERATE"] * answers))
+        list(play(setups("ipd", [asking(), asking()], 1)[:1], BatchQueue(lambda requests: ["COOPERATE"] * answers)))
 
 
 def test_no_open_table_is_refused():

@@ -175,7 +175,7 @@ def test_what_is_paid_while_others_move_goes_to_the_last_decision():
     (setup, _) = setups("kuhn", [asking(), "random"], 2)
     table = Table(setup, detail=True)
     table.advance()
-    for seat, request in list(table.requests()):
+    for seat, request in table.new_requests():
         table.answer(seat, told(request))
     row = table.episode.decisions[0]
     for _ in range(3):

@@ -8,7 +8,7 @@ needs to compute the same probabilities again, and a record keeps.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -171,8 +171,18 @@ class Capabilities:
     """True if the same request gets the same reply again at no price; replies of other engines are logged."""
 
 
+class Answered(NamedTuple):
+    """Answer to a request, by the ticket of the request."""
+
+    ticket: int
+    call: Call
+
+
 class Engine(Protocol):
-    """Answers requests in batches, in order."""
+    """Answers open requests, in any order.
+
+    A reply follows from its request, and not from the requests beside it.
+    """
 
     @property
     def name(self) -> str:
@@ -200,8 +210,19 @@ class Engine(Protocol):
         """Return the prompt that extends a reply with another message of the user."""
         ...
 
-    def answer(self, requests: Sequence[Request]) -> list[Call]:
-        """Answer each request; a failure is a call whose finish is `error`."""
+    def submit(self, requests: Sequence[Request]) -> list[int]:
+        """Take requests, and return a ticket for each."""
+        ...
+
+    def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
+        """Return the answers to those of the open tickets that are answered; a failure is a call that says `error`.
+
+        With `wait`, at least one. Without it, an engine that computes elsewhere returns at once.
+        """
+        ...
+
+    def cancel(self, tickets: Collection[int]) -> None:
+        """Forget open requests."""
         ...
 
     def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
@@ -242,23 +263,3 @@ class Tells(Protocol):
     """Engine that reports each reply before its batch is complete."""
 
     listener: Listener | None
-
-
-def answer(requests: Sequence[object]) -> list[Call]:
-    """Send each request to its engine, everything for one engine in one batch; the order stays."""
-    calls: dict[int, Call] = {}
-    engines: dict[Engine, dict[int, Request]] = {}
-    for index, request in enumerate(requests):
-        if isinstance(request, Request):
-            engines.setdefault(request.engine, {})[index] = request
-        else:
-            calls[index] = _no_request(request)
-    for engine, asked in engines.items():
-        calls.update(zip(asked, engine.answer(list(asked.values())), strict=True))
-    return [calls[index] for index in range(len(requests))]
-
-
-def _no_request(value: object) -> Call:
-    """Answer something that is no request with a call that says so."""
-    said = f"A player yielded a {type(value).__name__} where a Request was due."
-    return Call(policy=PolicyId(""), prompt=Prompt(()), text=said, finish="error")

@@ -21,7 +21,18 @@ from stratagem.models.run_models import resolved
 
 DEFAULT = Transformers()
 """Engine of weights on this machine where no other is chosen."""
-_METHODS = ("begin", "follow", "answer", "score", "publish", "load_adapter", "drop_adapter", "reset_cache")
+_METHODS = (
+    "begin",
+    "follow",
+    "submit",
+    "poll",
+    "cancel",
+    "score",
+    "publish",
+    "load_adapter",
+    "drop_adapter",
+    "reset_cache",
+)
 _specs: list[TrainableEngineSpec] = [DEFAULT]
 _servers: dict[tuple[ModelRef, Terms], Engine] = {}
 

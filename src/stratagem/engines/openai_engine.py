@@ -7,15 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from stratagem.decoding.vocabulary import Vocabulary
-from stratagem.engines.base import Call, Capabilities, Chat, Listener, PolicyId, Prompt, Request, ScoreRequest, Scores
-from stratagem.engines.remote.background import Background
+from stratagem.engines.base import (
+    Answered,
+    Call,
+    Capabilities,
+    Chat,
+    Listener,
+    PolicyId,
+    Prompt,
+    Request,
+    ScoreRequest,
+    Scores,
+)
+from stratagem.engines.remote.background import Background, ended
 from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.engines.remote.mistakes import bad_server, cause, is_mistake, lacks
 from stratagem.engines.remote.protocol import Adjustments, adjustment, chat_body, check
@@ -24,9 +37,12 @@ from stratagem.engines.remote.retries import Failure, Patience, pause
 from stratagem.engines.remote.secret import key_for
 from stratagem.engines.remote.tally import Prices, Tally, prices_from_environment
 from stratagem.engines.remote.terms import ServerFailed, current
+from stratagem.engines.streaming import StreamingEngine
 from stratagem.errors import BadParameter, CannotCompute, MissingExtra
 from stratagem.models.reference import ModelRef, parse_model
 
+Outcome = tuple[Call, Failure | None]
+"""Reply to a request, and the failure where there was none."""
 if TYPE_CHECKING:
     from stratagem.engines.remote.connection import Connection
 
@@ -38,8 +54,8 @@ _LISTED = 10
 """Number of models that an error lists when the requested one is not there."""
 
 
-class OpenAIEngine:
-    """Engine of a server: many requests at once, in order, each retried where that may help.
+class OpenAIEngine(StreamingEngine):
+    """Engine of a server: many requests at once, each retried where that may help, each answered when it is there.
 
     Until the first answered request, a server that cannot be used is an error. From then on a failure costs its own
     request only, until the share of failed requests is too large (`Terms.max_failures`) or the key is revoked.
@@ -56,6 +72,7 @@ class OpenAIEngine:
         max_failures: float | None = None,
         prices: Prices | None = None,
     ) -> None:
+        super().__init__()
         ref = parse_model(ref) if isinstance(ref, str) else ref
         if ref.url is None:
             raise BadParameter(f"{ref} is not behind a server: say api:MODEL@URL.")
@@ -73,7 +90,14 @@ class OpenAIEngine:
         self._secret = key_for(ref.url)
         self._adjustments: Adjustments = frozenset()
         self._met = self._spoke = False
-        self._absent: Failure | None = None  # why nobody is there, as the first request of a batch found
+        self._asked = 0
+        """Number of requests that were sent, without those that were cancelled before their answer."""
+        self._absent: Failure | None = None  # why nobody is there, as the first of the open requests found
+        self._failed: ServerFailed | None = None  # why the open requests are not sent any more
+        self._sent: dict[int, Future[Outcome]] = {}
+        self._arrived: SimpleQueue[int] = SimpleQueue()
+        self._unsure: dict[int, Outcome] = {}
+        """Outcomes that came before the server answered any request: mistakes are told apart from bad luck later."""
         self._server = Background(
             partial(Connection, ref.url, self._secret, self._patience, self._terms.max_concurrent)
         )
@@ -104,31 +128,70 @@ class OpenAIEngine:
         replies: Chat = () if call.finish == "error" else (("assistant", call.text),)
         return Prompt((*call.prompt.messages, *replies, ("user", user)))
 
-    def answer(self, requests: Sequence[Request]) -> list[Call]:
+    def submit(self, requests: Sequence[Request]) -> list[int]:
+        """Send requests at once; the server is asked `concurrency` at a time."""
         for request in requests:
             check(request)
-        self._absent = None
-        self._asked = self.tally.num_requests + len(requests)
-        outcomes = self._server.run(lambda server: self._all(server, requests))
+        if not self._sent:
+            self._absent = self._failed = None
+        tickets = super().submit(requests)
+        for ticket, request in zip(tickets, requests, strict=True):
+            del self._waiting[ticket]
+            self._sent[ticket] = self._server.start(partial(self._one, request=request))
+        self._asked += len(tickets)
+        for ticket in tickets:
+            self._sent[ticket].add_done_callback(partial(self._arrive, ticket))
+        return tickets
+
+    def _arrive(self, ticket: int, _: Future[Outcome]) -> None:
+        self._arrived.put(ticket)
+
+    def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
+        while True:
+            self._fetch(block=wait and not any(ticket in self._finished for ticket in tickets))
+            if not wait or any(ticket in self._finished for ticket in tickets) or not self._sent:
+                break
+        ready = [ticket for ticket in tickets if ticket in self._finished]
+        return [Answered(ticket, self._finished.pop(ticket)) for ticket in ready]
+
+    def _work(self) -> dict[int, Call]:
+        """Return nothing: the work is done elsewhere."""
+        return {}
+
+    def _fetch(self, *, block: bool) -> None:
+        """Take the outcomes that have arrived; with `block`, at least one if any request is open."""
+        while self._sent and (block or not self._arrived.empty()):
+            ticket, block = self._arrived.get(), False
+            future = self._sent.pop(ticket, None)
+            if future is None or future.cancelled():
+                continue  # it was cancelled
+            self._unsure[ticket] = future.result()
+        if self._spoke or not self._sent:
+            self._judge()
+
+    def _judge(self) -> None:
+        """Accept the outcomes so far, or raise the mistake or the failure that they show."""
+        outcomes, self._unsure = self._unsure, {}
         if not self._spoke:
-            for _, failure in outcomes:
+            for _, failure in outcomes.values():
                 self._refuse(failure)
-        for _, failure in outcomes:
+        for _, failure in outcomes.values():
             if failure is not None:
                 self._bear(failure)
-        return [call for call, _ in outcomes]
+        self._finished.update({ticket: call for ticket, (call, _) in outcomes.items()})
 
-    async def _all(self, server: Connection, requests: Sequence[Request]) -> list[tuple[Call, Failure | None]]:
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._one(server, request)) for request in requests]
-        except* ServerFailed as several:
-            raise several.exceptions[0] from None
-        return [task.result() for task in tasks]
+    def _abandon(self, tickets: Collection[int]) -> None:
+        for ticket in tickets:
+            self._unsure.pop(ticket, None)
+            if (future := self._sent.pop(ticket, None)) is not None:
+                self._asked -= future.cancel()
+        self._server.run(lambda _: ended())
 
-    async def _one(self, server: Connection, request: Request) -> tuple[Call, Failure | None]:
+    async def _one(self, server: Connection, *, request: Request) -> Outcome:
         """Send one request in its slot, which it keeps between tries: a busy server is then asked less."""
         async with server.slots:
+            if self._failed is not None:
+                raise self._failed
             start = time.perf_counter()
             try:
                 reply, failure = await self._persist(server, request), None
@@ -148,13 +211,17 @@ class OpenAIEngine:
     def _bear(self, failure: Failure) -> None:
         """Stop where failures are too many, or no further request can succeed."""
         if failure.status in _REVOKED:
-            raise ServerFailed(f"{cause(self._url, failure)}: it takes the key no longer, so nothing more is asked.")
+            self._fail(f"{cause(self._url, failure)}: it takes the key no longer, so nothing more is asked.")
         if not self._terms.bears(self.tally.num_errors, self._asked):
             share = self._terms.max_failures
-            raise ServerFailed(
+            self._fail(
                 f"{self.tally.num_errors} of {self.tally.num_requests} requests to {self._url} failed, more than the "
                 f"share of {share:g} that is borne, so nothing more is asked; the last: {cause(self._url, failure)}."
             )
+
+    def _fail(self, sentence: str) -> NoReturn:
+        self._failed = ServerFailed(sentence)
+        raise self._failed
 
     async def _persist(self, server: Connection, request: Request) -> Reply:
         """Retry until there is a reply, or another try would not help."""

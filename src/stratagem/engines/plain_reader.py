@@ -58,6 +58,9 @@ class PlainReader:
         logits: torch.Tensor = output.logits[:, -1]
         return logits
 
+    def park(self) -> None:
+        """Do nothing: other texts cannot be read beside rows, so none are in progress."""
+
     def open(self, texts: Sequence[Text]) -> None:
         self._select([self._read[text] for text in texts])
 
@@ -74,6 +77,9 @@ class PlainReader:
     def _select(self, rows: Sequence[int]) -> None:
         from transformers import DynamicCache
 
+        if not rows:
+            self._cache = None
+            return
         assert isinstance(self._cache, DynamicCache)
         index = torch.tensor(list(rows), device=self._seen.device)
         self._cache.reorder_cache(cast("torch.LongTensor", index))

@@ -43,6 +43,10 @@ class Reader(Protocol):
         """Return the logits after each of these texts, which differ from one another."""
         ...
 
+    def park(self) -> None:
+        """Set the open rows aside, so that other texts can be read; `open` puts them before the new rows."""
+        ...
+
     def open(self, texts: Sequence[Text]) -> None:
         """Open rows for texts that were read last, one row each; the same text may have several rows."""
         ...
@@ -86,6 +90,8 @@ class SharingReader:
         self._rows = Rows(attention, layers)
         self._read: dict[Text, Chain] = {}
         self._adapters: list[str] = []
+        self._parked: list[str] = []
+        """Adapters of the rows that are set aside."""
 
     def read(self, texts: Sequence[Text]) -> torch.Tensor:
         matches = [self.prefixes.match(text.adapter, text.tokens) for text in texts]
@@ -141,7 +147,7 @@ class SharingReader:
         """Cache the computation of a row that has read a text, if it is not there yet."""
         match = self.prefixes.match(text.adapter, text.tokens)
         if match.length < len(text.tokens):
-            stretch = self._rows.store.cut(row, match.length, len(text.tokens))
+            stretch = self._rows.cut(row, match.length, len(text.tokens))
             self.prefixes.add(text.adapter, match, text.tokens[match.length :], stretch)
 
     def _before_last(self, text: Text) -> Chain:
@@ -164,11 +170,17 @@ class SharingReader:
                 rows.setdefault(where, []).append(row)
         for where, (segment, end) in pieces.items():
             assert segment.stored is not None
-            self._rows.store.paste(segment.stored[:, :, :, : end - segment.start], rows[where], segment.start)
+            self._rows.paste(segment.stored[:, :, :, : end - segment.start], rows[where], segment.start)
+
+    def park(self) -> None:
+        self._rows.park()
+        self._parked, self._adapters = self._adapters, []
 
     def open(self, texts: Sequence[Text]) -> None:
         chains = [self._read[text] for text in texts]
-        self._load(chains, [text.adapter for text in texts], max(len(text.tokens) for text in texts))
+        self._load(chains, [text.adapter for text in texts], max((len(text.tokens) for text in texts), default=0))
+        self._rows.unpark()
+        self._parked, self._adapters = [], [*self._parked, *self._adapters]
 
     def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
         self.num_passes += 1

@@ -15,6 +15,10 @@ class Reply:
     """Reply to a request, up to the present token."""
 
     request: Request
+    ticket: int = -1
+    """Ticket of the request."""
+    ms: float = 0.0
+    """Share of the time of the passes that it was in, in milliseconds."""
     tokens: list[int] = field(default_factory=list)
     kinds: list[Kind] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)

@@ -34,7 +34,8 @@ class RowStore:
         self.layers = layers
         self.data: torch.Tensor | None = None
         self.room = (0, 0)
-        self.rows = 0
+        self.first = self.rows = 0
+        """First row of the present pass, and number of rows."""
         self.write: tuple[torch.Tensor, torch.Tensor] | None = None
         self.width = 0
 
@@ -67,7 +68,8 @@ class RowStore:
         rows, columns = self.write
         own[0][rows, :, columns] = keys.transpose(1, 2)
         own[1][rows, :, columns] = values.transpose(1, 2)
-        return own[0, : self.rows, :, : self.width], own[1, : self.rows, :, : self.width]
+        some = slice(self.first, self.first + self.rows)
+        return own[0, some, :, : self.width], own[1, some, :, : self.width]
 
     def cut(self, row: int, start: int, end: int) -> torch.Tensor:
         """Copy a stretch of one row, all layers."""
@@ -127,6 +129,24 @@ class Rows:
         self.store = RowStore(layers)
         self.cache = Cache(layers=[_Layer(self.store, number) for number in range(layers)])
         self.lengths: list[int] = []
+        self.parked: list[int] = []
+        """Lengths of the rows that are set aside; they come before the others."""
+
+    def park(self) -> None:
+        """Set all rows aside, so that others can begin; these stay in their places."""
+        self.parked, self.lengths = self.lengths, []
+
+    def unpark(self) -> None:
+        """Put the rows that were set aside before the present ones."""
+        self.parked, self.lengths = [], [*self.parked, *self.lengths]
+
+    def cut(self, row: int, start: int, end: int) -> torch.Tensor:
+        """Copy a stretch of one row, all layers."""
+        return self.store.cut(len(self.parked) + row, start, end)
+
+    def paste(self, piece: torch.Tensor, rows: Sequence[int], start: int) -> None:
+        """Paste a stretch into one or more rows."""
+        self.store.paste(piece, [len(self.parked) + row for row in rows], start)
 
     def reset(self) -> None:
         """Free the store: the layout of memory depends on its size, and the rounding of sums may depend on that."""
@@ -135,7 +155,7 @@ class Rows:
     def begin(self, lengths: Sequence[int], room: int) -> None:
         """Begin rows of these lengths, whose contents are then pasted; `room` columns will be needed."""
         self.lengths = list(lengths)
-        self.store.reserve(len(self.lengths), room)
+        self.store.reserve(len(self.parked) + len(self.lengths), max(room, *self.parked, 0))
 
     def advance(self, model: Any, pending: Sequence[Sequence[int]], **options: Any) -> torch.Tensor:
         """Read each row's pending tokens, none or more, and return the logits after the last one of each row."""
@@ -155,7 +175,8 @@ class Rows:
         """Run one pass; tokens are right-aligned, so that the last column of every row is its last token."""
         width = max(map(len, pending))
         after = [length + len(row) for length, row in zip(self.lengths, pending, strict=True)]
-        self.store.reserve(len(after), max(after))
+        first = len(self.parked)
+        self.store.reserve(first + len(after), max(*after, *self.parked, 0))
         unseen = self.store.room[1] - 1
         ids, positions, columns = [], [], []
         for row, length, end in zip(pending, self.lengths, after, strict=True):
@@ -165,8 +186,9 @@ class Rows:
             columns.append([unseen] * idle + list(range(length, end)))
         device = model.device
         at = torch.tensor(positions, device=device)
-        self.lengths, self.store.rows, self.store.width = after, len(after), max(after)
-        row_numbers = torch.arange(len(after), device=device)[:, None]
+        self.lengths, self.store.width = after, max(after)
+        self.store.first, self.store.rows = first, len(after)
+        row_numbers = torch.arange(first, first + len(after), device=device)[:, None]
         self.store.write = (row_numbers, torch.tensor(columns, device=device))
         output = model(
             input_ids=torch.tensor(ids, device=device),

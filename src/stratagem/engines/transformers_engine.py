@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 
 from stratagem.decoding.vocabulary import Ids, TokenizersVocabulary, TransformersVocabulary, Vocabulary
-from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, Request, ScoreRequest, Scores
+from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, ScoreRequest, Scores
 from stratagem.engines.choose_reader import reader_for
 from stratagem.engines.reader import Reader
 from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
+from stratagem.engines.streaming import StreamingEngine
 from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.errors import CannotCompute
 from stratagem.models.adapter_files import digest
@@ -36,12 +37,13 @@ _PASS = 16
 _DEFAULTS = TransformersSettings()
 
 
-class TransformersEngine:
-    """Engine of one base model and the adapters on it."""
+class TransformersEngine(StreamingEngine):
+    """Engine of one base model and the adapters on it; a reply that is over makes room for the next request."""
 
     capabilities = Capabilities(masks=True, scores=True)
 
     def __init__(self, lm: LanguageModel, settings: TransformersSettings = _DEFAULTS) -> None:
+        super().__init__()
         self.lm = lm
         self.rows = settings.rows
         self.vocabulary: Vocabulary = _vocabulary(lm)
@@ -49,6 +51,8 @@ class TransformersEngine:
         self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
         """Context length of the model in tokens."""
         self.reader: Reader = reader_for(lm, settings.prefix_cache_mib * 2**20)
+        self._live: list[Reply] = []
+        """Replies in progress, by row."""
         self._ends = lm.stop_ids
         self._versions: dict[str, int] = {}
         self._tokens = lru_cache(maxsize=4096)(self._tokens_of)
@@ -81,12 +85,18 @@ class TransformersEngine:
 
     def publish(self, adapter: str, version: int) -> None:
         """Announce that the weights of an adapter (empty: of the base) have changed."""
+        self._check_idle()
         self._versions[adapter] = version
         self.reader.forget(adapter)
 
     def reset_cache(self) -> None:
         """Forget the cache of earlier batches, so that later results equal those of a new engine."""
+        self._check_idle()
         self.reader.reset()
+
+    def _check_idle(self) -> None:
+        if self._live:
+            raise RuntimeError(f"{len(self._live)} replies are in progress: fetch or cancel them first.")
 
     def load_adapter(self, path: str) -> str:
         """Load an adapter from its folder; its name in records names the folder and the weights."""
@@ -102,38 +112,54 @@ class TransformersEngine:
         self._versions.pop(name, None)
         dropped(self.lm, name)
 
-    def answer(self, requests: Sequence[Request]) -> list[Call]:
-        calls: dict[int, Call] = {}
-        with torch.inference_mode():
-            for wave in self._waves(requests):
-                calls.update(zip(wave, self._answer([requests[number] for number in wave]), strict=True))
-        return [calls[number] for number in range(len(requests))]
-
-    def _waves(self, requests: Sequence[Request]) -> Iterator[list[int]]:
-        """Sort requests that begin alike together, so that a wave shares as much as it can."""
-        order = iter(sorted(range(len(requests)), key=lambda n: (requests[n].adapter, requests[n].prompt.tokens)))
-        while wave := list(islice(order, self.rows)):
-            yield wave
-
-    def _answer(self, requests: Sequence[Request]) -> list[Call]:
+    def _work(self) -> dict[int, Call]:
+        """Begin new replies where there is room, and run passes until at least half of all replies are over."""
         start = time.perf_counter()
-        replies = [Reply(request) for request in requests]
+        calls: dict[int, Call] = {}
+        begun = self._begin(calls)
+        replies = [*self._live, *begun]
+        with torch.inference_mode(), self._weights_of(replies):
+            if begun:
+                self._first_tokens(begun)
+            target = len(replies) // 2 if self.reader.ragged else 0
+            while self._live and sum(map(self._stays, self._live)) > target:
+                self._pass()
+            over = [reply for reply in replies if not self._stays(reply)]
+            self._leave()
+        self.reader.settle()
+        ms = (time.perf_counter() - start) * 1000.0 / max(1, len(replies))
+        for reply in replies:
+            reply.ms += ms
+        return calls | {reply.ticket: self._call(reply) for reply in over}
+
+    def _begin(self, calls: dict[int, Call]) -> list[Reply]:
+        """Take waiting requests, those that begin alike together; the calls of some need no model."""
+        room = self.rows - len(self._live)
+        if self._live and (not self.reader.ragged or 2 * room < self.rows):
+            return []
+        order = sorted(self._waiting, key=lambda t: (self._waiting[t].adapter, self._waiting[t].prompt.tokens))
+        replies = [Reply(self._waiting.pop(ticket), ticket) for ticket in order[:room]]
         for reply in replies:
             reply.take_forced()
-        refused = {reply for reply in replies if not reply.over and not self._fits(reply)}
-        able = [reply for reply in replies if not reply.over and reply not in refused]
-        if able:
-            with self.reader.weights.under([reply.request.adapter for reply in able]):
-                self._write(able)
-        self.reader.settle()
-        ms = (time.perf_counter() - start) * 1000.0 / len(requests)
-        return [self._refusal(reply, ms) if reply in refused else self._call(reply, ms) for reply in replies]
+        calls |= {reply.ticket: self._call(reply) for reply in replies if reply.over}
+        calls |= {reply.ticket: self._refusal(reply) for reply in replies if not reply.over and not self._fits(reply)}
+        return [reply for reply in replies if reply.ticket not in calls]
+
+    def _weights_of(self, replies: Sequence[Reply]) -> AbstractContextManager[None]:
+        adapters = [reply.request.adapter for reply in replies]
+        return self.reader.weights.under(adapters) if adapters else nullcontext()
+
+    def _abandon(self, tickets: Collection[int]) -> None:
+        stay = [row for row, reply in enumerate(self._live) if reply.ticket not in tickets]
+        with torch.inference_mode():
+            self._live = [self._live[row] for row in self.reader.keep(stay)]
 
     def _fits(self, reply: Reply) -> bool:
         return 0 < reply.length < self.longest
 
-    def _write(self, replies: Sequence[Reply]) -> None:
-        """Draw first tokens after the prompts, and continue the replies that are not over."""
+    def _first_tokens(self, replies: Sequence[Reply]) -> None:
+        """Draw first tokens after the prompts, and open rows for the replies that are not over."""
+        self.reader.park()
         texts = [reply.text for reply in replies]
         distinct = list(dict.fromkeys(texts))
         logits = self.reader.read(distinct)
@@ -141,15 +167,9 @@ class TransformersEngine:
         for reply in replies:
             reply.pending.clear()
         self._draw(logits, [(reply, row_of[text]) for reply, text in zip(replies, texts, strict=True)])
-        going = [(reply, text) for reply, text in zip(replies, texts, strict=True) if not self._over(reply)]
-        finished = [
-            (reply, text)
-            for reply, text in zip(replies, texts, strict=True)
-            if self._over(reply) and reply.request.extended
-        ]
-        if going or finished:
-            self.reader.open([text for _, text in (*going, *finished)])
-            self._go_on([reply for reply, _ in (*going, *finished)])
+        going = [(reply, text) for reply, text in zip(replies, texts, strict=True) if self._stays(reply)]
+        self.reader.open([text for _, text in going])
+        self._live += [reply for reply, _ in going]
 
     def _over(self, reply: Reply) -> bool:
         return reply.over or reply.length >= self.longest
@@ -159,32 +179,33 @@ class TransformersEngine:
         for (reply, _), drawing, drawn in zip(rows, draws, draw(logits, draws), strict=True):
             reply.take(drawn, drawing.allowed)
 
-    def _go_on(self, live: list[Reply]) -> None:
-        """Run pass after pass, until every reply is over."""
-        while live := self._leave(live):
-            width = width_for([len(reply.pending) for reply in live]) if self.reader.ragged else 1
-            logits = self.reader.go_on([reply.pending[:width] for reply in live])
-            for reply in live:
-                del reply.pending[:width]
-            self._draw(logits, [(r, row) for row, r in enumerate(live) if not r.pending and not self._over(r)])
+    def _pass(self) -> None:
+        """Run one pass over the replies that are not over."""
+        self._leave()
+        live = self._live
+        width = width_for([len(reply.pending) for reply in live]) if self.reader.ragged else 1
+        logits = self.reader.go_on([reply.pending[:width] for reply in live])
+        for reply in live:
+            del reply.pending[:width]
+        self._draw(logits, [(r, row) for row, r in enumerate(live) if not r.pending and not self._over(r)])
 
-    def _leave(self, live: list[Reply]) -> list[Reply]:
+    def _leave(self) -> None:
         """Remove the rows whose replies are over; replies that a later prompt extends are read to their end."""
+        live = self._live
         stay = [row for row, reply in enumerate(live) if self._stays(reply)]
         for row, reply in enumerate(live):
             if not self._stays(reply) and reply.request.extended:
                 self.reader.retain(row, reply.text)
-        if len(stay) == len(live) or not stay:
-            return live if stay else []
-        return [live[row] for row in self.reader.keep(stay)]
+        if len(stay) < len(live):
+            self._live = [live[row] for row in self.reader.keep(stay)]
 
     def _stays(self, reply: Reply) -> bool:
         return not self._over(reply) or bool(reply.request.extended and reply.pending)
 
-    def _call(self, reply: Reply, ms: float) -> Call:
-        return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), ms)
+    def _call(self, reply: Reply) -> Call:
+        return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), reply.ms)
 
-    def _refusal(self, reply: Reply, ms: float) -> Call:
+    def _refusal(self, reply: Reply) -> Call:
         request = reply.request
         return Call(
             policy=self.policy_id(request.adapter),
@@ -193,7 +214,7 @@ class TransformersEngine:
             sampling=request.sampling,
             finish="error",
             num_prompt=len(request.prompt.tokens),
-            ms=ms,
+            ms=reply.ms,
         )
 
     def _too_long(self, prompt: Prompt) -> str:
@@ -205,7 +226,11 @@ class TransformersEngine:
             if not request.prompt.tokens or most >= self.longest:
                 raise CannotCompute(self._too_long(request.prompt))
         with torch.inference_mode():
-            return scored(self.reader, requests, self.rows)
+            self.reader.park()
+            try:
+                return scored(self.reader, requests, self.rows)
+            finally:
+                self.reader.open([])
 
 
 def _vocabulary(lm: LanguageModel) -> Vocabulary:

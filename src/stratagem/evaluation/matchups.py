@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from stratagem.engines.base import answer
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
@@ -21,9 +20,9 @@ from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
 from stratagem.games.base import Game, Seat
 from stratagem.games.key import Key
 from stratagem.models.reference import placeless
+from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import Answer
 from stratagem.play.seating import rotated
 from stratagem.players.base import Player
 
@@ -131,7 +130,8 @@ class Evaluator:
 
     episodes: int = 20
     key: Key = field(default_factory=lambda: Key(0))
-    answer: Answer = answer
+    queue: Callable[[], RequestQueue] = Dispatcher
+    """Maker of the queue that answers requests."""
     record: ResumableRecord | None = None
     """Record of the episodes, by which a stopped evaluation is resumed; none by default."""
     budget: int = 3_000
@@ -151,7 +151,7 @@ class Evaluator:
         The deals depend on game, opponent and seed, not on the agent.
         """
         setups = [list(self._setups(game, agent, opponent)) for opponent, _ in opponents]
-        over = (self.record or ResumableRecord()).play(list(chain.from_iterable(setups)), self.answer)
+        over = (self.record or ResumableRecord()).play(list(chain.from_iterable(setups)), self.queue())
         return [
             Matchup(
                 opponent=opponent.name,

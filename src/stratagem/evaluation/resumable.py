@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.engines.base import Call
+from stratagem.engines.base import Answered
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.files import write_file
-from stratagem.play.answers import Answers
+from stratagem.play.answers import Answers, LoggedQueue
+from stratagem.play.dispatch import RequestQueue
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import Answer, play
+from stratagem.play.scheduler import play
 from stratagem.play.store import prepare, read_episodes, shards, write_shard
 
 PLAN = "evaluation.json"
 """File with the settings of the evaluation, in the folder of a record."""
 _SECONDS = 5.0
-"""Seconds after which finished episodes are written, where no batch is asked in between."""
+"""Seconds after which finished episodes are written, where no request is open."""
+_WAITING = 0.2
+"""The same before a wait for answers."""
 
 
 class ResumableRecord:
@@ -63,13 +65,13 @@ class ResumableRecord:
         failed = {episode.id for episode in self._failed}
         return [episode for episode in self.finished.values() if episode.id not in failed]
 
-    def play(self, setups: Sequence[Setup], answer: Answer) -> dict[str, Episode]:
+    def play(self, setups: Sequence[Setup], queue: RequestQueue) -> dict[str, Episode]:
         """Play the setups that are not finished; return every episode by its id."""
         for setup in setups:
             self._check(setup)
         left = [setup for setup in setups if setup.id not in self.finished]
         try:
-            for episode in play(left, partial(self._answered, answer)):
+            for episode in play(left, _Flushing(self._logged(queue), lambda: self._flush_after(_WAITING))):
                 self._take(episode)
         except ServerFailed:
             self._forget()
@@ -95,14 +97,16 @@ class ResumableRecord:
                 "go on with those, or record to another folder."
             )
 
-    def _answered(self, ask: Answer, requests: Sequence[Any]) -> Sequence[Call]:
-        self.flush()
-        return ask(requests) if self._answers is None else self._answers.answer(requests, ask)
+    def _logged(self, queue: RequestQueue) -> RequestQueue:
+        return queue if self._answers is None else LoggedQueue(queue, self._answers)
 
     def _take(self, episode: Episode) -> None:
         self.finished[episode.id] = episode
         (self._failed if has_failed(episode) else self._fresh).append(episode)
-        if time.monotonic() - self._since > _SECONDS:
+        self._flush_after(_SECONDS)
+
+    def _flush_after(self, seconds: float) -> None:
+        if time.monotonic() - self._since > seconds:
             self.flush()
 
     def flush(self) -> None:
@@ -121,6 +125,18 @@ class ResumableRecord:
         for episode in self._failed:
             del self.finished[episode.id]
         self._failed = []
+
+
+class _Flushing:
+    """Queue of requests, before each of whose waits finished episodes are written."""
+
+    def __init__(self, queue: RequestQueue, flush: Callable[[], None]) -> None:
+        self._queue, self._flush = queue, flush
+        self.submit, self.cancel = queue.submit, queue.cancel
+
+    def poll(self) -> list[Answered]:
+        self._flush()
+        return self._queue.poll()
 
 
 def has_failed(episode: Episode) -> bool:

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from stratagem.engines.base import Call, PolicyId, Request, Tells
+from stratagem.engines.base import Answered, Call, PolicyId, Request, Tells
 from stratagem.errors import BadRecord, StratagemError
+from stratagem.play.dispatch import RequestQueue
 
 FILE = "answers.jsonl"
 """File name in the folder of a record."""
-Ask = Callable[[Sequence[Any]], Sequence[Call]]
 
 
 class Answers:
@@ -30,36 +30,15 @@ class Answers:
     def __len__(self) -> int:
         return len(self._known)
 
-    def answer(self, requests: Sequence[Any], ask: Ask) -> list[Call]:
-        """Answer each request: known replies are not asked for again, and new ones are written as they come."""
-        known = {index: call for index, request in enumerate(requests) if (call := self._of(request)) is not None}
-        fresh = [index for index in range(len(requests)) if index not in known]
-        with self._listening([requests[index] for index in fresh]):
-            asked = ask([requests[index] for index in fresh]) if fresh else []
-        for index, call in zip(fresh, asked, strict=True):
-            known[index] = call
-            if _is_stored(requests[index]) and call.finish != "error" and digest(requests[index]) not in self._known:
-                self._write(requests[index], call)
-        return [known[index] for index in range(len(requests))]
-
-    def _of(self, request: Any) -> Call | None:
-        if not _is_stored(request):
-            return None
-        row = self._known.get(digest(request))
+    def known(self, request: Any) -> Call | None:
+        """Return the logged reply to a request; None where there is none, or the engine repeats itself for free."""
+        row = self._known.get(digest(request)) if _is_stored(request) else None
         return None if row is None else _call(request, row)
 
-    @contextmanager
-    def _listening(self, requests: Sequence[Any]) -> Iterator[None]:
-        """Make engines report each reply as it arrives, not only with its batch."""
-        engines = {request.engine for request in requests if _is_stored(request)}
-        telling = [engine for engine in engines if isinstance(engine, Tells)]
-        for engine in telling:
-            engine.listener = self._write
-        try:
-            yield
-        finally:
-            for engine in telling:
-                engine.listener = None
+    def add(self, request: Any, call: Call) -> None:
+        """Log a reply, unless it is known already, free, or an error."""
+        if _is_stored(request) and call.finish != "error" and digest(request) not in self._known:
+            self._write(request, call)
 
     def _write(self, request: Request, call: Call) -> None:
         name, row = digest(request), _row(call)
@@ -72,6 +51,56 @@ class Answers:
         except OSError as error:
             raise StratagemError(f"{self._path} cannot be written: {error.strerror}.") from error
         self._known[name] = row
+
+
+class LoggedQueue:
+    """Queue of requests whose replies are logged; known ones are not asked for again."""
+
+    def __init__(self, queue: RequestQueue, log: Answers) -> None:
+        self._queue, self._log = queue, log
+        self._tickets = count()
+        self._known: list[Answered] = []
+        self._open: dict[int, tuple[int, Any]] = {}
+        """Own ticket and request by the ticket of the queue."""
+        self._telling: set[Tells] = set()
+
+    def submit(self, requests: Sequence[Any]) -> list[int]:
+        tickets = [next(self._tickets) for _ in requests]
+        fresh = dict[int, Any]()
+        for ticket, request in zip(tickets, requests, strict=True):
+            if (call := self._log.known(request)) is None:
+                fresh[ticket] = request
+            else:
+                self._known.append(Answered(ticket, call))
+        self._listen(fresh.values())
+        theirs = self._queue.submit(list(fresh.values()))
+        self._open |= dict(zip(theirs, fresh.items(), strict=True))
+        return tickets
+
+    def poll(self) -> list[Answered]:
+        known, self._known = self._known, []
+        if known:
+            return known
+        result = []
+        for theirs, call in self._queue.poll():
+            ticket, request = self._open.pop(theirs)
+            self._log.add(request, call)
+            result.append(Answered(ticket, call))
+        return result
+
+    def cancel(self) -> None:
+        self._queue.cancel()
+        for engine in self._telling:
+            engine.listener = None
+        self._open.clear()
+        self._known.clear()
+
+    def _listen(self, requests: Iterable[Any]) -> None:
+        """Make engines log each reply as it arrives, even before it is asked for."""
+        for request in requests:
+            if _is_stored(request) and isinstance(request.engine, Tells):
+                request.engine.listener = self._log.add
+                self._telling.add(request.engine)
 
 
 def _is_stored(request: Any) -> bool:

@@ -1,71 +1,91 @@
-"""Scheduler: one deterministic loop for every game; all tables advance together, with one batch of open requests.
+"""Scheduler: one deterministic loop for every game; a table goes on as soon as its own requests are answered.
 
 What a table does follows from its setup alone, so it does not matter which other tables are played beside it, in what
-order, or in which process.
+order answers come back, or in which process it is played.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from stratagem.engines.base import Call, Request, answer
 from stratagem.errors import BadParameter
+from stratagem.games.base import Seat
+from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
 from stratagem.play.table import Table
 
-Answer = Callable[[Sequence[Request]], Sequence[Call]]
-"""Function that answers a batch of requests, in order."""
-
 
 def play(
-    setups: Iterable[Setup], answer: Answer = answer, *, live: int = 256, detail: bool = True
+    setups: Iterable[Setup], queue: RequestQueue | None = None, *, live: int = 256, detail: bool = True
 ) -> Iterator[Episode]:
     """Play every setup and yield its episode when it is over; at most `live` tables are open at a time.
 
-    Without `detail` episodes hold totals only, no decisions.
+    Without `detail` episodes hold totals only, no decisions. `queue` answers requests; None is their own engines.
     """
     if live < 1:
         raise BadParameter(f"At least one table must be open at a time: `live` cannot be {live}.")
-    waiting: list[Table] = []
-    for setup in setups:
-        table = Table(setup, detail=detail)
-        if table.advance():
-            yield table.episode
-            continue
-        waiting.append(table)
-        while len(waiting) >= live:
-            waiting, over = _answered(waiting, answer)
-            yield from over
-    while waiting:
-        waiting, over = _answered(waiting, answer)
-        yield from over
+    room = _Room(queue or Dispatcher())
+    try:
+        for setup in setups:
+            yield from room.seat([Table(setup, detail=detail)])
+            while room.num_open >= live:
+                yield from room.go_on()
+        while room.num_open:
+            yield from room.go_on()
+    finally:
+        room.close()
 
 
-def played(setups: Iterable[Setup], answer: Answer = answer) -> list[Episode]:
+def played(setups: Iterable[Setup], queue: RequestQueue | None = None) -> list[Episode]:
     """Return every episode, in the order of the setups; each has an id of its own."""
     asked = list(setups)
     if twice := [name for name, count in Counter(setup.id for setup in asked).items() if count > 1]:
         raise BadParameter(
             f"Two episodes are called {twice[0]!r}, and one would be lost: give each an `id` of its own."
         )
-    episodes = {episode.id: episode for episode in play(asked, answer)}
+    episodes = {episode.id: episode for episode in play(asked, queue)}
     return [episodes[setup.id] for setup in asked]
 
 
-def _answered(tables: list[Table], answer: Answer) -> tuple[list[Table], list[Episode]]:
-    """Answer every open request of these tables in one batch and let them go on."""
-    asked = [(table, seat, request) for table in tables for seat, request in table.requests()]
-    completions = answer([request for _, _, request in asked])
-    if len(completions) != len(asked):
-        raise ValueError(f"{len(asked)} requests were answered with {len(completions)} completions")
-    for (table, seat, _), completion in zip(asked, completions, strict=True):
-        table.answer(seat, completion)
-    still, over = [], []
-    for table in tables:
-        if table.advance():
-            over.append(table.episode)
-        else:
-            still.append(table)
-    return still, over
+class _Room:
+    """Tables with open requests."""
+
+    def __init__(self, queue: RequestQueue) -> None:
+        self._queue = queue
+        self._tables: dict[int, Table] = {}
+        """Tables by identity, in the order in which they were opened."""
+        self._asked: dict[int, tuple[Table, Seat]] = {}
+        self._unsent: list[tuple[Table, Seat, object]] = []
+
+    @property
+    def num_open(self) -> int:
+        """Number of tables that wait for answers."""
+        return len(self._tables)
+
+    def seat(self, tables: Sequence[Table]) -> Iterator[Episode]:
+        """Let tables go on up to their next requests; yield the episodes that are over."""
+        for table in tables:
+            if table.advance():
+                self._tables.pop(id(table), None)
+                yield table.episode
+            else:
+                self._tables[id(table)] = table
+                self._unsent += [(table, seat, request) for seat, request in table.new_requests()]
+
+    def go_on(self) -> Iterator[Episode]:
+        """Send the new requests together, wait for some answers, and let their tables go on."""
+        unsent, self._unsent = self._unsent, []
+        tickets = self._queue.submit([request for _, _, request in unsent])
+        self._asked |= {ticket: (table, seat) for ticket, (table, seat, _) in zip(tickets, unsent, strict=True)}
+        answered: dict[int, Table] = {}
+        for ticket, call in self._queue.poll():
+            table, seat = self._asked.pop(ticket)
+            table.answer(seat, call)
+            answered[id(table)] = table
+        yield from self.seat(list(answered.values()))
+
+    def close(self) -> None:
+        """Forget the open requests."""
+        self._queue.cancel()

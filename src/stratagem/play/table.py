@@ -6,7 +6,7 @@ A seat that answers nothing legal, or whose player raises, is a recorded event; 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 from stratagem.engines.base import Call
@@ -32,7 +32,19 @@ class OpenTurn(NamedTuple):
 class Table:
     """Setup in play; `advance` goes on until a player's request is open or the episode is over."""
 
-    __slots__ = ("_detail", "_last", "_moves", "_open", "_round", "_turn", "episode", "setup", "state")
+    __slots__ = (
+        "_detail",
+        "_last",
+        "_moves",
+        "_new",
+        "_num_recorded",
+        "_open",
+        "_round",
+        "_turn",
+        "episode",
+        "setup",
+        "state",
+    )
 
     def __init__(self, setup: Setup, *, detail: bool) -> None:
         self.setup = setup
@@ -44,6 +56,8 @@ class Table:
         self._last: list[Decision | None] = [None] * seats
         self._moves: dict[Seat, str | None] = {}
         self._open: dict[Seat, OpenTurn] = {}
+        self._new: list[Seat] = []
+        self._num_recorded = 0
         self._round = [0.0] * seats
 
     def advance(self) -> bool:
@@ -70,10 +84,10 @@ class Table:
             return True
         return self.setup.until is not None and self.state.clock(self._turn) >= self.setup.until
 
-    def requests(self) -> Iterator[tuple[Seat, Any]]:
-        """Yield the open requests, in the order of the seats."""
-        for seat in sorted(self._open):
-            yield seat, self._open[seat].request
+    def new_requests(self) -> list[tuple[Seat, Any]]:
+        """Return the requests that were opened since the last time, in the order of the seats."""
+        seats, self._new = sorted(self._new), []
+        return [(seat, self._open[seat].request) for seat in seats]
 
     def answer(self, seat: Seat, completion: Call) -> None:
         """Give a seat what it asked for."""
@@ -114,6 +128,7 @@ class Table:
         if request is None or isinstance(request, Move):
             return self._settle(seat, view, _misplaced("yielded", request, "a request"), attempt)
         self._open[seat] = OpenTurn(view, attempt, generator, request)
+        self._new.append(seat)
         return None
 
     def _settle(self, seat: Seat, view: View[Any], answer: object, attempt: int) -> None:
@@ -153,6 +168,7 @@ class Table:
     def _play(self) -> None:
         result = self.state.play(self._moves)
         if self._detail:
+            self._sort_decisions()
             self._credit(result)
         self._moves = {}
         self._turn += 1
@@ -160,6 +176,13 @@ class Table:
             self._round[seat] += payoff
         if result.closed or self.state.over:
             self._close_round(result)
+
+    def _sort_decisions(self) -> None:
+        """Put the decisions of this turn into the order of the seats, in whatever order they were made."""
+        decisions = self.episode.decisions
+        start = self._num_recorded
+        decisions[start:] = sorted(decisions[start:], key=lambda row: (row.seat, row.attempt))
+        self._num_recorded = len(decisions)
 
     def _count(self) -> None:
         """Pay the value of the position where the game is stopped."""

@@ -6,12 +6,12 @@ import torch
 from stratagem.algorithms.league.member_players import MemberPlayers
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
-from stratagem.engines.base import answer
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.adapters import adapter_names, adapter_parameters
 from stratagem.models.load import load
 from stratagem.models.reference import BadModel
+from stratagem.play.dispatch import BatchQueue
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import played
 from stratagem.runs.folder import RunFolder
@@ -68,12 +68,17 @@ def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_say
 
     def together(requests):
         batches.append({request.adapter for request in requests})
-        return answer(requests)
+        return requests[0].engine.answer(requests)
 
-    (whole,) = played([setup], together)
+    def one_by_one(requests):
+        return [request.engine.answer([request])[0] for request in requests]
+
+    (whole,) = played([setup], BatchQueue(together))
     assert [len(adapters) for adapters in batches] == [7]
     state.engine.reader.forget("")
-    (alone,) = played([setup], lambda requests: [answer([request])[0] for request in requests])
+    (alone,) = played(
+        [setup], BatchQueue(lambda requests: [request.engine.answer([request])[0] for request in requests])
+    )
     for one, other in zip(whole.decisions, alone.decisions, strict=True):
         assert one.action == other.action
         assert len(one.action.split("\n")) >= 3

@@ -45,10 +45,14 @@ class Background(Generic[C]):
         self._starting = threading.Lock()
         self._home: _Home[C] | None = None
 
+    def start(self, work: Callable[[C], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Start work on the resource; its future can be cancelled."""
+        home = self._at_home()
+        return asyncio.run_coroutine_threadsafe(work(home.opened), home.loop)
+
     def run(self, work: Callable[[C], Coroutine[Any, Any, T]]) -> T:
         """Run work on the resource and return its result; a caller that is interrupted interrupts the work."""
-        home = self._at_home()
-        future = asyncio.run_coroutine_threadsafe(work(home.opened), home.loop)
+        future = self.start(work)
         try:
             return future.result()
         finally:
@@ -75,3 +79,10 @@ async def _stay(opened: Closable, ready: Future[tuple[asyncio.AbstractEventLoop,
     async with aclosing(opened):
         ready.set_result((asyncio.get_running_loop(), over))
         await over.wait()
+
+
+async def ended() -> None:
+    """Wait until cancelled work in this loop has ended, so that nothing is sent any more."""
+    cancelled = [task for task in asyncio.all_tasks() if task.cancelling()]
+    if cancelled:
+        await asyncio.wait(cancelled)

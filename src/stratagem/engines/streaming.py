@@ -1,0 +1,77 @@
+"""Bases of engines: one that works on open requests step by step, and one that answers a batch at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from itertools import count
+
+from stratagem.engines.base import Answered, Call, Request
+
+
+class StreamingEngine(ABC):
+    """Open requests by ticket, and finished replies that nobody has fetched yet."""
+
+    def __init__(self) -> None:
+        self._tickets = count()
+        self._waiting: dict[int, Request] = {}
+        """Open requests that no work was begun on."""
+        self._finished: dict[int, Call] = {}
+
+    @abstractmethod
+    def _work(self) -> Mapping[int, Call]:
+        """Work on open requests until some are answered, and return these calls by ticket; none if none is open."""
+
+    @abstractmethod
+    def _abandon(self, tickets: Collection[int]) -> None:
+        """Drop the work that was begun on these requests."""
+
+    def submit(self, requests: Sequence[Request]) -> list[int]:
+        """Take requests, and return a ticket for each."""
+        tickets = [next(self._tickets) for _ in requests]
+        self._waiting.update(zip(tickets, requests, strict=True))
+        return tickets
+
+    def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
+        """Return the calls of those of the open tickets that are answered, at least one; it works in this process."""
+        while not (ready := [ticket for ticket in tickets if ticket in self._finished]):
+            if not (calls := self._work()):
+                break
+            self._finished.update(calls)
+        return [Answered(ticket, self._finished.pop(ticket)) for ticket in ready]
+
+    def cancel(self, tickets: Collection[int]) -> None:
+        """Forget open requests."""
+        begun = [
+            ticket
+            for ticket in tickets
+            if self._waiting.pop(ticket, None) is None and self._finished.pop(ticket, None) is None
+        ]
+        if begun:
+            self._abandon(begun)
+
+    def answer(self, requests: Sequence[Request]) -> list[Call]:
+        """Answer all of these requests, in order."""
+        tickets = self.submit(requests)
+        calls: dict[int, Call] = {}
+        try:
+            while len(calls) < len(tickets):
+                calls.update(self.poll([ticket for ticket in tickets if ticket not in calls]))
+        finally:
+            self.cancel([ticket for ticket in tickets if ticket not in calls])
+        return [calls[ticket] for ticket in tickets]
+
+
+class BatchEngine(StreamingEngine):
+    """Engine that answers all open requests together; a subclass defines `answer`."""
+
+    @abstractmethod
+    def answer(self, requests: Sequence[Request]) -> list[Call]:
+        """Answer each request, in order; a failure is a call whose finish is `error`."""
+
+    def _abandon(self, tickets: Collection[int]) -> None:
+        """Do nothing: work that is begun is ended in the same call."""
+
+    def _work(self) -> Mapping[int, Call]:
+        waiting, self._waiting = self._waiting, {}
+        return dict(zip(waiting, self.answer(list(waiting.values())), strict=True)) if waiting else {}
