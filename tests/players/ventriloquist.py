@@ -1,6 +1,7 @@
 """An engine that says what a test puts into its mouth, byte by byte, and obeys guides as an engine must."""
 
 from stratagem.engines.base import Call, Capabilities, PolicyId, Prompt, Span
+from stratagem.engines.streaming import BatchEngine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.base import Ask
@@ -38,13 +39,14 @@ class Bytes:
         return [self.decode(row) for row in rows]
 
 
-class Ventriloquist:
+class Ventriloquist(BatchEngine):
     """`lines` are what it wants to say, one a request, as text or tokens; at their end it ends, or starts again."""
 
     name = "dummy"
     ends = frozenset({END})
 
     def __init__(self, lines, *, masks=True, fails=(), babbles=False, opening=""):
+        super().__init__()
         self.lines = list(lines)
         self.fails, self.babbles, self.opening = fails, babbles, opening
         self.capabilities = Capabilities(masks=masks, scores=False)
