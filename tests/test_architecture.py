@@ -152,7 +152,7 @@ def engine_classes(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and "Protocol" not in {getattr(base, "id", "") for base in node.bases}:
             methods = {inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)}
-            if {"begin", "answer", "score"} <= methods:
+            if {"begin", "follow", "score"} <= methods:
                 yield node.name
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import Annotated, Any
@@ -49,7 +50,7 @@ def play_match(
         raise BadParameter("--json prints for programs and a human needs the screen: leave one of them out.")
     setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
     folder = options.fresh(record_to)
-    played = play(setups, live=1 if seated else 256)
+    played: Iterator[Episode] = play(setups, live=1 if seated else 256)
     if folder is not None:
         played = record(played, folder)
     finished: list[Episode] = []

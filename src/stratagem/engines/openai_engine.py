@@ -90,12 +90,12 @@ class OpenAIEngine(StreamingEngine):
         self._secret = key_for(ref.url)
         self._adjustments: Adjustments = frozenset()
         self._met = self._spoke = False
-        self._asked = 0
-        """Number of requests that were sent, without those that were cancelled before their answer."""
         self._absent: Failure | None = None  # why nobody is there, as the first of the open requests found
         self._failed: ServerFailed | None = None  # why the open requests are not sent any more
         self._sent: dict[int, Future[Outcome]] = {}
         self._arrived: SimpleQueue[int] = SimpleQueue()
+        self._expected: set[int] = set()
+        """Tickets whose requests may be sent."""
         self._unsure: dict[int, Outcome] = {}
         """Outcomes that came before the server answered any request: mistakes are told apart from bad luck later."""
         self._server = Background(
@@ -129,24 +129,30 @@ class OpenAIEngine(StreamingEngine):
         return Prompt((*call.prompt.messages, *replies, ("user", user)))
 
     def submit(self, requests: Sequence[Request]) -> list[int]:
-        """Send requests at once; the server is asked `concurrency` at a time."""
         for request in requests:
             check(request)
+        return super().submit(requests)
+
+    def _send(self, tickets: Collection[int]) -> None:
+        """Send those of the tickets that wait.
+
+        An interrupt may come after any line, so a request is not sent unless `_expected` has its ticket.
+        """
         if not self._sent:
             self._absent = self._failed = None
-        tickets = super().submit(requests)
-        for ticket, request in zip(tickets, requests, strict=True):
-            del self._waiting[ticket]
-            self._sent[ticket] = self._server.start(partial(self._one, request=request))
-        self._asked += len(tickets)
         for ticket in tickets:
-            self._sent[ticket].add_done_callback(partial(self._arrive, ticket))
-        return tickets
+            if ticket in self._waiting:
+                self._expected.add(ticket)
+                future = self._server.start(partial(self._one, ticket=ticket, request=self._waiting[ticket]))
+                self._sent[ticket] = future
+                del self._waiting[ticket]
+                future.add_done_callback(partial(self._arrive, ticket))
 
     def _arrive(self, ticket: int, _: Future[Outcome]) -> None:
         self._arrived.put(ticket)
 
     def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
+        self._send(tickets)
         while True:
             self._fetch(block=wait and not any(ticket in self._finished for ticket in tickets))
             if not wait or any(ticket in self._finished for ticket in tickets) or not self._sent:
@@ -163,6 +169,7 @@ class OpenAIEngine(StreamingEngine):
         while self._sent and (block or not self._arrived.empty()):
             ticket, block = self._arrived.get(), False
             future = self._sent.pop(ticket, None)
+            self._expected.discard(ticket)
             if future is None or future.cancelled():
                 continue  # it was cancelled
             self._unsure[ticket] = future.result()
@@ -181,17 +188,20 @@ class OpenAIEngine(StreamingEngine):
         self._finished.update({ticket: call for ticket, (call, _) in outcomes.items()})
 
     def _abandon(self, tickets: Collection[int]) -> None:
+        self._expected.difference_update(tickets)
         for ticket in tickets:
             self._unsure.pop(ticket, None)
             if (future := self._sent.pop(ticket, None)) is not None:
-                self._asked -= future.cancel()
+                future.cancel()
         self._server.run(lambda _: ended())
 
-    async def _one(self, server: Connection, *, request: Request) -> Outcome:
+    async def _one(self, server: Connection, *, ticket: int, request: Request) -> Outcome:
         """Send one request in its slot, which it keeps between tries: a busy server is then asked less."""
         async with server.slots:
             if self._failed is not None:
                 raise self._failed
+            if ticket not in self._expected:
+                raise asyncio.CancelledError
             start = time.perf_counter()
             try:
                 reply, failure = await self._persist(server, request), None
@@ -212,12 +222,16 @@ class OpenAIEngine(StreamingEngine):
         """Stop where failures are too many, or no further request can succeed."""
         if failure.status in _REVOKED:
             self._fail(f"{cause(self._url, failure)}: it takes the key no longer, so nothing more is asked.")
-        if not self._terms.bears(self.tally.num_errors, self._asked):
+        if not self._terms.bears(self.tally.num_errors, self.tally.num_requests + self._num_unanswered):
             share = self._terms.max_failures
             self._fail(
                 f"{self.tally.num_errors} of {self.tally.num_requests} requests to {self._url} failed, more than the "
                 f"share of {share:g} that is borne, so nothing more is asked; the last: {cause(self._url, failure)}."
             )
+
+    @property
+    def _num_unanswered(self) -> int:
+        return sum(not future.done() for future in list(self._sent.values()))
 
     def _fail(self, sentence: str) -> NoReturn:
         self._failed = ServerFailed(sentence)

@@ -24,7 +24,7 @@ class StreamingEngine(ABC):
 
     @abstractmethod
     def _abandon(self, tickets: Collection[int]) -> None:
-        """Drop the work that was begun on these requests."""
+        """Drop the work that was begun on any of these requests."""
 
     def submit(self, requests: Sequence[Request]) -> list[int]:
         """Take requests, and return a ticket for each."""
@@ -42,13 +42,11 @@ class StreamingEngine(ABC):
 
     def cancel(self, tickets: Collection[int]) -> None:
         """Forget open requests."""
-        begun = [
-            ticket
-            for ticket in tickets
-            if self._waiting.pop(ticket, None) is None and self._finished.pop(ticket, None) is None
-        ]
-        if begun:
-            self._abandon(begun)
+        for ticket in tickets:
+            self._waiting.pop(ticket, None)
+            self._finished.pop(ticket, None)
+        if tickets:
+            self._abandon(tickets)
 
     def answer(self, requests: Sequence[Request]) -> list[Call]:
         """Answer all of these requests, in order."""

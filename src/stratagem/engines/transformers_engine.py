@@ -151,6 +151,8 @@ class TransformersEngine(StreamingEngine):
 
     def _abandon(self, tickets: Collection[int]) -> None:
         stay = [row for row, reply in enumerate(self._live) if reply.ticket not in tickets]
+        if len(stay) == len(self._live):
+            return
         with torch.inference_mode():
             self._live = [self._live[row] for row in self.reader.keep(stay)]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +71,11 @@ class ResumableRecord:
         for setup in setups:
             self._check(setup)
         left = [setup for setup in setups if setup.id not in self.finished]
+        flushing = _Flushing(self._logged(queue), lambda: self._flush_after(_WAITING))
         try:
-            for episode in play(left, _Flushing(self._logged(queue), lambda: self._flush_after(_WAITING))):
-                self._take(episode)
+            with closing(play(left, flushing)) as episodes:  # an interrupt here ends the requests that are open
+                for episode in episodes:
+                    self._take(episode)
         except ServerFailed:
             self._forget()
             raise

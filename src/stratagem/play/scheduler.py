@@ -7,7 +7,8 @@ order answers come back, or in which process it is played.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Seat
@@ -19,7 +20,7 @@ from stratagem.play.table import Table
 
 def play(
     setups: Iterable[Setup], queue: RequestQueue | None = None, *, live: int = 256, detail: bool = True
-) -> Iterator[Episode]:
+) -> Generator[Episode, None, None]:
     """Play every setup and yield its episode when it is over; at most `live` tables are open at a time.
 
     Without `detail` episodes hold totals only, no decisions. `queue` answers requests; None is their own engines.
@@ -45,7 +46,8 @@ def played(setups: Iterable[Setup], queue: RequestQueue | None = None) -> list[E
         raise BadParameter(
             f"Two episodes are called {twice[0]!r}, and one would be lost: give each an `id` of its own."
         )
-    episodes = {episode.id: episode for episode in play(asked, queue)}
+    with closing(play(asked, queue)) as over:
+        episodes = {episode.id: episode for episode in over}
     return [episodes[setup.id] for setup in asked]
 
 
