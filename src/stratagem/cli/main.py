@@ -12,6 +12,7 @@ import typer
 from stratagem import __version__
 from stratagem.cli import (
     data,
+    engines,
     evaluate,
     games,
     labels,
@@ -48,6 +49,7 @@ app = typer.Typer(
 )
 app.command("games")(games.games)
 app.command("players")(players.players)
+app.command("engines")(engines.list_engines)
 app.command("play")(match.play_match)
 app.command("eval")(evaluate.evaluate_players)
 app.command("tournament")(tournament.play_tournament)

@@ -32,6 +32,7 @@ def play_match(
     game: Annotated[str, typer.Argument(help="Game, such as `kuhn` or `ipd(rounds=20)`.")],
     players: Annotated[list[str], typer.Option(help="Players, one per seat; a single name is used for all seats.")],
     episodes: Annotated[int, typer.Option(min=1, help="Number of episodes; seats rotate between them.")] = 1,
+    engine: options.Engine = None,
     seed: options.Seed = 0,
     record_to: options.Record = None,
     timeout: options.Timeout = None,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from stratagem.engines.open import served_by
 from stratagem.engines.remote.hosts import named_by_file
 from stratagem.engines.remote.terms import changed
 from stratagem.errors import StratagemError
@@ -44,6 +45,19 @@ def _terms(name: str, kind: type[float]) -> Callable[[typer.Context, float | Non
     return take
 
 
+def _served(context: typer.Context, text: str | None) -> str | None:
+    """Serve local models by an engine while the command runs."""
+    if text is not None:
+        from stratagem.training.engine import read_engine
+
+        context.with_resource(served_by(read_engine(text).value))
+    return text
+
+
+Engine = Annotated[
+    str | None,
+    typer.Option(callback=_served, help="Engine of local models, as in `transformers(rows=16)`: stratagem engines."),
+]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Continue the record in --record; recorded requests are not repeated.")
 ]

@@ -30,6 +30,7 @@ def play_tournament(
     players: Annotated[list[str] | None, typer.Option(help="Players; by default those of the game's pools.")] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes per pair.")] = 20,
     chance: Annotated[bool, typer.Option(help="Include random play as the chance level.")] = True,
+    engine: options.Engine = None,
     seed: options.Seed = 0,
     write_to: options.Out = None,
     record_to: options.Record = None,

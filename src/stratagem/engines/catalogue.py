@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 from stratagem.engines.base import Engine, TrainableEngine
 from stratagem.engines.spec import EngineSpec, TrainableEngineSpec
 from stratagem.engines.transformers_settings import TransformersSettings
+from stratagem.errors import MissingExtra
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import ModelRef
 from stratagem.registry import Registry
@@ -29,6 +31,10 @@ class API(EngineSpec):
 
     Its settings are options of the command line, such as `--timeout`.
     """
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return None if find_spec("openai") and find_spec("httpx2") else str(MissingExtra("The engine api", "api"))
 
     def serve(self, ref: ModelRef) -> Engine:
         from stratagem.engines.openai_engine import OpenAIEngine

@@ -12,6 +12,11 @@ from stratagem.models.reference import ModelRef
 class EngineSpec(ABC):
     """Settings of one kind of engine; a subclass is a frozen dataclass, whose fields are the settings."""
 
+    @classmethod
+    def missing(cls) -> str | None:
+        """Sentence that says why this engine cannot be used on this machine; None if it can."""
+        return None
+
     @abstractmethod
     def serve(self, ref: ModelRef) -> Engine:
         """Open an engine of a model that is not trained here."""

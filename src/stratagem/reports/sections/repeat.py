@@ -32,6 +32,8 @@ def _rows(data: RunData) -> Iterator[list[str]]:
     for name, value in info.made_by.items():
         if name not in ("command", "commit", "dirty"):
             yield [name, _text(value)]
+    for component, sentence in info.reading.items():
+        yield [f"{component}: texts are read", sentence]
 
 
 def _commit(commit: str | None, dirty: bool | None) -> Html:
