@@ -83,7 +83,8 @@ def figures(path: Path, game: str) -> dict[str, float]:
         curve = read_metrics(RunFolder.open(path))["kuhn/exact/exploitability"].values
         return {"exploitability": curve[-1], "exploitability at the start": curve[0]}
     data = json.loads((path / "evaluation.json").read_text(encoding="utf-8"))
-    rows = {data["rows"][row["player"]]: row for row in data["evaluation"]["games"][0]["players"]}
+    titles = data["rows"]  # random play has none
+    rows = {titles.get(row["player"], ""): row for row in data["evaluation"]["games"][0]["players"]}
     last = next(row for title, row in reversed(rows.items()) if "step" in title)
     return {f"win rate against {name}": value for name, value in wins(last).items()}
 

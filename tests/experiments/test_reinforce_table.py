@@ -90,6 +90,9 @@ def test_table_writes_every_finished_run_with_its_provenance(tmp_path, monkeypat
 
 def test_win_rates_are_told_apart_by_opponent(tmp_path):
     row = {"player": "run:.@60", "opponents": [{"opponent": "random", "win_rate": {"mean": 0.75}}]}
-    data = {"rows": {"run:.@60": "GRPO, last (step 60)"}, "evaluation": {"games": [{"players": [row]}]}}
+    data = {
+        "rows": {"run:.@60": "GRPO, last (step 60)"},
+        "evaluation": {"games": [{"players": [row, {"player": "random"}]}]},
+    }
     (tmp_path / "evaluation.json").write_text(json.dumps(data))
     assert reinforce.figures(tmp_path, "tic-tac-toe") == {"win rate against random": 0.75}
