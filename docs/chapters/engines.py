@@ -23,8 +23,9 @@ def engines() -> str:
         'names one, by a text or by a table such as `engine = { type = "transformers", rows = 16 }`. A table without a '
         "type changes settings of the default engine: `--set engine.rows=16`. All models of a run on this machine are "
         "served by it, those of opponents and in the final evaluation included; a model `api:MODEL@URL` is always "
-        "served by `api`. `eval`, `tournament` and `play` take `--engine 'transformers(rows=16)'`, and `stratagem engines` "
-        "says which engines can be used on this machine. Other packages add engines by the entry-point group `stratagem.engines`: see "
+        "served by `api`. `eval`, `tournament` and `play` take `--engine 'transformers(rows=16)'`, and "
+        "`stratagem engines` says which engines can be used on this machine. Other packages add engines by the "
+        "entry-point group `stratagem.engines`: see "
         "[Add an engine](../how-to/add-an-engine.md).",
         table(("engine", "trainable", "what it is"), (_line(name, make) for name, make in SPECS.items())),
         "## What an engine can do",
