@@ -116,3 +116,22 @@ def test_weights_do_not_change_under_replies_in_progress(few):
             change()
     few.cancel(tickets[:1])
     few.publish("", 1)
+
+
+def interrupted(texts):
+    """A pass that the user stops."""
+    raise KeyboardInterrupt
+
+
+def test_an_error_in_a_pass_leaves_an_engine_that_answers(few, monkeypatch):
+    expected = few.answer([long_and_short(few, number, 20) for number in range(6)])
+    tickets = few.submit([long_and_short(few, number, 9 * (1 + number)) for number in range(4)])
+    few.poll(tickets)
+    with monkeypatch.context() as patched:
+        patched.setattr(few.reader, "read", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            few.answer([long_and_short(few, number, 20) for number in range(6)])
+    assert few.poll(tickets) == []
+    again = few.answer([long_and_short(few, number, 20) for number in range(6)])
+    assert [call.tokens for call in again] == [call.tokens for call in expected]
+    few.publish("", 1)

@@ -7,7 +7,9 @@ from itertools import count
 import pytest
 from fakes import Engine, Fake, asking, setups, told
 
-from stratagem.engines.base import Answered
+from stratagem.engines.base import Answered, Prompt, Request
+from stratagem.engines.streaming import BatchEngine
+from stratagem.games.key import Key
 from stratagem.play.dispatch import Dispatcher
 from stratagem.play.scheduler import play
 from stratagem.players.base import Move
@@ -105,3 +107,20 @@ def test_what_is_no_request_is_answered_with_an_error():
     ((own, call),) = queue.poll()
     assert (own, call.finish, call.text) == (ticket, "error", "A player yielded a str where a Request was due.")
     assert queue.poll() == []
+
+
+def test_an_engine_that_loses_requests_is_an_error_and_no_endless_wait():
+    class Losing(BatchEngine):
+        name = "losing"
+
+        def answer(self, requests):
+            return []
+
+        def _work(self):
+            return {}
+
+    request = Request(engine=Losing(), prompt=Prompt(()), guide=None, key=Key(0))
+    queue = Dispatcher()
+    queue.submit([request])
+    with pytest.raises(RuntimeError, match="The engine losing lost 1 open requests"):
+        queue.poll()

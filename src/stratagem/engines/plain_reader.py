@@ -86,6 +86,9 @@ class PlainReader:
         self._seen = self._seen[index]
         self._adapters = [self._adapters[row] for row in rows]
 
+    def clear(self) -> None:
+        self._cache, self._adapters = None, []
+
     def retain(self, row: int, text: Text) -> None:
         """Do nothing: no computation is cached between batches."""
 

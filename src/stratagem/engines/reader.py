@@ -59,6 +59,10 @@ class Reader(Protocol):
         """Drop the other rows and return the old row at each index."""
         ...
 
+    def clear(self) -> None:
+        """Drop all rows, also those that are set aside."""
+        ...
+
     def retain(self, row: int, text: Text) -> None:
         """Cache the computation of a row, because a later text extends it."""
         ...
@@ -192,6 +196,10 @@ class SharingReader:
         order = self._rows.keep(rows)
         self._adapters = [self._adapters[row] for row in order]
         return order
+
+    def clear(self) -> None:
+        self._rows.clear()
+        self._parked, self._adapters = [], []
 
     def retain(self, row: int, text: Text) -> None:
         self._store(row, Text(text.adapter, text.tokens[: self._rows.lengths[row]]))

@@ -140,6 +140,10 @@ class Rows:
         """Put the rows that were set aside before the present ones."""
         self.parked, self.lengths = [], [*self.parked, *self.lengths]
 
+    def clear(self) -> None:
+        """Drop all rows."""
+        self.parked, self.lengths = [], []
+
     def cut(self, row: int, start: int, end: int) -> torch.Tensor:
         """Copy a stretch of one row, all layers."""
         return self.store.cut(len(self.parked) + row, start, end)

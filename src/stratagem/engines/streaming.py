@@ -53,8 +53,10 @@ class StreamingEngine(ABC):
         tickets = self.submit(requests)
         calls: dict[int, Call] = {}
         try:
-            while len(calls) < len(tickets):
-                calls.update(self.poll([ticket for ticket in tickets if ticket not in calls]))
+            while left := [ticket for ticket in tickets if ticket not in calls]:
+                if not (answered := self.poll(left)):
+                    raise RuntimeError(f"{len(left)} open requests were lost.")
+                calls.update(answered)
         finally:
             self.cancel([ticket for ticket in tickets if ticket not in calls])
         return [calls[ticket] for ticket in tickets]

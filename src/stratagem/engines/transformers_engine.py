@@ -118,6 +118,19 @@ class TransformersEngine(StreamingEngine):
         calls: dict[int, Call] = {}
         begun = self._begin(calls)
         replies = [*self._live, *begun]
+        try:
+            over = self._continue(replies, begun)
+        except BaseException:  # an interrupt too: rows that are half read would answer wrongly
+            self._live = []
+            self.reader.clear()
+            raise
+        ms = (time.perf_counter() - start) * 1000.0 / max(1, len(replies))
+        for reply in replies:
+            reply.ms += ms
+        return calls | {reply.ticket: self._call(reply) for reply in over}
+
+    def _continue(self, replies: Sequence[Reply], begun: Sequence[Reply]) -> list[Reply]:
+        """Run passes until at least half of the replies are over, and return these."""
         with torch.inference_mode(), self._weights_of(replies):
             if begun:
                 self._first_tokens(begun)
@@ -127,10 +140,7 @@ class TransformersEngine(StreamingEngine):
             over = [reply for reply in replies if not self._stays(reply)]
             self._leave()
         self.reader.settle()
-        ms = (time.perf_counter() - start) * 1000.0 / max(1, len(replies))
-        for reply in replies:
-            reply.ms += ms
-        return calls | {reply.ticket: self._call(reply) for reply in over}
+        return over
 
     def _begin(self, calls: dict[int, Call]) -> list[Reply]:
         """Take waiting requests, those that begin alike together; the calls of some need no model."""

@@ -66,6 +66,8 @@ class Dispatcher:
                 answered = [*answered, *(Answered(tickets[ticket], call) for ticket, call in ready)]
             if answered:
                 break
+            if len(engines) == 1:
+                raise RuntimeError(f"The engine {next(iter(engines)).name} lost {len(self._open)} open requests.")
             time.sleep(_PAUSE)
         for ticket, _ in answered:
             self._open.pop(ticket, None)
