@@ -54,7 +54,7 @@ def test_a_reset_frees_the_store(small):
     assert small.reader._rows.store.room > (0, 0)
     reset_caches()
     assert small.reader.prefixes.size == 0
-    assert (small.reader._rows.store.room, small.reader._rows.store.data) == ((0, 0), None)
+    assert (small.reader._rows.store.room, small.reader._rows.store.data) == ((0, 0), [])
 
 
 def test_an_engine_is_reached_only_while_it_lives(tiny):

@@ -10,7 +10,7 @@ import torch
 from stratagem.engines.plain_reader import PlainReader
 from stratagem.engines.reader import Reader, SharingReader, Text
 from stratagem.engines.rows import Uneven
-from stratagem.models.agreement import Agreement, agreement
+from stratagem.models.agreement import Agreement, agreement, deviation
 from stratagem.models.attention import attention_of
 from stratagem.models.language_model import LanguageModel
 
@@ -21,6 +21,8 @@ _REFUSALS = (Uneven, RuntimeError, TypeError, ValueError, LookupError, Attribute
 
 The reader says so when it falls back, since a defect of ours would raise the same.
 """
+_NUM_POSITIONS = 32
+"""Number of last tokens of each text over which the model's own noise is measured."""
 
 
 def reader_for(lm: LanguageModel, budget: int) -> Reader:
@@ -56,16 +58,16 @@ def _agreement(lm: LanguageModel, reader: Reader) -> Agreement:
     shared += [*reader.go_on(tails)]
     extended = (Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))
     whole = [*texts, *extended]
-    alone = [row for text in whole for row in _last_logits(lm, [text])]
-    return agreement(lm, shared, alone, _last_logits(lm, whole))
+    alone = [rows for text in whole for rows in _own_logits(lm, [text])]
+    return agreement(lm, shared, [rows[-1] for rows in alone], noise=deviation(_own_logits(lm, whole), alone))
 
 
-def _last_logits(lm: LanguageModel, texts: Sequence[Text]) -> list[torch.Tensor]:
-    """Return the logits after each text, by transformers' own pass over a batch padded on the left."""
+def _own_logits(lm: LanguageModel, texts: Sequence[Text]) -> list[torch.Tensor]:
+    """Return the logits after the last tokens of each text, by transformers' own pass, padded on the left."""
     width = max(len(text.tokens) for text in texts)
     pads = [width - len(text.tokens) for text in texts]
     ids = torch.tensor([[0] * pad + list(text.tokens) for pad, text in zip(pads, texts, strict=True)])
     mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads])
     options = {"attention_mask": mask, "position_ids": (mask.cumsum(-1) - 1).clamp(min=0)} if any(pads) else {}
     given = {name: value.to(lm.model.device) for name, value in {"input_ids": ids, **options}.items()}
-    return [*lm.model(**given, use_cache=False, logits_to_keep=1).logits[:, -1]]
+    return [*lm.model(**given, use_cache=False, logits_to_keep=_NUM_POSITIONS).logits]

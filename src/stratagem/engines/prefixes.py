@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.rows import Stretch
 
 Tokens = np.ndarray[tuple[int], np.dtype[np.int64]]
 
@@ -34,7 +35,7 @@ class Segment:
 
     __slots__ = ("children", "logits", "parent", "start", "stored", "tokens", "used")
 
-    def __init__(self, parent: Segment | None, start: int, tokens: Tokens, stored: torch.Tensor | None) -> None:
+    def __init__(self, parent: Segment | None, start: int, tokens: Tokens, stored: Stretch | None) -> None:
         self.parent = parent
         self.start = start
         self.tokens = tokens
@@ -48,8 +49,7 @@ class Segment:
     @property
     def size(self) -> int:
         """Size in bytes."""
-        tensors = [*self.logits.values()] if self.stored is None else [self.stored, *self.logits.values()]
-        return sum(_bytes(tensor) for tensor in tensors)
+        return sum(_bytes(tensor) for tensor in (*(self.stored or ()), *self.logits.values()))
 
 
 class Match(NamedTuple):
@@ -84,7 +84,7 @@ class Prefixes:
             chain.append(Piece(node, reached))
         return Match(tuple(chain), reached)
 
-    def add(self, weights: str, known: Match, tokens: Ids, stored: torch.Tensor | None) -> None:
+    def add(self, weights: str, known: Match, tokens: Ids, stored: Stretch | None) -> None:
         """Add the computation for the tokens after the cached beginning of a text."""
         parent = known.chain[-1].segment if known.chain else self._root(weights)
         segment = Segment(parent, known.length, np.asarray(tokens, dtype=np.int64), stored)

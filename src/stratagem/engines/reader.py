@@ -14,7 +14,7 @@ import torch
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.plan import Stage, stages
 from stratagem.engines.prefixes import Chain, Match, Piece, Prefixes
-from stratagem.engines.rows import Rows
+from stratagem.engines.rows import Rows, cache_shapes
 from stratagem.engines.weights import Weights
 from stratagem.models.attention import Attention
 from stratagem.models.language_model import LanguageModel
@@ -90,8 +90,8 @@ class SharingReader:
         self.weights = Weights(lm)
         self.prefixes = Prefixes(budget)
         self.num_passes = self.num_tokens = 0
-        layers = lm.model.config.get_text_config().num_hidden_layers
-        self._rows = Rows(attention, layers)
+        with torch.inference_mode():
+            self._rows = Rows(attention, cache_shapes(lm.model))
         self._read: dict[Text, Chain] = {}
         self._adapters: list[str] = []
         self._parked: list[str] = []
@@ -174,7 +174,7 @@ class SharingReader:
                 rows.setdefault(where, []).append(row)
         for where, (segment, end) in pieces.items():
             assert segment.stored is not None
-            self._rows.paste(segment.stored[:, :, :, : end - segment.start], rows[where], segment.start)
+            self._rows.paste(segment.stored, rows[where], segment.start, end)
 
     def park(self) -> None:
         self._rows.park()

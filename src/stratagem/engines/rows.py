@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from transformers.cache_utils import Cache, CacheLayerMixin
+from transformers.cache_utils import Cache, CacheLayerMixin, DynamicCache
 
 from stratagem.models.attention import Attention
 
@@ -24,15 +24,42 @@ _ROWS, _COLUMNS = 2, 4
 
 
 class Uneven(Exception):
-    """Layers whose keys and values have different shapes, so one store cannot hold them."""
+    """Layer whose keys and values have other shapes than it had for one token, so the store cannot hold them."""
+
+
+Shape = tuple[int, int]
+"""Number of heads, and numbers per head, of the keys and values of a layer."""
+Stretch = tuple[torch.Tensor, ...]
+"""Keys and values of some tokens of one text, by group of layers: layers, keys or values, heads, columns, numbers."""
+
+
+def cache_shapes(model: Any) -> list[Shape | None]:
+    """Return the shape of each layer's cache, by a pass over one token with transformers' own cache.
+
+    It is None for a layer that has no keys and values of its own.
+    """
+    cache = DynamicCache(config=model.config.get_text_config())
+    model(input_ids=torch.zeros((1, 1), dtype=torch.long, device=model.device), past_key_values=cache, use_cache=True)
+    keys = [getattr(layer, "keys", None) for layer in cache.layers]
+    return [None if tensor is None else (int(tensor.shape[1]), int(tensor.shape[3])) for tensor in keys]
 
 
 class RowStore:
-    """Keys and values of all layers in one tensor: layers, keys or values, rows, heads, columns, numbers."""
+    """Keys and values of all layers.
 
-    def __init__(self, layers: int) -> None:
-        self.layers = layers
-        self.data: torch.Tensor | None = None
+    Layers of one shape are one tensor: layers, keys or values, rows, heads, columns, numbers.
+    """
+
+    def __init__(self, shapes: Sequence[Shape | None]) -> None:
+        self.groups = [shape for shape in dict.fromkeys(shapes) if shape is not None]
+        self.sizes = [shapes.count(shape) for shape in self.groups]
+        self.places = {
+            number: (self.groups.index(shape), shapes[:number].count(shape))
+            for number, shape in enumerate(shapes)
+            if shape is not None
+        }
+        """Group of each layer, and its index in the group."""
+        self.data: list[torch.Tensor] = []
         self.room = (0, 0)
         self.first = self.rows = 0
         """First row of the present pass, and number of rows."""
@@ -46,24 +73,29 @@ class RowStore:
             return
         wider = columns + columns // 4 + 1 + _SPARE
         self.room = (max(rows, held_rows), held_columns if columns < held_columns else wider)
-        if self.data is not None:
-            self._make(self.data.shape[3], self.data.shape[5], self.data)
+        if self.data:
+            self._make(self.data[0])
 
-    def _make(self, heads: int, size: int, like: torch.Tensor) -> None:
+    def _make(self, like: torch.Tensor) -> None:
         """Allocate zeros, since masked columns are still multiplied by zero."""
         before, (rows, columns) = self.data, self.room
-        self.data = torch.zeros((self.layers, 2, rows, heads, columns, size), dtype=like.dtype, device=like.device)
-        if before is not None:
-            self.data[:, :, : before.shape[_ROWS], :, : before.shape[_COLUMNS]] = before
+        self.data = [
+            torch.zeros((count, 2, rows, heads, columns, size), dtype=like.dtype, device=like.device)
+            for count, (heads, size) in zip(self.sizes, self.groups, strict=True)
+        ]
+        for new, old in zip(self.data, before, strict=False):
+            new[:, :, : old.shape[_ROWS], :, : old.shape[_COLUMNS]] = old
 
     def update(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Write a layer's new keys and values where each row has its columns, and return all of them."""
-        if self.data is None:
-            self._make(keys.shape[1], keys.shape[3], keys)
-        assert self.data is not None
+        if not self.data:
+            self._make(keys)
         assert self.write is not None
-        own = self.data[layer]
-        if layer >= self.layers or keys.shape != values.shape or keys.shape[1::2] != own.shape[2::2]:
+        if layer not in self.places:
+            raise Uneven
+        group, number = self.places[layer]
+        own = self.data[group][number]
+        if keys.shape != values.shape or keys.shape[1::2] != own.shape[2::2]:
             raise Uneven
         rows, columns = self.write
         own[0][rows, :, columns] = keys.transpose(1, 2)
@@ -71,27 +103,26 @@ class RowStore:
         some = slice(self.first, self.first + self.rows)
         return own[0, some, :, : self.width], own[1, some, :, : self.width]
 
-    def cut(self, row: int, start: int, end: int) -> torch.Tensor:
+    def cut(self, row: int, start: int, end: int) -> Stretch:
         """Copy a stretch of one row, all layers."""
-        assert self.data is not None
-        return self.data[:, :, row, :, start:end].clone()
+        return tuple(data[:, :, row, :, start:end].clone() for data in self.data)
 
-    def paste(self, piece: torch.Tensor, rows: Sequence[int], start: int) -> None:
-        """Paste a stretch into one or more rows."""
-        if self.data is None:
-            self._make(piece.shape[2], piece.shape[4], piece)
-        assert self.data is not None
-        end = start + piece.shape[3]
+    def paste(self, stretch: Stretch, rows: Sequence[int], start: int, end: int) -> None:
+        """Paste the beginning of a stretch into columns of one or more rows."""
+        if not self.data:
+            self._make(stretch[0])
         first, last = rows[0], rows[-1]
-        if last - first + 1 == len(rows):
-            self.data[:, :, first : last + 1, :, start:end] = piece[:, :, None]
-        else:
-            self.data[:, :, list(rows), :, start:end] = piece[:, :, None]
+        for data, piece in zip(self.data, stretch, strict=True):
+            new = piece[:, :, None, :, : end - start]
+            if last - first + 1 == len(rows):
+                data[:, :, first : last + 1, :, start:end] = new
+            else:
+                data[:, :, list(rows), :, start:end] = new
 
     def move(self, sources: Sequence[int], targets: Sequence[int], width: int) -> None:
         """Copy whole rows onto others."""
-        assert self.data is not None
-        self.data[:, :, list(targets), :, :width] = self.data[:, :, list(sources), :, :width]
+        for data in self.data:
+            data[:, :, list(targets), :, :width] = data[:, :, list(sources), :, :width]
 
 
 class _Layer(CacheLayerMixin):
@@ -124,10 +155,10 @@ class _Layer(CacheLayerMixin):
 class Rows:
     """The rows of a batch: their lengths, and passes that make them longer."""
 
-    def __init__(self, attention: Attention, layers: int) -> None:
+    def __init__(self, attention: Attention, shapes: Sequence[Shape | None]) -> None:
         self.attention = attention
-        self.store = RowStore(layers)
-        self.cache = Cache(layers=[_Layer(self.store, number) for number in range(layers)])
+        self.store = RowStore(shapes)
+        self.cache = Cache(layers=[_Layer(self.store, number) for number in range(len(shapes))])
         self.lengths: list[int] = []
         self.parked: list[int] = []
         """Lengths of the rows that are set aside; they come before the others."""
@@ -144,17 +175,17 @@ class Rows:
         """Drop all rows."""
         self.parked, self.lengths = [], []
 
-    def cut(self, row: int, start: int, end: int) -> torch.Tensor:
+    def cut(self, row: int, start: int, end: int) -> Stretch:
         """Copy a stretch of one row, all layers."""
         return self.store.cut(len(self.parked) + row, start, end)
 
-    def paste(self, piece: torch.Tensor, rows: Sequence[int], start: int) -> None:
-        """Paste a stretch into one or more rows."""
-        self.store.paste(piece, [len(self.parked) + row for row in rows], start)
+    def paste(self, stretch: Stretch, rows: Sequence[int], start: int, end: int) -> None:
+        """Paste the beginning of a stretch into columns of one or more rows."""
+        self.store.paste(stretch, [len(self.parked) + row for row in rows], start, end)
 
     def reset(self) -> None:
         """Free the store: the layout of memory depends on its size, and the rounding of sums may depend on that."""
-        self.store.data, self.store.room = None, (0, 0)
+        self.store.data, self.store.room = [], (0, 0)
 
     def begin(self, lengths: Sequence[int], room: int) -> None:
         """Begin rows of these lengths, whose contents are then pasted; `room` columns will be needed."""

@@ -19,7 +19,7 @@ from stratagem.learning.logprobs import TokenOutputs, TokenQueries, token_output
 from stratagem.learning.packing import Pack, Path, pack_examples, splits
 from stratagem.learning.prefix_batch import prefix_batch, read_prefix_batch, tree_batch_cost
 from stratagem.learning.tree_batch import TreeBatch, tree_batch
-from stratagem.models.agreement import Agreement, agreement
+from stratagem.models.agreement import Agreement, agreement, deviation
 from stratagem.models.attention import Attention, attention_of
 from stratagem.models.language_model import LanguageModel
 
@@ -175,7 +175,8 @@ def _check(lm: LanguageModel, attention: Attention | None, reads: Reads) -> Agre
             return f"{type(error).__name__}: {error}"
         read = [examples[number] for number in pack.examples]
         alone = [_own_states(lm, [example])[0] for example in read]
-        return agreement(lm, [states[list(nodes)] for nodes in pack.nodes], alone, _own_states(lm, read))
+        noise = deviation(_own_states(lm, read), alone)
+        return agreement(lm, [states[list(nodes)] for nodes in pack.nodes], alone, noise=noise)
 
 
 def _own_states(lm: LanguageModel, examples: Sequence[Example]) -> list[torch.Tensor]:

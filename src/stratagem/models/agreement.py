@@ -49,17 +49,17 @@ class Agreement:
 
 
 def deviation(results: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> float:
-    """Return the root-mean-square difference of the worst row [.., H], in standard deviations of what is expected."""
-    pairs = zip((row.float() for row in results), (row.float() for row in expected), strict=True)
-    rows = [(row - other).pow(2).mean().sqrt() / other.std() for row, other in pairs]
-    return float(torch.stack(rows).max().item())  # NaN if any is, unlike Python's max
+    """Return the root-mean-square difference of the worst row, in standard deviations of what is expected.
+
+    Each result is a row [H] or several [N, H].
+    """
+    pairs = zip((rows.float() for rows in results), (rows.float() for rows in expected), strict=True)
+    worst = [(rows - others).pow(2).mean(-1).sqrt().max() / others.std() for rows, others in pairs]
+    return float(torch.stack(worst).max().item())  # NaN if any is, unlike Python's max
 
 
 def agreement(
-    lm: LanguageModel,
-    results: Sequence[torch.Tensor],
-    alone: Sequence[torch.Tensor],
-    padded: Sequence[torch.Tensor],
+    lm: LanguageModel, results: Sequence[torch.Tensor], alone: Sequence[torch.Tensor], *, noise: float
 ) -> Agreement:
-    """Compare results with those of the model over each text alone; its noise is that of a padded batch."""
-    return Agreement(deviation(results, alone), deviation(padded, alone), lm.dtype)
+    """Compare results with those of the model over each text alone; `noise` is the model's own."""
+    return Agreement(deviation(results, alone), noise, lm.dtype)
