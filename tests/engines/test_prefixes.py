@@ -17,14 +17,16 @@ def keep(prefixes, weights, text, logits=None):
     match = prefixes.match(weights, text)
     if match.length < len(text):
         rest = text[match.length :]
-        prefixes.add(weights, match, rest, torch.tensor(rest).reshape(1, 1, 1, -1, 1))
+        prefixes.add(weights, match, rest, (torch.tensor(rest).reshape(1, 1, 1, -1, 1),))
     if logits is not None:
         prefixes.remember(prefixes.match(weights, text), torch.tensor([logits]))
 
 
 def contents(match: Match):
     """The tokens that a chain's pieces hold, put together as rows are loaded."""
-    held = [token for segment, end in match.chain for token in segment.stored.flatten()[: end - segment.start].tolist()]
+    held = [
+        token for segment, end in match.chain for token in segment.stored[0].flatten()[: end - segment.start].tolist()
+    ]
     starts = [segment.start for segment, _ in match.chain]
     assert starts == [0, *(end for _, end in match.chain)][: len(starts)]
     return tuple(held)
