@@ -55,8 +55,9 @@ class BadRecord(StratagemError):
 class MissingExtra(StratagemError):
     """Required package that is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an extra that is not installed: pip install -e '.[{extra}]' in the checkout.")
+    def __init__(self, what: str, extra: str, otherwise: str = "") -> None:
+        install = f"pip install -e '.[{extra}]' in the checkout{otherwise}"
+        super().__init__(f"{what} needs an extra that is not installed: {install}.")
 
 
 class CannotCompute(StratagemError):

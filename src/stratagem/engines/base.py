@@ -169,6 +169,8 @@ class Capabilities:
     """True if it can score given tokens."""
     repeats: bool = True
     """True if the same request gets the same reply again at no price; replies of other engines are logged."""
+    copies: bool = False
+    """True if it answers by a copy of the learner's weights; a run compares the two before it trains."""
 
 
 class Answered(NamedTuple):

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from stratagem.engines.base import Engine, TrainableEngine
 from stratagem.engines.spec import EngineSpec, TrainableEngineSpec
 from stratagem.engines.transformers_settings import TransformersSettings
+from stratagem.engines.vllm.settings import VLLMSettings, missing
 from stratagem.errors import MissingExtra
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import ModelRef
@@ -23,6 +24,26 @@ class Transformers(TransformersSettings, TrainableEngineSpec):
         from stratagem.engines.transformers_engine import TransformersEngine
 
         return TransformersEngine(lm, self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VLLM(VLLMSettings, TrainableEngineSpec):
+    """vLLM in this process, with a copy of the base and of each adapter; a run compares it with the learner first."""
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return missing()
+
+    def open(self, lm: LanguageModel) -> TrainableEngine:
+        from stratagem.engines.vllm.engine import VLLMEngine
+
+        return VLLMEngine(lm, self)
+
+    def serve(self, ref: ModelRef) -> TrainableEngine:
+        """Open an engine of a model that is not trained here; transformers has its weights on the CPU alone."""
+        from stratagem.models.load import load
+
+        return self.open(load(ref, device="cpu"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +63,7 @@ class API(EngineSpec):
         return OpenAIEngine(ref)
 
 
-ENGINES: dict[str, Callable[..., EngineSpec]] = {"transformers": Transformers, "api": API}
+ENGINES: dict[str, Callable[..., EngineSpec]] = {"transformers": Transformers, "vllm": VLLM, "api": API}
 """Kinds of engines by name."""
 
 engines: Registry[EngineSpec] = Registry("engine", ENGINES, "stratagem.engines")

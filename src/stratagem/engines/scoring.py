@@ -17,7 +17,7 @@ _CHUNK = 4
 """Factor of a batch of nodes over a batch of replies, since nothing is written after nodes."""
 
 
-class _Scored(NamedTuple):
+class Scored(NamedTuple):
     """Node of a text: the tokens to score, and their distribution."""
 
     text: Text
@@ -28,32 +28,33 @@ class _Scored(NamedTuple):
 
 def scored(reader: Reader, requests: Sequence[ScoreRequest], rows: int) -> list[Scores]:
     """Score every request; equal nodes are computed once, and results are fetched from the device once a batch."""
-    nodes = dict.fromkeys(_node(request, ask) for request in requests for ask in request.nodes)
+    nodes = dict.fromkeys(node_of(request, ask) for request in requests for ask in request.nodes)
     texts = sorted({node.text for node in nodes})
-    by_text: dict[Text, list[_Scored]] = {}
+    by_text: dict[Text, list[Scored]] = {}
     for node in nodes:
         by_text.setdefault(node.text, []).append(node)
-    scores: dict[_Scored, tuple[float, ...]] = {}
+    scores: dict[Scored, tuple[float, ...]] = {}
     for some in _chunks(texts, rows * _CHUNK):
         with reader.weights.under([text.adapter for text in some]):
             logits = reader.read(some)
-        scores |= _scores(logits, [(row, node) for row, text in enumerate(some) for node in by_text[text]])
+        scores |= score_rows(logits, [(row, node) for row, text in enumerate(some) for node in by_text[text]])
         reader.settle()
-    return [tuple(scores[_node(request, ask)] for ask in request.nodes) for request in requests]
+    return [tuple(scores[node_of(request, ask)] for ask in request.nodes) for request in requests]
 
 
-def _node(request: ScoreRequest, ask: Node) -> _Scored:
+def node_of(request: ScoreRequest, ask: Node) -> Scored:
+    """Return a node with the text that it stands after, by which equal nodes of several requests are one."""
     text = Text(request.adapter, (*request.prompt.tokens, *ask.said))
-    return _Scored(text, ask.wanted, ask.masked, request.sampling)
+    return Scored(text, ask.wanted, ask.masked, request.sampling)
 
 
 def _chunks(texts: Sequence[Text], most: int) -> Iterator[Sequence[Text]]:
     return (texts[start : start + most] for start in range(0, len(texts), most))
 
 
-def _scores(logits: torch.Tensor, nodes: Sequence[tuple[int, _Scored]]) -> dict[_Scored, tuple[float, ...]]:
+def score_rows(logits: torch.Tensor, nodes: Sequence[tuple[int, Scored]]) -> dict[Scored, tuple[float, ...]]:
     """Score nodes at rows of the logits; those of one distribution and number of tokens in one operation."""
-    groups: dict[tuple[Sampling, bool, int], list[tuple[int, _Scored]]] = {}
+    groups: dict[tuple[Sampling, bool, int], list[tuple[int, Scored]]] = {}
     for row, node in nodes:
         groups.setdefault((node.sampling, node.masked, len(node.wanted)), []).append((row, node))
     values = torch.cat(
@@ -65,7 +66,7 @@ def _scores(logits: torch.Tensor, nodes: Sequence[tuple[int, _Scored]]) -> dict[
 
 
 def _group(
-    logits: torch.Tensor, group: Sequence[tuple[int, _Scored]], sampling: Sampling, *, masked: bool
+    logits: torch.Tensor, group: Sequence[tuple[int, Scored]], sampling: Sampling, *, masked: bool
 ) -> torch.Tensor:
     tokens = torch.tensor([node.wanted for _, node in group], device=logits.device, dtype=torch.long)
     if masked:

@@ -7,81 +7,44 @@ with it.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer
 
-from stratagem.decoding.vocabulary import Ids, TokenizersVocabulary, TransformersVocabulary, Vocabulary
-from stratagem.engines.base import Call, Capabilities, Chat, PolicyId, Prompt, ScoreRequest, Scores
+from stratagem.engines.base import Call, Capabilities, Prompt, ScoreRequest, Scores
 from stratagem.engines.choose_reader import reader_for
+from stratagem.engines.local_engine import LocalEngine, loaded_name
 from stratagem.engines.reader import Reader
 from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
-from stratagem.engines.streaming import StreamingEngine
 from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.errors import CannotCompute
-from stratagem.models.adapter_files import digest
 from stratagem.models.adapters import adapter_names, dropped, load_adapter
 from stratagem.models.language_model import LanguageModel
 
-_WORD = re.compile(r"[^A-Za-z0-9_-]+")
 _PASS = 16
 """Cost of a pass in tokens read."""
 _DEFAULTS = TransformersSettings()
 
 
-class TransformersEngine(StreamingEngine):
+class TransformersEngine(LocalEngine):
     """Engine of one base model and the adapters on it; a reply that is over makes room for the next request."""
 
     capabilities = Capabilities(masks=True, scores=True)
 
     def __init__(self, lm: LanguageModel, settings: TransformersSettings = _DEFAULTS) -> None:
-        super().__init__()
-        self.lm = lm
+        super().__init__(lm)
         self.rows = settings.rows
-        self.vocabulary: Vocabulary = _vocabulary(lm)
         config = lm.model.config.get_text_config()
         self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
         """Context length of the model in tokens."""
         self.reader: Reader = reader_for(lm, settings.prefix_cache_mib * 2**20)
         self._live: list[Reply] = []
         """Replies in progress, by row."""
-        self._ends = lm.stop_ids
-        self._versions: dict[str, int] = {}
-        self._tokens = lru_cache(maxsize=4096)(self._tokens_of)
-
-    @property
-    def name(self) -> str:
-        return self.lm.name
-
-    @property
-    def ends(self) -> frozenset[int]:
-        return self._ends
-
-    def begin(self, messages: Chat) -> Prompt:
-        return Prompt(messages, self._tokens(messages))
-
-    def _tokens_of(self, messages: Chat) -> Ids:
-        return tuple(self.lm.chat([{"role": role, "content": content} for role, content in messages]))
-
-    def follow(self, call: Call, user: str) -> Prompt:
-        """Extend a reply without tokenising it again: the closing and opening tokens are appended."""
-        messages = (*call.prompt.messages, ("assistant", call.text), ("user", user))
-        tokens = call.tokens
-        while tokens and tokens[-1] in self._ends:
-            tokens = tokens[:-1]
-        return Prompt(messages, (*call.prompt.tokens, *tokens, *self.lm.after_reply(user)))
-
-    def policy_id(self, adapter: str) -> PolicyId:
-        """Return the present identity of an adapter's policy."""
-        return PolicyId(self.lm.name, adapter, self._versions.get(adapter, 0))
 
     def publish(self, adapter: str, version: int) -> None:
         """Announce that the weights of an adapter (empty: of the base) have changed."""
@@ -101,7 +64,7 @@ class TransformersEngine(StreamingEngine):
     def load_adapter(self, path: str) -> str:
         """Load an adapter from its folder; its name in records names the folder and the weights."""
         folder = Path(path).expanduser()
-        name = f"{_WORD.sub('_', folder.name).strip('_')}-{digest(folder)}".strip("-")
+        name = loaded_name(folder)
         if name not in adapter_names(self.lm):
             load_adapter(self.lm, folder, name)
         return name
@@ -243,20 +206,6 @@ class TransformersEngine(StreamingEngine):
                 return scored(self.reader, requests, self.rows)
             finally:
                 self.reader.open([])
-
-
-def _vocabulary(lm: LanguageModel) -> Vocabulary:
-    """Return a copy of the tokenizer's fast backend that nobody else sets padding on.
-
-    Without one, the tokenizer itself.
-    """
-    core = getattr(lm.tokenizer, "backend_tokenizer", None)
-    if core is None:
-        return TransformersVocabulary(lm.tokenizer)
-    copy = Tokenizer.from_str(core.to_str())
-    copy.no_padding()
-    copy.no_truncation()
-    return TokenizersVocabulary(copy, int(lm.tokenizer.eos_token_id))
 
 
 def width_for(pending: Sequence[int]) -> int:

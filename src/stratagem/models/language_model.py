@@ -29,8 +29,13 @@ class LanguageModel:
     dtype: str
     fingerprint: str
     """Fingerprint of the weights, the configuration and the tokenizer."""
+    folder: str = ""
+    """Folder that it was loaded from; its weights are not changed there when they are trained."""
     reading: dict[str, str] = field(default_factory=dict, init=False, repr=False)
-    """Sentence by component (rollouts, training): whether it shares prefixes of texts, and why."""
+    """Sentence by component.
+
+    Rollouts and training: whether it shares prefixes of texts, and why; engine: certificate of an engine with a copy.
+    """
     lora_layers: tuple[Any, list[str], list[Any]] | None = field(default=None, init=False, repr=False)
     """Cached result of `adapters.lora_layers`, with the adapters it was found for."""
 

@@ -30,7 +30,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join(DTYPES)}.")
     model, tokenizer = _model(ref, folder, device, dtype), _tokenizer(folder)
-    loaded = LanguageModel(model, tokenizer, ref.base, device, dtype, folder_fingerprint(folder))
+    loaded = LanguageModel(model, tokenizer, ref.base, device, dtype, folder_fingerprint(folder), str(folder))
     _speaks(loaded)
     for adapter in ref.adapters:
         load_adapter(loaded, adapter.path, adapter.name)

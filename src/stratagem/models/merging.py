@@ -37,14 +37,26 @@ def merged(model: LanguageModel, name: str) -> None:
 
 def write_model(model: LanguageModel, folder: Path) -> None:
     """Write all weights of a model without adapters into a folder, with its configuration and its tokenizer."""
+    check_whole(model)
+    write_base(model, folder)
+
+
+def write_base(model: LanguageModel, folder: Path) -> None:
+    """Write the base's present weights in the same way; adapters are left out."""
     from safetensors.torch import save_file
 
-    check_whole(model)
-    weights = {name: weight.detach().cpu().contiguous() for name, weight in _tensors(model.model)}
-    model.model.config.save_pretrained(folder)
-    model.model.generation_config.save_pretrained(folder)
+    base = model.model.get_base_model() if adapter_names(model) else model.model
+    weights = {_own_name(name): weight for name, weight in _tensors(base) if ".lora_" not in name}
+    base.config.save_pretrained(folder)
+    base.generation_config.save_pretrained(folder)
     model.tokenizer.save_pretrained(folder)
-    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    whole = {name: weight.detach().cpu().contiguous() for name, weight in weights.items()}
+    save_file(whole, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def _own_name(name: str) -> str:
+    """Return a weight's name without the layer that peft puts around it."""
+    return name.replace(".base_layer.", ".")
 
 
 def _tensors(model: Any) -> Iterator[tuple[str, Any]]:

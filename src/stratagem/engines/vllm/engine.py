@@ -1,0 +1,169 @@
+"""vLLM as the engine of a learner: its own copy of the base, and the learner's adapters by version."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from stratagem.engines.base import Call, Capabilities, Prompt, Request, ScoreRequest, Scores
+from stratagem.engines.local_engine import LocalEngine, loaded_name
+from stratagem.engines.reader import Text
+from stratagem.engines.reply import Reply
+from stratagem.engines.scoring import Scored, node_of
+from stratagem.engines.vllm.adapters import Adapters
+from stratagem.engines.vllm.batch import Batch
+from stratagem.engines.vllm.rows import ReplyRow, Row, ScoreRow
+from stratagem.engines.vllm.runtime import check_installed, installed_version
+from stratagem.engines.vllm.settings import ENGINE, VLLMSettings
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.models.adapters import adapter_names, check_loadable, dropped
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.reference import parse_model
+
+_DEFAULTS = VLLMSettings()
+
+
+class VLLMEngine(LocalEngine):
+    """Engine of one base model and the adapters on it."""
+
+    capabilities = Capabilities(masks=True, scores=True, copies=True)
+
+    def __init__(self, lm: LanguageModel, settings: VLLMSettings = _DEFAULTS) -> None:
+        check_installed()
+        if parse_model(lm.name).four_bit:
+            raise BadParameter(f"{ENGINE} cannot read the 4-bit weights of {lm.name}: leave +4bit out.")
+        super().__init__(lm)
+        self.adapters = Adapters(lm, settings.max_adapters, settings.max_rank)
+        self.batch = Batch(lm, settings, self.adapters)
+        self._rows: dict[int, ReplyRow] = {}
+        """Replies in progress by ticket."""
+        lm.reading["rollouts"] = f"by {installed_version()} and its cache of prefixes"
+
+    # --- weights
+
+    def publish(self, adapter: str, version: int) -> None:
+        """Copy the present weights of an adapter (empty: of the base) before the next request under it."""
+        self._check_idle()
+        self._versions[adapter] = version
+        if adapter:
+            self.adapters.forget(adapter, self.batch.started)
+        else:
+            self.batch.forget_base()
+
+    def reset_cache(self) -> None:
+        """Forget the cache of earlier batches, so that later results equal those of a new engine."""
+        self._check_idle()
+        if self.batch.started is not None:
+            self.batch.started.reset()
+
+    def _check_idle(self) -> None:
+        if not self.batch.idle:
+            raise RuntimeError("replies are in progress: fetch or cancel them first")
+
+    def load_adapter(self, path: str) -> str:
+        """Load an adapter from its folder; its name in records names the folder and the weights."""
+        folder = Path(path).expanduser()
+        name = loaded_name(folder)
+        if name not in self.adapters:
+            check_loadable(self.lm, folder)
+            self.adapters.add(name, folder)
+        return name
+
+    def drop_adapter(self, name: str) -> None:
+        """Unload an adapter."""
+        self._check_idle()
+        self.adapters.forget(name, self.batch.started)
+        self._versions.pop(name, None)
+        if name in adapter_names(self.lm):
+            dropped(self.lm, name)
+
+    # --- requests
+
+    def _work(self) -> Mapping[int, Call]:
+        """Begin the waiting requests, and run passes until some replies are over."""
+        waiting, self._waiting = self._waiting, {}
+        calls = self._begin(waiting)
+        while self._rows and not calls:
+            calls = self._step()
+        return calls
+
+    def _step(self) -> dict[int, Call]:
+        """Run a pass, and return the calls of the replies that are over; an error drops all that is in progress."""
+        try:
+            return self._over(self.batch.step())
+        except BaseException:
+            self._rows.clear()
+            self.batch.clear()
+            raise
+
+    def _begin(self, requests: Mapping[int, Request]) -> dict[int, Call]:
+        """Begin replies, and return the calls of those that need no model."""
+        calls: dict[int, Call] = {}
+        for request in requests.values():
+            self.adapters.check(request.adapter)
+        for ticket, request in requests.items():
+            reply = Reply(request, ticket)
+            reply.take_forced()
+            if reply.over:
+                calls[ticket] = self._call(reply)
+            elif not 0 < reply.length < self.batch.runtime.longest:
+                calls[ticket] = self._refusal(request)
+            else:
+                self._rows[ticket] = ReplyRow(reply)
+        self.batch.add([self._rows[ticket] for ticket in requests if ticket in self._rows])
+        return calls
+
+    def _over(self, rows: Sequence[Row]) -> dict[int, Call]:
+        """Return the calls of the replies among rows that are over."""
+        replies = [row.reply for row in rows if isinstance(row, ReplyRow)]
+        for reply in replies:
+            del self._rows[reply.ticket]
+        return {reply.ticket: self._call(reply) for reply in replies}
+
+    def _abandon(self, tickets: Collection[int]) -> None:
+        rows = [self._rows.pop(ticket) for ticket in tickets if ticket in self._rows]
+        self.batch.cancel(rows)
+
+    def _call(self, reply: Reply) -> Call:
+        return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), reply.ms)
+
+    def _refusal(self, request: Request) -> Call:
+        return Call(
+            policy=self.policy_id(request.adapter),
+            prompt=request.prompt,
+            text=self._too_long(request.prompt),
+            sampling=request.sampling,
+            finish="error",
+            num_prompt=len(request.prompt.tokens),
+        )
+
+    def _too_long(self, prompt: Prompt) -> str:
+        most = self.batch.runtime.longest - 1
+        return f"The prompt has {len(prompt.tokens)} tokens, and {self.name} reads from 1 to {most}."
+
+    def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
+        nodes: dict[Text, dict[Scored, None]] = {}
+        for request in requests:
+            self._check_score(request)
+            for ask in request.nodes:
+                node = node_of(request, ask)
+                nodes.setdefault(node.text, {})[node] = None
+        rows = [ScoreRow(text, list(some)) for text, some in nodes.items()]
+        self._run(rows)
+        scores = {node: row.scores[node] for row in rows for node in row.nodes}
+        return [tuple(scores[node_of(request, ask)] for ask in request.nodes) for request in requests]
+
+    def _run(self, rows: Sequence[ScoreRow]) -> None:
+        """Run passes until these rows are over; replies that end meanwhile are kept for `poll`."""
+        self.batch.add(rows)
+        try:
+            while not all(row.taken for row in rows):
+                self._finished.update(self._step())
+        finally:
+            self.batch.cancel([row for row in rows if not row.taken])
+
+    def _check_score(self, request: ScoreRequest) -> None:
+        most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.nodes), default=0)
+        if not request.prompt.tokens or most >= self.batch.runtime.longest:
+            raise CannotCompute(self._too_long(request.prompt))
+        self.adapters.check(request.adapter)
