@@ -33,6 +33,8 @@ class Counter:
     def findings(self):
         return {"big": {"count": self.value}} if self.value > 3 else {}
 
+    subject = None
+
     def reading(self):
         return {}
 

@@ -59,7 +59,10 @@ class RunInfo(Settings):
     forced: tuple[Forced, ...] = ()
     """Continuations by --force: `at`, `step`, `recipe`, `was`, `commit`."""
     reading: dict[str, str] = Field(default={})
-    """Sentence by policy and component: whether its model shares prefixes of texts, and why."""
+    """Sentence by policy and component.
+
+    Rollouts and training: whether its model shares prefixes of texts, and why; engine: certificate of an engine.
+    """
 
 
 class Status(Settings):

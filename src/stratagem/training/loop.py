@@ -123,7 +123,10 @@ class _Loop:
     @rare_collection()
     def _run(self, stage: Stage) -> None:
         """Run the remaining steps of a stage; then move the position to the start of the next stage, if any."""
+        from stratagem.training.certificate import certify
+
         at = self.at
+        certify(stage.subjects())
         metrics = stage.begin(at.step)
         self.run.add_reading(stage.reading())
         stage.publish(self.run, at.best)

@@ -30,6 +30,7 @@ from stratagem.prompting.catalogue import make_style
 from stratagem.runs.weights import restore_heads, restore_weights, writes_adapters, writes_heads, writes_model
 from stratagem.training.sft import AdapterSettings
 from stratagem.training.stage import Metrics
+from stratagem.training.subject import Subject
 
 if TYPE_CHECKING:
     import torch
@@ -202,6 +203,11 @@ class TrainablePolicy:
     def reading(self) -> Mapping[str, str]:
         """Sentence by component (rollouts, training): whether its model shares prefixes of texts, and why."""
         return self.lm.reading
+
+    @property
+    def subject(self) -> Subject:
+        """Engine and model, which are compared before the policy is trained."""
+        return Subject(self.engine, self.lm, self.adapter or "", self.publish)
 
     # --- checkpoints
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from stratagem.play.records import Episode
 from stratagem.runs.folder import RunFolder
+from stratagem.training.subject import Subject
 
 Metrics = dict[str, float]
 State = Mapping[str, Any]
@@ -39,6 +40,11 @@ class Trainable(Protocol):
 
     def reading(self) -> Mapping[str, str]:
         """Sentence by component (rollouts, training): whether its model shares prefixes of texts, and why."""
+        ...
+
+    @property
+    def subject(self) -> Subject | None:
+        """Its engine and model, which are compared before it is trained; None without an engine."""
         ...
 
 
@@ -117,6 +123,10 @@ class Stage:
             for name, policy in self.policies.items()
             for component, sentence in policy.reading().items()
         }
+
+    def subjects(self) -> list[Subject]:
+        """Return the engines and models that are compared before the stage plays."""
+        return [policy.subject for policy in self.policies.values() if policy.subject is not None]
 
     def state(self) -> dict[str, Any]:
         """All that a later step depends on, except weights."""

@@ -31,6 +31,7 @@ from stratagem.training.policy import TrainablePolicy, TrainingData, model_playe
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.sft import SFTSettings, SFTStageSettings, batches, demonstrated
 from stratagem.training.stage import Batch, Stage, State
+from stratagem.training.subject import Subject
 
 SKIPPED_CHECKS = ("collapse", "inert_clip", "stuck_ratio")
 """Checks of sampled policies; an imitating policy may have as little entropy as its teacher."""
@@ -62,6 +63,10 @@ class Supervised(Stage):
         self.save_every = save_every
         self._batches = list(batches(examples, settings, key))
         self.num_steps = len(self._batches)
+
+    def subjects(self) -> list[Subject]:
+        """Return nothing: the stage does not play."""
+        return []
 
     def batches(self, step: int) -> Iterator[Batch]:
         yield Batch(policy=self.name, data=TrainingData(self._batches[step]))

@@ -43,6 +43,7 @@ from stratagem.training.algorithm import Algorithm
 from stratagem.training.evaluation import Final, save_policies
 from stratagem.training.policy import TrainingData
 from stratagem.training.stage import Batch, Metrics, Stage, State
+from stratagem.training.subject import Subject
 
 STEPS = "steps"
 """Folder of the tables of steps."""
@@ -135,6 +136,9 @@ class ScopalStage(Stage):
         self.policy = shared.policy
         self.policies = {}
         self.iteration = iteration
+
+    def subjects(self) -> list[Subject]:
+        return [self.policy.subject]
 
     def state(self) -> dict[str, Any]:
         return self.policy.state()

@@ -8,6 +8,7 @@ possible.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.weights import ADAPTERS, restore_weights, with_manifest, writes_adapters, writes_model
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
 from stratagem.training.policy import POLICY, TrainablePolicy, model_player
+from stratagem.training.subject import Subject
 
 STAGES = "stages"
 """Folder of the policy after each stage, by step and method."""
@@ -112,6 +114,11 @@ class ScopalPolicy(TrainablePolicy):
         """Give the engine the weights of an adapter under a new version; an empty name is the base."""
         self._versions[name] = max(self._versions.values(), default=0) + 1
         self.engine.publish(name, self._versions[name])
+
+    @property
+    def subject(self) -> Subject:
+        name = self.adapter or ""
+        return replace(super().subject, publish=lambda: self.engine.publish(name, self._versions.get(name, 0)))
 
     # --- refinement
 

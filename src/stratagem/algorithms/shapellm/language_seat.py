@@ -23,6 +23,7 @@ from stratagem.play.forks import steps
 from stratagem.players.speaker import Speaker
 from stratagem.training.policy import TrainablePolicy, step_metrics
 from stratagem.training.stage import Metrics
+from stratagem.training.subject import Subject
 
 
 class LanguageSeat(Seat):
@@ -92,6 +93,10 @@ class LanguageSeat(Seat):
 
     def reading(self) -> Mapping[str, str]:
         return self.policy.reading()
+
+    @property
+    def subject(self) -> Subject:
+        return self.policy.subject
 
     def state(self) -> dict[str, Any]:
         return {"policy": self.policy.state(), "proximal": self.proximal.state()}

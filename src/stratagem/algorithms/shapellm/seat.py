@@ -11,6 +11,7 @@ from stratagem.games.key import Key
 from stratagem.play.records import Decision, Episode
 from stratagem.players.base import Player
 from stratagem.training.stage import Metrics
+from stratagem.training.subject import Subject
 
 TrialEpisodes = Sequence[Sequence[Episode]]
 """Episodes by position in the trial, and then by environment."""
@@ -44,6 +45,11 @@ class Seat:
     def reading(self) -> Mapping[str, str]:
         """Sentence by component: whether its model shares prefixes of texts, and why."""
         return {}
+
+    @property
+    def subject(self) -> Subject | None:
+        """Its engine and model, which are compared before it is trained."""
+        return None
 
     def state(self) -> dict[str, Any]:
         """All that later play depends on, except weights."""
