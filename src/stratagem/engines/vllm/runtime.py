@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -77,7 +78,7 @@ def _undisturbed() -> Iterator[None]:
     threads, num_threads = torch.set_num_threads, torch.get_num_threads()
     states = random.getstate(), np.random.get_state()
     try:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(), warnings.catch_warnings(action="ignore", category=FutureWarning):
             yield
     finally:
         gc.unfreeze()  # vLLM froze all objects, itself included, so that it would never be freed
