@@ -69,6 +69,7 @@ def run_folder(tmp_path):
 CASES = {
     "games": [("games", HOSTILE), ("games", f"ipd(rounds='{HOSTILE}')")],
     "players": [("players", HOSTILE)],
+    "engines": [("engines", HOSTILE)],
     "play": [
         ("play", "kuhn", "--players", HOSTILE),
         ("play", "kuhn", "--players", f"lm({HOSTILE})", "random"),
