@@ -92,8 +92,8 @@ def test_replies_are_the_same_alone_and_together(make, name):
     lm = make(name)
     together = TransformersEngine(lm, TransformersSettings(rows=5))
     calls = together.answer([asked(together, number) for number in range(12)])
+    alone = TransformersEngine(lm, TransformersSettings(prefix_cache_mib=0))
     for number, call in enumerate(calls):
-        alone = TransformersEngine(lm, TransformersSettings(prefix_cache_mib=0))
         (expected,) = alone.answer([asked(alone, number)])
         assert said(call) == said(expected)
         assert call.sampler_logprobs == pytest.approx(expected.sampler_logprobs, abs=1e-3)

@@ -55,8 +55,8 @@ def test_replies_that_join_others_are_those_of_an_engine_alone(models, seed):
             some, numbers = numbers[: (cut := dice.randint(1, 9))], numbers[cut:]
             tickets |= dict(zip(some, engine.submit([asked(engine, n) for n in some]), strict=True))
             calls.update(engine.poll([ticket for ticket in tickets.values() if ticket not in calls]))
+        alone = TransformersEngine(models[kind], TransformersSettings(prefix_cache_mib=0))
         for number, ticket in tickets.items():
-            alone = TransformersEngine(models[kind], TransformersSettings(prefix_cache_mib=0))
             (expected,) = alone.answer([asked(alone, number)])
             assert said(calls[ticket]) == said(expected)
             assert calls[ticket].sampler_logprobs == pytest.approx(expected.sampler_logprobs, abs=1e-4)
