@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from stratagem.models.adapters import active
+from stratagem.models.adapters import active, adapter_parameters
 
 
 def all_logits(lm, tokens, adapter=""):
@@ -69,3 +69,11 @@ def chi_square(counts, expected):
         value += (counts[~kept].sum() - rest) ** 2 / rest
     spread = 2.0 / (9.0 * freedom)
     return value / (freedom * (1.0 - spread + 4.0 * math.sqrt(spread)) ** 3)
+
+
+def disturb(lm, name, seed):
+    """Give an adapter random weights, so that it differs from the base."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for weight in adapter_parameters(lm, name):
+            weight.normal_(std=0.1, generator=generator)

@@ -4,9 +4,8 @@ import json
 import shutil
 
 import pytest
-import torch
 from numbered import FREE, Steps, asked, said
-from plainly import check_reply
+from plainly import check_reply, disturb
 from safetensors.torch import load_file, save_file
 
 from stratagem.engines.base import Node, Prompt, Request, ScoreRequest
@@ -15,7 +14,7 @@ from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.games.key import Key
 from stratagem.models.adapter_files import WEIGHTS
-from stratagem.models.adapters import adapter_parameters, add_adapter, save_adapter
+from stratagem.models.adapters import add_adapter, save_adapter
 from stratagem.models.load import load
 from stratagem.models.reference import BUILT_IN
 
@@ -25,13 +24,6 @@ PLAINEST = ["tiny", "tiny-qwen3.5"]
 """One model for each way of reading."""
 TARGETS = {"three": ["gate_proj", "o_proj"]}
 """Adapters differ in their ranks, and this one in its layers."""
-
-
-def disturb(lm, name, seed):
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for weight in adapter_parameters(lm, name):
-            weight.normal_(std=0.1, generator=generator)
 
 
 @pytest.fixture(scope="module")

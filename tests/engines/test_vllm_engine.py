@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from numbered import FREE, Steps, asked, said
-from plainly import check_reply
+from plainly import check_reply, disturb
 from test_replies_of_players import MODES, moves, player, views
 
 from fake_vllm import INSTALLED, FakeRuntime, FakeRuntimeV2, install
@@ -18,7 +18,7 @@ from stratagem.engines.open import open_engine
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import BadParameter, CannotCompute, MissingExtra, StratagemError, UnknownName
 from stratagem.games.key import Key
-from stratagem.models.adapters import adapter_parameters, add_adapter, save_adapter
+from stratagem.models.adapters import add_adapter, save_adapter
 from stratagem.models.load import load
 
 NAMES = ("", "one", "two", "three")
@@ -32,13 +32,6 @@ def runtime(request, monkeypatch):
     if request.param is not None:
         install(monkeypatch, request.param)
     return request.param
-
-
-def disturb(lm, name, seed):
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for weight in adapter_parameters(lm, name):
-            weight.normal_(std=0.1, generator=generator)
 
 
 @pytest.fixture(scope="module")

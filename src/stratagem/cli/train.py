@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -22,6 +22,9 @@ from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
 from stratagem.training.shipped import recipe_path
+
+if TYPE_CHECKING:
+    from stratagem.training.recipe_file import AnyRecipe
 
 
 def train(
@@ -56,19 +59,12 @@ def train(
     json: options.Json = False,
 ) -> None:
     """Train a model by one or more recipes; continue a stopped run with --resume."""
-    from stratagem.algorithms.catalogue import bound, read_any, recipe_of
+    from stratagem.algorithms.catalogue import read_any
 
     if force and not resume:
         raise BadParameter("--force continues a started run: add --resume.")
     if resume:
-        if changes:
-            raise BadParameter("A run continues with its own settings: leave --set out.")
-        if len(recipes) > 1:
-            raise BadParameter("A run continues with its own recipe: give its folder alone.")
-        run = RunFolder.open(Path(recipes[0]))
-        if force:
-            resume_by_force(run)
-        recipe = recipe_of(run)
+        run, recipe = _stopped_run(recipes, changes, force=force)
     else:
         paths = [recipe_path(name) for name in recipes]
         recipe = read_any(paths, dict(map(_change, changes or ())))
@@ -76,9 +72,40 @@ def train(
             settings = settings_toml(recipe)
             print_json(tomllib.loads(settings)) if json else out.print(settings, markup=False, highlight=False)
             return
-        folder = into or RUNS / "-".join([*(path.stem for path in paths), str(recipe.seed)])
-        bound(recipe, RunFolder(folder))  # refuses what cannot be trained, before the folder exists
-        run = RunFolder.create(folder, recipe, recipe.seed, " ".join(["stratagem", *sys.argv[1:]]))
+        run = _new_run(into or RUNS / "-".join([*(path.stem for path in paths), str(recipe.seed)]), recipe)
+    _train(run, recipe, strict=strict)
+    if json:
+        print_json(_summary_data(run))
+    else:
+        _print_summary(run)
+
+
+def _stopped_run(recipes: Sequence[str], changes: Sequence[str] | None, *, force: bool) -> tuple[RunFolder, AnyRecipe]:
+    """Return the run to continue, and its recipe."""
+    from stratagem.algorithms.catalogue import recipe_of
+
+    if changes:
+        raise BadParameter("A run continues with its own settings: leave --set out.")
+    if len(recipes) > 1:
+        raise BadParameter("A run continues with its own recipe: give its folder alone.")
+    run = RunFolder.open(Path(recipes[0]))
+    if force:
+        resume_by_force(run)
+    return run, recipe_of(run)
+
+
+def _new_run(folder: Path, recipe: AnyRecipe) -> RunFolder:
+    """Make the folder of a run; a recipe that cannot be trained is refused before the folder exists."""
+    from stratagem.algorithms.catalogue import bound
+
+    bound(recipe, RunFolder(folder))
+    return RunFolder.create(folder, recipe, recipe.seed, " ".join(["stratagem", *sys.argv[1:]]))
+
+
+def _train(run: RunFolder, recipe: AnyRecipe, *, strict: bool) -> None:
+    """Train under a progress bar."""
+    from stratagem.algorithms.catalogue import bound
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -94,10 +121,6 @@ def train(
             bar.update(task, completed=step, total=steps, description=f"{run.name}: {shown}")
 
         bound(recipe, run, strict=strict).train(show_progress)
-    if json:
-        print_json(_summary_data(run))
-    else:
-        _print_summary(run)
 
 
 _SHOWN = ("loss", "pay", "exploitability", "checkpoint_metric")

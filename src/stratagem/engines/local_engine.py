@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 
 from stratagem.decoding.vocabulary import Ids, TokenizersVocabulary, TransformersVocabulary, Vocabulary
 from stratagem.engines.base import Call, Chat, PolicyId, Prompt
+from stratagem.engines.reply import Reply
 from stratagem.engines.streaming import StreamingEngine
 from stratagem.models.adapter_files import digest
 from stratagem.models.language_model import LanguageModel
@@ -53,6 +54,25 @@ class LocalEngine(StreamingEngine):
     def policy_id(self, adapter: str) -> PolicyId:
         """Return the present identity of an adapter's policy."""
         return PolicyId(self.lm.name, adapter, self._versions.get(adapter, 0))
+
+    def _call(self, reply: Reply) -> Call:
+        return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), reply.ms)
+
+    def _refusal(self, reply: Reply, longest: int) -> Call:
+        """Return the call of a prompt that a context of `longest` tokens cannot hold."""
+        request = reply.request
+        return Call(
+            policy=self.policy_id(request.adapter),
+            prompt=request.prompt,
+            text=self._too_long(request.prompt, longest),
+            sampling=request.sampling,
+            finish="error",
+            num_prompt=len(request.prompt.tokens),
+            ms=reply.ms,
+        )
+
+    def _too_long(self, prompt: Prompt, longest: int) -> str:
+        return f"The prompt has {len(prompt.tokens)} tokens, and {self.name} reads from 1 to {longest - 1}."
 
 
 def loaded_name(folder: Path) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 
 import torch
 
-from stratagem.engines.base import Call, Capabilities, Prompt, ScoreRequest, Scores
+from stratagem.engines.base import Call, Capabilities, ScoreRequest, Scores
 from stratagem.engines.choose_reader import reader_for
 from stratagem.engines.local_engine import LocalEngine, loaded_name
 from stratagem.engines.reader import Reader
@@ -81,16 +81,18 @@ class TransformersEngine(LocalEngine):
         calls: dict[int, Call] = {}
         begun = self._begin(calls)
         replies = [*self._live, *begun]
-        try:
+        with ExitStack() as undo:
+            undo.callback(self._drop_rows)  # after an interrupt, too, rows that are half read would answer wrongly
             over = self._continue(replies, begun)
-        except BaseException:  # an interrupt too: rows that are half read would answer wrongly
-            self._live = []
-            self.reader.clear()
-            raise
+            undo.pop_all()
         ms = (time.perf_counter() - start) * 1000.0 / max(1, len(replies))
         for reply in replies:
             reply.ms += ms
         return calls | {reply.ticket: self._call(reply) for reply in over}
+
+    def _drop_rows(self) -> None:
+        self._live = []
+        self.reader.clear()
 
     def _continue(self, replies: Sequence[Reply], begun: Sequence[Reply]) -> list[Reply]:
         """Run passes until at least half of the replies are over, and return these."""
@@ -115,7 +117,11 @@ class TransformersEngine(LocalEngine):
         for reply in replies:
             reply.take_forced()
         calls |= {reply.ticket: self._call(reply) for reply in replies if reply.over}
-        calls |= {reply.ticket: self._refusal(reply) for reply in replies if not reply.over and not self._fits(reply)}
+        calls |= {
+            reply.ticket: self._refusal(reply, self.longest)
+            for reply in replies
+            if not reply.over and not self._fits(reply)
+        }
         return [reply for reply in replies if reply.ticket not in calls]
 
     def _weights_of(self, replies: Sequence[Reply]) -> AbstractContextManager[None]:
@@ -177,29 +183,11 @@ class TransformersEngine(LocalEngine):
     def _stays(self, reply: Reply) -> bool:
         return not self._over(reply) or bool(reply.request.extended and reply.pending)
 
-    def _call(self, reply: Reply) -> Call:
-        return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), reply.ms)
-
-    def _refusal(self, reply: Reply) -> Call:
-        request = reply.request
-        return Call(
-            policy=self.policy_id(request.adapter),
-            prompt=request.prompt,
-            text=self._too_long(request.prompt),
-            sampling=request.sampling,
-            finish="error",
-            num_prompt=len(request.prompt.tokens),
-            ms=reply.ms,
-        )
-
-    def _too_long(self, prompt: Prompt) -> str:
-        return f"The prompt has {len(prompt.tokens)} tokens, and {self.name} reads from 1 to {self.longest - 1}."
-
     def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
         for request in requests:
             most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.nodes), default=0)
             if not request.prompt.tokens or most >= self.longest:
-                raise CannotCompute(self._too_long(request.prompt))
+                raise CannotCompute(self._too_long(request.prompt, self.longest))
         with torch.inference_mode():
             self.reader.park()
             try:

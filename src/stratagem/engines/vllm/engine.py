@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from stratagem.engines.base import Call, Capabilities, Prompt, Request, ScoreRequest, Scores
+from stratagem.engines.base import Call, Capabilities, Request, ScoreRequest, Scores
 from stratagem.engines.local_engine import LocalEngine, loaded_name
 from stratagem.engines.reader import Text
 from stratagem.engines.reply import Reply
@@ -89,12 +90,12 @@ class VLLMEngine(LocalEngine):
 
     def _step(self) -> dict[int, Call]:
         """Run a pass, and return the calls of the replies that are over; an error drops all that is in progress."""
-        try:
-            return self._over(self.batch.step())
-        except BaseException:
-            self._rows.clear()
-            self.batch.clear()
-            raise
+        with ExitStack() as undo:
+            undo.callback(self._rows.clear)
+            undo.callback(self.batch.clear)
+            calls = self._over(self.batch.step())
+            undo.pop_all()
+        return calls
 
     def _begin(self, requests: Mapping[int, Request]) -> dict[int, Call]:
         """Begin replies, and return the calls of those that need no model."""
@@ -107,7 +108,7 @@ class VLLMEngine(LocalEngine):
             if reply.over:
                 calls[ticket] = self._call(reply)
             elif not 0 < reply.length < self.batch.runtime.longest:
-                calls[ticket] = self._refusal(request)
+                calls[ticket] = self._refusal(reply, self.batch.runtime.longest)
             else:
                 self._rows[ticket] = ReplyRow(reply)
         self.batch.add([self._rows[ticket] for ticket in requests if ticket in self._rows])
@@ -123,23 +124,6 @@ class VLLMEngine(LocalEngine):
     def _abandon(self, tickets: Collection[int]) -> None:
         rows = [self._rows.pop(ticket) for ticket in tickets if ticket in self._rows]
         self.batch.cancel(rows)
-
-    def _call(self, reply: Reply) -> Call:
-        return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), reply.ms)
-
-    def _refusal(self, request: Request) -> Call:
-        return Call(
-            policy=self.policy_id(request.adapter),
-            prompt=request.prompt,
-            text=self._too_long(request.prompt),
-            sampling=request.sampling,
-            finish="error",
-            num_prompt=len(request.prompt.tokens),
-        )
-
-    def _too_long(self, prompt: Prompt) -> str:
-        most = self.batch.runtime.longest - 1
-        return f"The prompt has {len(prompt.tokens)} tokens, and {self.name} reads from 1 to {most}."
 
     def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
         nodes: dict[Text, dict[Scored, None]] = {}
@@ -165,5 +149,5 @@ class VLLMEngine(LocalEngine):
     def _check_score(self, request: ScoreRequest) -> None:
         most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.nodes), default=0)
         if not request.prompt.tokens or most >= self.batch.runtime.longest:
-            raise CannotCompute(self._too_long(request.prompt))
+            raise CannotCompute(self._too_long(request.prompt, self.batch.runtime.longest))
         self.adapters.check(request.adapter)
