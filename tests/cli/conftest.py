@@ -4,12 +4,14 @@ import pytest
 
 from stratagem.cli.main import main
 from stratagem.engines import open as open_models
+from stratagem.engines.remote import hosts
 
 
 @pytest.fixture(autouse=True)
 def no_servers(monkeypatch):
     """Begin as a process of its own does: servers that other tests asked are told of no more."""
     monkeypatch.setattr(open_models, "_servers", {})
+    monkeypatch.setattr(hosts, "_allowed", [])  # a refused command line leaves its options' resources open
 
 
 @pytest.fixture

@@ -15,6 +15,12 @@ OURS = "https://api.ours.example/v1"
 
 
 @pytest.fixture(autouse=True)
+def process_of_its_own(monkeypatch):
+    """Begin without allowed hosts, and leave none: a refused command line leaves its options' resources open."""
+    monkeypatch.setattr("stratagem.engines.remote.hosts._allowed", [])
+
+
+@pytest.fixture(autouse=True)
 def no_keys(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
 
