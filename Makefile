@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-engine bench-learner vllm test-vllm clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-engine bench-learner vllm test-vllm clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ $(RIVALS)/.ready: benchmarks/requirements.txt constraints.txt
 
 bench: $(READY) $(RIVALS)/.ready ## print the speed of play as ratios to OpenSpiel's and TextArena's loops
 	$(BIN)/python benchmarks/play.py --textarena $(RIVALS)/bin/python
+
+bench-start: $(READY) ## print the seconds until a command has printed, as ratios to imports
+	$(BIN)/python benchmarks/start.py
 
 bench-engine: smollm2 $(RIVALS)/.ready ## print the speed of language models as ratios to transformers, xgrammar and others, some minutes
 	$(BIN)/python benchmarks/engine.py --rivals $(RIVALS)/bin/python

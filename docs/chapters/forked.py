@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-READ_IN = ("stratagem.cli.main", "stratagem.algorithms.catalogue", "transformers")
+READ_IN = ("stratagem.cli.main", "stratagem.cli.evaluate", "stratagem.algorithms.catalogue", "pyarrow", "transformers")
 """Modules to import before the first program; that takes seconds, and nothing of it runs before a fork."""
 
 

@@ -18,6 +18,9 @@ _LONGEST = 200
 class StratagemError(Exception):
     """Mistake that the user can correct; the message says how, in one sentence."""
 
+    exit_code = 2
+    """Exit status of a command that ends so."""
+
 
 class UnknownName(StratagemError):
     """Name that is in no table; the message lists the nearest names."""
@@ -62,3 +65,13 @@ class MissingExtra(StratagemError):
 
 class CannotCompute(StratagemError):
     """Exact figure that cannot be computed for this game or this player."""
+
+
+class Quit(BaseException):
+    """A person left the table.
+
+    It is no `Exception`, since those count as a player's faults and are recorded.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("You left the table, so the match ended there.")

@@ -15,17 +15,31 @@ _THRESHOLDS = (20_000, 20, 50)
 
 
 @contextmanager
-def rare_collection() -> Iterator[None]:
-    """Collect garbage rarely within; existing objects are exempt. Within another such block it changes nothing."""
-    if gc.get_freeze_count():
-        yield
-        return
+def fewer_collections() -> Iterator[None]:
+    """Collect garbage less often within, as while libraries are imported; no object is exempt."""
     thresholds = gc.get_threshold()
-    gc.collect()
-    gc.freeze()
     gc.set_threshold(*_THRESHOLDS)
     try:
         yield
     finally:
         gc.set_threshold(*thresholds)
+
+
+def skip_last_collection() -> None:
+    """Exempt all objects from the collections at the end of the process, which free nothing that its end does not."""
+    gc.freeze()
+
+
+@contextmanager
+def rare_collection() -> Iterator[None]:
+    """Collect garbage rarely within; existing objects are exempt. Within another such block it changes nothing."""
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.collect()
+    gc.freeze()
+    try:
+        with fewer_collections():
+            yield
+    finally:
         gc.unfreeze()

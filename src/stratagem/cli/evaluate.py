@@ -27,7 +27,6 @@ from stratagem.evaluation.suites import SUITES, find_suite, with_metrics
 from stratagem.evaluation.validity import KINDS
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
-from stratagem.play.store import read_episodes
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
 """Headings that are shorter than the metric's name."""
@@ -63,6 +62,8 @@ def evaluate_players(
     if from_record is not None:
         if suite or player or resume or record_to:
             raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
+        from stratagem.play.store import read_episodes
+
         reading = reading_of(from_record, metric or (), seats=by_seat, seed=seed)
         output.show(recorded(read_episodes(from_record), reading), from_record.name, seed)
         return

@@ -10,30 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from stratagem import __version__
-from stratagem.cli import (
-    data,
-    engines,
-    evaluate,
-    games,
-    labels,
-    match,
-    players,
-    prompt,
-    recipes,
-    report,
-    runs,
-    show,
-    steps,
-    sweep,
-    tournament,
-    train,
-    verify,
-)
+from stratagem.cli.commands import Commands
 from stratagem.cli.console import errors, use_error_console
-from stratagem.cli.output import print_tallies
-from stratagem.engines.remote.terms import ServerFailed
-from stratagem.errors import StratagemError
-from stratagem.players.human import Quit
+from stratagem.errors import Quit, StratagemError
+from stratagem.garbage import fewer_collections, skip_last_collection
 
 SEVERAL = ("--players", "--opponents")
 """Options that take several values, as in `--players random mcts:100`."""
@@ -41,29 +21,12 @@ _WRONG: Any = typer.BadParameter.__mro__[2]
 """Usage error class of the parser, which typer has at different paths."""
 
 app = typer.Typer(
+    cls=Commands,
     help="Play strategic games, train language models in them, and measure what they learnt.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("games")(games.games)
-app.command("players")(players.players)
-app.command("engines")(engines.list_engines)
-app.command("play")(match.play_match)
-app.command("eval")(evaluate.evaluate_players)
-app.command("tournament")(tournament.play_tournament)
-app.command("verify-game")(verify.verify_game)
-app.command("prompt")(prompt.prompt)
-app.command("data")(data.write_data)
-app.command("steps")(steps.steps)
-app.command("recipes")(recipes.recipes)
-app.command("train")(train.train)
-app.command("runs")(runs.runs)
-app.command("sweep")(sweep.sweep)
-app.command("report")(report.report)
-app.command("labels")(labels.labels)
-app.command("show")(show.show)
 
 
 def _version(wanted: bool) -> None:
@@ -100,19 +63,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None:
         use_error_console()
     try:
-        status = app(spread(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+        with fewer_collections():
+            status = app(spread(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except _WRONG as error:
         output = StringIO()
         error.show(output)
         errors.print(output.getvalue().rstrip(), highlight=False)
         sys.exit(error.exit_code)
-    except ServerFailed as error:
-        errors.print(str(error), style="red", highlight=False)
-        sys.exit(1)
     except StratagemError as error:
         errors.print(str(error), style="red", highlight=False, markup=False)
-        sys.exit(2)
+        sys.exit(error.exit_code)
     except Quit as left:
         errors.print(str(left), highlight=False, markup=False)
         sys.exit(1)
@@ -124,4 +85,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         errors.print(f"{error.filename}: {error.strerror}.", style="red", highlight=False)
         sys.exit(2)
     finally:
+        _print_tallies()
+        if arguments is None:
+            skip_last_collection()
+
+
+def _print_tallies() -> None:
+    """Print the requests to servers; where no module of engines was imported, there were none."""
+    if "stratagem.engines.open" in sys.modules:
+        from stratagem.cli.output import print_tallies
+
         print_tallies()

@@ -23,7 +23,6 @@ from stratagem.play.match import Match
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
-from stratagem.play.store import record
 from stratagem.players.catalogue import make_player
 from stratagem.players.human import at_keyboard
 
@@ -53,6 +52,8 @@ def play_match(
     folder = options.fresh(record_to)
     played: Iterator[Episode] = play(setups, live=1 if seated else 256)
     if folder is not None:
+        from stratagem.play.store import record
+
         played = record(played, folder)
     finished: list[Episode] = []
     with progress(episodes, quiet=json or seated) as step:

@@ -8,11 +8,7 @@ from typing import Annotated
 
 import typer
 
-from stratagem.engines.open import served_by
-from stratagem.engines.remote.hosts import named_by_file
-from stratagem.engines.remote.terms import changed
 from stratagem.errors import StratagemError
-from stratagem.play.store import prepare, shards
 
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -22,6 +18,8 @@ Out = Annotated[Path | None, typer.Option("--out", help="JSON file for the figur
 
 def _only(context: typer.Context, hosts: list[str] | None) -> list[str] | None:
     """Forbid other servers than the file's own while the command runs."""
+    from stratagem.engines.remote.hosts import named_by_file
+
     context.with_resource(named_by_file(hosts or ()))
     return hosts
 
@@ -39,6 +37,8 @@ def _terms(name: str, kind: type[float]) -> Callable[[typer.Context, float | Non
 
     def take(context: typer.Context, value: float | None) -> float | None:
         if value is not None:
+            from stratagem.engines.remote.terms import changed
+
             context.with_resource(changed(**{name: kind(value)}))
         return value
 
@@ -48,6 +48,7 @@ def _terms(name: str, kind: type[float]) -> Callable[[typer.Context, float | Non
 def _served(context: typer.Context, text: str | None) -> str | None:
     """Serve local models by an engine while the command runs."""
     if text is not None:
+        from stratagem.engines.open import served_by
         from stratagem.training.engine import read_engine
 
         context.with_resource(served_by(read_engine(text).value))
@@ -85,6 +86,8 @@ def fresh(folder: Path | None) -> Path | None:
     """Make the folder of a record; refused where it already holds one, since ids would be there twice."""
     if folder is None:
         return None
+    from stratagem.play.store import prepare, shards
+
     if shards(folder):
         raise StratagemError(f"{folder} already holds recorded episodes: choose another folder.")
     prepare(folder)

@@ -22,7 +22,6 @@ from stratagem.play.dispatch import RequestQueue
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import play
-from stratagem.play.store import prepare, read_episodes, shards, write_shard
 
 PLAN = "evaluation.json"
 """File with the settings of the evaluation, in the folder of a record."""
@@ -51,6 +50,8 @@ class ResumableRecord:
             self._open(folder, dict(plan or {}), resume=resume)
 
     def _open(self, folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
+        from stratagem.play.store import prepare, read_episodes, shards  # loads pyarrow, so only with a folder
+
         if resume:
             check_plan(folder, plan)
             self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
@@ -116,6 +117,8 @@ class ResumableRecord:
         """Write the finished episodes."""
         self._since = time.monotonic()
         if self.folder is not None and self._fresh:
+            from stratagem.play.store import shards, write_shard
+
             write_shard(self.folder, max(shards(self.folder), default=-1) + 1, self._fresh)
         self._fresh = []
 

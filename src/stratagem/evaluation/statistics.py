@@ -79,11 +79,11 @@ def clustered(items: Iterable[T], value: Callable[[T], float], cluster: Callable
 
 def students(estimate: Estimate) -> Estimate:
     """Add the 95 % interval by Student's t; none where the figure is exact, or rests on one observation."""
-    from scipy.stats import t
-
     if estimate.exact or estimate.se is None or estimate.n < 2:
         return estimate
-    reach = float(t.ppf(0.975, estimate.n - 1)) * estimate.se
+    from scipy.special import stdtrit  # Student's quantile; `scipy.stats` takes ten times as long to import
+
+    reach = float(stdtrit(estimate.n - 1, 0.975)) * estimate.se
     return replace(estimate, low=estimate.mean - reach, high=estimate.mean + reach)
 
 
@@ -198,13 +198,13 @@ def students_p(estimate: Estimate) -> float | None:
 
     None if the figure is exact or from one observation.
     """
-    from scipy.stats import t
-
     if estimate.exact or estimate.se is None or estimate.n < 2:
         return None
     if estimate.se == 0.0:
         return float(estimate.mean == 0.0)
-    return float(2.0 * t.sf(abs(estimate.mean) / estimate.se, estimate.n - 1))
+    from scipy.special import stdtr  # Student's distribution function
+
+    return float(2.0 * stdtr(estimate.n - 1, -abs(estimate.mean) / estimate.se))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, TextIO
 
-from stratagem.errors import CannotCompute
+from stratagem.errors import CannotCompute, Quit
 from stratagem.games.base import View
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.players.base import Ask, Move, Traits
@@ -22,16 +22,6 @@ _SHOWN, _LISTED = 24, 1000
 _WIDTH = 96
 _BACK, _SKIP = "<", ""
 _HELP = "Type a choice, or the number before it. ? tells the rules again and lists all choices; q or Ctrl-D leaves."
-
-
-class Quit(BaseException):
-    """A person left the table.
-
-    It is no `Exception`, since those count as a player's faults and are recorded.
-    """
-
-    def __init__(self) -> None:
-        super().__init__("You left the table, so the match ended there.")
 
 
 class Terminal:

@@ -17,6 +17,8 @@ FEW = 3
 class ServerFailed(StratagemError):
     """Server that failed too often, or revoked the key: its replies give no figure."""
 
+    exit_code = 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:

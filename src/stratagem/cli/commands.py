@@ -1,0 +1,96 @@
+"""Commands by name; the module of a command is imported when the command runs, so that the others cost nothing."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+
+class Listed(NamedTuple):
+    """Row of the list of commands."""
+
+    target: str
+    """Module and function, as entry points name them."""
+    summary: str
+    """First sentence of the function's docstring."""
+
+
+COMMANDS = {
+    "games": Listed("stratagem.cli.games:games", "List the games, or show one of them."),
+    "players": Listed(
+        "stratagem.cli.players:players", "List the players: rule, memory, whether they are stochastic, and pools."
+    ),
+    "engines": Listed(
+        "stratagem.cli.engines:list_engines",
+        "List the engines of models: whether they train, their settings, and whether they can be used here.",
+    ),
+    "play": Listed("stratagem.cli.match:play_match", "Play a match and print it turn by turn."),
+    "eval": Listed(
+        "stratagem.cli.evaluate:evaluate_players",
+        "Measure players: payoff, exploitability by a pool and exactly, safety, win rates.",
+    ),
+    "tournament": Listed(
+        "stratagem.cli.tournament:play_tournament",
+        "Play all pairs of players and print the cross-play matrix of payoffs.",
+    ),
+    "verify-game": Listed(
+        "stratagem.cli.verify:verify_game",
+        "Check a game's rules against its declaration, and against OpenSpiel where it has the game.",
+    ),
+    "prompt": Listed(
+        "stratagem.cli.prompt:prompt",
+        "Print the prompts of the first turns of a game; the prefix shared with the previous prompt is dim.",
+    ),
+    "data": Listed("stratagem.cli.data:write_data", "Write demonstrations of scripted players, as data for SFT."),
+    "steps": Listed("stratagem.cli.steps:steps", "Estimate the value of each step of recorded games."),
+    "recipes": Listed("stratagem.cli.recipes:recipes", "List the shipped recipes with their descriptions."),
+    "train": Listed(
+        "stratagem.cli.train:train", "Train a model by one or more recipes; continue a stopped run with --resume."
+    ),
+    "runs": Listed("stratagem.cli.runs:runs", "List the runs in a folder with their status and newest figures."),
+    "sweep": Listed("stratagem.cli.sweep:sweep", "Run every arm of a sweep with every seed, and test its hypothesis."),
+    "report": Listed(
+        "stratagem.cli.report:report",
+        "Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network.",
+    ),
+    "labels": Listed(
+        "stratagem.cli.labels:labels",
+        "Measure a model's policy under all 650 pairs of capital letters, and print the pairs nearest to a target.",
+    ),
+    "show": Listed("stratagem.cli.show:show", "List recorded episodes, or print one of them turn by turn."),
+}
+"""All commands, in the order of the help."""
+
+
+class LazyCommand(TyperCommand):
+    """Command known by its summary until it runs."""
+
+    def __init__(self, name: str, listed: Listed) -> None:
+        super().__init__(name, short_help=listed.summary)
+        self._target = listed.target
+
+    @cached_property
+    def loaded(self) -> Any:
+        """The command with its options."""
+        module, _, function = self._target.partition(":")
+        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+        app.command(self.name)(getattr(import_module(module), function))
+        return get_command(app)
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the options of the command itself; the parser goes on from there."""
+        return self.loaded.make_context(info_name, args, parent=parent, **extra)
+
+
+class Commands(TyperGroup):
+    """All commands, none of them imported."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, listed in COMMANDS.items():
+            self.add_command(LazyCommand(name, listed))

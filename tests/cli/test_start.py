@@ -1,0 +1,57 @@
+"""The start of the command line: what it imports, what it lists, and completion in a shell."""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from stratagem.cli.commands import COMMANDS
+
+HEAVY = {"torch", "transformers", "peft", "pyarrow", "scipy", "pyspiel", "numpy"}
+PROGRAM = """
+import sys
+sys.argv[0] = "stratagem"
+from stratagem.cli.main import main
+try:
+    main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+
+def started(*words, **environment):
+    """Run a command in a fresh interpreter; return its output and the packages that it imported."""
+    command = [sys.executable, "-c", PROGRAM, *words]
+    run = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout, {name.split(".")[0] for name in run.stderr.split()}
+
+
+def test_help_lists_every_command_and_imports_no_library_of_models_or_tables():
+    printed, loaded = started("--help", COLUMNS="200")
+    assert [line.split()[0] for line in printed.partition("Commands:\n")[2].splitlines() if line[2] != " "] == [
+        *COMMANDS
+    ]
+    assert all(listed.summary in " ".join(printed.split()) for listed in COMMANDS.values())
+    assert "stratagem" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_completion_in_a_shell_offers_commands_and_options_without_libraries_of_models():
+    shell = {"_STRATAGEM_COMPLETE": "complete_bash", "COMP_CWORD": "1", "COMP_WORDS": "stratagem e"}
+    printed, loaded = started(**shell)
+    assert printed.split() == ["engines", "eval"]
+    assert loaded & HEAVY == set()
+    printed, loaded = started(**shell | {"COMP_CWORD": "2", "COMP_WORDS": "stratagem eval --pl"})
+    assert printed.split() == ["--player"]
+    assert loaded & {"torch", "transformers", "pyspiel"} == set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_summary_of_a_command_is_the_first_sentence_of_its_docstring(name):
+    module, _, function = COMMANDS[name].target.partition(":")
+    told = getattr(import_module(module), function).__doc__.split("\n")[0]
+    assert told.startswith(COMMANDS[name].summary)
+    assert COMMANDS[name].summary.index(".") == len(COMMANDS[name].summary) - 1 or told == COMMANDS[name].summary
