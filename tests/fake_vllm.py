@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import torch
 
 from stratagem.engines.vllm.processors import V1Shell, V2Shell
-from stratagem.engines.vllm.rows import KEY
+from stratagem.engines.vllm.rows import KEY, numbered
+from stratagem.engines.vllm.served_by import Output
 from stratagem.models.adapter_files import BASE
 from stratagem.models.adapters import active, adapter_names, load_adapter
 from stratagem.models.load import load
@@ -46,7 +47,7 @@ class FakeRuntime:
                 load_adapter(self.lm, adapter.folder, name)
             self.loras[adapter.number] = name
         assert len(self.loras) <= self.settings.max_adapters, "one slot stays empty"
-        params = SimpleNamespace(extra_args={KEY: row})
+        params = SimpleNamespace(extra_args={KEY: numbered(row)})
         name = str(next(self._names))
         lora = self.loras[adapter.number] if adapter is not None else None
         self.requests[name] = SimpleNamespace(
@@ -54,7 +55,7 @@ class FakeRuntime:
         )
         return name
 
-    def step(self):
+    def step(self, *, wait=True):
         some = dict(list(self.requests.items())[: self.settings.rows])
         rows = []
         for one in some.values():
@@ -70,7 +71,7 @@ class FakeRuntime:
             if one.known == len(one.tokens):
                 one.tokens.append(token)
                 one.room -= 1
-                outputs.append((name, [token], one.room == 0))
+                outputs.append(Output(name, [token], one.room == 0))
                 if one.room == 0:
                     del self.requests[name]
         return outputs
@@ -78,7 +79,7 @@ class FakeRuntime:
     def _processed(self, some, logits):
         if self.version == 1:
             added = [(row, one.params, [], []) for row, one in enumerate(some)]
-            removed = list(self.shell._numbers)
+            removed = list(self.shell._held)
             self.shell.update_state(SimpleNamespace(removed=removed, added=added, moved=[]))
             return self.shell.apply(logits)
         slots = []
@@ -94,8 +95,8 @@ class FakeRuntime:
         for name in names:
             self.requests.pop(name, None)
 
-    def unload(self, number):
-        self.loras.pop(number, None)
+    def unload(self, adapter):
+        self.loras.pop(adapter.number, None)
 
     def reset(self):
         assert not self.requests
@@ -112,7 +113,6 @@ class FakeRuntimeV2(FakeRuntime):
 
 def install(monkeypatch, runtime=FakeRuntime):
     """Serve engines by the stand-in."""
-    for module in ("engine", "runtime"):
-        monkeypatch.setattr(f"stratagem.engines.vllm.{module}.check_installed", lambda: None)
-    monkeypatch.setattr("stratagem.engines.vllm.batch.Runtime", runtime)
+    monkeypatch.setattr("stratagem.engines.vllm.engine.check_installed", lambda: None)
+    monkeypatch.setattr("stratagem.engines.vllm.engine.LocalRuntime", runtime)
     runtime.num_started = 0

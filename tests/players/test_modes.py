@@ -184,15 +184,15 @@ def test_an_open_thought_is_closed_where_the_room_ends():
 )
 def test_the_action_begins_after_a_space_unless_one_stands_there(written, allowed):
     compiler = player_of(Ventriloquist([""]), "constrained", "reasoned").speaker.compiler
-    cursor = compiler.walker_after(first_view().choices, written, " ").start()
+    cursor = compiler.after(first_view().choices, " ")(written).start()
     assert cursor.allowed == tuple(allowed.encode())
 
 
 def test_replies_that_end_alike_share_what_was_compiled():
     compiler, choices = player_of(Ventriloquist([""]), "constrained", "reasoned").speaker.compiler, first_view().choices
     one, other, apart = (f"{said} So:\nAction: " for said in ("He bets.", "I hold a king, and he passed.", "It is"))
-    assert compiler.walker_after(choices, one, " ") is compiler.walker_after(choices, other, " ")
-    assert compiler.walker_after(choices, apart[:-1], " ") is not compiler.walker_after(choices, apart, " ")
+    assert compiler.after(choices, " ")(one) is compiler.after(choices, " ")(other)
+    assert compiler.after(choices, " ")(apart[:-1]) is not compiler.after(choices, " ")(apart)
 
 
 # --- direct and single

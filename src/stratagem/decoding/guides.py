@@ -6,11 +6,14 @@ They share the shape of a `Cursor`: what is allowed next, what is forced, whethe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
+from stratagem.decoding.spelling import end_of
 from stratagem.decoding.stopping import StopRule, after_thinking
 from stratagem.decoding.stream import TextStream
 from stratagem.decoding.vocabulary import Ids, Vocabulary
 from stratagem.decoding.walker import Cursor, Walker
+from stratagem.games.choices import Choices
 
 _OPEN, _CLOSE = "<think>", "</think>"
 
@@ -24,15 +27,17 @@ class Free:
     def __init__(self, rule: StopRule, vocabulary: Vocabulary, ends: frozenset[int], before: Ids = ()) -> None:
         """`before` are the last tokens of the prompt; `ends` the tokens that end a reply."""
         opened = _is_opened(vocabulary, before)
+        self.rule = rule
+        self.before = before
+        self.ends = ends
         self._watch = rule.watch(thinking=opened)
         self._stream = TextStream(vocabulary, before)
-        self._ends = ends
         self._text: list[str] = []
         self._thinking = opened
         self.done = False
 
     def advance(self, token: int) -> None:
-        if token in self._ends:
+        if token in self.ends:
             self.done = True
             return
         piece = self._stream.add(token)
@@ -66,23 +71,38 @@ class OneToken:
         self.done = True
 
 
+@dataclass(frozen=True)
+class After:
+    """Trie of some choices after a text, to which `lead` is joined unless it ends with a space."""
+
+    compile: Callable[[Choices, str, str], Walker]
+    """Function of the choices, of the text before them as far as it matters, and of the lead."""
+    choices: Choices
+    lead: str
+
+    def __call__(self, text: str) -> Walker:
+        return self.compile(self.choices, end_of(text), "" if text[-1:].isspace() else self.lead)
+
+
 class Marked:
     """Free text until a mark, then a walk down the trie; the mark is inserted when the text ends without it."""
 
     def __init__(
         self,
-        walker_after: Callable[[str], Walker],
+        after: Callable[[str], Walker],
         mark: str,
         vocabulary: Vocabulary,
         ends: frozenset[int],
         room: int,
         before: Ids = (),
     ) -> None:
-        """`walker_after` compiles the choices for what stands before them; `room` is for the text, in tokens."""
-        self._walker_after = walker_after
-        self._mark = mark
+        """`after` compiles the choices for what stands before them; `room` is for the text, in tokens."""
+        self.after = after
+        self.mark = mark
+        self.ends = ends
+        self.room = room
+        self.before = before
         self._vocabulary = vocabulary
-        self._ends = ends
         self._room = room
         self._stream = TextStream(vocabulary, before)
         self._thinking = _is_opened(vocabulary, before)
@@ -115,30 +135,30 @@ class Marked:
         elif self._waiting:
             self._waiting = self._waiting[1:]
             if not self._waiting:
-                self._open(self._text + self._mark)
+                self._open(self._text + self.mark)
         else:
             self._listen(token)
 
     def _listen(self, token: int) -> None:
         """Take a token of the free text, and find the mark or decide to insert it."""
         self._room -= 1
-        if token not in self._ends:
+        if token not in self.ends:
             self._text += self._stream.add(token)
-            if self._mark in after_thinking(self._text, self._thinking):
+            if self.mark in after_thinking(self._text, self._thinking):
                 return self._open(self._text)
-        if token in self._ends or self._room <= 0:
+        if token in self.ends or self._room <= 0:
             self._close()
         return None
 
     def _open(self, before: str) -> None:
-        self._cursor = self._walker_after(before).start()
+        self._cursor = self.after(before).start()
 
     def _close(self) -> None:
         """Insert the mark: on a line of its own, and after an end of the thinking where that goes on."""
         inside = self._text.rfind(_OPEN) > self._text.rfind(_CLOSE) or (self._thinking and _CLOSE not in self._text)
         ending = f"\n{_CLOSE}\n" if inside else "\n" if self._text and not self._text.endswith("\n") else ""
         self._text += ending
-        self._waiting = self._vocabulary.encode(ending + self._mark)
+        self._waiting = self._vocabulary.encode(ending + self.mark)
 
 
 def _is_opened(vocabulary: Vocabulary, before: Ids) -> bool:

@@ -27,6 +27,7 @@ class Walker:
         self.choices = choices
         self.vocabulary = vocabulary
         self.left = end_of(left)
+        self.lead = lead
         self.lines = Lines.of(choices)
         self.end = vocabulary.end
         self.root = self._trie(self.left, lead)
@@ -61,6 +62,11 @@ class Cursor:
         """Tokens so far, without the end token."""
         self.done = done
         """True if an action is complete and nothing may follow."""
+
+    @property
+    def walker(self) -> Walker:
+        """The compiled choices."""
+        return self._walker
 
     def fork(self) -> Cursor:
         """Return a second walk from here on."""

@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from stratagem.engines.base import Engine, TrainableEngine
 from stratagem.engines.spec import EngineSpec, TrainableEngineSpec
 from stratagem.engines.transformers_settings import TransformersSettings
+from stratagem.engines.vllm.server_settings import VLLMServerSettings
+from stratagem.engines.vllm.server_settings import missing as server_missing
 from stratagem.engines.vllm.settings import VLLMSettings, missing
 from stratagem.errors import MissingExtra
 from stratagem.models.language_model import LanguageModel
@@ -47,6 +49,26 @@ class VLLM(VLLMSettings, TrainableEngineSpec):
 
 
 @dataclass(frozen=True, kw_only=True)
+class VLLMServer(VLLMServerSettings, TrainableEngineSpec):
+    """vLLM behind an address, with adapters by version; the server has the base and our processor."""
+
+    @classmethod
+    def missing(cls) -> str | None:
+        return server_missing()
+
+    def open(self, lm: LanguageModel) -> TrainableEngine:
+        from stratagem.engines.vllm.server_engine import VLLMServerEngine
+
+        return VLLMServerEngine(lm, self)
+
+    def serve(self, ref: ModelRef) -> TrainableEngine:
+        """Open an engine of a model that is not trained here; transformers has its weights on the CPU, to compare."""
+        from stratagem.models.load import load
+
+        return self.open(load(ref, device="cpu"))
+
+
+@dataclass(frozen=True, kw_only=True)
 class API(EngineSpec):
     """Engine of a model behind an OpenAI-compatible server; it cannot be trained, and replies are free text.
 
@@ -63,7 +85,12 @@ class API(EngineSpec):
         return OpenAIEngine(ref)
 
 
-ENGINES: dict[str, Callable[..., EngineSpec]] = {"transformers": Transformers, "vllm": VLLM, "api": API}
+ENGINES: dict[str, Callable[..., EngineSpec]] = {
+    "transformers": Transformers,
+    "vllm": VLLM,
+    "vllm-server": VLLMServer,
+    "api": API,
+}
 """Kinds of engines by name."""
 
 engines: Registry[EngineSpec] = Registry("engine", ENGINES, "stratagem.engines")

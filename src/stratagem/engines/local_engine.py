@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 
@@ -24,7 +25,7 @@ class LocalEngine(StreamingEngine):
     def __init__(self, lm: LanguageModel) -> None:
         super().__init__()
         self.lm = lm
-        self.vocabulary: Vocabulary = _vocabulary(lm)
+        self.vocabulary: Vocabulary = vocabulary_of(lm.tokenizer, int(lm.tokenizer.eos_token_id))
         self._ends = lm.stop_ids
         self._versions: dict[str, int] = {}
         self._tokens = lru_cache(maxsize=4096)(self._tokens_of)
@@ -80,15 +81,15 @@ def loaded_name(folder: Path) -> str:
     return f"{_WORD.sub('_', folder.name).strip('_')}-{digest(folder)}".strip("-")
 
 
-def _vocabulary(lm: LanguageModel) -> Vocabulary:
-    """Return a copy of the tokenizer's fast backend that nobody else sets padding on.
+def vocabulary_of(tokenizer: Any, end: int) -> Vocabulary:
+    """Return a copy of a tokenizer's fast backend that nobody else sets padding on.
 
-    Without one, the tokenizer itself.
+    Without one, the tokenizer itself. `end` is the token that ends a reply.
     """
-    core = getattr(lm.tokenizer, "backend_tokenizer", None)
+    core = getattr(tokenizer, "backend_tokenizer", None)
     if core is None:
-        return TransformersVocabulary(lm.tokenizer)
+        return TransformersVocabulary(tokenizer, end)
     copy = Tokenizer.from_str(core.to_str())
     copy.no_padding()
     copy.no_truncation()
-    return TokenizersVocabulary(copy, int(lm.tokenizer.eos_token_id))
+    return TokenizersVocabulary(copy, end)

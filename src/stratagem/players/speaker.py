@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from stratagem.decoding.exact import Tree, tree_of
-from stratagem.decoding.guides import Free, Marked
+from stratagem.decoding.guides import After, Free, Marked
 from stratagem.decoding.spelling import end_of, spell
 from stratagem.decoding.stopping import StopRule
 from stratagem.decoding.vocabulary import Vocabulary
@@ -44,9 +44,9 @@ class Compiler:
         """Return the trie of these choices right after a prompt."""
         return self._walker(choices, end_of(self._text(prompt.tokens[-_TAIL:])), "")
 
-    def walker_after(self, choices: Choices, text: str, lead: str) -> Walker:
-        """Return the trie of these choices after a text, to which `lead` is joined unless it ends with a space."""
-        return self._walker(choices, end_of(text), "" if text[-1:].isspace() else lead)
+    def after(self, choices: Choices, lead: str) -> After:
+        """Return the trie of these choices as a function of the text before them."""
+        return After(self._walker, choices, lead)
 
     def labels(self, choices: Choices, prompt: Prompt) -> dict[int, str]:
         """Return each action by its only token; refused where one has several, or two have the same."""
@@ -120,8 +120,5 @@ class Speaker:
     def marked(self, choices: Choices, prompt: Prompt) -> Marked:
         """Return a guide for free text up to the style's mark, and then one of these choices."""
         engine, style = self.engine, self.style
-
-        def after(text: str) -> Walker:
-            return self.compiler.walker_after(choices, text, style.lead)
-
+        after = self.compiler.after(choices, style.lead)
         return Marked(after, style.mark, engine.vocabulary, engine.ends, self.max_new_tokens, prompt.tokens[-_TAIL:])

@@ -53,8 +53,12 @@ class Connection:
 
     async def chat(self, body: dict[str, Any]) -> bytes:
         """Send a chat request and return the answer."""
+        return await self.post("/chat/completions", body)
+
+    async def post(self, path: str, body: dict[str, Any]) -> bytes:
+        """Send a request to a path below the address, or to another address of the same server."""
         post = self._client.post
-        return await self._sent(lambda: post("/chat/completions", cast_to=httpx2.Response, body=body), self._seconds)
+        return await self._sent(lambda: post(path, cast_to=httpx2.Response, body=body), self._seconds)
 
     async def models(self) -> bytes:
         """Ask for the list of models."""

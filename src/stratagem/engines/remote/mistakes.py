@@ -10,6 +10,8 @@ from stratagem.engines.remote.retries import Failure
 from stratagem.engines.remote.secret import VARIABLES, Secret
 from stratagem.errors import StratagemError
 
+_WHERE = "the address in api:MODEL@URL"
+
 
 class BadServer(StratagemError):
     """Unusable server: its address, the key or the model is wrong."""
@@ -32,14 +34,16 @@ def cause(url: str, failure: Failure) -> str:
     return f"The server at {url} {failure.why.rstrip('. ')}"
 
 
-def bad_server(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> BadServer:
-    """Return the error that says how to correct the mistake."""
-    return BadServer(f"{cause(url, failure)}: {_advice(url, failure, secret, model, models)}.")
+def bad_server(
+    url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str], where: str = _WHERE
+) -> BadServer:
+    """Return the error that says how to correct the mistake; `where` says where the user wrote the address."""
+    return BadServer(f"{cause(url, failure)}: {_advice(url, failure, secret, model, models, where)}.")
 
 
-def _advice(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str]) -> str:
+def _advice(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str], where: str) -> str:
     if not failure.reached:
-        return "check that it runs, and the address in api:MODEL@URL"
+        return f"check that it runs, and {where}"
     if failure.status in (401, 403):
         host = host_of(url)
         sent = f"the key in {secret.source} was sent" if secret.source else f"no key of {host} is known"
@@ -49,5 +53,5 @@ def _advice(url: str, failure: Failure, secret: Secret, model: str, models: Sequ
     if lacks(failure, model) and models:
         return f"it has no model {model!r}, but {', '.join(models)}"
     if lacks(failure, model):
-        return f"check the model {model!r}, and the address in api:MODEL@URL, which often ends in /v1"
+        return f"check the model {model!r}, and {where}, which often ends in /v1"
     return "say the address that it names"

@@ -14,8 +14,7 @@ from itertools import count
 from pathlib import Path
 from weakref import finalize
 
-from stratagem.engines.vllm.runtime import AdapterVersion, Runtime
-from stratagem.engines.vllm.settings import ENGINE
+from stratagem.engines.vllm.served_by import AdapterVersion, Runtime
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.models.adapter_files import read_config
 from stratagem.models.adapters import adapter_names, save_adapter
@@ -25,11 +24,13 @@ from stratagem.models.language_model import LanguageModel
 class Adapters:
     """Adapters of the learner's model and those loaded from folders."""
 
-    def __init__(self, lm: LanguageModel, slots: int, max_rank: int) -> None:
+    def __init__(self, lm: LanguageModel, engine: str, slots: int, max_rank: int, folder: str = "") -> None:
+        """`engine` is its name in sentences; adapters are written below `folder` (empty: the system's own)."""
         self.lm = lm
+        self.engine = engine
         self.slots = slots
         self.max_rank = max_rank
-        self._root = Path(tempfile.mkdtemp(prefix="stratagem-vllm-"))
+        self._root = Path(tempfile.mkdtemp(prefix="stratagem-vllm-", dir=folder or None))
         finalize(self, shutil.rmtree, self._root, ignore_errors=True)
         self._numbers = count(1)
         self._versions: dict[str, AdapterVersion] = {}
@@ -65,13 +66,13 @@ class Adapters:
     def _check_rank(self, name: str, folder: Path) -> None:
         rank = read_config(folder).r
         if rank > self.max_rank:
-            most = f"{ENGINE} takes adapters up to rank {self.max_rank}"
+            most = f"{self.engine} takes adapters up to rank {self.max_rank}"
             raise BadParameter(f"{most}, and {name} has rank {rank}: raise `max_rank`.")
 
     def forget(self, name: str, runtime: Runtime | None) -> None:
         """Forget the present version of an adapter: its weights changed, or it goes."""
         if (loaded := self._loaded.pop(name, None)) is not None and runtime is not None:
-            runtime.unload(loaded.number)
+            runtime.unload(loaded)
         if (version := self._versions.pop(name, None)) is not None and version.own:
             shutil.rmtree(version.folder, ignore_errors=True)
 
@@ -86,7 +87,7 @@ class Adapters:
             idle = next((other for other in self._loaded if other not in busy), None)
             if idle is None:
                 return None
-            runtime.unload(self._loaded.pop(idle).number)
+            runtime.unload(self._loaded.pop(idle))
         self._loaded.pop(name, None)
         self._loaded[name] = version
         return version

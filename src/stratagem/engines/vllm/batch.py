@@ -6,61 +6,33 @@ run in its prompt, which is read in one pass; its earlier tokens come from the c
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
-from collections.abc import Collection, Sequence
-from pathlib import Path
-from weakref import finalize
+from collections.abc import Callable, Collection, Sequence
 
 from stratagem.engines.vllm.adapters import Adapters
-from stratagem.engines.vllm.rows import ReplyRow, Row, numbered
-from stratagem.engines.vllm.runtime import Runtime
-from stratagem.engines.vllm.settings import VLLMSettings
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.merging import write_base
-
-_RUN = 8
-"""Number of forced tokens from which a reply enters again."""
+from stratagem.engines.vllm.rows import ReplyRow, Row
+from stratagem.engines.vllm.served_by import Output, Runtime
 
 
 class Batch:
-    """Rows in progress; vLLM is started when the first one comes."""
+    """Rows in progress; vLLM is started, or its server is asked, when the first one comes."""
 
-    def __init__(self, lm: LanguageModel, settings: VLLMSettings, adapters: Adapters) -> None:
-        self.lm = lm
-        self.settings = settings
+    def __init__(self, adapters: Adapters, start: Callable[[], Runtime]) -> None:
         self.adapters = adapters
         self.started: Runtime | None = None
-        self._folder = Path(lm.folder) if lm.folder else None
-        """Folder of the base's present weights; None where they are still to be written."""
+        self._start = start
         self._waiting: list[Row] = []
         self._live: dict[str, Row] = {}
-
-    # --- weights
 
     @property
     def runtime(self) -> Runtime:
         """VLLM with the base's present weights."""
         if self.started is None:
-            self.started = Runtime(self._folder or self._written(), self.lm.dtype, self.settings)
+            self.started = self._start()
         return self.started
 
-    def _written(self) -> Path:
-        """Write the base's present weights into a folder of our own."""
-        self._folder = Path(tempfile.mkdtemp(prefix="stratagem-vllm-base-"))
-        finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        write_base(self.lm, self._folder)
-        return self._folder
-
-    def forget_base(self) -> None:
-        """Stop vLLM, because the base's weights changed.
-
-        vLLM could read weights anew in place, but 0.32 leaves a head that is tied to the embeddings as it was.
-        """
-        if self._folder is not None and self._folder != Path(self.lm.folder):
-            shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder = None
+    def stop(self) -> None:
+        """Stop vLLM, because the base's weights changed."""
         if self.started is not None:
             self.started.close()
             self.started = None
@@ -71,33 +43,37 @@ class Batch:
         """True if no row is in progress."""
         return not self._live and not self._waiting
 
-    # --- rows
-
     def add(self, rows: Sequence[Row]) -> None:
         """Let rows begin as soon as there is a slot for their adapters; rows that begin alike come together."""
         self._waiting += sorted(rows, key=lambda row: (row.adapter, row.tokens))
 
-    def step(self) -> list[Row]:
-        """Run one pass, and return the rows that are over."""
+    def step(self, *, wait: bool = True) -> list[Row]:
+        """Run one pass, or wait for a server, and return the rows that are over."""
         start = time.perf_counter()
         self._admit()
         live = list(self._live.values())
         over = list[Row]()
-        for name, tokens, ended in self.runtime.step():
-            row = self._live[name]
-            for token in tokens:
-                row.take(token)
+        for output in self.runtime.step(wait=wait):
+            row = self._live[output.name]
+            self._take(row, output)
             if row.over(self.runtime.longest):
                 over.append(row)
-                self._leave(name, ended)
-            elif isinstance(row, ReplyRow) and len(row.reply.pending) >= _RUN:
-                self._leave(name, ended)
+                self._leave(output.name, output.ended)
+            elif row.has_run or output.ended:
+                self._leave(output.name, output.ended)
                 self._enter(row)
         ms = (time.perf_counter() - start) * 1000.0 / max(1, len(live))
         for row in live:
             if isinstance(row, ReplyRow):
                 row.reply.ms += ms
         return over
+
+    def _take(self, row: Row, output: Output) -> None:
+        """Take new tokens, up to the end or a run of forced tokens: a server adds a token there, which ends it."""
+        for place, token in enumerate(output.tokens):
+            row.take(token, output.drawn[place] if output.drawn else None)
+            if row.over(self.runtime.longest) or row.has_run:
+                break
 
     def _admit(self) -> None:
         """Let waiting rows enter, in order, as far as there are slots for their adapters."""
@@ -115,7 +91,7 @@ class Batch:
             if version is None:
                 return False
         tokens, room = row.begin(self.runtime.longest)
-        self._live[self.runtime.add(numbered(row), tokens, room, version)] = row
+        self._live[self.runtime.add(row, tokens, room, version)] = row
         return True
 
     def _leave(self, name: str, ended: bool) -> None:

@@ -1,153 +1,68 @@
-"""vLLM as the engine of a learner: its own copy of the base, and the learner's adapters by version."""
+"""vLLM in this process as the engine of a learner: its own copy of the base, and the learner's adapters by version."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
+import shutil
+import tempfile
 from pathlib import Path
+from weakref import finalize
 
-from stratagem.engines.base import Call, Capabilities, Request, ScoreRequest, Scores
-from stratagem.engines.local_engine import LocalEngine, loaded_name
-from stratagem.engines.reader import Text
-from stratagem.engines.reply import Reply
-from stratagem.engines.scoring import Scored, node_of
 from stratagem.engines.vllm.adapters import Adapters
-from stratagem.engines.vllm.batch import Batch
-from stratagem.engines.vllm.rows import ReplyRow, Row, ScoreRow
-from stratagem.engines.vllm.runtime import check_installed, installed_version
+from stratagem.engines.vllm.core import CopyEngine
+from stratagem.engines.vllm.runtime import LocalRuntime, check_installed, installed_version
+from stratagem.engines.vllm.served_by import Runtime
 from stratagem.engines.vllm.settings import ENGINE, VLLMSettings
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.models.adapters import adapter_names, check_loadable, dropped
+from stratagem.errors import BadParameter
 from stratagem.models.language_model import LanguageModel
+from stratagem.models.merging import write_base
 from stratagem.models.reference import parse_model
 
 _DEFAULTS = VLLMSettings()
 
 
-class VLLMEngine(LocalEngine):
-    """Engine of one base model and the adapters on it."""
-
-    capabilities = Capabilities(masks=True, scores=True, copies=True)
+class VLLMEngine(CopyEngine):
+    """Engine of one base model and the adapters on it, in this process."""
 
     def __init__(self, lm: LanguageModel, settings: VLLMSettings = _DEFAULTS) -> None:
         check_installed()
         if parse_model(lm.name).four_bit:
             raise BadParameter(f"{ENGINE} cannot read the 4-bit weights of {lm.name}: leave +4bit out.")
-        super().__init__(lm)
-        self.adapters = Adapters(lm, settings.max_adapters, settings.max_rank)
-        self.batch = Batch(lm, settings, self.adapters)
-        self._rows: dict[int, ReplyRow] = {}
-        """Replies in progress by ticket."""
+        base = _Base(lm, settings)
+        super().__init__(lm, Adapters(lm, ENGINE, settings.max_adapters, settings.max_rank), base.start)
+        self._base = base
         lm.reading["rollouts"] = f"by {installed_version()} and its cache of prefixes"
 
-    # --- weights
+    def _publish_base(self) -> None:
+        """Stop vLLM until the next request.
 
-    def publish(self, adapter: str, version: int) -> None:
-        """Copy the present weights of an adapter (empty: of the base) before the next request under it."""
-        self._check_idle()
-        self._versions[adapter] = version
-        if adapter:
-            self.adapters.forget(adapter, self.batch.started)
-        else:
-            self.batch.forget_base()
+        vLLM could read weights anew in place, but 0.32 leaves a head that is tied to the embeddings as it was.
+        """
+        self._base.forget()
+        self.batch.stop()
 
-    def reset_cache(self) -> None:
-        """Forget the cache of earlier batches, so that later results equal those of a new engine."""
-        self._check_idle()
-        if self.batch.started is not None:
-            self.batch.started.reset()
 
-    def _check_idle(self) -> None:
-        if not self.batch.idle:
-            raise RuntimeError("replies are in progress: fetch or cancel them first")
+class _Base:
+    """Folder of the base's present weights, by which vLLM is started."""
 
-    def load_adapter(self, path: str) -> str:
-        """Load an adapter from its folder; its name in records names the folder and the weights."""
-        folder = Path(path).expanduser()
-        name = loaded_name(folder)
-        if name not in self.adapters:
-            check_loadable(self.lm, folder)
-            self.adapters.add(name, folder)
-        return name
+    def __init__(self, lm: LanguageModel, settings: VLLMSettings) -> None:
+        self.lm = lm
+        self.settings = settings
+        self._folder = Path(lm.folder) if lm.folder else None
+        """None where the weights are still to be written."""
 
-    def drop_adapter(self, name: str) -> None:
-        """Unload an adapter."""
-        self._check_idle()
-        self.adapters.forget(name, self.batch.started)
-        self._versions.pop(name, None)
-        if name in adapter_names(self.lm):
-            dropped(self.lm, name)
+    def start(self) -> Runtime:
+        """Start vLLM."""
+        return LocalRuntime(self._folder or self._written(), self.lm.dtype, self.settings)
 
-    # --- requests
+    def _written(self) -> Path:
+        """Write the present weights into a folder of our own."""
+        self._folder = Path(tempfile.mkdtemp(prefix="stratagem-vllm-base-"))
+        finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        write_base(self.lm, self._folder)
+        return self._folder
 
-    def _work(self) -> Mapping[int, Call]:
-        """Begin the waiting requests, and run passes until some replies are over."""
-        waiting, self._waiting = self._waiting, {}
-        calls = self._begin(waiting)
-        while self._rows and not calls:
-            calls = self._step()
-        return calls
-
-    def _step(self) -> dict[int, Call]:
-        """Run a pass, and return the calls of the replies that are over; an error drops all that is in progress."""
-        with ExitStack() as undo:
-            undo.callback(self._rows.clear)
-            undo.callback(self.batch.clear)
-            calls = self._over(self.batch.step())
-            undo.pop_all()
-        return calls
-
-    def _begin(self, requests: Mapping[int, Request]) -> dict[int, Call]:
-        """Begin replies, and return the calls of those that need no model."""
-        calls: dict[int, Call] = {}
-        for request in requests.values():
-            self.adapters.check(request.adapter)
-        for ticket, request in requests.items():
-            reply = Reply(request, ticket)
-            reply.take_forced()
-            if reply.over:
-                calls[ticket] = self._call(reply)
-            elif not 0 < reply.length < self.batch.runtime.longest:
-                calls[ticket] = self._refusal(reply, self.batch.runtime.longest)
-            else:
-                self._rows[ticket] = ReplyRow(reply)
-        self.batch.add([self._rows[ticket] for ticket in requests if ticket in self._rows])
-        return calls
-
-    def _over(self, rows: Sequence[Row]) -> dict[int, Call]:
-        """Return the calls of the replies among rows that are over."""
-        replies = [row.reply for row in rows if isinstance(row, ReplyRow)]
-        for reply in replies:
-            del self._rows[reply.ticket]
-        return {reply.ticket: self._call(reply) for reply in replies}
-
-    def _abandon(self, tickets: Collection[int]) -> None:
-        rows = [self._rows.pop(ticket) for ticket in tickets if ticket in self._rows]
-        self.batch.cancel(rows)
-
-    def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
-        nodes: dict[Text, dict[Scored, None]] = {}
-        for request in requests:
-            self._check_score(request)
-            for ask in request.nodes:
-                node = node_of(request, ask)
-                nodes.setdefault(node.text, {})[node] = None
-        rows = [ScoreRow(text, list(some)) for text, some in nodes.items()]
-        self._run(rows)
-        scores = {node: row.scores[node] for row in rows for node in row.nodes}
-        return [tuple(scores[node_of(request, ask)] for ask in request.nodes) for request in requests]
-
-    def _run(self, rows: Sequence[ScoreRow]) -> None:
-        """Run passes until these rows are over; replies that end meanwhile are kept for `poll`."""
-        self.batch.add(rows)
-        try:
-            while not all(row.taken for row in rows):
-                self._finished.update(self._step())
-        finally:
-            self.batch.cancel([row for row in rows if not row.taken])
-
-    def _check_score(self, request: ScoreRequest) -> None:
-        most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.nodes), default=0)
-        if not request.prompt.tokens or most >= self.batch.runtime.longest:
-            raise CannotCompute(self._too_long(request.prompt, self.batch.runtime.longest))
-        self.adapters.check(request.adapter)
+    def forget(self) -> None:
+        """Write the weights again before the next start."""
+        if self._folder is not None and self._folder != Path(self.lm.folder):
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = None

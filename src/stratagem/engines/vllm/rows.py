@@ -23,9 +23,14 @@ from stratagem.engines.reader import Text
 from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import Drawn, draw
 from stratagem.engines.scoring import Scored, score_rows
+from stratagem.engines.vllm.report import Entries
 
 KEY = "stratagem"
-"""Key of a row's number in vLLM's `SamplingParams.extra_args`."""
+"""Key of a row's number, or on a server of its data, in vLLM's `SamplingParams.extra_args`."""
+RUN = 8
+"""Number of forced tokens from which a reply enters again."""
+NOTHING: Entries = [(0, 0.0)]
+"""Entries of a row that nobody reads."""
 
 
 @dataclass(eq=False)
@@ -51,14 +56,15 @@ class ReplyRow:
         room = self.reply.request.max_new_tokens - len(self.reply.tokens)
         return self.tokens, min(room, longest - self.reply.length)
 
-    def take(self, token: int) -> None:
-        """Take the token that vLLM reports: a forced one, or the one drawn last."""
+    def take(self, token: int, drawn: Drawn | None = None) -> None:
+        """Take the token that vLLM reports: a forced one, or one that was drawn, here last or by a server."""
         if self.reply.pending:
             expected = self.reply.pending.pop(0)
         else:
-            assert self.drawn is not None
-            expected = self.drawn.token
-            self.reply.take(self.drawn, self.allowed)
+            drawn, allowed = (self.drawn, self.allowed) if drawn is None else (drawn, self.reply.request.guide.allowed)
+            assert drawn is not None
+            expected = drawn.token
+            self.reply.take(drawn, allowed)
             self.reply.pending.pop(0)
         if token != expected:
             raise RuntimeError(f"vLLM reports token {token} where {expected} was drawn")
@@ -66,6 +72,20 @@ class ReplyRow:
     def over(self, longest: int) -> bool:
         """True if nothing more is to be drawn."""
         return self.reply.over or self.reply.length >= longest
+
+    @property
+    def has_run(self) -> bool:
+        """True if a run of forced tokens comes next that is better read at once, in a prompt."""
+        return len(self.reply.pending) >= RUN
+
+    def entries(self) -> Entries:
+        """Return the row of the logits to write: its largest entry is the token that vLLM is to append."""
+        if self.reply.pending:
+            return [(self.reply.pending[0], 0.0)]
+        if self.reply.over:
+            return NOTHING
+        assert self.drawn is not None
+        return [(self.drawn.token, 0.0)]
 
 
 @dataclass(eq=False)
@@ -76,6 +96,7 @@ class ScoreRow:
     nodes: Sequence[Scored]
     scores: dict[Scored, tuple[float, ...]] = field(default_factory=dict)
     taken: bool = False
+    has_run: bool = False
 
     @property
     def adapter(self) -> str:
@@ -90,13 +111,17 @@ class ScoreRow:
         """Return the tokens to read, and one token to draw, which nobody reads."""
         return self.tokens, 1
 
-    def take(self, token: int) -> None:
+    def take(self, token: int, drawn: Drawn | None = None) -> None:
         """Take the token that shows that the whole text was read."""
         self.taken = True
 
     def over(self, longest: int) -> bool:
         """True if the text was read."""
         return self.taken
+
+    def entries(self) -> Entries:
+        """Return the row of the logits to write: a token that nobody reads."""
+        return NOTHING
 
 
 Row = ReplyRow | ScoreRow
@@ -111,16 +136,9 @@ def numbered(row: Row) -> int:
     return number
 
 
-def number_of(extra: object) -> int | None:
-    """Return the number of the row in a request's `extra_args`; None where the request is none of ours."""
-    number = extra.get(KEY) if isinstance(extra, dict) else None
-    return number if isinstance(number, int) else None
-
-
-def fill_numbered(logits: torch.Tensor, numbers: Sequence[tuple[int, int]]) -> None:
-    """Draw and score for rows by their numbers; a row that is gone is left as it is."""
-    rows = [(index, _rows.get(number)) for index, number in numbers]
-    fill(logits, [(index, row) for index, row in rows if row is not None])
+def row_numbered(number: int) -> Row | None:
+    """Return the row of a number; None where it is gone."""
+    return _rows.get(number)
 
 
 def fill(logits: torch.Tensor, rows: Sequence[tuple[int, Row]]) -> None:
@@ -131,7 +149,7 @@ def fill(logits: torch.Tensor, rows: Sequence[tuple[int, Row]]) -> None:
     for (_, row), drawing, drawn in zip(waiting, draws, draw(logits, draws), strict=True):
         row.drawn, row.allowed = drawn, drawing.allowed
     _score(logits, [(index, row) for index, row in rows if isinstance(row, ScoreRow)])
-    _overwrite(logits, [(index, _next(row)) for index, row in rows])
+    _overwrite(logits, rows)
 
 
 def _score(logits: torch.Tensor, rows: Sequence[tuple[int, ScoreRow]]) -> None:
@@ -142,19 +160,12 @@ def _score(logits: torch.Tensor, rows: Sequence[tuple[int, ScoreRow]]) -> None:
         row.scores = {node: scores[node] for node in row.nodes}
 
 
-def _next(row: Row) -> int:
-    """Return the token that vLLM is to append; 0 where nobody reads it."""
-    if isinstance(row, ScoreRow) or (row.reply.over and not row.reply.pending):
-        return 0
-    if row.reply.pending:
-        return row.reply.pending[0]
-    assert row.drawn is not None
-    return row.drawn.token
-
-
-def _overwrite(logits: torch.Tensor, tokens: Sequence[tuple[int, int]]) -> None:
-    if not tokens:
+def _overwrite(logits: torch.Tensor, rows: Sequence[tuple[int, Row]]) -> None:
+    """Write the entries of each row, and minus infinity everywhere else in it."""
+    written = [(index, token, value) for index, row in rows for token, value in row.entries()]
+    if not written:
         return
-    rows = torch.tensor([index for index, _ in tokens], device=logits.device)
-    logits[rows] = float("-inf")
-    logits[rows, torch.tensor([token for _, token in tokens], device=logits.device)] = 0.0
+    indices, tokens, values = zip(*written, strict=True)
+    logits[torch.tensor(sorted(set(indices)), device=logits.device)] = float("-inf")
+    places = torch.tensor(indices, device=logits.device), torch.tensor(tokens, device=logits.device)
+    logits[places] = torch.tensor(values, dtype=logits.dtype, device=logits.device)

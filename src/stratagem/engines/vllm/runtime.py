@@ -10,10 +10,9 @@ import gc
 import os
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -25,7 +24,8 @@ import numpy as np
 import torch
 
 from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.vllm.rows import KEY
+from stratagem.engines.vllm.rows import KEY, Row, numbered
+from stratagem.engines.vllm.served_by import AdapterVersion, Output
 from stratagem.engines.vllm.settings import ENGINE, OTHERWISE, VLLMSettings
 from stratagem.errors import MissingExtra, StratagemError
 from stratagem.models.reference import DTYPES
@@ -40,18 +40,6 @@ _CPU_CACHE = 1024
 
 class CannotStart(StratagemError):
     """Start of vLLM that failed, with vLLM's own reason."""
-
-
-@dataclass(frozen=True)
-class AdapterVersion:
-    """Version of an adapter as vLLM knows it."""
-
-    name: str
-    number: int
-    """Number of the adapter in vLLM (`lora_int_id`)."""
-    folder: Path
-    own: bool
-    """True if the folder is ours to remove."""
 
 
 def check_installed() -> None:
@@ -93,8 +81,8 @@ def _undisturbed() -> Iterator[None]:
                 os.environ[name] = value
 
 
-class Runtime:
-    """vLLM's engine with the weights of a folder."""
+class LocalRuntime:
+    """vLLM's engine in this process with the weights of a folder."""
 
     def __init__(self, folder: Path, dtype: str, settings: VLLMSettings) -> None:
         check_installed()
@@ -107,7 +95,7 @@ class Runtime:
         self.longest = int(self._llm.vllm_config.model_config.max_model_len)
         """Maximum number of tokens of a prompt with its reply."""
 
-    def add(self, row: int, tokens: Ids, room: int, adapter: AdapterVersion | None) -> str:
+    def add(self, row: Row, tokens: Ids, room: int, adapter: AdapterVersion | None) -> str:
         """Add a request whose tokens the processor draws, `room` at most, and return its name."""
         from vllm import SamplingParams
         from vllm.inputs.engine import tokens_input
@@ -120,25 +108,25 @@ class Runtime:
             ignore_eos=True,
             detokenize=False,
             output_kind=RequestOutputKind.DELTA,
-            extra_args={KEY: row},
+            extra_args={KEY: numbered(row)},
         )
         lora = None if adapter is None else LoRARequest(adapter.name, adapter.number, str(adapter.folder))
         name = str(next(self._names))
         self._llm.add_request(name, tokens_input(list(tokens)), params, lora_request=lora)
         return name
 
-    def step(self) -> list[tuple[str, list[int], bool]]:
-        """Run one pass, and return the new tokens of each request that got any, and True where vLLM ended it."""
+    def step(self, *, wait: bool = True) -> list[Output]:
+        """Run one pass, and return the new tokens of each request that got any."""
         outputs = self._llm.step()
-        return [(one.request_id, list(one.outputs[0].token_ids), bool(one.finished)) for one in outputs]
+        return [Output(one.request_id, list(one.outputs[0].token_ids), bool(one.finished)) for one in outputs]
 
-    def abort(self, names: list[str]) -> None:
+    def abort(self, names: Sequence[str]) -> None:
         """End requests."""
-        self._llm.abort_request(names)
+        self._llm.abort_request(list(names))
 
-    def unload(self, number: int) -> None:
+    def unload(self, adapter: AdapterVersion) -> None:
         """Remove an adapter from its slot."""
-        self._llm.remove_lora(number)
+        self._llm.remove_lora(adapter.number)
 
     def reset(self) -> None:
         """Forget the cache of prefixes."""

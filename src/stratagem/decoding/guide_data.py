@@ -1,0 +1,133 @@
+"""Guides as data: what another process needs to walk the same guide from its start.
+
+A guide of another kind is one that this file does not know; whoever sends it has to ask for one token at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from typing import Any
+
+from stratagem.decoding.guides import After, Free, Marked, OneToken
+from stratagem.decoding.stopping import StopRule
+from stratagem.decoding.vocabulary import Vocabulary
+from stratagem.decoding.walker import Cursor, Walker
+from stratagem.errors import BadParameter
+from stratagem.games.choices import Choices, Flat, Sheet, Slot
+
+Data = dict[str, Any]
+"""Guide as JSON."""
+_KEPT = 256
+"""Number of compiled choices to cache."""
+
+
+def guide_data(guide: object) -> Data | None:
+    """Return a guide as it was before its first token; None where it is of a kind that only this process knows."""
+    writer = _WRITERS.get(type(guide))
+    return None if writer is None else writer(guide)
+
+
+class GuideReader:
+    """Guides from data, with a tokenizer; choices are compiled once."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self._walker = lru_cache(_KEPT)(self._compiled)
+        self._rule = lru_cache(_KEPT)(_ruled)
+
+    def read(self, data: Mapping[str, Any]) -> Cursor | Free | Marked | OneToken:
+        """Return a guide before its first token."""
+        if data["kind"] == "walk":
+            return self._walker(_text(data["choices"]), data["left"], data["lead"]).start()
+        if data["kind"] == "free":
+            rule = self._rule(_text(data["choices"]), data["mid_text"])
+            return Free(rule, self.vocabulary, frozenset(data["ends"]), tuple(data["before"]))
+        if data["kind"] == "marked":
+            return self._marked(data)
+        if data["kind"] == "one":
+            return OneToken()
+        raise BadParameter(f"There is no guide of the kind {data['kind']!r}.")
+
+    def _marked(self, data: Mapping[str, Any]) -> Marked:
+        choices = _text(data["choices"])
+        after = After(lambda _, left, lead: self._walker(choices, left, lead), _choices(choices), data["lead"])
+        ends, before = frozenset(data["ends"]), tuple(data["before"])
+        return Marked(after, data["mark"], self.vocabulary, ends, data["room"], before)
+
+    def _compiled(self, choices: str, left: str, lead: str) -> Walker:
+        return Walker(_choices(choices), self.vocabulary, left, lead)
+
+
+def _walk_data(guide: Cursor) -> Data | None:
+    walker = guide.walker
+    choices = _choices_data(walker.choices)
+    return choices and {"kind": "walk", "choices": choices, "left": walker.left, "lead": walker.lead}
+
+
+def _free_data(guide: Free) -> Data | None:
+    choices = _choices_data(guide.rule.choices)
+    ends, before = sorted(guide.ends), list(guide.before)
+    return choices and {
+        "kind": "free",
+        "choices": choices,
+        "mid_text": guide.rule.mid_text,
+        "ends": ends,
+        "before": before,
+    }
+
+
+def _marked_data(guide: Marked) -> Data | None:
+    after = guide.after
+    if not isinstance(after, After) or (choices := _choices_data(after.choices)) is None:
+        return None
+    return {
+        "kind": "marked",
+        "choices": choices,
+        "lead": after.lead,
+        "mark": guide.mark,
+        "ends": sorted(guide.ends),
+        "room": guide.room,
+        "before": list(guide.before),
+    }
+
+
+def _one_data(guide: OneToken) -> Data:
+    return {"kind": "one"}
+
+
+_WRITERS: dict[type, Callable[[Any], Data | None]] = {
+    Cursor: _walk_data,
+    Free: _free_data,
+    Marked: _marked_data,
+    OneToken: _one_data,
+}
+"""Functions that write a guide as data, by its class; a subclass may differ, so it is not written."""
+
+
+@lru_cache(_KEPT)
+def _choices_data(choices: Choices) -> Data | None:
+    """Return choices as data; None where a class of its own reads replies in its own way."""
+    if type(choices) is Flat:
+        return {"actions": list(choices.actions)}
+    if type(choices) is Sheet:
+        return {"slots": [[slot.name, list(slot.options)] for slot in choices.slots], "fill": choices.fill}
+    return None
+
+
+def _text(choices: Mapping[str, Any]) -> str:
+    """Return choices as a text, by which they are cached."""
+    return json.dumps(choices)
+
+
+@cache
+def _choices(text: str) -> Choices:
+    data = json.loads(text)
+    if "actions" in data:
+        return Flat(data["actions"])
+    return Sheet([Slot(name, tuple(options)) for name, options in data["slots"]], data["fill"])
+
+
+def _ruled(choices: str, mid_text: bool) -> StopRule:
+    return StopRule(_choices(choices), mid_text)
