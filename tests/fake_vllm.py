@@ -1,4 +1,4 @@
-"""A stand-in for vLLM in this process: its schedule, its batch and its processor interface, with transformers' logits.
+"""A stand-in for vLLM: its schedule, its batch and its processor interfaces, with transformers' logits.
 
 Where vLLM is installed, the tests run with it instead.
 """
@@ -22,41 +22,100 @@ CHUNK = 200
 """Number of prompt tokens that are read in one step."""
 
 
-class FakeRuntime:
-    """vLLM's engine: it reads prompts in chunks, asks for a token after each, and keeps what the processor leaves."""
+def config_of(lm, max_loras, max_rank=32, max_logprobs=20):
+    """The part of vLLM's configuration that a processor reads."""
+    size = lm.model.get_input_embeddings().num_embeddings
+    return SimpleNamespace(
+        scheduler_config=SimpleNamespace(async_scheduling=False),
+        lora_config=SimpleNamespace(max_loras=max_loras, max_lora_rank=max_rank),
+        model_config=SimpleNamespace(
+            max_logprobs=max_logprobs, tokenizer=str(lm.folder), tokenizer_revision=None, get_vocab_size=lambda: size
+        ),
+    )
 
-    version = 1
-    num_started = 0
 
-    def __init__(self, folder, dtype, settings):
+class Shells:
+    """A batch for a processor of either interface."""
+
+    def __init__(self, version, config=None):
+        self.version = version
+        self.states = _States()
+        self.shell = V1Shell(config, torch.device("cpu"), False) if version == 1 else V2Shell(config, self.states)
+
+    def process(self, some, logits):
+        """Let the processor write rows of the logits; `some` are the requests, in order."""
+        return self._first(some, logits) if self.version == 1 else self._second(some, logits)
+
+    def _first(self, some, logits):
+        added = [(row, one.params, one.tokens[: one.prompt], one.said) for row, one in enumerate(some)]
+        self.shell.update_state(SimpleNamespace(removed=list(self.shell._held), added=added, moved=[]))
+        return self.shell.apply(logits)
+
+    def _second(self, some, logits):
+        taken = {one.slot for one in some}
+        for one in some:
+            if one.slot is None:
+                one.slot = next(slot for slot in count() if slot not in taken)
+                taken.add(one.slot)
+                self.shell.add_request(one.slot, one.params)
+            self.states.tell(one.slot, one)
+        slots = [one.slot for one in some]
+        pos = torch.tensor([one.known - 1 for one in some])
+        return self.shell.apply(logits, SimpleNamespace(expanded_idx_mapping=torch.tensor(slots), pos=pos))
+
+
+class _States:
+    """Tokens by slot, as Model Runner V2 has them."""
+
+    def __init__(self):
+        self._rows = {}
+        self.all_token_ids = SimpleNamespace(gpu=self)
+        self.prompt_len = SimpleNamespace(np={})
+
+    def tell(self, slot, one):
+        self.prompt_len.np[slot] = one.prompt
+        self._rows[slot] = torch.tensor(one.tokens)
+
+    def __getitem__(self, place):
+        slot, some = place
+        return self._rows[slot][some]
+
+
+class FakeVLLM:
+    """It reads prompts in chunks, asks for a token after each, and keeps what the processor leaves."""
+
+    def __init__(self, folder, dtype, *, rows, longest, slots, version=1, serves=False):
         self.lm = load(f"dir:{folder}", dtype=dtype)
-        self.settings = settings
-        self.longest = settings.max_model_len or self.lm.model.config.max_position_embeddings
-        self.shell = V1Shell(None, torch.device("cpu"), False) if self.version == 1 else V2Shell(None, None)
+        self.lm.folder = self.lm.folder or folder
+        self.rows, self.slots = rows, slots
+        self.longest = longest or self.lm.model.config.max_position_embeddings
+        self.shells = Shells(version, config_of(self.lm, slots) if serves else None)
         self.requests, self.loras, self._names = {}, {}, count()
         self.num_read = self.num_steps = 0
-        type(self).num_started += 1
 
-    def add(self, row, tokens, room, adapter):
+    def add_request(self, extra, tokens, room, lora=None, stop=None, best=1):
         assert 0 < len(tokens) < self.longest
         assert 0 < room <= self.longest - len(tokens)
-        if adapter is not None and adapter.number not in self.loras:
-            if (adapter.folder / BASE).is_file():  # vLLM does not read the note of the base
-                self.lm.fingerprint = json.loads((adapter.folder / BASE).read_text())["fingerprint"]
-            if (name := f"lora{adapter.number}") not in adapter_names(self.lm):
-                load_adapter(self.lm, adapter.folder, name)
-            self.loras[adapter.number] = name
-        assert len(self.loras) <= self.settings.max_adapters, "one slot stays empty"
-        params = SimpleNamespace(extra_args={KEY: numbered(row)})
         name = str(next(self._names))
-        lora = self.loras[adapter.number] if adapter is not None else None
         self.requests[name] = SimpleNamespace(
-            params=params, tokens=list(tokens), known=0, room=room, lora=lora, slot=None, prompt=len(tokens)
-        )
+            params=SimpleNamespace(extra_args=extra), tokens=list(tokens), said=[], known=0, room=room,
+            lora=lora and self.loras[lora], prompt=len(tokens), stop=stop, best=best, slot=None,
+        )  # fmt: skip
         return name
 
-    def step(self, *, wait=True):
-        some = dict(list(self.requests.items())[: self.settings.rows])
+    def load(self, key, folder):
+        if key in self.loras:
+            return
+        if (folder / BASE).is_file():  # vLLM does not read the note of the base
+            self.lm.fingerprint = json.loads((folder / BASE).read_text())["fingerprint"]
+        if (name := f"lora{key}".replace(".", "_")) not in adapter_names(self.lm):
+            load_adapter(self.lm, folder, name)
+        self.loras[key] = name
+        assert len(self.loras) < self.slots, "one slot stays empty"
+
+    def run(self):
+        """One step: the name of each request that got a token, the token, the best tokens, and whether it is over."""
+        some = dict(list(self.requests.items())[: self.rows])
         rows = []
         for one in some.values():
             start, one.known = one.known, min(len(one.tokens), one.known + CHUNK)
@@ -65,31 +124,42 @@ class FakeRuntime:
                 ids = torch.tensor([one.tokens[: one.known]])
                 rows.append(self.lm.model(input_ids=ids, use_cache=False, logits_to_keep=1).logits[0, -1])
         self.num_steps += 1
-        logits = self._processed(list(some.values()), torch.stack(rows).float())
+        logits = self.shells.process(list(some.values()), torch.stack(rows).float())
         outputs = []
-        for (name, one), token in zip(some.items(), logits.argmax(-1).tolist(), strict=True):
-            if one.known == len(one.tokens):
-                one.tokens.append(token)
-                one.room -= 1
-                outputs.append(Output(name, [token], one.room == 0))
-                if one.room == 0:
-                    del self.requests[name]
+        for (name, one), row, token in zip(some.items(), logits, logits.argmax(-1).tolist(), strict=True):
+            if one.known < len(one.tokens):
+                continue
+            one.tokens.append(token)
+            one.said.append(token)
+            one.room -= 1
+            over = one.room == 0 or token == one.stop
+            best = torch.log_softmax(row, -1).topk(one.best)
+            outputs.append((name, token, dict(zip(best.indices.tolist(), best.values.tolist(), strict=True)), over))
+            if over:
+                del self.requests[name]
         return outputs
 
-    def _processed(self, some, logits):
-        if self.version == 1:
-            added = [(row, one.params, [], []) for row, one in enumerate(some)]
-            removed = list(self.shell._held)
-            self.shell.update_state(SimpleNamespace(removed=removed, added=added, moved=[]))
-            return self.shell.apply(logits)
-        slots = []
-        for one in some:
-            if one.slot is None:
-                taken = {other.slot for other in self.requests.values()}
-                one.slot = next(slot for slot in range(99) if slot not in taken)
-                self.shell.add_request(one.slot, one.params)
-            slots.append(one.slot)
-        return self.shell.apply(logits, SimpleNamespace(expanded_idx_mapping=torch.tensor(slots)))
+
+class FakeRuntime(FakeVLLM):
+    """vLLM in this process."""
+
+    version = 1
+    num_started = 0
+
+    def __init__(self, folder, dtype, settings):
+        slots = settings.max_adapters + 1
+        super().__init__(
+            folder, dtype, rows=settings.rows, longest=settings.max_model_len, slots=slots, version=self.version
+        )
+        type(self).num_started += 1
+
+    def add(self, row, tokens, room, adapter):
+        if adapter is not None:
+            self.load(adapter.number, adapter.folder)
+        return self.add_request({KEY: numbered(row)}, tokens, room, None if adapter is None else adapter.number)
+
+    def step(self, *, wait=True):
+        return [Output(name, [token], over) for name, token, _, over in self.run()]
 
     def abort(self, names):
         for name in names:

