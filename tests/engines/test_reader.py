@@ -250,7 +250,7 @@ def test_each_family_gets_the_reader_that_suits_it(models):
 )
 def test_a_model_that_reads_otherwise_than_its_configuration_says_is_read_plainly(models, monkeypatch, kind, wrong):
     if wrong == Attention(True, None):
-        monkeypatch.setattr(Attention, "mask", lambda *_: {"full_attention": None})
+        monkeypatch.setattr(Attention, "masks", lambda *_: {"full_attention": None})
     monkeypatch.setattr(choose_reader, "attention_of", lambda config: wrong)
     refused = kind == LINEAR or wrong == Attention(True, None)
     with pytest.warns(UserWarning, match=f"{kind} is read without sharing") if refused else nullcontext():

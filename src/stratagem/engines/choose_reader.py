@@ -1,4 +1,4 @@
-"""Choice of a model's reader: the sharing one if a probe shows that it reads as the model itself does."""
+"""Choice of a model's reader: the fastest one of which a probe shows that it reads as the model itself does."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from collections.abc import Sequence
 
 import torch
 
+from stratagem.engines.branches import NONE, Branches
 from stratagem.engines.plain_reader import PlainReader
 from stratagem.engines.reader import Reader, SharingReader, Text
-from stratagem.engines.rows import Uneven
+from stratagem.engines.row_store import Uneven
+from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.models.agreement import Agreement, agreement, deviation
-from stratagem.models.attention import attention_of
+from stratagem.models.attention import Attention, attention_of
+from stratagem.models.decoder_structure import OtherStructure
 from stratagem.models.language_model import LanguageModel
 
 ROLLOUTS = "rollouts"
@@ -21,43 +24,84 @@ _REFUSALS = (Uneven, RuntimeError, TypeError, ValueError, LookupError, Attribute
 
 The reader says so when it falls back, since a defect of ours would raise the same.
 """
+_PACKED_MIB = TransformersSettings().packed_weights_mib
+_SHARED, _ALONE = "with shared prefixes", "each text by itself"
 _NUM_POSITIONS = 32
 """Number of last tokens of each text over which the model's own noise is measured."""
 
 
-def reader_for(lm: LanguageModel, budget: int) -> Reader:
-    """Return the sharing reader if its logits agree with the model's own on a probe, else the plain one."""
+def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB) -> Reader:
+    """Return the fastest reader whose logits agree with the model's own on a probe."""
     attention = attention_of(lm.model.config)
     if attention is None:
-        lm.reading[ROLLOUTS] = "each text by itself: the architecture takes no mask of tokens"
+        lm.reading[ROLLOUTS] = f"{_ALONE}: the architecture takes no mask of tokens"
         return PlainReader(lm)
-    reader = SharingReader(lm, attention, budget)
-    with torch.inference_mode(), reader.weights.under([""]):
+    own = "no packed weights are allowed"
+    if packed_mib:
         try:
-            result = _agreement(lm, reader)
+            reader, result = _probed(lm, attention, budget, packed_mib)
+        except OtherStructure as error:
+            own = str(error)
         except _REFUSALS as error:
-            lm.reading[ROLLOUTS] = f"each text by itself: {type(error).__name__}: {error}"
-            warnings.warn(f"{lm.name} is read without sharing: {type(error).__name__}: {error}", stacklevel=2)
-            return PlainReader(lm)
-    lm.reading[ROLLOUTS] = f"{'with shared prefixes' if result.agrees else 'each text by itself'}: {result}"
+            own = f"{type(error).__name__}: {error}"
+            warnings.warn(f"{lm.name} is read without packed weights: {own}", stacklevel=2)
+        else:
+            if result.agrees:
+                lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by packed weights"
+                return reader
+            own = str(result)
+            warnings.warn(f"{lm.name} is read without packed weights: {own}", stacklevel=2)
+    return _by_own_layers(lm, attention, budget, own)
+
+
+def _by_own_layers(lm: LanguageModel, attention: Attention, budget: int, reason: str) -> Reader:
+    """Return the sharing reader that runs the model's own layers if it agrees, else the plain one."""
+    try:
+        reader, result = _probed(lm, attention, budget, 0)
+    except _REFUSALS as error:
+        lm.reading[ROLLOUTS] = f"{_ALONE}: {type(error).__name__}: {error}"
+        warnings.warn(f"{lm.name} is read without sharing: {type(error).__name__}: {error}", stacklevel=3)
+        return PlainReader(lm)
     if not result.agrees:
-        warnings.warn(f"{lm.name} is read without sharing: {result}", stacklevel=2)
-    return SharingReader(lm, attention, budget) if result.agrees else PlainReader(lm)
+        lm.reading[ROLLOUTS] = f"{_ALONE}: {result}"
+        warnings.warn(f"{lm.name} is read without sharing: {result}", stacklevel=3)
+        return PlainReader(lm)
+    lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by the model's own layers, since {reason}"
+    return reader
+
+
+def _probed(lm: LanguageModel, attention: Attention, budget: int, packed_mib: int) -> tuple[Reader, Agreement]:
+    """Return a reader without any computation, and its agreement with the model."""
+    reader = SharingReader(lm, attention, budget, packed_mib)
+    with torch.inference_mode(), reader.weights.under([""]):
+        result = _agreement(lm, reader)
+    reader.clear()
+    reader.settle()
+    reader.reset()
+    reader.num_passes = reader.num_tokens = 0
+    return reader, result
 
 
 def _agreement(lm: LanguageModel, reader: Reader) -> Agreement:
-    """Compare three texts that share a beginning, and extensions of two of them."""
+    """Compare three texts that share a beginning, extensions of two of them, and branches of these."""
     size = lm.model.get_input_embeddings().num_embeddings
     tokens = [(7 * index * index + 3 * index + 1) % size for index in range(120)]
     texts = [
         Text("", (*tokens[:60], *tokens[start : start + length])) for start, length in ((60, 9), (70, 20), (80, 1))
     ]
     tails = [tokens[:1], tokens[5:11]]
+    branches = Branches()
+    other = branches.add(branches.add(-1, tokens[:2]), tokens[20:21])
+    taken = branches.add(branches.add(-1, tokens[30:33]), tokens[40:41])
     shared = [*reader.read(texts)]
     reader.open(texts[:2])
-    shared += [*reader.go_on(tails)]
-    extended = (Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))
-    whole = [*texts, *extended]
+    rows = reader.go_on(tails, [NONE, branches])
+    reader.take([[], branches.path(taken)])
+    shared += [*rows[:2], rows[3], rows[5], *reader.go_on([[], tokens[50:52]])[1:]]
+    first, second = (Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))
+    besides, aheads = ([branches.tokens[index] for index in branches.path(end)] for end in (other, taken))
+    longer = [Text("", (*second.tokens, *more)) for more in (besides, aheads, [*aheads, *tokens[50:52]])]
+    whole = [*texts, first, second, *longer]
     alone = [rows for text in whole for rows in _own_logits(lm, [text])]
     return agreement(lm, shared, [rows[-1] for rows in alone], noise=deviation(_own_logits(lm, whole), alone))
 

@@ -10,6 +10,7 @@ from typing import cast
 
 import torch
 
+from stratagem.engines.branches import Branches
 from stratagem.engines.reader import Text
 from stratagem.engines.weights import Weights
 from stratagem.models.language_model import LanguageModel
@@ -29,7 +30,7 @@ class PlainReader:
         self._adapters: list[str] = []
         self._seen = torch.zeros(0, 0)
 
-    def read(self, texts: Sequence[Text]) -> torch.Tensor:
+    def read(self, texts: Sequence[Text], branches: Sequence[Branches] = ()) -> torch.Tensor:
         from transformers import DynamicCache
 
         width = max(len(text.tokens) for text in texts)
@@ -64,7 +65,14 @@ class PlainReader:
     def open(self, texts: Sequence[Text]) -> None:
         self._select([self._read[text] for text in texts])
 
-    def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
+    def known(self, text: Text) -> torch.Tensor | None:
+        """Return None: nothing is read ahead, since a recurrent state follows one text only."""
+        return None
+
+    def take(self, paths: Sequence[Sequence[int]]) -> None:
+        """Do nothing: no branches are read."""
+
+    def go_on(self, pending: Sequence[Sequence[int]], branches: Sequence[Branches] = ()) -> torch.Tensor:
         self.num_tokens += len(pending)
         ids = torch.tensor([[token] for (token,) in pending], device=self._seen.device)
         self._seen = torch.cat([self._seen, torch.ones_like(ids)], dim=1)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.rows import Stretch
+from stratagem.engines.row_store import Stretch
 
 Tokens = np.ndarray[tuple[int], np.dtype[np.int64]]
 

@@ -12,9 +12,13 @@ from typing import NamedTuple, Protocol
 import torch
 
 from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.branches import Branches
+from stratagem.engines.fused_step import FusedStep
 from stratagem.engines.plan import Stage, stages
 from stratagem.engines.prefixes import Chain, Match, Piece, Prefixes
-from stratagem.engines.rows import Rows, cache_shapes
+from stratagem.engines.row_store import cache_shapes
+from stratagem.engines.rows import Rows
+from stratagem.engines.steps import ModelStep, Step
 from stratagem.engines.weights import Weights
 from stratagem.models.attention import Attention
 from stratagem.models.language_model import LanguageModel
@@ -39,8 +43,15 @@ class Reader(Protocol):
     num_tokens: int
     """Number of tokens read, without padding."""
 
-    def read(self, texts: Sequence[Text]) -> torch.Tensor:
-        """Return the logits after each of these texts, which differ from one another."""
+    def read(self, texts: Sequence[Text], branches: Sequence[Branches] = ()) -> torch.Tensor:
+        """Return the logits after each of these texts, which differ from one another.
+
+        A ragged reader also reads branches of the texts ahead, for `known`.
+        """
+        ...
+
+    def known(self, text: Text) -> torch.Tensor | None:
+        """Return the logits after a text, if they were read ahead; such a text can be opened."""
         ...
 
     def park(self) -> None:
@@ -51,8 +62,15 @@ class Reader(Protocol):
         """Open rows for texts that were read last, one row each; the same text may have several rows."""
         ...
 
-    def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Read each row's next tokens, none or more, and return the logits after the last one of each row."""
+    def go_on(self, pending: Sequence[Sequence[int]], branches: Sequence[Branches] = ()) -> torch.Tensor:
+        """Read each row's next tokens, none or more, and return the logits after the last one of each row.
+
+        A ragged reader also reads branches of rows with next tokens, and appends the logits that these ask for.
+        """
+        ...
+
+    def take(self, paths: Sequence[Sequence[int]]) -> None:
+        """Make each row longer by a path through the branches that it has just read."""
         ...
 
     def keep(self, rows: Sequence[int]) -> list[int]:
@@ -85,9 +103,10 @@ class SharingReader:
 
     ragged = True
 
-    def __init__(self, lm: LanguageModel, attention: Attention, budget: int) -> None:
-        self.lm = lm
+    def __init__(self, lm: LanguageModel, attention: Attention, budget: int, packed_mib: int = 0) -> None:
+        """Read by packed weights of at most this size; refused where the model's structure does not allow it."""
         self.weights = Weights(lm)
+        self._step: Step = FusedStep(lm, self.weights, packed_mib) if packed_mib else ModelStep(lm)
         self.prefixes = Prefixes(budget)
         self.num_passes = self.num_tokens = 0
         with torch.inference_mode():
@@ -97,11 +116,12 @@ class SharingReader:
         self._parked: list[str] = []
         """Adapters of the rows that are set aside."""
 
-    def read(self, texts: Sequence[Text]) -> torch.Tensor:
+    def read(self, texts: Sequence[Text], branches: Sequence[Branches] = ()) -> torch.Tensor:
         matches = [self.prefixes.match(text.adapter, text.tokens) for text in texts]
         unknown = [number for number, match in enumerate(matches) if self._whole(match, texts[number]) is None]
         if unknown:
-            self._compute([texts[number] for number in unknown], [matches[number] for number in unknown])
+            some = [branches[number] for number in unknown] if branches else []
+            self._compute([texts[number] for number in unknown], [matches[number] for number in unknown], some)
         parts = list[torch.Tensor]()
         for text in texts:
             match = self.prefixes.match(text.adapter, text.tokens)
@@ -111,11 +131,17 @@ class SharingReader:
             parts.append(logits)
         return torch.stack(parts)
 
+    def known(self, text: Text) -> torch.Tensor | None:
+        match = self.prefixes.match(text.adapter, text.tokens)
+        if (logits := self._whole(match, text)) is not None:
+            self._read[text] = match.chain
+        return logits
+
     @staticmethod
     def _whole(match: Match, text: Text) -> torch.Tensor | None:
         return match.logits if match.length == len(text.tokens) else None
 
-    def _compute(self, texts: Sequence[Text], matches: Sequence[Match]) -> None:
+    def _compute(self, texts: Sequence[Text], matches: Sequence[Match], branches: Sequence[Branches]) -> None:
         """Compute shared stages first, then the rest of every text."""
         groups: dict[tuple[str, int, int], list[int]] = {}
         for number, (text, match) in enumerate(zip(texts, matches, strict=True)):
@@ -126,23 +152,36 @@ class SharingReader:
         while level:
             self._stage(texts, level)
             level = [inner for stage in level for inner in stage.inside]
-        self._last(texts)
+        self._last(texts, branches)
 
     def _stage(self, texts: Sequence[Text], level: Sequence[Stage]) -> None:
         heads = [Text(texts[s.texts[0]].adapter, texts[s.texts[0]].tokens[: s.end]) for s in level]
         self._run(heads)
 
-    def _last(self, texts: Sequence[Text]) -> None:
-        logits = self._run(texts)
+    def _last(self, texts: Sequence[Text], branches: Sequence[Branches]) -> None:
+        logits, *asked = torch.split(self._run(texts, branches), [len(texts), *(len(own.asked) for own in branches)])
         for text, row in zip(texts, logits, strict=True):
             self.prefixes.remember(self.prefixes.match(text.adapter, text.tokens), row.clone())
+        for number, (own, rows) in enumerate(zip(branches, asked, strict=True)):
+            for index, row in zip(own.asked, rows, strict=True):
+                self._store_branch(number, texts[number], own, index, row)
 
-    def _run(self, texts: Sequence[Text]) -> torch.Tensor:
+    def _store_branch(self, row: int, text: Text, branches: Branches, index: int, logits: torch.Tensor) -> None:
+        """Cache what a row has read ahead up to an index, and the logits there."""
+        path = branches.path(index)
+        tokens = (*text.tokens, *(branches.tokens[place] for place in path))
+        match = self.prefixes.match(text.adapter, tokens)
+        if new := path[len(path) - len(tokens) + match.length :]:
+            self.prefixes.add(text.adapter, match, tokens[match.length :], self._rows.cut_branch(row, new))
+            match = self.prefixes.match(text.adapter, tokens)
+        self.prefixes.remember(match, logits.clone())
+
+    def _run(self, texts: Sequence[Text], branches: Sequence[Branches] = ()) -> torch.Tensor:
         """Compute the unknown part of these texts, at least their last token, and cache it."""
         chains = [self._before_last(text) for text in texts]
         self._load(chains, [text.adapter for text in texts], max(len(text.tokens) for text in texts))
         known = list(self._rows.lengths)
-        logits = self.go_on([text.tokens[length:] for text, length in zip(texts, known, strict=True)])
+        logits = self.go_on([text.tokens[length:] for text, length in zip(texts, known, strict=True)], branches)
         for row, text in enumerate(texts):
             self._store(row, text)
         return logits
@@ -186,11 +225,14 @@ class SharingReader:
         self._rows.unpark()
         self._parked, self._adapters = [], [*self._parked, *self._adapters]
 
-    def go_on(self, pending: Sequence[Sequence[int]]) -> torch.Tensor:
+    def go_on(self, pending: Sequence[Sequence[int]], branches: Sequence[Branches] = ()) -> torch.Tensor:
         self.num_passes += 1
-        self.num_tokens += sum(map(len, pending))
+        self.num_tokens += sum(map(len, pending)) + sum(map(len, branches))
         self.weights.rows(self._adapters)
-        return self._rows.advance(self.lm.model, pending)
+        return self._rows.advance(self._step, pending, branches)
+
+    def take(self, paths: Sequence[Sequence[int]]) -> None:
+        self._rows.take(paths)
 
     def keep(self, rows: Sequence[int]) -> list[int]:
         order = self._rows.keep(rows)
@@ -210,6 +252,7 @@ class SharingReader:
             self.prefixes.drop(adapter)
         else:
             self.prefixes.clear()
+            self._step.forget()
 
     def reset(self) -> None:
         self.prefixes.clear()

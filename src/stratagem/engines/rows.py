@@ -3,153 +3,26 @@
 A token's column is its position, so a mask that compares columns with positions is right for rows of any length, with
 or without a window, and nothing is ever shifted: a row may take one token while its neighbour takes ten. What a row
 does not use in a pass goes to a last column that no position sees.
+
+A row may also read branches, of which at most one is taken. Each of their tokens has a column of its own after the
+row's, sees the tokens on the way to it, and has the position of its depth; the columns of the branch that is taken then
+move to their positions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
-from transformers.cache_utils import Cache, CacheLayerMixin, DynamicCache
+from transformers.cache_utils import Cache
 
+from stratagem.engines.branches import NONE, Branches
+from stratagem.engines.row_store import RowStore, Shape, StoreLayer, Stretch
+from stratagem.engines.steps import Step, Wanted
 from stratagem.models.attention import Attention
 
 _SLICE = 256
 """Number of tokens of a row in one pass; longer ones take several."""
-_SPARE = 32
-"""Columns beyond the longest row, so that a growing reply seldom needs a larger store."""
-_ROWS, _COLUMNS = 2, 4
-"""The axes of the store, after layers and before heads and numbers."""
-
-
-class Uneven(Exception):
-    """Layer whose keys and values have other shapes than it had for one token, so the store cannot hold them."""
-
-
-Shape = tuple[int, int]
-"""Number of heads, and numbers per head, of the keys and values of a layer."""
-Stretch = tuple[torch.Tensor, ...]
-"""Keys and values of some tokens of one text, by group of layers: layers, keys or values, heads, columns, numbers."""
-
-
-def cache_shapes(model: Any) -> list[Shape | None]:
-    """Return the shape of each layer's cache, by a pass over one token with transformers' own cache.
-
-    It is None for a layer that has no keys and values of its own.
-    """
-    cache = DynamicCache(config=model.config.get_text_config())
-    model(input_ids=torch.zeros((1, 1), dtype=torch.long, device=model.device), past_key_values=cache, use_cache=True)
-    keys = [getattr(layer, "keys", None) for layer in cache.layers]
-    return [None if tensor is None else (int(tensor.shape[1]), int(tensor.shape[3])) for tensor in keys]
-
-
-class RowStore:
-    """Keys and values of all layers.
-
-    Layers of one shape are one tensor: layers, keys or values, rows, heads, columns, numbers.
-    """
-
-    def __init__(self, shapes: Sequence[Shape | None]) -> None:
-        self.groups = [shape for shape in dict.fromkeys(shapes) if shape is not None]
-        self.sizes = [shapes.count(shape) for shape in self.groups]
-        self.places = {
-            number: (self.groups.index(shape), shapes[:number].count(shape))
-            for number, shape in enumerate(shapes)
-            if shape is not None
-        }
-        """Group of each layer, and its index in the group."""
-        self.data: list[torch.Tensor] = []
-        self.room = (0, 0)
-        self.first = self.rows = 0
-        """First row of the present pass, and number of rows."""
-        self.write: tuple[torch.Tensor, torch.Tensor] | None = None
-        self.width = 0
-
-    def reserve(self, rows: int, columns: int) -> None:
-        """Make room for rows and columns; existing content stays."""
-        held_rows, held_columns = self.room
-        if rows <= held_rows and columns < held_columns:
-            return
-        wider = columns + columns // 4 + 1 + _SPARE
-        self.room = (max(rows, held_rows), held_columns if columns < held_columns else wider)
-        if self.data:
-            self._make(self.data[0])
-
-    def _make(self, like: torch.Tensor) -> None:
-        """Allocate zeros, since masked columns are still multiplied by zero."""
-        before, (rows, columns) = self.data, self.room
-        self.data = [
-            torch.zeros((count, 2, rows, heads, columns, size), dtype=like.dtype, device=like.device)
-            for count, (heads, size) in zip(self.sizes, self.groups, strict=True)
-        ]
-        for new, old in zip(self.data, before, strict=False):
-            new[:, :, : old.shape[_ROWS], :, : old.shape[_COLUMNS]] = old
-
-    def update(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write a layer's new keys and values where each row has its columns, and return all of them."""
-        if not self.data:
-            self._make(keys)
-        assert self.write is not None
-        if layer not in self.places:
-            raise Uneven
-        group, number = self.places[layer]
-        own = self.data[group][number]
-        if keys.shape != values.shape or keys.shape[1::2] != own.shape[2::2]:
-            raise Uneven
-        rows, columns = self.write
-        own[0][rows, :, columns] = keys.transpose(1, 2)
-        own[1][rows, :, columns] = values.transpose(1, 2)
-        some = slice(self.first, self.first + self.rows)
-        return own[0, some, :, : self.width], own[1, some, :, : self.width]
-
-    def cut(self, row: int, start: int, end: int) -> Stretch:
-        """Copy a stretch of one row, all layers."""
-        return tuple(data[:, :, row, :, start:end].clone() for data in self.data)
-
-    def paste(self, stretch: Stretch, rows: Sequence[int], start: int, end: int) -> None:
-        """Paste the beginning of a stretch into columns of one or more rows."""
-        if not self.data:
-            self._make(stretch[0])
-        first, last = rows[0], rows[-1]
-        for data, piece in zip(self.data, stretch, strict=True):
-            new = piece[:, :, None, :, : end - start]
-            if last - first + 1 == len(rows):
-                data[:, :, first : last + 1, :, start:end] = new
-            else:
-                data[:, :, list(rows), :, start:end] = new
-
-    def move(self, sources: Sequence[int], targets: Sequence[int], width: int) -> None:
-        """Copy whole rows onto others."""
-        for data in self.data:
-            data[:, :, list(targets), :, :width] = data[:, :, list(sources), :, :width]
-
-
-class _Layer(CacheLayerMixin):
-    """Layer of the store in transformers' interface."""
-
-    def __init__(self, store: RowStore, number: int) -> None:
-        self.keys = self.values = None
-        self._store = store
-        self._number = number
-        self.is_initialized = True
-
-    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Do nothing: the store is allocated already."""
-
-    def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        return self._store.update(self._number, key_states, value_states)
-
-    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return self._store.width, 0
-
-    def get_seq_length(self) -> int:
-        return self._store.width
-
-    def get_max_length(self) -> int:
-        return -1
 
 
 class Rows:
@@ -158,7 +31,7 @@ class Rows:
     def __init__(self, attention: Attention, shapes: Sequence[Shape | None]) -> None:
         self.attention = attention
         self.store = RowStore(shapes)
-        self.cache = Cache(layers=[_Layer(self.store, number) for number in range(len(shapes))])
+        self.cache = Cache(layers=[StoreLayer(self.store, number) for number in range(len(shapes))])
         self.lengths: list[int] = []
         self.parked: list[int] = []
         """Lengths of the rows that are set aside; they come before the others."""
@@ -179,6 +52,10 @@ class Rows:
         """Copy a stretch of one row, all layers."""
         return self.store.cut(len(self.parked) + row, start, end)
 
+    def cut_branch(self, row: int, tokens: Sequence[int]) -> Stretch:
+        """Copy some tokens of the branches that a row has read, all layers."""
+        return self.store.cut_columns(len(self.parked) + row, [self.lengths[row] + token for token in tokens])
+
     def paste(self, stretch: Stretch, rows: Sequence[int], start: int, end: int) -> None:
         """Paste the beginning of a stretch into columns of one or more rows."""
         self.store.paste(stretch, [len(self.parked) + row for row in rows], start, end)
@@ -192,50 +69,78 @@ class Rows:
         self.lengths = list(lengths)
         self.store.reserve(len(self.parked) + len(self.lengths), max(room, *self.parked, 0))
 
-    def advance(self, model: Any, pending: Sequence[Sequence[int]], **options: Any) -> torch.Tensor:
-        """Read each row's pending tokens, none or more, and return the logits after the last one of each row."""
+    def advance(self, step: Step, pending: Sequence[Sequence[int]], branches: Sequence[Branches] = ()) -> torch.Tensor:
+        """Read each row's pending tokens, none or more, and return the logits after the last one of each row.
+
+        After these come the logits that the branches ask for, row by row. A row with branches has pending tokens.
+        """
+        branches = branches or [NONE] * len(pending)
         done: torch.Tensor | None = None
+        extra = [torch.zeros(0)] * len(pending)
         for start in range(0, max(map(len, pending)), _SLICE):
             slices = [row[start : start + _SLICE] for row in pending]
-            logits = self._pass(model, slices, options)
+            last = [start < len(row) <= start + _SLICE for row in pending]
+            here = [own if ends else NONE for own, ends in zip(branches, last, strict=True)]
+            sizes = [len(pending), *(len(own.asked) for own in here)]
+            logits, *asked = torch.split(self._pass(step, slices, here), sizes)
+            extra = [new if len(new) else old for old, new in zip(extra, asked, strict=True)]
             if done is None:
                 done = logits
             else:
                 touched = [number for number, row in enumerate(slices) if row]
                 done[touched] = logits[touched]
         assert done is not None
-        return done
+        more = [logits for logits in extra if len(logits)]
+        return torch.cat([done, *more]) if more else done
 
-    def _pass(self, model: Any, pending: Sequence[Sequence[int]], options: dict[str, Any]) -> torch.Tensor:
+    def _pass(self, step: Step, pending: Sequence[Sequence[int]], branches: Sequence[Branches]) -> torch.Tensor:
         """Run one pass; tokens are right-aligned, so that the last column of every row is its last token."""
-        width = max(map(len, pending))
+        sizes = [len(own) for own in branches]
+        width = max(len(row) + size for row, size in zip(pending, sizes, strict=True))
         after = [length + len(row) for length, row in zip(self.lengths, pending, strict=True)]
+        ends = [end + size for end, size in zip(after, sizes, strict=True)]
         first = len(self.parked)
-        self.store.reserve(first + len(after), max(*after, *self.parked, 0))
+        self.store.reserve(first + len(after), max(*ends, *self.parked, 0))
         unseen = self.store.room[1] - 1
         ids, positions, columns = [], [], []
-        for row, length, end in zip(pending, self.lengths, after, strict=True):
-            idle = width - len(row)
-            ids.append([0] * idle + list(row))
-            positions.append([0] * idle + list(range(length, end)))
-            columns.append([unseen] * idle + list(range(length, end)))
-        device = model.device
+        for row, own, length, end in zip(pending, branches, self.lengths, after, strict=True):
+            idle = width - len(row) - len(own)
+            ids.append([0] * idle + [*row, *own.tokens])
+            positions.append([0] * idle + [*range(length, end), *(end - 1 + depth for depth in own.depths)])
+            columns.append([unseen] * idle + list(range(length, end + len(own))))
+        device = step.device
         at = torch.tensor(positions, device=device)
-        self.lengths, self.store.width = after, max(after)
+        self.lengths, self.store.width = after, max(ends)
         self.store.first, self.store.rows = first, len(after)
         row_numbers = torch.arange(first, first + len(after), device=device)[:, None]
         self.store.write = (row_numbers, torch.tensor(columns, device=device))
-        output = model(
-            input_ids=torch.tensor(ids, device=device),
-            position_ids=at,
-            attention_mask=self.attention.mask(at, self.store.width, model.dtype),
-            past_key_values=self.cache,
-            use_cache=True,
-            logits_to_keep=1,
-            **options,
-        )
-        logits: torch.Tensor = output.logits[:, -1]
-        return logits
+        mask = self._mask(at, branches, step.dtype)
+        return step(torch.tensor(ids, device=device), at, mask, self.cache, _wanted(branches, width))
+
+    def _mask(self, positions: torch.Tensor, branches: Sequence[Branches], dtype: torch.dtype) -> object:
+        """Return the mask over the columns; within branches, a token sees the way to it, and distance is by depth."""
+        behind = positions[:, None, :, None] - torch.arange(self.store.width, device=positions.device)
+        seen = behind >= 0
+        for row, own in enumerate(branches):
+            if own:
+                queries, columns = slice(-len(own), None), slice(self.lengths[row], self.lengths[row] + len(own))
+                depths = torch.tensor(own.depths, device=positions.device)
+                seen[row, 0, queries, columns] = own.seen().to(positions.device)
+                behind[row, 0, queries, columns] = depths[:, None] - depths
+        return self.attention.masks(seen, behind, dtype)
+
+    def take(self, paths: Sequence[Sequence[int]]) -> None:
+        """Make each row longer by a path through the branches that it has read; the other branches are dropped."""
+        moves = [
+            (len(self.parked) + row, self.lengths[row] + index, self.lengths[row] + place)
+            for row, path in enumerate(paths)
+            for place, index in enumerate(path)
+            if place != index
+        ]
+        if moves:
+            rows, sources, targets = zip(*moves, strict=True)
+            self.store.shift(rows, sources, targets)
+        self.lengths = [length + len(path) for length, path in zip(self.lengths, paths, strict=True)]
 
     def keep(self, rows: Sequence[int]) -> list[int]:
         """Drop the other rows and return the old row at each index; only few rows are moved."""
@@ -249,3 +154,12 @@ class Rows:
             self.store.move([order[hole] for hole in holes], holes, max(self.lengths))
         self.lengths = [self.lengths[row] for row in order]
         return order
+
+
+def _wanted(branches: Sequence[Branches], width: int) -> Wanted:
+    """Return the places of the last pending token of each row, then of the tokens that branches ask for."""
+    rows, columns = list(range(len(branches))), [width - len(own) - 1 for own in branches]
+    for row, own in enumerate(branches):
+        rows += [row] * len(own.asked)
+        columns += [width - len(own) + index for index in own.asked]
+    return Wanted(rows, columns)

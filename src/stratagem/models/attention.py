@@ -24,16 +24,17 @@ class Attention:
     def mask(self, positions: torch.Tensor, width: int, dtype: torch.dtype) -> Any:
         """Return the additive mask for queries at these positions over columns that are numbered by position."""
         behind = positions[:, None, :, None] - torch.arange(width, device=positions.device)
-        return self._masks(behind >= 0, behind, dtype)
+        return self.masks(behind >= 0, behind, dtype)
 
     def tree_mask(self, seen: torch.Tensor, depths: torch.Tensor, dtype: torch.dtype) -> Any:
         """Return the additive mask for rows [R, W] of tokens in a tree, where each sees some others.
 
         A window is counted by depth.
         """
-        return self._masks(seen[:, None], (depths[:, :, None] - depths[:, None, :])[:, None], dtype)
+        return self.masks(seen[:, None], (depths[:, :, None] - depths[:, None, :])[:, None], dtype)
 
-    def _masks(self, seen: torch.Tensor, behind: torch.Tensor, dtype: torch.dtype) -> Any:
+    def masks(self, seen: torch.Tensor, behind: torch.Tensor, dtype: torch.dtype) -> Any:
+        """Return the additive mask of what each query sees, and how far behind it that is."""
         if self.window is None:
             return _additive(seen, dtype)
         near = _additive(seen & (behind < self.window), dtype)

@@ -1,0 +1,72 @@
+"""Forward pass over rows of tokens: by the layers of the model itself, or by another way to compute the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import torch
+
+from stratagem.models.language_model import LanguageModel
+
+
+class Wanted(NamedTuple):
+    """Places whose logits are wanted, as rows and columns of the pass."""
+
+    rows: Sequence[int]
+    columns: Sequence[int]
+
+
+class Step(Protocol):
+    """Forward pass."""
+
+    @property
+    def device(self) -> torch.device: ...
+
+    @property
+    def dtype(self) -> torch.dtype: ...
+
+    def forget(self) -> None:
+        """Forget copies of weights of the base that have changed."""
+        ...
+
+    def __call__(
+        self, ids: torch.Tensor, positions: torch.Tensor, mask: Any, cache: Any, wanted: Wanted
+    ) -> torch.Tensor:
+        """Read tokens [R, W] at positions [R, W] into a cache, and return the logits of some of them."""
+        ...
+
+
+class ModelStep:
+    """Forward pass by the layers of the model itself."""
+
+    def __init__(self, lm: LanguageModel) -> None:
+        self.lm = lm
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = self.lm.model.device
+        return device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        dtype: torch.dtype = self.lm.model.dtype
+        return dtype
+
+    def forget(self) -> None:
+        """Do nothing: the layers hold the weights themselves."""
+
+    def __call__(
+        self, ids: torch.Tensor, positions: torch.Tensor, mask: Any, cache: Any, wanted: Wanted
+    ) -> torch.Tensor:
+        first = min(wanted.columns)
+        output = self.lm.model(
+            input_ids=ids,
+            position_ids=positions,
+            attention_mask=mask,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=ids.shape[1] - first,
+        )
+        logits: torch.Tensor = output.logits[list(wanted.rows), [column - first for column in wanted.columns]]
+        return logits

@@ -1,0 +1,52 @@
+"""Linear layers with weights in oneDNN's own layout: on a processor about twice as fast as the plain layout.
+
+The plain layout is read again in every product, in an order that suits no cache. A packed copy takes as much memory as
+the weights, and is made anew when they change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+_ROWS = 32
+"""Number of rows that the layout is made for; it is as good for one row and for many."""
+_DTYPES = (torch.float32, torch.bfloat16)
+
+
+def packing_problem(dtype: torch.dtype, device: torch.device) -> str | None:
+    """Return why weights cannot be packed here; None if they can."""
+    if device.type != "cpu":
+        return f"weights are packed on processors only, not on {device.type}"
+    if dtype not in _DTYPES:
+        return f"weights in {dtype} cannot be packed"
+    if not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
+        return "this torch has no oneDNN"
+    return None
+
+
+class PackedLinear:
+    """Several linear layers of the same input as one, in the packed layout."""
+
+    def __init__(self, layers: Sequence[torch.nn.Linear]) -> None:
+        self.sizes = [layer.out_features for layer in layers]
+        """Number of outputs of each layer."""
+        whole = torch.cat([layer.weight.detach() for layer in layers]) if len(layers) > 1 else layers[0].weight.detach()
+        self._weight = torch.ops.mkldnn._reorder_linear_weight(whole.contiguous(), _ROWS)  # noqa: SLF001 - as torch.compile does
+        self._bias = _bias(layers)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        result: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, self._weight, self._bias, "none", [], "")  # noqa: SLF001
+        return result
+
+
+def _bias(layers: Sequence[torch.nn.Linear]) -> torch.Tensor | None:
+    """Return the biases side by side, zeros for a layer without; None if no layer has one."""
+    if all(layer.bias is None for layer in layers):
+        return None
+    parts: list[Any] = [
+        layer.weight.new_zeros(layer.out_features) if layer.bias is None else layer.bias for layer in layers
+    ]
+    return torch.cat(parts).detach()
