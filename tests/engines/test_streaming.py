@@ -118,7 +118,7 @@ def test_weights_do_not_change_under_replies_in_progress(few):
     few.publish("", 1)
 
 
-def interrupted(texts):
+def interrupted(*_):
     """A pass that the user stops."""
     raise KeyboardInterrupt
 

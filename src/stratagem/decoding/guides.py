@@ -129,6 +129,10 @@ class Marked:
         """The legal action of the reply; None until the walk is done."""
         return None if self._cursor is None else self._cursor.action
 
+    def fork(self) -> Cursor | None:
+        """Return a walk that goes on from here by itself; None before the mark."""
+        return None if self._cursor is None else self._cursor.fork()
+
     def advance(self, token: int) -> None:
         if self._cursor is not None:
             self._cursor.advance(token)

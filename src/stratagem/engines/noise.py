@@ -7,6 +7,7 @@ a request nearly independent of what else is computed beside it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -15,6 +16,7 @@ from stratagem.games.key import Key
 
 _GOLDEN = 0x9E3779B9 - (1 << 32)
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
+_WORD = 0xFFFFFFFF
 _LARGEST = 22.0
 """Upper bound of an exponential variate; one in three billion draws exceeds it."""
 
@@ -39,6 +41,22 @@ def gumbel(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         some = slice(start, start + together)
         result[some] = _noise(row_seeds[some], tokens[some] if len(tokens) > 1 else tokens)
     return result
+
+
+def gumbel_of(key: Key, index: int, tokens: Sequence[int]) -> list[float]:
+    """Return the same noise, to rounding, of a few tokens at this index of one reply, without a tensor."""
+    value = key.at("token", index).value
+    first, second = value >> 32, value & _WORD
+    shares = (_mixed_word(_mixed_word((token * _GOLDEN + first) & _WORD) ^ second) for token in tokens)
+    return [-math.log(min(-math.log1p(-(share + 0.5) / 2**32), _LARGEST)) for share in shares]
+
+
+def _mixed_word(word: int) -> int:
+    word ^= word >> 16
+    word = word * _FIRST & _WORD
+    word ^= word >> 15
+    word = word * _SECOND & _WORD
+    return word ^ word >> 16
 
 
 def _noise(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:

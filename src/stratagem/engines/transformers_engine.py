@@ -14,10 +14,12 @@ from pathlib import Path
 
 import torch
 
+from stratagem.engines.ahead import PASS, Forks, branches_of, walks_of
 from stratagem.engines.base import Call, Capabilities, ScoreRequest, Scores
+from stratagem.engines.branches import NONE, Branches
 from stratagem.engines.choose_reader import reader_for
 from stratagem.engines.local_engine import LocalEngine, loaded_name
-from stratagem.engines.reader import Reader
+from stratagem.engines.reader import Reader, Text
 from stratagem.engines.reply import Reply
 from stratagem.engines.sampler import draw
 from stratagem.engines.scoring import scored
@@ -26,8 +28,6 @@ from stratagem.errors import CannotCompute
 from stratagem.models.adapters import adapter_names, dropped, load_adapter
 from stratagem.models.language_model import LanguageModel
 
-_PASS = 16
-"""Cost of a pass in tokens read."""
 _DEFAULTS = TransformersSettings()
 
 
@@ -143,14 +143,41 @@ class TransformersEngine(LocalEngine):
         self.reader.park()
         texts = [reply.text for reply in replies]
         distinct = list(dict.fromkeys(texts))
-        logits = self.reader.read(distinct)
+        logits = self.reader.read(distinct, self._ahead_of(replies, texts))
         row_of = {text: row for row, text in enumerate(distinct)}
         for reply in replies:
             reply.pending.clear()
         self._draw(logits, [(reply, row_of[text]) for reply, text in zip(replies, texts, strict=True)])
-        going = [(reply, text) for reply, text in zip(replies, texts, strict=True) if self._stays(reply)]
+        reached = self._draw_known(replies, texts)
+        going = [(reply, text) for reply, text in zip(replies, reached, strict=True) if self._stays(reply)]
         self.reader.open([text for _, text in going])
         self._live += [reply for reply, _ in going]
+
+    def _ahead_of(self, replies: Sequence[Reply], texts: Sequence[Text]) -> list[Branches]:
+        """Return what to read ahead after each distinct text; nothing where several replies begin with it."""
+        saved = PASS / len(replies)
+        if not self.reader.ragged:
+            return []
+        by_text: dict[Text, list[Reply]] = {}
+        for reply, text in zip(replies, texts, strict=True):
+            by_text.setdefault(text, []).append(reply)
+        return [branches_of(some[0], saved) if len(some) == 1 else NONE for some in by_text.values()]
+
+    def _draw_known(self, replies: Sequence[Reply], texts: Sequence[Text]) -> list[Text]:
+        """Draw on as long as the logits were read ahead, and return the text of each reply that was read."""
+        reached, forks = list(texts), [isinstance(reply.request.guide, Forks) for reply in replies]
+        going = [number for number, reply in enumerate(replies) if forks[number] and not self._over(reply)]
+        while going:
+            known = [(number, self.reader.known(replies[number].text)) for number in going]
+            rows = [(number, logits) for number, logits in known if logits is not None]
+            for number, _ in rows:
+                reached[number] = replies[number].text
+                replies[number].pending.clear()
+            if rows:
+                logits = torch.stack([logits for _, logits in rows])
+                self._draw(logits, [(replies[number], row) for row, (number, _) in enumerate(rows)])
+            going = [number for number, _ in rows if not self._over(replies[number])]
+        return reached
 
     def _over(self, reply: Reply) -> bool:
         return reply.over or reply.length >= self.longest
@@ -165,10 +192,25 @@ class TransformersEngine(LocalEngine):
         self._leave()
         live = self._live
         width = width_for([len(reply.pending) for reply in live]) if self.reader.ragged else 1
-        logits = self.reader.go_on([reply.pending[:width] for reply in live])
+        pending = [reply.pending[:width] for reply in live]
         for reply in live:
             del reply.pending[:width]
-        self._draw(logits, [(r, row) for row, r in enumerate(live) if not r.pending and not self._over(r)])
+        if not self.reader.ragged:
+            logits = self.reader.go_on(pending)
+            self._draw(logits, [(r, row) for row, r in enumerate(live) if not r.pending and not self._over(r)])
+            return
+        saved = PASS / len(live)
+        branches = [
+            branches_of(reply, saved) if now and not reply.pending and not self._over(reply) else NONE
+            for reply, now in zip(live, pending, strict=True)
+        ]
+        logits = self.reader.go_on(pending, branches)
+        walks = walks_of(live, branches)
+        while drawing := [walk for walk in walks if walk.ready and not self._over(walk.reply)]:
+            self._draw(logits, [(walk.reply, walk.place) for walk in drawing])
+            for walk in drawing:
+                walk.follow()
+        self.reader.take([walk.path for walk in walks])
 
     def _leave(self) -> None:
         """Remove the rows whose replies are over; replies that a later prompt extends are read to their end."""
@@ -200,7 +242,7 @@ def width_for(pending: Sequence[int]) -> int:
     """Return the number of tokens a row to read in the next pass: the width with the best ratio of tokens to cost."""
     best, best_ratio = 1, 0.0
     for width in sorted(set(pending)):
-        ratio = sum(min(count, width) for count in pending) / (_PASS + len(pending) * width)
+        ratio = sum(min(count, width) for count in pending) / (PASS + len(pending) * width)
         if ratio > best_ratio:
             best, best_ratio = width, ratio
     return best
