@@ -52,19 +52,15 @@ def same(calls: Sequence, others: Sequence):
         assert call.sampler_logprobs == pytest.approx(other.sampler_logprobs, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    "sampling", [PLAIN, LIKELIEST, Sampling(0.7, top_k=3, top_p=0.9)], ids=["plain", "cold", "cut"]
-)
+@pytest.mark.parametrize("sampling", [PLAIN, LIKELIEST, Sampling(0.7, top_k=3, top_p=0.9)], ids=str)
 @pytest.mark.parametrize("choices", CHOICES)
 def test_replies_are_the_same_with_and_without(lm, one_by_one, choices, sampling):
     """Alone and in small batches; some are cut off, some will be extended."""
     numbers = range(8)
 
     def ask(engine):
-        requests = [
-            asked(engine, CHOICES[choices], n, sampling, max_new_tokens=(40, 3)[n == 2], extended=n == 3)
-            for n in numbers
-        ]
+        more = [{"max_new_tokens": 3} if n == 2 else {"extended": n == 3} for n in numbers]
+        requests = [asked(engine, CHOICES[choices], n, sampling, **more[n]) for n in numbers]
         return [*engine.answer(requests[:1]), *engine.answer(requests[1:5]), *engine.answer(requests[5:])]
 
     expected, passes = one_by_one(lm, ask)
