@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from stratagem.engines.base import Call, Capabilities, Request, ScoreRequest, Scores
+from stratagem.engines.base import Call, Request, ScoreRequest, Scores
 from stratagem.engines.local_engine import LocalEngine, loaded_name
 from stratagem.engines.reader import Text
 from stratagem.engines.reply import Reply
@@ -23,8 +23,6 @@ from stratagem.models.language_model import LanguageModel
 
 class CopyEngine(LocalEngine):
     """Engine of one base model and the adapters on it, which vLLM has copies of."""
-
-    capabilities = Capabilities(masks=True, scores=True, copies=True)
 
     def __init__(self, lm: LanguageModel, adapters: Adapters, start: Callable[[], Runtime]) -> None:
         """`start` starts vLLM, or finds its server; it is called when the first request needs it."""

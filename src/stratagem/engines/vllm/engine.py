@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from weakref import finalize
 
+from stratagem.engines.base import Capabilities
 from stratagem.engines.vllm.adapters import Adapters
 from stratagem.engines.vllm.core import CopyEngine
 from stratagem.engines.vllm.runtime import LocalRuntime, check_installed, installed_version
@@ -22,6 +23,8 @@ _DEFAULTS = VLLMSettings()
 
 class VLLMEngine(CopyEngine):
     """Engine of one base model and the adapters on it, in this process."""
+
+    capabilities = Capabilities(masks=True, scores=True, copies=True)
 
     def __init__(self, lm: LanguageModel, settings: VLLMSettings = _DEFAULTS) -> None:
         check_installed()

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from weakref import finalize
 
-from stratagem.engines.base import Answered
+from stratagem.engines.base import Answered, Capabilities
 from stratagem.engines.remote.hosts import check_allowed
 from stratagem.engines.remote.retries import Patience
 from stratagem.engines.vllm.adapters import Adapters
@@ -21,6 +21,8 @@ from stratagem.models.language_model import LanguageModel
 
 class VLLMServerEngine(CopyEngine):
     """Engine of one base model and the adapters on it, behind an address."""
+
+    capabilities = Capabilities(masks=True, scores=True, copies=True)
 
     def __init__(self, lm: LanguageModel, settings: VLLMServerSettings) -> None:
         check_installed()
