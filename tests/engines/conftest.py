@@ -3,7 +3,6 @@ import pytest
 from stratagem.engines.open import open_engine
 from stratagem.models.load import load
 from stratagem.models.reference import BUILT_IN
-from vllm_server import served
 
 
 @pytest.fixture(scope="session")
@@ -33,10 +32,3 @@ def engine(lm):
 def small(tiny):
     """A fresh engine of the plainest model."""
     return open_engine(tiny)
-
-
-@pytest.fixture(scope="session")
-def server_of_tiny(tmp_path_factory):
-    """Address of a vLLM server with tiny, or of its stand-in."""
-    with served("tiny", tmp_path_factory.mktemp("tiny")) as address:
-        yield address

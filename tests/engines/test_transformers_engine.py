@@ -71,16 +71,6 @@ def test_another_key_is_another_reply(small):
     assert len({call.tokens for call in calls}) == 64
 
 
-def test_answers_come_in_the_order_of_the_requests(small):
-    requests = [asked(small, n) for n in (9, 3, 7, 3, 1, 30, 2)]
-    calls = small.answer(requests)
-    for request, call in zip(requests, calls, strict=True):
-        assert call.prompt is request.prompt
-        assert list(call.tokens) == request.guide.heard
-    assert calls[1].tokens == calls[3].tokens
-    assert small.answer([]) == []
-
-
 # --- what is stored
 
 
@@ -159,12 +149,6 @@ def test_a_reply_that_never_stops_is_cut(engine, most):
     assert [(len(call.tokens), call.finish) for call in calls] == [(most, "length")] * 3
     for call in calls:
         check_reply(engine.lm, call)
-
-
-def test_a_context_that_is_full_cuts_a_reply(short):
-    (call, other) = short.answer([ask(short, [5] * (CONTEXT - 3), [FREE] * 9), ask(short, [5, 6], [FREE] * 9)])
-    assert (len(call.tokens), call.finish) == (3, "length")
-    assert (len(other.tokens), other.finish) == (9, "done")
 
 
 @pytest.mark.parametrize("steps", [[FREE], [[5, 6], FREE], [frozenset({5, 6})]], ids=["free", "forced", "set"])

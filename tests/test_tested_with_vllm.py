@@ -1,0 +1,47 @@
+"""The digest of the sources that vLLM was tested with changes with their contents and names, and with nothing else."""
+
+import json
+
+import pytest
+
+from tested_with_vllm import ROOT, TESTS, digest, is_current
+
+
+@pytest.fixture
+def folders(tmp_path):
+    some = [tmp_path / "one", tmp_path / "two"]
+    for folder in some:
+        folder.mkdir()
+        (folder / "a.py").write_text("a = 1\n")
+    (some[0] / "inside").mkdir()
+    (some[0] / "inside" / "b.py").write_text("b = 1\n")
+    return some
+
+
+def test_digest_follows_contents_and_names(folders):
+    first = digest(folders)
+    path = folders[0] / "inside" / "b.py"
+    path.write_text("b = 2\n")
+    second = digest(folders)
+    path.rename(path.with_name("c.py"))
+    third = digest(folders)
+    assert len({first, second, third}) == 3
+    path.with_name("c.py").rename(path)
+    path.write_text("b = 1\n")
+    (folders[1] / "a.pyc").write_bytes(b"other")
+    assert digest(folders) == first
+
+
+def test_note_is_current_for_the_sources_that_it_names(folders, tmp_path):
+    note = tmp_path / "vllm.json"
+    assert not is_current(note, folders)
+    note.write_text("{")
+    assert not is_current(note, folders)
+    note.write_text(json.dumps({"digest": digest(folders)}))
+    assert is_current(note, folders)
+    (folders[0] / "a.py").write_text("a = 2\n")
+    assert not is_current(note, folders)
+
+
+def test_every_file_of_tests_is_there():
+    assert [path for path in TESTS if not (ROOT / path).is_file()] == []
