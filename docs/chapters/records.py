@@ -26,7 +26,8 @@ CALL = {
     "prompt": "The id of its prompt.",
     "text": "The reply, or the reason of the error where `finish` is `error`.",
     "allowed": "Allowed sets of the tokens, concatenated.",
-    "allowed_counts": "Size of the allowed set of each token; -1 where there was none.",
+    "allowed_counts": "Size of the allowed set of each token; -1 where there was none, -2 where the set is in `kept`.",
+    "kept": "Kept sets of top-k and top-p, one for each -2, as `KeptSet` packs them (`stratagem.decoding.kept_set`).",
     "num_prompt": "Number of prompt tokens, as the engine or the server counts them.",
     "num_reply": "Number of reply tokens, counted likewise.",
 }
@@ -48,7 +49,7 @@ def records() -> str:
         definition(store) + " [Record and read](../how-to/record-and-read.md) shows how.",
         "Shards are in `FOLDER/episodes/`, `FOLDER/decisions/`, `FOLDER/calls/` and `FOLDER/prompts/`, numbered from "
         f"`000000.parquet`. The metadata of every file has `stratagem_schema_version`, now {SCHEMA_VERSION}. "
-        "Version 2, which had no `pasts`, is read too. Any other version is refused. "
+        "Versions 2 to 4, which had fewer columns, are read too. Any other version is refused. "
         "A column may be null where its meaning says so.",
         "## episodes",
         definition(Episode),

@@ -170,8 +170,9 @@ VARIANTS = {
         "reference": {"type": "ema", "ema_decay": 0.5},
         "sepo": {"penalty_credit": "rollout"},
     },
-    "all weights, no SFT": {
+    "all weights, no SFT, top-p": {
         "train": "all",
+        "top_p": 0.9,
         "sepo": {"loss": {"kl_estimator": "none", "kl_coef": 0.0}},
         "sft": {"epochs": 0},
     },

@@ -2,6 +2,7 @@
 
 import random
 
+from stratagem.decoding.kept_set import KeptSet
 from stratagem.engines.base import PLAIN, Prompt, Request, Sampling
 from stratagem.games.key import Key
 
@@ -23,6 +24,8 @@ class Steps:
     def __init__(self, steps):
         self.steps = [list(step) if isinstance(step, list) else step for step in steps]
         self.heard = []
+        self.offered = []
+        """Allowed set of each token."""
 
     @property
     def done(self):
@@ -39,6 +42,7 @@ class Steps:
     def advance(self, token):
         assert self.allowed is None or token in self.allowed
         self.heard.append(token)
+        self.offered.append(self.allowed)
         if self.forced:
             assert token == self.steps[0].pop(0)
             if self.steps[0]:
@@ -73,5 +77,6 @@ def asked(engine, number, **changes):
 
 
 def said(call):
-    """Return the part of a call that is the same in every run."""
-    return call.prompt, call.policy, call.tokens, call.text, call.spans, call.allowed, call.sampling, call.finish
+    """Return the part of a call that is the same in every run; the edge of a kept set follows rounding."""
+    allowed = [KeptSet if isinstance(some, KeptSet) else some for some in call.allowed]
+    return call.prompt, call.policy, call.tokens, call.text, call.spans, allowed, call.sampling, call.finish

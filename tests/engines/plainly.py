@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from stratagem.decoding.kept_set import KeptSet
+from stratagem.engines.base import Sampling
 from stratagem.models.adapters import active, adapter_parameters
 
 
@@ -51,7 +53,10 @@ def check_reply(lm, call):
             assert logprob == 0.0
             assert allowed is None
             continue
-        chances = shares(logits[len(call.prompt.tokens) + place - 1].numpy(), call.sampling, allowed)
+        cut = isinstance(allowed, KeptSet)  # what top-k and top-p left is not cut again
+        sampling = Sampling(call.sampling.temperature) if cut else call.sampling
+        assert cut == call.sampling.truncates
+        chances = shares(logits[len(call.prompt.tokens) + place - 1].numpy(), sampling, allowed)
         assert kind == ("sampled" if call.sampling.temperature else "argmax")
         assert math.log(chances[token]) == pytest.approx(logprob, abs=1e-4)
     return kinds

@@ -8,6 +8,7 @@ import pytest
 import torch
 from plainly import chi_square, shares
 
+from stratagem.decoding.kept_set import KeptSet
 from stratagem.engines.base import LIKELIEST, PLAIN, Sampling
 from stratagem.engines.sampler import Draw, draw, log_distribution, padded
 from stratagem.games.key import Key
@@ -49,6 +50,10 @@ def test_the_stored_logprob_is_that_of_the_distribution_by_hand(sampling, allowe
     chances = shares(logits[0].numpy(), sampling, allowed)
     for one in draw(logits, [Draw(0, Key(n), 0, allowed, sampling) for n in range(300)]):
         assert one.logprob == pytest.approx(math.log(chances[one.token]), abs=1e-5)
+        if sampling.truncates:
+            assert one.allowed == KeptSet.of(np.flatnonzero(chances), SIZE)
+        else:
+            assert one.allowed is allowed
 
 
 @pytest.mark.parametrize("sampling", [*KINDS.values(), LIKELIEST], ids=[*KINDS, "likeliest"])
@@ -107,7 +112,8 @@ def test_a_mask_that_leaves_what_would_be_drawn_changes_nothing():
 def test_at_temperature_zero_the_first_of_the_largest_is_taken_for_certain():
     logits = torch.tensor([[1.0, 5.0, 5.0, 2.0], [7.0, 7.0, 7.0, 7.0]])
     for row, allowed, best in [(0, None, 1), (0, (0, 2, 3), 2), (1, None, 0), (1, (2, 3), 2), (0, (0, 3), 3)]:
-        assert draw(logits, [Draw(row, Key(n), n, allowed, LIKELIEST) for n in range(20)]) == [(best, 0.0)] * 20
+        drawn = draw(logits, [Draw(row, Key(n), n, allowed, LIKELIEST) for n in range(20)])
+        assert drawn == [(best, 0.0, allowed)] * 20
 
 
 @pytest.mark.parametrize("temperature", [1e-3, 1e-6, 1e-30, 1e-38, 1e-45, 1e-300])
@@ -118,7 +124,7 @@ def test_a_temperature_close_to_zero_is_no_overflow(temperature):
             draw(logits, [Draw(n, Key(n), 0, allowed, Sampling(temperature)) for n in range(5)]), logits, strict=True
         ):
             able = range(SIZE) if allowed is None else allowed
-            assert drawn == (max(able, key=lambda token: row[token]), 0.0)
+            assert drawn[:2] == (max(able, key=lambda token: row[token]), 0.0)
 
 
 def test_ties_in_top_k_go_to_the_first():

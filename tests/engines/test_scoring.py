@@ -9,14 +9,14 @@ from stratagem.errors import CannotCompute
 
 @pytest.mark.parametrize("lm", ["tiny", "tiny-qwen3.5"], indirect=True)
 def test_scores_are_those_of_the_sampler(engine):
-    calls = engine.answer([asked(engine, n) for n in range(24)])
-    requests, expected = [], []
-    for call in calls:
+    given = [asked(engine, n) for n in range(24)]
+    calls, requests, expected = engine.answer(given), [], []
+    for request, call in zip(given, calls, strict=True):
         kinds = [span.kind for span in call.spans for _ in range(span.start, span.end)]
         drawn = [place for place, kind in enumerate(kinds) if kind != "forced"]
+        sets = request.guide.offered
         asks = tuple(
-            Node(call.tokens[:place], call.allowed[place] or (call.tokens[place],), call.allowed[place] is not None)
-            for place in drawn
+            Node(call.tokens[:place], sets[place] or (call.tokens[place],), sets[place] is not None) for place in drawn
         )
         requests.append(ScoreRequest(prompt=call.prompt, nodes=asks, sampling=call.sampling))
         expected.append([call.sampler_logprobs[place] for place in drawn])

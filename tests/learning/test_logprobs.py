@@ -6,6 +6,7 @@ import sys
 import pytest
 import torch
 
+from stratagem.decoding.kept_set import KeptSet
 from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
 
 SIZE, HIDDEN, NUMBER = 97, 12, 23
@@ -19,10 +20,18 @@ def head(*, trained=False, cap=None):
     return Head(logits, SIZE, trained), layer.weight
 
 
+def allowed_set(row, token):
+    """Sets of guides, and kept sets of few, of half and of nearly all tokens; elsewhere there is none."""
+    if row % 3 == 0:
+        return tuple(sorted({token, 3, 50, 91}))
+    ids = {2: {token, 4}, 5: {token, *range(0, SIZE, 2)}, 8: {*range(SIZE)} - {(token + 1) % SIZE}}.get(row)
+    return ids and KeptSet.of(sorted(ids), SIZE)
+
+
 def wanted(*, sets=True):
     rng = torch.Generator().manual_seed(2)
     tokens = torch.randint(SIZE, (NUMBER,), generator=rng).tolist()
-    allowed = [tuple(sorted({token, 3, 50, 91})) if sets and row % 3 == 0 else None for row, token in enumerate(tokens)]
+    allowed = [allowed_set(row, token) if sets else None for row, token in enumerate(tokens)]
     targets = [{5: 0.25, 8: 0.75} if row % 3 == 1 else None for row in range(NUMBER)]
     narrow = [(3, 50) if row % 4 == 0 else (3, 50, 91) if row % 4 == 3 else None for row in range(NUMBER)]
     return TokenQueries(
@@ -42,8 +51,8 @@ def in_one_go(head_, hidden, asked):
         every = torch.log_softmax(logits, -1)
         finite = every[every.isfinite()]
         if asked.entropy_over and asked.entropy_over[row] is not None:
-            few = every[list(asked.entropy_over[row])].exp()
-            finite = (few / few.sum()).log()
+            plain = head_.logits(hidden[row]) / asked.temperatures[row]
+            finite = torch.log_softmax(plain[list(asked.entropy_over[row])], -1)
         expected = sum((share * every[token] for token, share in (asked.targets[row] or {}).items()), torch.zeros(()))
         rows.append(torch.stack([every[asked.tokens[row]], -(finite.exp() * finite).sum(), expected]))
     return torch.stack(rows, dim=1)
@@ -89,6 +98,7 @@ def test_without_gradients_nothing_is_kept():
 PEAK = """
 import sys, torch
 from pathlib import Path
+from stratagem.decoding.kept_set import KeptSet
 from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
 
 def kilobytes(name):
@@ -98,7 +108,8 @@ torch.set_num_threads(1)
 tokens, size, hidden, chunk = map(int, sys.argv[1:])
 head = Head(torch.nn.Linear(hidden, size, bias=False).requires_grad_(False), size, False)
 states = torch.randn(tokens, hidden).requires_grad_()
-wanted = TokenQueries([7] * tokens, [1.0] * tokens, [None] * tokens, [None] * tokens)
+kept = None if chunk else KeptSet.of(range(0, size, 2), size)
+wanted = TokenQueries([6] * tokens, [1.0] * tokens, [kept] * tokens, [None] * tokens)
 token_outputs(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()
 Path("/proc/self/clear_refs").write_text("5")
 before = kilobytes("VmRSS")
@@ -118,5 +129,6 @@ def peak(chunk):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peaks are read where Linux tells them")
 def test_chunks_of_the_default_size_need_an_eighth_of_the_memory():
+    """The chunks have kept sets of half the vocabulary, and the whole has none."""
     assert 8 * peak(0) <= WHOLE
     assert 8 * peak(TOKENS // 4) > WHOLE

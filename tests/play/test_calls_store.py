@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talking import LATER, call_of, talker, talks
 
+from stratagem.decoding.kept_set import KeptSet
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.errors import BadRecord
 from stratagem.games.key import Key
@@ -37,6 +38,7 @@ COUNT = st.integers(0, 2**62)
 PROMPT = st.builds(
     Prompt, st.lists(st.tuples(st.sampled_from(["system", "user", "assistant"]), TEXT), max_size=3).map(tuple), TOKENS
 )
+KEPT = st.sets(st.integers(0, 299), min_size=1).map(lambda ids: KeptSet.of(sorted(ids), 300))
 CALL = st.builds(
     Call,
     policy=st.builds(PolicyId, TEXT, TEXT, st.integers(0, 2**31 - 1)),
@@ -47,7 +49,7 @@ CALL = st.builds(
         st.builds(Span, st.sampled_from(["sampled", "forced", "argmax"]), *[st.integers(0, 2**31 - 1)] * 2), max_size=3
     ).map(tuple),
     sampler_logprobs=st.lists(LOGPROB, max_size=6).map(tuple),
-    allowed=st.lists(st.none() | TOKENS, max_size=6).map(tuple),
+    allowed=st.lists(st.none() | TOKENS | KEPT, max_size=6).map(tuple),
     sampling=st.builds(Sampling, st.floats(0, 1e300), COUNT, st.floats(0, 1, exclude_min=True)),
     finish=st.sampled_from(["done", "length", "error"]),
     num_prompt=COUNT,
@@ -114,6 +116,16 @@ def test_what_is_odd_is_kept(changes, tmp_path):
     write_shard(tmp_path, 0, written)
     assert list(read_episodes(tmp_path)) == written
     assert next(read_episodes(tmp_path)).decisions[1].calls == calls
+
+
+def test_a_record_of_version_4_has_no_kept_sets(tmp_path):
+    written = talked(2)
+    write_shard(tmp_path, 0, written)
+    for name in SCHEMAS:
+        path = tmp_path / name / "000000.parquet"
+        older = pq.read_table(path).replace_schema_metadata({b"stratagem_schema_version": b"4"})
+        pq.write_table(older.drop_columns(["kept"]) if name == "calls" else older, path)
+    assert list(read_episodes(tmp_path)) == written
 
 
 def test_log_probabilities_come_back_to_the_bit(tmp_path):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
+from stratagem.decoding.kept_set import TokenSet
 from stratagem.decoding.vocabulary import Ids, Vocabulary
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
@@ -40,6 +41,11 @@ class Sampling:
             raise BadParameter(f"top_k is a number of tokens, or 0 for all of them, not {self.top_k}.")
         if not 0.0 < self.top_p <= 1.0:
             raise BadParameter(f"top_p is a probability above 0, not {self.top_p}.")
+
+    @property
+    def truncates(self) -> bool:
+        """True if top-k or top-p may leave tokens out of a draw."""
+        return self.temperature > 0.0 and (self.top_k > 0 or self.top_p < 1.0)
 
 
 PLAIN = Sampling()
@@ -121,8 +127,8 @@ class Call:
     """Origin of the tokens; the spans cover all of them."""
     sampler_logprobs: tuple[float, ...] = ()
     """Log-probability of each token under its sampling distribution; 0 for forced tokens."""
-    allowed: tuple[Ids | None, ...] = ()
-    """Allowed set of each token, where one applied."""
+    allowed: tuple[TokenSet | None, ...] = ()
+    """Allowed set of each token, where one applied: that of the guide, or with top-k or top-p the set that was kept."""
     sampling: Sampling = PLAIN
     finish: Finish = "done"
     """Reason of the end.

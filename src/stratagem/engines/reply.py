@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stratagem.decoding.vocabulary import Ids
+from stratagem.decoding.kept_set import TokenSet
 from stratagem.engines.base import Call, Finish, Kind, PolicyId, Request, Span
 from stratagem.engines.reader import Text
 from stratagem.engines.sampler import Draw, Drawn
@@ -22,7 +22,7 @@ class Reply:
     tokens: list[int] = field(default_factory=list)
     kinds: list[Kind] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
-    allowed: list[Ids | None] = field(default_factory=list)
+    allowed: list[TokenSet | None] = field(default_factory=list)
     pending: list[int] = field(default_factory=list)
     """Tokens that the model has not read yet."""
 
@@ -39,15 +39,15 @@ class Reply:
         request = self.request
         return Draw(row, request.key, len(self.tokens), request.guide.allowed, request.sampling)
 
-    def take(self, drawn: Drawn, allowed: Ids | None) -> None:
+    def take(self, drawn: Drawn) -> None:
         """Append a drawn token and the tokens it forces."""
         self.request.guide.advance(drawn.token)
         kind: Kind = "sampled" if self.request.sampling.temperature > 0.0 else "argmax"
-        self._append(drawn.token, kind, drawn.logprob, allowed)
+        self._append(drawn.token, kind, drawn.logprob, drawn.allowed)
         if not self.over:
             self.take_forced()
 
-    def _append(self, token: int, kind: Kind, logprob: float, allowed: Ids | None) -> None:
+    def _append(self, token: int, kind: Kind, logprob: float, allowed: TokenSet | None) -> None:
         self.tokens.append(token)
         self.kinds.append(kind)
         self.logprobs.append(logprob)

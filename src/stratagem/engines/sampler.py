@@ -1,16 +1,18 @@
 """From logits to tokens: the distribution of a reply, the same for sampling and for scoring.
 
 First the allowed set, then the temperature, then top-k, then top-p, each renormalised; what is left is drawn from by
-Gumbel noise. A log-probability that is stored is always one of this distribution.
+Gumbel noise. A log-probability that is stored is always one of this distribution, and with top-k or top-p the set that
+is left comes with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 
+from stratagem.decoding.kept_set import KeptSet, TokenSet, pack
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Sampling
 from stratagem.engines.noise import gumbel, seeds
@@ -19,6 +21,8 @@ from stratagem.games.key import Key
 _NONE = float("-inf")
 _COLDEST = 1e-30
 """Smallest temperature that low precision can hold."""
+_ENTRIES = 1 << 22
+"""Number of probabilities whose kept tokens are listed at once."""
 
 
 def log_distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
@@ -71,10 +75,12 @@ class Draw(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A token and its log-probability under its sampling distribution."""
+    """A token, its log-probability under its sampling distribution, and the set that this is a distribution over."""
 
     token: int
     logprob: float
+    allowed: TokenSet | None = None
+    """Allowed set of the guide; with top-k or top-p what they leave of it, or of the vocabulary."""
 
 
 def draw(logits: torch.Tensor, draws: Sequence[Draw]) -> list[Drawn]:
@@ -94,10 +100,15 @@ def _free(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> li
     """Draw from the whole vocabulary; rows that several draws share are normalised once."""
     rows = list(dict.fromkeys(request.row for request in draws))
     logprobs = log_distribution(logits[rows].float(), sampling)
+    tokens = torch.arange(logits.shape[-1], device=logits.device)[None]
+    sets: list[TokenSet | None] = [None] * len(rows)
+    if sampling.truncates:
+        sets[:] = kept_sets(logprobs, tokens, logits.shape[-1])
     if len(rows) < len(draws):
         index = {row: number for number, row in enumerate(rows)}
-        logprobs = logprobs[[index[request.row] for request in draws]]
-    return _chosen(logprobs, torch.arange(logits.shape[-1], device=logits.device)[None], draws, sampling)
+        which = [index[request.row] for request in draws]
+        logprobs, sets = logprobs[which], [sets[number] for number in which]
+    return _chosen(logprobs, tokens, draws, sampling, sets)
 
 
 def _masked(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
@@ -105,8 +116,18 @@ def _masked(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> 
     sets = [request.allowed or () for request in draws]
     tokens, absent = padded(sets, logits.device)
     rows = torch.tensor([request.row for request in draws], device=logits.device)
-    wanted = logits[rows[:, None], tokens].float().masked_fill_(absent, _NONE)
-    return _chosen(log_distribution(wanted, sampling), tokens, draws, sampling)
+    logprobs = log_distribution(logits[rows[:, None], tokens].float().masked_fill_(absent, _NONE), sampling)
+    kept = list(kept_sets(logprobs, tokens, logits.shape[-1])) if sampling.truncates else sets
+    return _chosen(logprobs, tokens, draws, sampling, kept)
+
+
+def kept_sets(logprobs: torch.Tensor, tokens: torch.Tensor, size: int) -> Iterator[KeptSet]:
+    """Yield the tokens of each row that have a probability; `size` is that of the vocabulary."""
+    step = max(1, _ENTRIES // logprobs.shape[-1])
+    for start in range(0, len(logprobs), step):
+        kept = logprobs[start : start + step] > _NONE
+        ids = (tokens if len(tokens) == 1 else tokens[start : start + step]).expand_as(kept)[kept]
+        yield from pack(ids.cpu().numpy(), kept.sum(-1).cpu().numpy(), size)
 
 
 def padded(sets: Sequence[Ids], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
@@ -117,7 +138,13 @@ def padded(sets: Sequence[Ids], device: torch.device) -> tuple[torch.Tensor, tor
     return tokens, torch.arange(width, device=device)[None] >= sizes[:, None]
 
 
-def _chosen(logprobs: torch.Tensor, tokens: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> list[Drawn]:
+def _chosen(
+    logprobs: torch.Tensor,
+    tokens: torch.Tensor,
+    draws: Sequence[Draw],
+    sampling: Sampling,
+    sets: Sequence[TokenSet | None],
+) -> list[Drawn]:
     score = logprobs
     if sampling.temperature > 0.0:
         noise_seeds = seeds(
@@ -127,4 +154,4 @@ def _chosen(logprobs: torch.Tensor, tokens: torch.Tensor, draws: Sequence[Draw],
     chosen = score.argmax(-1, keepdim=True)
     ids = tokens.expand(len(draws), -1).gather(-1, chosen)[:, 0].tolist()
     values = logprobs.gather(-1, chosen)[:, 0].tolist()
-    return [Drawn(token, logprob) for token, logprob in zip(ids, values, strict=True)]
+    return [Drawn(*parts) for parts in zip(ids, values, sets, strict=True)]

@@ -184,8 +184,8 @@ class TransformersEngine(LocalEngine):
 
     def _draw(self, logits: torch.Tensor, rows: Sequence[tuple[Reply, int]]) -> None:
         draws = [reply.draw(row) for reply, row in rows]
-        for (reply, _), drawing, drawn in zip(rows, draws, draw(logits, draws), strict=True):
-            reply.take(drawn, drawing.allowed)
+        for (reply, _), drawn in zip(rows, draw(logits, draws), strict=True):
+            reply.take(drawn)
 
     def _pass(self) -> None:
         """Run one pass over the replies that are not over."""

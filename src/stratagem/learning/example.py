@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from stratagem.decoding.kept_set import KeptSet, TokenSet
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Call
-from stratagem.errors import BadParameter
+from stratagem.errors import BadRecord
 
 Target = Mapping[int, float]
 """Target distribution over next tokens; tokens of probability 0 are left out."""
@@ -20,8 +21,8 @@ class Example:
     tokens: Ids
     loss_positions: tuple[int, ...]
     """Positions of the tokens in the loss mask, ascending; the first token is never one."""
-    allowed: tuple[Ids | None, ...] = ()
-    """Allowed set of each token in the loss mask; None allows all tokens, and an empty tuple does so everywhere."""
+    allowed: tuple[TokenSet | None, ...] = ()
+    """Allowed or kept set of each token in the loss mask; None allows all, and an empty tuple does so everywhere."""
     entropy_over: tuple[Ids | None, ...] = ()
     """Set of tokens over which entropy is measured, renormalised, where that is not the sampling distribution: the
     legal labels, where the policy is over the whole vocabulary (ShapeLLM)."""
@@ -43,12 +44,8 @@ class Example:
 
 def example_from_call(call: Call, **columns: float) -> Example:
     """Make the training example of a sampled reply; its sampled tokens are in the loss mask, each with `columns`."""
-    if call.sampling.top_k or call.sampling.top_p < 1.0:
-        raise BadParameter(
-            "Replies drawn with top_k or top_p cannot be learnt from: their probabilities are not the policy's. Leave "
-            "both out, and set a temperature."
-        )
     positions = [index for span in call.spans if span.kind == "sampled" for index in range(span.start, span.end)]
+    _check_sets(call, positions)
     start = len(call.prompt.tokens)
     known = {name: (value,) * len(positions) for name, value in columns.items()}
     return Example(
@@ -58,6 +55,22 @@ def example_from_call(call: Call, **columns: float) -> Example:
         temperature=call.sampling.temperature,
         columns={"sampler_logprobs": tuple(call.sampler_logprobs[index] for index in positions), **known},
     )
+
+
+def _check_sets(call: Call, positions: Sequence[int]) -> None:
+    """Refuse a reply that was drawn from sets which are not recorded, or from others than those recorded."""
+    if call.sampling.truncates and not (call.tokens and all(isinstance(call.allowed[i], KeptSet) for i in positions)):
+        raise BadRecord(
+            f"A reply of {call.policy.base} was drawn with top_k or top_p, and the sets of tokens that they kept were "
+            "not recorded, so its probabilities cannot be computed again: take another engine, or leave both out."
+        )
+    for index in positions:
+        allowed, token = call.allowed[index], call.tokens[index]
+        if allowed is not None and token not in allowed:
+            raise BadRecord(
+                f"A reply of {call.policy.base} has token {token} at index {index}, which is outside the set that it "
+                "was drawn from: its engine, or the record, is wrong."
+            )
 
 
 def example_from_demonstration(prompt: Ids, reply: Ids, **row: float) -> Example:

@@ -1,9 +1,9 @@
 """Log-probabilities and entropies of loss tokens, in chunks: the logits of all tokens never exist at once.
 
 The log-probability of a token is that of the distribution it was drawn from: tempered, and renormalised over its
-allowed set where one applied. A token's log-probability depends on its own hidden state alone, so its gradient is
-computed in the forward pass, and only multiplied in the backward pass. Where the head itself is trained, and for
-entropies and expectations that a loss differentiates, each chunk's logits are recomputed instead.
+allowed or kept set where one applied. A token's log-probability depends on its own hidden state alone, so its
+gradient is computed in the forward pass, and only multiplied in the backward pass. Where the head itself is trained,
+and for entropies and expectations that a loss differentiates, each chunk's logits are recomputed instead.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 from torch.utils.checkpoint import checkpoint
 
+from stratagem.decoding.kept_set import Array, KeptSet, TokenSet, token_array
 from stratagem.decoding.vocabulary import Ids
 from stratagem.learning.example import Target
 
@@ -44,10 +46,10 @@ class TokenQueries:
 
     tokens: Sequence[int]
     temperatures: Sequence[float]
-    allowed: Sequence[Ids | None]
+    allowed: Sequence[TokenSet | None]
     targets: Sequence[Target | None]
     entropy_over: Sequence[Ids | None] = ()
-    """Set over which entropy is measured; None, or an empty sequence, is the whole distribution."""
+    """Set over which entropy is measured, whatever was allowed; None, or an empty sequence, is the distribution."""
 
     def part(self, some: slice) -> TokenQueries:
         """Select a slice of the tokens."""
@@ -148,12 +150,15 @@ def _chunk(head: Head, queries: TokenQueries, device: torch.device) -> _Run:
         logits = head.logits(hidden).float()
         if tempered:
             logits = logits / temperatures[:, None]
+        narrow = _narrow(logits, queries.entropy_over)
         masked = _masked(queries.allowed, logits.shape[-1], device)
         if masked is not None:
             logits = logits.masked_fill(masked, float("-inf"))
         log_softmax = torch.log_softmax(logits, -1)
         logprobs = log_softmax.gather(-1, tokens[:, None])[:, 0]
-        entropies = _within(log_softmax, queries.entropy_over, _entropies(log_softmax, masked))
+        entropies = _entropies(log_softmax, masked)
+        if narrow is not None:
+            entropies = entropies.index_copy(0, *narrow)
         return TokenOutputs(logprobs, entropies, _expected(log_softmax, queries.targets), torch.zeros_like(logprobs))
 
     return run
@@ -166,28 +171,34 @@ def _entropies(log_softmax: torch.Tensor, masked: torch.Tensor | None) -> torch.
     return -negative
 
 
-def _within(log_softmax: torch.Tensor, sets: Sequence[Ids | None], whole: torch.Tensor) -> torch.Tensor:
-    """Compute the entropy over each row's set, renormalised; without a set, over the whole distribution."""
+def _narrow(logits: torch.Tensor, sets: Sequence[Ids | None]) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """Compute the entropies of the rows that have a set, over it and renormalised: the rows, and their entropies."""
     rows = [row for row, some in enumerate(sets) if some is not None]
     if not rows:
-        return whole
+        return None
     tokens = torch.nn.utils.rnn.pad_sequence(
-        [torch.tensor(sets[row], device=log_softmax.device) for row in rows], batch_first=True, padding_value=-1
+        [torch.tensor(sets[row], device=logits.device) for row in rows], batch_first=True, padding_value=-1
     )
-    at = torch.tensor(rows, device=log_softmax.device)
-    few = log_softmax[at[:, None], tokens.clamp_min(0)].masked_fill(tokens < 0, float("-inf"))
-    return whole.index_copy(0, at, _entropies(torch.log_softmax(few, -1), few.isneginf()))
+    at = torch.tensor(rows, device=logits.device)
+    few = logits[at[:, None], tokens.clamp_min(0)].masked_fill(tokens < 0, float("-inf"))
+    return at, _entropies(torch.log_softmax(few, -1), few.isneginf())
 
 
-def _masked(allowed: Sequence[Ids | None], size: int, device: torch.device) -> torch.Tensor | None:
+def _masked(allowed: Sequence[TokenSet | None], size: int, device: torch.device) -> torch.Tensor | None:
     """Return the mask of tokens that were not allowed; None where no row has an allowed set."""
     if all(some is None for some in allowed):
         return None
     masked = torch.zeros(len(allowed), size, dtype=torch.bool, device=device)
+    sets: dict[int, Array] = {}
     for row, some in enumerate(allowed):
-        if some is not None:
-            masked[row] = True
-            masked[row, list(some)] = False
+        if isinstance(some, KeptSet) and some.is_large:  # its ids would take more memory than a row of the mask
+            masked[row] = torch.from_numpy(some.lacking).to(device)
+        elif some is not None:
+            sets[row] = token_array(some)
+    if sets:
+        index = np.repeat(list(sets), [len(ids) for ids in sets.values()]), np.concatenate(list(sets.values()))
+        masked[list(sets)] = True
+        masked[tuple(torch.from_numpy(part).to(device) for part in index)] = False
     return masked
 
 

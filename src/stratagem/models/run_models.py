@@ -31,6 +31,8 @@ class DecodingSettings(Settings):
     mode: str = "direct"
     style: str = "plain"
     temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
     max_new_tokens: int = 256
 
 

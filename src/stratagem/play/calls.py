@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
 
-from stratagem.decoding.vocabulary import Ids
+from stratagem.decoding.kept_set import KeptSet, TokenSet
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.errors import BadRecord
 from stratagem.play.records import Episode
@@ -27,6 +27,8 @@ _ESCAPED = re.compile(f"{_ESCAPE}([0-9a-f]{{4}})")
 DecisionKey = tuple[str, int, int, int]
 """Key of the decision behind a call: episode, turn, seat, attempt."""
 
+_ANY, _KEPT = -1, -2
+"""Counts of a token that had no allowed set, and of one whose kept set is in a column of its own."""
 _VALUES: dict[str, Callable[[Call], Any]] = {
     "base": lambda call: storable(call.policy.base),
     "adapter": lambda call: storable(call.policy.adapter),
@@ -35,8 +37,9 @@ _VALUES: dict[str, Callable[[Call], Any]] = {
     "tokens": lambda call: call.tokens,
     "spans": lambda call: call.spans,
     "sampler_logprobs": lambda call: call.sampler_logprobs,
-    "allowed": lambda call: list(chain.from_iterable(allowed for allowed in call.allowed if allowed)),
-    "allowed_counts": lambda call: [-1 if allowed is None else len(allowed) for allowed in call.allowed],
+    "allowed": lambda call: list(chain.from_iterable(some for some in call.allowed if isinstance(some, tuple))),
+    "allowed_counts": lambda call: [_count(some) for some in call.allowed],
+    "kept": lambda call: [some.packed for some in call.allowed if isinstance(some, KeptSet)],
     "temperature": lambda call: call.sampling.temperature,
     "top_k": lambda call: call.sampling.top_k,
     "top_p": lambda call: call.sampling.top_p,
@@ -112,7 +115,7 @@ def _call(row: dict[str, Any], prompt: Prompt) -> Call:
         tokens=tuple(row["tokens"]),
         spans=tuple(Span(**span) for span in row["spans"]),
         sampler_logprobs=tuple(row["sampler_logprobs"]),
-        allowed=_allowed(row["allowed"], row["allowed_counts"]),
+        allowed=tuple(_allowed(row)),
         sampling=Sampling(row["temperature"], row["top_k"], row["top_p"]),
         finish=row["finish"],
         num_prompt=row["num_prompt"],
@@ -121,12 +124,18 @@ def _call(row: dict[str, Any], prompt: Prompt) -> Call:
     )
 
 
-def _allowed(tokens: Sequence[int], counts: Sequence[int]) -> tuple[Ids | None, ...]:
-    rest = iter(tokens)
-    return tuple(None if count < 0 else tuple(islice(rest, count)) for count in counts)
+def _count(some: TokenSet | None) -> int:
+    return _ANY if some is None else _KEPT if isinstance(some, KeptSet) else len(some)
+
+
+def _allowed(row: dict[str, Any]) -> Iterator[TokenSet | None]:
+    tokens, kept = iter(row["allowed"]), map(KeptSet, row["kept"])
+    for count in row["allowed_counts"]:
+        yield None if count == _ANY else next(kept) if count == _KEPT else tuple(islice(tokens, count))
 
 
 def size_of(call: Call) -> int:
-    """Return the number of characters and tokens of a call, its prompt included."""
+    """Return the number of characters and tokens of a call, its prompt and the bytes of kept sets included."""
     characters = sum(len(content) for _, content in call.prompt.messages) + len(call.text)
-    return characters + len(call.tokens) + len(call.prompt.tokens) + sum(len(allowed or ()) for allowed in call.allowed)
+    sets = sum(len(some.packed if isinstance(some, KeptSet) else some or ()) for some in call.allowed)
+    return characters + len(call.tokens) + len(call.prompt.tokens) + sets

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 4
-READABLE = (2, 3, 4)
+SCHEMA_VERSION = 5
+READABLE = (2, 3, 4, 5)
 """Readable versions of the format.
 
 Version 2 had no pasts: its episodes carried nothing over. Version 3 had no clock but turns.
+Version 4 had no kept sets.
 """
-LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4}}
+LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4}, "calls": {"kept": 5}}
 """Columns that the first version did not have, by the version that brought them."""
 _META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}
 _PART = pa.struct([("slot", pa.string()), ("kind", pa.string()), ("reward", pa.float64())])
@@ -87,6 +88,7 @@ CALLS = pa.schema(
         ("sampler_logprobs", pa.list_(pa.float64())),  # an engine's figures may be wider than 32 bits
         ("allowed", _TOKENS),
         ("allowed_counts", pa.list_(pa.int32())),
+        ("kept", pa.list_(pa.binary())),
         ("temperature", pa.float64()),
         ("top_k", pa.int64()),
         ("top_p", pa.float64()),

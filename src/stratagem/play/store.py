@@ -187,11 +187,15 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
         check_values(path, name, table)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadRecord(f"{path} cannot be read: {(str(error).splitlines() or ['it is damaged'])[0]}.") from error
-    if columns is None and name == "episodes" and "pasts" not in schema.names:
-        table = table.append_column(EPISODES.field("pasts"), pa.array([[]] * len(table), EPISODES.field("pasts").type))
-    if columns is None and name == "decisions" and "clock" not in schema.names:
-        table = table.append_column(DECISIONS.field("clock"), table["turn"])
+    for column in LATER.get(name, {}) if columns is None else ():
+        if column not in schema.names:
+            table = table.append_column(SCHEMAS[name].field(column), _earlier(table, name, column))
     return table
+
+
+def _earlier(table: pa.Table, name: str, column: str) -> pa.Array | pa.ChunkedArray:
+    """Return a column that a file of an earlier version lacks: a decision's clock was its turn, lists are empty."""
+    return table["turn"] if column == "clock" else pa.array([[]] * len(table), SCHEMAS[name].field(column).type)
 
 
 def _check(path: Path, name: str, schema: pa.Schema) -> None:

@@ -89,7 +89,12 @@ def training_data(batch: RolloutBatch) -> TrainingData:
 def decoding_settings(recipe: PolicyRecipe) -> DecodingSettings:
     """Return the decoding mode, prompt style and sampling settings of a recipe's model."""
     return DecodingSettings(
-        mode=recipe.mode, style=recipe.style, temperature=recipe.temperature, max_new_tokens=recipe.max_new_tokens
+        mode=recipe.mode,
+        style=recipe.style,
+        temperature=recipe.temperature,
+        top_k=recipe.top_k,
+        top_p=recipe.top_p,
+        max_new_tokens=recipe.max_new_tokens,
     )
 
 

@@ -56,7 +56,7 @@ def speaker(decoding: DecodingSettings, engine: Engine, adapter: str = "") -> Sp
         engine=engine,
         adapter=adapter,
         style=make_style(decoding.style),
-        sampling=Sampling(temperature=decoding.temperature),
+        sampling=Sampling(decoding.temperature, decoding.top_k, decoding.top_p),
         max_new_tokens=decoding.max_new_tokens,
     )
 

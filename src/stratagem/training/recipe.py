@@ -61,6 +61,10 @@ class PolicyRecipe(AnyRecipe):
     """Decoding mode; only direct and single state their probabilities."""
     temperature: float = Field(default=0.8, gt=0.0)
     """Sampling temperature; of rollouts and of evaluation."""
+    top_k: int = Field(default=0, ge=0)
+    """Number of most likely tokens to sample from; 0 leaves all. The learner renormalises over the kept tokens."""
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
+    """Nucleus sampling: the most likely tokens that together have at least this probability; 1 leaves all."""
     max_new_tokens: int = Field(default=256, ge=1)
     """Maximum number of tokens of a reply."""
     gradient_checkpointing: bool = False

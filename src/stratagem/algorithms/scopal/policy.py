@@ -60,7 +60,7 @@ class ScopalPolicy(TrainablePolicy):
         super().__init__(
             lm,
             open_engine(lm, recipe.engine.value),
-            self.decoding_settings(recipe.interaction.temperature),
+            self.decoding_settings(),
             adapter=recipe.adapter if recipe.train == "adapter" else None,
             seed=recipe.seed,
             policy=Policy(
@@ -79,11 +79,17 @@ class ScopalPolicy(TrainablePolicy):
         for text in recipe.games:
             self.player.check(make_game(text))
 
-    def decoding_settings(self, temperature: float) -> DecodingSettings:
-        """Return the prompt style, decoding mode and sampling settings."""
-        recipe = self.recipe
+    def decoding_settings(self, temperature: float | None = None) -> DecodingSettings:
+        """Return the prompt style, decoding mode and sampling settings: of the interaction, or a temperature alone."""
+        recipe, own = self.recipe, self.recipe.interaction
+        sampling = (own.temperature, own.top_k, own.top_p) if temperature is None else (temperature, 0, 1.0)
         return DecodingSettings(
-            mode=recipe.mode, style=recipe.style, temperature=temperature, max_new_tokens=recipe.max_new_tokens
+            mode=recipe.mode,
+            style=recipe.style,
+            temperature=sampling[0],
+            top_k=sampling[1],
+            top_p=sampling[2],
+            max_new_tokens=recipe.max_new_tokens,
         )
 
     # --- players
@@ -91,9 +97,7 @@ class ScopalPolicy(TrainablePolicy):
     def earlier(self, iteration: int) -> ModelPlayer:
         """Return the opponent of an iteration: the policy of two iterations before; in the second, the base."""
         adapter = f"{_EARLIER}{iteration - 2}" if iteration > 1 else ""
-        return model_player(
-            self.decoding_settings(self.recipe.interaction.temperature), self.engine, adapter, "earlier"
-        )
+        return model_player(self.decoding_settings(), self.engine, adapter, "earlier")
 
     def save_as_opponent(self, iteration: int) -> None:
         """Copy the policy after an iteration, as an opponent of a later one."""
@@ -184,7 +188,7 @@ class ScopalPolicy(TrainablePolicy):
         steps = {step: self.artifacts.saved(folder, POLICY) for step, (folder, _) in stages.items()}
         models = labelled(Saved(base, start, steps))
         models |= {f"last/{method}": steps[step] for step, (_, method) in stages.items()}
-        publish(self.run, models, self.decoding_settings(self.recipe.interaction.temperature), self.titles())
+        publish(self.run, models, self.decoding_settings(), self.titles())
 
     def _stages(self) -> dict[int, tuple[Path, str]]:
         """Return folder and method of each saved stage, by step."""

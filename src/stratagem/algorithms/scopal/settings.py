@@ -27,6 +27,11 @@ class InteractionSettings(FiniteSettings):
     Without any the policy plays."""
     temperature: float = Field(default=0.7, gt=0.0)
     """Sampling temperature of the policy in these games."""
+    top_k: int = Field(default=0, ge=0)
+    """Number of most likely tokens to sample from in these games; 0 leaves all. The learner renormalises over the kept
+    tokens."""
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
+    """Nucleus sampling in these games: the most likely tokens that together have at least this probability."""
     block: int = Field(default=250, ge=1)
     """Number of games that are played in parallel and saved together."""
     records: tuple[str, ...] = ()

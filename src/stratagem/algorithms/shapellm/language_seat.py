@@ -115,6 +115,8 @@ def decoding_settings(settings: ModelSettings) -> DecodingSettings:
         mode=settings.mode,
         style=settings.style,
         temperature=settings.temperature,
+        top_k=settings.top_k,
+        top_p=settings.top_p,
         max_new_tokens=settings.max_new_tokens,
     )
 

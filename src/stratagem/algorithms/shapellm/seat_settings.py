@@ -61,6 +61,10 @@ class ModelSettings(PromptSettings):
     """Decoding mode. In `single` a reply is one token of the whole vocabulary, so it may be illegal."""
     temperature: float = Field(default=1.0, gt=0.0)
     """Sampling temperature."""
+    top_k: int = Field(default=0, ge=0)
+    """Number of most likely tokens to sample from; 0 leaves all. The learner renormalises over the kept tokens."""
+    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
+    """Nucleus sampling: the most likely tokens that together have at least this probability; 1 leaves all."""
     max_new_tokens: int = Field(default=256, ge=1)
     """Maximum number of tokens of a reply."""
 

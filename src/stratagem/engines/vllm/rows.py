@@ -39,7 +39,6 @@ class ReplyRow:
 
     reply: Reply
     drawn: Drawn | None = None
-    allowed: Ids | None = None
 
     @property
     def adapter(self) -> str:
@@ -61,10 +60,12 @@ class ReplyRow:
         if self.reply.pending:
             expected = self.reply.pending.pop(0)
         else:
-            drawn, allowed = (self.drawn, self.allowed) if drawn is None else (drawn, self.reply.request.guide.allowed)
+            if drawn is not None and drawn.allowed is None:
+                drawn = drawn._replace(allowed=self.reply.request.guide.allowed)
+            drawn = drawn or self.drawn
             assert drawn is not None
             expected = drawn.token
-            self.reply.take(drawn, allowed)
+            self.reply.take(drawn)
             self.reply.pending.pop(0)
         if token != expected:
             raise RuntimeError(f"vLLM reports token {token} where {expected} was drawn")
@@ -146,8 +147,8 @@ def fill(logits: torch.Tensor, rows: Sequence[tuple[int, Row]]) -> None:
     replies = [(index, row) for index, row in rows if isinstance(row, ReplyRow)]
     waiting = [(index, row) for index, row in replies if not row.reply.pending and not row.reply.over]
     draws = [row.reply.draw(index) for index, row in waiting]
-    for (_, row), drawing, drawn in zip(waiting, draws, draw(logits, draws), strict=True):
-        row.drawn, row.allowed = drawn, drawing.allowed
+    for (_, row), drawn in zip(waiting, draw(logits, draws), strict=True):
+        row.drawn = drawn
     _score(logits, [(index, row) for index, row in rows if isinstance(row, ScoreRow)])
     _overwrite(logits, rows)
 
