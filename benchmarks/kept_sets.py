@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
-from stratagem.decoding.kept_set import KeptSet
+from stratagem.engines.kept_set import KeptSet
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example

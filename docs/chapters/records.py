@@ -27,7 +27,7 @@ CALL = {
     "text": "The reply, or the reason of the error where `finish` is `error`.",
     "allowed": "Allowed sets of the tokens, concatenated.",
     "allowed_counts": "Size of the allowed set of each token; -1 where there was none, -2 where the set is in `kept`.",
-    "kept": "Kept sets of top-k and top-p, one for each -2, as `KeptSet` packs them (`stratagem.decoding.kept_set`).",
+    "kept": "Kept sets of top-k and top-p, one for each -2, as `KeptSet` packs them (`stratagem.engines.kept_set`).",
     "num_prompt": "Number of prompt tokens, as the engine or the server counts them.",
     "num_reply": "Number of reply tokens, counted likewise.",
 }

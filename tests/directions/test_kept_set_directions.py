@@ -6,7 +6,7 @@ import torch
 from stratagem.algorithms.grpo.collector import GRPOCollector
 from stratagem.algorithms.grpo.opponents import OpponentMixture
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.decoding.kept_set import KeptSet
+from stratagem.engines.kept_set import KeptSet
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example

@@ -2,8 +2,8 @@
 
 import random
 
-from stratagem.decoding.kept_set import KeptSet
 from stratagem.engines.base import PLAIN, Prompt, Request, Sampling
+from stratagem.engines.kept_set import KeptSet
 from stratagem.games.key import Key
 
 SAMPLINGS = (

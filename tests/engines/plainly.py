@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from stratagem.decoding.kept_set import KeptSet
 from stratagem.engines.base import Sampling
+from stratagem.engines.kept_set import KeptSet
 from stratagem.models.adapters import active, adapter_parameters
 
 

@@ -8,8 +8,8 @@ import torch
 from numbered import FREE, Steps, asked
 from plainly import all_logits, shares
 
-from stratagem.decoding.kept_set import KeptSet
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.engines.kept_set import KeptSet
 from stratagem.engines.open import open_engine
 from stratagem.errors import BadRecord
 from stratagem.learning.example import example_from_call

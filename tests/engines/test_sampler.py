@@ -8,8 +8,8 @@ import pytest
 import torch
 from plainly import chi_square, shares
 
-from stratagem.decoding.kept_set import KeptSet
 from stratagem.engines.base import LIKELIEST, PLAIN, Sampling
+from stratagem.engines.kept_set import KeptSet
 from stratagem.engines.sampler import Draw, draw, log_distribution, padded
 from stratagem.games.key import Key
 

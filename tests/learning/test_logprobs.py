@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-from stratagem.decoding.kept_set import KeptSet
+from stratagem.engines.kept_set import KeptSet
 from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
 
 SIZE, HIDDEN, NUMBER = 97, 12, 23
@@ -98,7 +98,7 @@ def test_without_gradients_nothing_is_kept():
 PEAK = """
 import sys, torch
 from pathlib import Path
-from stratagem.decoding.kept_set import KeptSet
+from stratagem.engines.kept_set import KeptSet
 from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
 
 def kilobytes(name):

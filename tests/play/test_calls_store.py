@@ -20,8 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talking import LATER, call_of, talker, talks
 
-from stratagem.decoding.kept_set import KeptSet
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.engines.kept_set import KeptSet
 from stratagem.errors import BadRecord
 from stratagem.games.key import Key
 from stratagem.play.calls import original, prompt_id, storable

@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
-from stratagem.decoding.kept_set import TokenSet
 from stratagem.decoding.vocabulary import Ids, Vocabulary
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
+
+if TYPE_CHECKING:
+    from stratagem.engines.kept_set import TokenSet
 
 Chat = tuple[tuple[str, str], ...]
 """Messages with their roles (system, user, assistant)."""

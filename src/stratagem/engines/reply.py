@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stratagem.decoding.kept_set import TokenSet
 from stratagem.engines.base import Call, Finish, Kind, PolicyId, Request, Span
+from stratagem.engines.kept_set import TokenSet
 from stratagem.engines.reader import Text
 from stratagem.engines.sampler import Draw, Drawn
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import torch
 
-from stratagem.decoding.kept_set import KeptSet, TokenSet, pack
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Sampling
+from stratagem.engines.kept_set import KeptSet, TokenSet, pack
 from stratagem.engines.noise import gumbel, seeds
 from stratagem.games.key import Key
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from stratagem.decoding.kept_set import KeptSet, TokenSet
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Call
+from stratagem.engines.kept_set import KeptSet, TokenSet
 from stratagem.errors import BadRecord
 
 Target = Mapping[int, float]

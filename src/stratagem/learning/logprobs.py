@@ -17,8 +17,8 @@ import torch
 from torch.autograd.function import once_differentiable
 from torch.utils.checkpoint import checkpoint
 
-from stratagem.decoding.kept_set import Array, KeptSet, TokenSet, token_array
 from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.kept_set import Array, KeptSet, TokenSet, token_array
 from stratagem.learning.example import Target
 
 ENTRIES = 32 * 262_144

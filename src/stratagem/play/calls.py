@@ -14,8 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from stratagem.decoding.kept_set import KeptSet, TokenSet
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.engines.kept_set import KeptSet, TokenSet
 from stratagem.errors import BadRecord
 from stratagem.play.records import Episode
 from stratagem.play.schemas import CALLS, PROMPTS

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stratagem.decoding.kept_set import KeptSet, pack
+from stratagem.engines.kept_set import KeptSet, pack
 
 VOCABULARY = 151_936
 
