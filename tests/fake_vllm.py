@@ -22,7 +22,7 @@ CHUNK = 200
 """Number of prompt tokens that are read in one step."""
 
 
-def config_of(lm, max_loras, max_rank=32, max_logprobs=20):
+def config_of(lm, max_loras, max_rank=32, max_logprobs=52):
     """The part of vLLM's configuration that a processor reads."""
     size = lm.model.get_input_embeddings().num_embeddings
     return SimpleNamespace(

@@ -14,6 +14,7 @@ from stratagem.engines.base import Node, Prompt, Request, Sampling, ScoreRequest
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import CannotCompute, StratagemError, UnknownName
 from stratagem.games.key import Key
+from stratagem.learning.example import example_from_call
 from stratagem.models.adapters import save_adapter
 from stratagem.models.load import load
 
@@ -178,6 +179,16 @@ def test_later_prompt_goes_on_from_a_reply(engine):
     both(engine, lambda e: [Request(engine=e, prompt=after, guide=Steps([FREE]), key=Key(4))])
 
 
+def test_kept_sets_come_with_the_tokens(engine):
+    steps = [FREE, frozenset({4, 9}), [7, 8], FREE]
+    for sampling in (Sampling(0.9, top_k=1), Sampling(1.0, 30, 0.9), Sampling(1.0, top_p=0.02)):
+        (call,), (other,) = (
+            e.answer([ask(e, [5], steps, sampling=sampling)]) for e in (engine, TransformersEngine(engine.lm))
+        )
+        assert call.allowed == other.allowed
+        assert example_from_call(call).allowed == tuple(some for some in other.allowed if some is not None)
+
+
 @pytest.mark.parametrize("name", MODES)
 def test_moves_of_every_mode_equal_those_by_the_transformers_engine(engine, name):
     mode, game, style, sampling = MODES[name]
@@ -191,17 +202,21 @@ def test_moves_of_every_mode_equal_those_by_the_transformers_engine(engine, name
 # --- scores
 
 
-def nodes_of(call):
+def nodes_of(request, call):
     """Nodes before every token of a reply, some of them masked."""
     return tuple(
         Node(call.tokens[:place], allowed or (3, 9, 700), allowed is not None or place % 2 == 0)
-        for place, allowed in enumerate(call.allowed)
+        for place, allowed in enumerate(request.guide.offered)
     )
 
 
 def test_scores_equal_those_of_the_transformers_engine(engine):
-    calls = TransformersEngine(engine.lm).answer([asked(engine, n) for n in range(12)])
-    requests = [ScoreRequest(prompt=call.prompt, nodes=nodes_of(call), sampling=call.sampling) for call in calls]
+    plain = TransformersEngine(engine.lm)
+    given = [asked(plain, n) for n in range(12)]
+    requests = [
+        ScoreRequest(prompt=call.prompt, nodes=nodes_of(request, call), sampling=call.sampling)
+        for request, call in zip(given, plain.answer(given), strict=True)
+    ]
     expected = TransformersEngine(engine.lm).score(requests)
     for rows, others in zip(engine.score([*requests, *requests]), [*expected, *expected], strict=True):
         for row, other in zip(rows, others, strict=True):

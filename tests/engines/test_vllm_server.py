@@ -12,14 +12,15 @@ from numbered import FREE, asked
 from fake_vllm import config_of
 from fake_vllm_server import FakeVLLMServer
 from stratagem.decoding.guide_data import guide_data
-from stratagem.engines.base import Node, Prompt, ScoreRequest
+from stratagem.engines.base import Node, Prompt, Sampling, ScoreRequest
 from stratagem.engines.catalogue import VLLMServer
 from stratagem.engines.open import open_engine
 from stratagem.engines.remote.hosts import named_by_file
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.engines.vllm.rows import KEY
 from stratagem.engines.vllm.served import Holder, Unread, check_data
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.errors import BadParameter, BadRecord, StratagemError
+from stratagem.learning.example import example_from_call
 from stratagem.models.load import load
 from stratagem.models.merging import write_base
 
@@ -101,10 +102,22 @@ def test_prefixes_are_not_shared_across_a_reset(server, tiny):
 
 def test_many_scores_come_in_pieces(server, tiny):
     engine, other = open_on(server, tiny), TransformersEngine(tiny)
-    nodes = (Node((), tuple(range(100, 150)), True), Node((4,), tuple(range(30)), False))
+    nodes = (Node((), tuple(range(100, 180)), True), Node((4,), tuple(range(30)), False))
     request = ScoreRequest(prompt=Prompt((), (5, 6)), nodes=nodes)
     for row, expected in zip(engine.score([request])[0], other.score([request])[0], strict=True):
         assert row == pytest.approx(expected, abs=1e-4)
+
+
+def test_kept_set_that_the_server_cannot_report_comes_without_and_is_not_trained_on(server, tiny):
+    engine, other = open_on(server, tiny), TransformersEngine(tiny)
+    (call,), (same_call,) = (
+        e.answer([ask(e, [5], [FREE, frozenset({4, 9})], sampling=Sampling(top_p=0.9))]) for e in (engine, other)
+    )
+    assert call.tokens == same_call.tokens
+    assert call.sampler_logprobs == pytest.approx(same_call.sampler_logprobs, abs=1e-4)
+    assert (call.allowed[0], call.allowed[1]) == (None, same_call.allowed[1])
+    with pytest.raises(BadRecord, match="set a smaller top_k"):
+        example_from_call(call)
 
 
 # --- keys and hosts
@@ -158,7 +171,7 @@ def test_server_of_another_kind_is_one_sentence(server, tiny):
 
 def test_server_of_another_version_is_one_sentence(server, tiny, monkeypatch):
     monkeypatch.setattr("stratagem.engines.vllm.wire.PROTOCOL", 99)
-    with pytest.raises(StratagemError, match="reads version 1 of the protocol"):
+    with pytest.raises(StratagemError, match="reads version 2 of the protocol"):
         open_on(server, tiny)
 
 

@@ -62,7 +62,8 @@ def _check_sets(call: Call, positions: Sequence[int]) -> None:
     if call.sampling.truncates and not (call.tokens and all(isinstance(call.allowed[i], KeptSet) for i in positions)):
         raise BadRecord(
             f"A reply of {call.policy.base} was drawn with top_k or top_p, and the sets of tokens that they kept were "
-            "not recorded, so its probabilities cannot be computed again: take another engine, or leave both out."
+            "not recorded, so its probabilities cannot be computed again: set a smaller top_k, take another engine, or "
+            "leave both out."
         )
     for index in positions:
         allowed, token = call.allowed[index], call.tokens[index]

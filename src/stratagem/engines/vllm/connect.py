@@ -47,6 +47,7 @@ def connected(client: Client, lm: LanguageModel, settings: VLLMServerSettings) -
         max_rank=facts["max_rank"],
         stop=stop,
         end=int(lm.tokenizer.eos_token_id),
+        size=int(lm.model.get_output_embeddings().weight.shape[0]),
     )
     runtime = ServerRuntime(client, base)
     _check_weights(runtime, lm)

@@ -2,8 +2,8 @@
 
 A processor writes a row of the logits, the server returns the log-probabilities of the row's best tokens, and
 differences of log-probabilities are differences of what was written. The best token has the logit 1. A reply's token
-has one helper below it, whose logit is the token's own log-probability - 1; the tokens of a kept set stand between the
-two with the logit 0.
+has one helper below it, whose logit is the token's own log-probability - 1; the other tokens of a kept set stand
+between the two with the logit 0. Where these are more than the server reports, a single one stands there with 1/2.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 
+from stratagem.engines.kept_set import KeptSet
 from stratagem.engines.sampler import Drawn
 
 Entries = Sequence[tuple[int, float]]
 """Tokens and their logits in a row; all others are minus infinity."""
 TOP = 1.0
 """Logit of the best token."""
+_TOO_MANY = 0.5
+"""Logit that says that a kept set has too many tokens to be reported."""
 _ABSENT = -9000.0
 """Log-probability below which a server means minus infinity."""
 
@@ -27,21 +30,28 @@ def outside(tokens: Collection[int]) -> int:
     return next(token for token in count() if token not in known)
 
 
-def drawn_entries(drawn: Drawn, kept: Collection[int] = ()) -> Entries:
-    """Return the row of a token that was drawn, from a kept set where one is to be reported."""
+def drawn_entries(drawn: Drawn, most: int) -> Entries:
+    """Return the row of a token that was drawn, with its kept set if it has one and `most` entries hold it."""
+    kept = drawn.allowed if isinstance(drawn.allowed, KeptSet) else ()
     others = [(token, 0.0) for token in kept if token != drawn.token]
-    helper = outside({drawn.token, *kept})
+    if len(others) + 2 > most:
+        others = [(others[0][0], _TOO_MANY)]
+    helper = outside({drawn.token, *(token for token, _ in others)})
     return [(drawn.token, TOP), *others, (helper, drawn.logprob - 1.0)]
 
 
 def read_drawn(token: int, best: Mapping[int, float]) -> tuple[float, tuple[int, ...]] | None:
-    """Return a token's log-probability and the reported kept set; None where the row was not a drawn token's."""
+    """Return a token's log-probability, and its kept set or the token alone; None where the row was not such a one.
+
+    The set is empty where it had too many tokens.
+    """
     present = {other: value for other, value in best.items() if value > _ABSENT}
     helper = min(present, key=present.__getitem__, default=token)
     if token not in present or helper == token:
         return None
-    kept = tuple(sorted(present.keys() - {helper})) if len(present) > 2 else ()
-    return min(0.0, present[helper] - present[token] + TOP + 1.0), kept
+    kept = sorted(present.keys() - {helper})
+    complete = all(other == token or present[token] - present[other] > (TOP + _TOO_MANY) / 2 for other in kept)
+    return min(0.0, present[helper] - present[token] + TOP + 1.0), tuple(kept) if complete else ()
 
 
 def value_entries(values: Mapping[int, float]) -> Entries:

@@ -60,7 +60,7 @@ class ReplyRow:
         if self.reply.pending:
             expected = self.reply.pending.pop(0)
         else:
-            if drawn is not None and drawn.allowed is None:
+            if drawn is not None and drawn.allowed is None:  # a server reports kept sets alone
                 drawn = drawn._replace(allowed=self.reply.request.guide.allowed)
             drawn = drawn or self.drawn
             assert drawn is not None

@@ -76,13 +76,15 @@ class ServedReply(ReplyRow):
     """Reply of another process: it ends by a token when the guide is done, or where a run is better read at once."""
 
     stop: int = 0
+    best: int = 2
+    """Number of entries that the answer can hold."""
 
     def entries(self) -> Entries:
         if self.reply.over or self.has_run:
             return [(self.stop, 0.0)]
         if self.reply.pending or self.drawn is None:
             return super().entries()
-        return drawn_entries(self.drawn)
+        return drawn_entries(self.drawn, self.best)
 
 
 @dataclass(eq=False)
@@ -197,11 +199,11 @@ class Holder:
         reply = Reply(request)
         reply.take_forced()
         while len(reply.tokens) < len(data["said"]):
-            reply.take(Drawn(int(data["said"][len(reply.tokens)]), 0.0), None)
+            reply.take(Drawn(int(data["said"][len(reply.tokens)]), 0.0))
         if reply.tokens != data["said"]:
             raise ValueError("the guide forces other tokens here")
         reply.pending.clear()
-        return ServedReply(reply, stop=self._checked([data["stop"]])[0])
+        return ServedReply(reply, stop=self._checked([data["stop"]])[0], best=int(data["best"]))
 
     def _guide(self, data: Mapping[str, Any], end: int) -> Guide:
         if data["kind"] == "next":

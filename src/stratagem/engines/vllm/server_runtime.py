@@ -38,6 +38,8 @@ class Base:
     """Token by which our processor ends a reply."""
     end: int
     """Token that ends a reply for the tokenizer."""
+    size: int
+    """Vocabulary size of the model."""
 
 
 class _Sent(NamedTuple):
@@ -112,7 +114,8 @@ class ServerRuntime:
             if not read_scores(sent.row, answers, self.base.most_best):
                 self._unread()
             return Output(name, [0], ended=True)
-        drawn = read_reply(answers[0])
+        truncated = sent.row.reply.request.sampling.truncates
+        drawn = read_reply(answers[0], self.base.size, truncated=truncated)
         if drawn is None:
             self._unread()
         return Output(name, answers[0].tokens, ended=True, drawn=drawn)

@@ -8,15 +8,19 @@ from typing import NamedTuple
 
 from stratagem.decoding.guide_data import guide_data
 from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.base import Sampling
+from stratagem.engines.kept_set import KeptSet
 from stratagem.engines.sampler import Drawn
 from stratagem.engines.scoring import Scored
 from stratagem.engines.vllm.report import read_drawn, read_values
 from stratagem.engines.vllm.rows import ReplyRow, Row, ScoreRow
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Version of the data: a server's processor and this engine have the same."""
 FACTS = ("protocol", "in_order", "max_loras", "max_rank", "max_logprobs")
 """Numbers that a processor tells of itself and of its server."""
+MOST_KEPT = 512
+"""Largest kept set that is asked for where there is no top-k; each of its tokens makes the answer longer."""
 MOST_FACT = 8000
 """Largest number that a fact can have; larger ones are cut to it."""
 
@@ -62,7 +66,7 @@ def _reply(row: ReplyRow, room: int, stop: int, end: int, most_best: int) -> Sen
     guide = guide_data(request.guide)
     if guide is None:
         guide, room = {"kind": "next", "allowed": request.guide.allowed}, 1
-    sampling = request.sampling
+    sampling, best = request.sampling, num_best(request.sampling, most_best)
     data = {
         "row": "reply",
         "protocol": PROTOCOL,
@@ -71,10 +75,19 @@ def _reply(row: ReplyRow, room: int, stop: int, end: int, most_best: int) -> Sen
         "key": request.key.value,
         "sampling": [sampling.temperature, sampling.top_k, sampling.top_p],
         "most": request.max_new_tokens,
+        "best": best,
         "stop": stop,
         "end": end,
     }
-    return Sending(json.dumps(data), room, 2)
+    return Sending(json.dumps(data), room, best)
+
+
+def num_best(sampling: Sampling, most_best: int) -> int:
+    """Return the number of best tokens to ask for at each token of a reply: itself, a helper, and a kept set's others.
+
+    The helper comes last, so a set of `top_k` tokens needs one more.
+    """
+    return min(most_best, max(3, (sampling.top_k or MOST_KEPT) + 1)) if sampling.truncates else 2
 
 
 def pieces(row: ScoreRow, most_best: int) -> Iterator[tuple[Scored, Ids]]:
@@ -98,14 +111,20 @@ def _score(node: Scored, piece: Ids) -> Sending:
     return Sending(json.dumps(data), 1, len(piece) + 1)
 
 
-def read_reply(answer: Answer) -> list[Drawn | None] | None:
-    """Return each token as it was drawn; None for forced tokens, and for all where nothing can be read."""
+def read_reply(answer: Answer, size: int, *, truncated: bool) -> list[Drawn | None] | None:
+    """Return each token as it was drawn; None for forced tokens, and for all where nothing can be read.
+
+    A truncated one has its kept set of a vocabulary of `size` tokens, unless that is larger than what was asked for.
+    """
     if not answer.tokens or len(answer.best) != len(answer.tokens):
         return None
     found = list[Drawn | None]()
     for token, best in zip(answer.tokens, answer.best, strict=True):
-        read = read_drawn(token, best)
-        found.append(None if read is None else Drawn(token, read[0]))
+        if (read := read_drawn(token, best)) is None:
+            found.append(None)
+        else:
+            logprob, kept = read
+            found.append(Drawn(token, logprob, KeptSet.of(kept, size) if truncated and kept else None))
     return found
 
 
