@@ -105,10 +105,10 @@ def kilobytes(name):
     return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if name in line)
 
 torch.set_num_threads(1)
-tokens, size, hidden, chunk = map(int, sys.argv[1:])
+tokens, size, hidden, chunk, sets = map(int, sys.argv[1:])
 head = Head(torch.nn.Linear(hidden, size, bias=False).requires_grad_(False), size, False)
 states = torch.randn(tokens, hidden).requires_grad_()
-kept = None if chunk else KeptSet.of(range(0, size, 2), size)
+kept = KeptSet.of(range(0, size, 2), size) if sets else None
 wanted = TokenQueries([6] * tokens, [1.0] * tokens, [kept] * tokens, [None] * tokens)
 token_outputs(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()
 Path("/proc/self/clear_refs").write_text("5")
@@ -121,14 +121,18 @@ WHOLE = 4 * TOKENS * ENTRIES * 4 / 1024
 """The peak of the unchunked computation is the logits, their log-softmax, and the gradients of both."""
 
 
-def peak(chunk):
+def peak(chunk, tokens=TOKENS, sets=0):
     """Kilobytes at the most, forward and backward, on top of what the process held before: head and states apart."""
-    command = [sys.executable, "-c", PEAK, str(TOKENS), str(ENTRIES), "8", str(chunk)]
+    command = [sys.executable, "-c", PEAK, *map(str, (tokens, ENTRIES, 8, chunk, sets))]
     return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peaks are read where Linux tells them")
 def test_chunks_of_the_default_size_need_an_eighth_of_the_memory():
-    """The chunks have kept sets of half the vocabulary, and the whole has none."""
     assert 8 * peak(0) <= WHOLE
     assert 8 * peak(TOKENS // 4) > WHOLE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peaks are read where Linux tells them")
+def test_memory_with_kept_sets_of_half_the_vocabulary_is_that_of_a_chunk():
+    assert 3 * peak(0, TOKENS // 2, 1) <= WHOLE / 2
