@@ -1,15 +1,17 @@
 """One table: what a player does wrong is recorded, the game's own rule follows, and no other table notices."""
 
+import pickle
+
 import pytest
-from fakes import Engine, Fake, asking, setups, told
+from fakes import Engine, Fake, asking, setups
 
 from stratagem.games.base import RoundResult
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.forks import replay
 from stratagem.play.match import Match, Setup
+from stratagem.play.rows import FIELDS, Rows
 from stratagem.play.scheduler import play
-from stratagem.play.table import Table
 from stratagem.players.base import Move
 from stratagem.players.catalogue import make_player
 
@@ -172,15 +174,24 @@ def test_without_detail_there_are_the_same_totals_and_no_decisions():
 
 def test_what_is_paid_while_others_move_goes_to_the_last_decision():
     """No game of ours pays a seat twice between two of its turns, but one may."""
-    (setup, _) = setups("kuhn", [asking(), "random"], 2)
-    table = Table(setup, detail=True)
-    table.advance()
-    for seat, request in table.new_requests():
-        table.answer(seat, told(request))
-    row = table.episode.decisions[0]
+    rows = Rows(seats=2)
+    rows.rows.append((0, 0, 0, 1, 1, 0, "state", "info", "BET", "scripted", None, ()))
+    rows.close_turn(RoundResult((0.0, 0.0), closed=False))
     for _ in range(3):
-        table._credit(RoundResult((2.0, 2.0), closed=False))
-    assert row.payoff == 6.0
+        rows.credit(RoundResult((2.0, 2.0), closed=False))
+    assert rows.payoffs == [6.0]
+
+
+def test_episode_holds_rows_until_its_decisions_are_asked_for():
+    """Objects that somebody changed are what is then stored."""
+    (episode, *_) = play(setups("kuhn", ["random", "random"], 2))
+    rows = episode.rows()
+    assert episode.rows() is rows
+    assert [row.action for row in episode.decisions] == [row[FIELDS.index("action")] for row in rows.rows]
+    assert episode.decisions is episode.decisions
+    episode.decisions[0].keep = False
+    assert episode.rows().dropped == {0}
+    assert episode == pickle.loads(pickle.dumps(episode))
 
 
 @pytest.mark.parametrize("game", ["kuhn", "auction(seats=3)", "negotiation-v2", "spiel:kuhn_poker(players=3)", "pig"])

@@ -60,17 +60,21 @@ class RoundResult(NamedTuple):
 class View(Generic[F]):
     """Knowledge of one seat now: the facts, and everything that follows from them, computed on demand."""
 
-    __slots__ = ("facts", "game", "seat")
+    __slots__ = ("_choices", "facts", "game", "seat")
 
     def __init__(self, game: Game[F], seat: Seat, facts: F) -> None:
         self.game = game
         self.seat = seat
         self.facts = facts
+        self._choices: Choices | None = None
 
     @property
     def choices(self) -> Choices:
         """Choices of this seat."""
-        return self.game.choices(self.facts)
+        choices = self._choices
+        if choices is None:
+            choices = self._choices = self.game.choices(self.facts)
+        return choices
 
     @property
     def state_key(self) -> str:

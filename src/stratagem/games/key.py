@@ -15,6 +15,9 @@ from typing import Protocol
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GAMMA = 0x9E3779B97F4A7C15
+_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+"""Multipliers of the mixing function."""
+_new = object.__new__
 
 
 class Chance(Protocol):
@@ -43,16 +46,22 @@ class Key:
 
     def at(self, *path: int | str) -> Key:
         """Return the key further down: `key.at("round", 2)`."""
-        value = self.value
-        for step in path:
-            value = _mix(value + _GAMMA * (_word(step) if isinstance(step, str) else step + 1))
-        key = Key.__new__(Key)
-        key.value = value
+        x = self.value
+        for step in path:  # `_mix`, written out here and below, since a call costs as much as the arithmetic
+            x = (x + (_leap(step) if isinstance(step, str) else _GAMMA * (step + 1))) & _MASK
+            x = ((x ^ (x >> 30)) * _FIRST) & _MASK
+            x = ((x ^ (x >> 27)) * _SECOND) & _MASK
+            x ^= x >> 31
+        key = _new(Key)
+        key.value = x
         return key
 
     def integer(self, bound: int) -> int:
         """Draw a whole number from 0 to `bound - 1`; the bias is below `bound` in 2**64."""
-        return (_mix(self.value) * bound) >> 64
+        x = self.value
+        x = ((x ^ (x >> 30)) * _FIRST) & _MASK
+        x = ((x ^ (x >> 27)) * _SECOND) & _MASK
+        return ((x ^ (x >> 31)) * bound) >> 64
 
     def unit(self) -> float:
         """Draw a number from [0, 1)."""
@@ -91,11 +100,12 @@ class Key:
 
 def _mix(x: int) -> int:
     x &= _MASK
-    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
+    x = ((x ^ (x >> 30)) * _FIRST) & _MASK
+    x = ((x ^ (x >> 27)) * _SECOND) & _MASK
     return x ^ (x >> 31)
 
 
 @lru_cache(maxsize=4096)
-def _word(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+def _leap(text: str) -> int:
+    """Return what a word of a path adds."""
+    return _GAMMA * int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")

@@ -74,7 +74,7 @@ class MatrixState(State[MatrixFacts]):
             payoffs,
             signals={
                 "collusion": (float(first > 0), float(second > 0)),
-                "externality": (self._harm(sum(payoffs)),) * 2,
+                "externality": (self.game.harms[first][second],) * 2,
             },
         )
 
@@ -83,12 +83,6 @@ class MatrixState(State[MatrixFacts]):
         payoffs = tuple(self.game.null_payoff if mute else 0.0 for mute in silent)
         signals = {"collusion": (None, None), "externality": (1.0, 1.0)} if self.game.cooperative else None
         return RoundResult(payoffs, keep=silent, signals=signals)
-
-    def _harm(self, total: float) -> float:
-        """Return the share of the best joint payoff that was not realised (SEPO's 1 - (u1 + u2)/6 in its ipd)."""
-        sums = [sum(cell) for row in self.game.payoffs for cell in row]
-        best, worst = max(sums), min(0.0, *sums)
-        return (best - total) / (best - worst) if best > worst else 0.0
 
     def _next_round(self) -> None:
         self.round += 1
@@ -154,6 +148,15 @@ class MatrixGame(Game[MatrixFacts]):
     def seat_labels(self, seat: Seat) -> tuple[str, ...]:
         """Return the names of this seat's actions."""
         return self.labels if seat == 0 or self.labels_second is None else self.labels_second
+
+    @cached_property
+    def harms(self) -> tuple[tuple[float, ...], ...]:
+        """Shares of the best joint payoff that are not realised, by cell (SEPO's 1 - (u1 + u2)/6 in its ipd)."""
+        totals = [[sum(cell) for cell in row] for row in self.payoffs]
+        every = [total for row in totals for total in row]
+        best, worst = max(every), min(0.0, *every)
+        span = best - worst
+        return tuple(tuple((best - total) / span if span > 0.0 else 0.0 for total in row) for row in totals)
 
     @cached_property
     def lowest(self) -> float:

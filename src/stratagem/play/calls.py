@@ -17,7 +17,7 @@ import pyarrow as pa
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.engines.kept_set import KeptSet, TokenSet
 from stratagem.errors import BadRecord
-from stratagem.play.records import Episode
+from stratagem.play.rows import ATTEMPT, BEHIND, SEAT, TURN, Row
 from stratagem.play.schemas import CALLS, PROMPTS
 
 _ESCAPE = "\ufdd0"
@@ -61,11 +61,12 @@ def original(text: str) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if _ESCAPE in text else text
 
 
-def call_tables(episodes: Sequence[Episode]) -> tuple[pa.Table, pa.Table]:
-    """Return all calls of these episodes, in the order of play, and all their prompts."""
-    talked = [(episode.id, row) for episode in episodes for row in episode.decisions if row.calls]
-    keys = [(name, row.turn, row.seat, row.attempt, index) for name, row in talked for index in range(len(row.calls))]
-    calls = [call for _, row in talked for call in row.calls]
+def call_tables(talked: Sequence[tuple[str, Row]]) -> tuple[pa.Table, pa.Table]:
+    """Return all calls of these decisions, each with its episode, in the order of play, and all their prompts."""
+    keys = [
+        (name, row[TURN], row[SEAT], row[ATTEMPT], index) for name, row in talked for index in range(len(row[BEHIND]))
+    ]
+    calls = [call for _, row in talked for call in row[BEHIND]]
     asked = [(call.policy.base, call.prompt) for call in calls]
     ids = {prompt: prompt_id(*prompt) for prompt in dict.fromkeys(asked)}
     columns: dict[str, Sequence[Any]] = {name: [value(call) for call in calls] for name, value in _VALUES.items()}

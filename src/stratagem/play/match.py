@@ -67,6 +67,8 @@ class Setup:
     """Memory of earlier episodes of each player, by slot; empty where none has any."""
 
     def __post_init__(self) -> None:
+        if not self.draw_keys and not self.pasts:
+            return
         players = len(self.match.players)
         for name, given in (("draw_keys", len(self.draw_keys)), ("pasts", len(self.pasts))):
             if given and given != players:
@@ -91,13 +93,12 @@ class Setup:
 
     def episode(self, state: State[Any]) -> Episode:
         """Return the record, still empty, of the episode that begins at `state`."""
-        names, seats = self.match.names, range(len(self.slots))
-        stakes = tuple(state.stakes(seat) for seat in seats)
+        names, seats = self.match.names, len(self.slots)
         return Episode(
             id=self.id,
             game=self.match.text,
             game_version=self.match.game.spec.version,
-            players=tuple(names[slot] for slot in self.slots),
+            players=tuple([names[slot] for slot in self.slots]),
             slots=self.slots,
             key=self.key.value,
             chance=state.chance.value if isinstance(state.chance, Key) else 0,
@@ -107,8 +108,8 @@ class Setup:
             parent=self.parent,
             forked_at=self.forked_at,
             pasts=self.pasts,
-            payoffs=[0.0] * len(self.slots),
-            stakes=stakes,
-            num_decisions=[0] * len(self.slots),
-            num_illegal=[0] * len(self.slots),
+            payoffs=[0.0] * seats,
+            stakes=tuple([state.stakes(seat) for seat in range(seats)]),
+            num_decisions=[0] * seats,
+            num_illegal=[0] * seats,
         )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from operator import attrgetter
+from typing import Any, Literal
 
 from stratagem.engines.base import Call
 from stratagem.games.base import Part, Seat, Stakes
+from stratagem.play.rows import BEHIND, FIELDS, Rows
 from stratagem.players.base import How
 from stratagem.prompting.past import Past
 
@@ -47,6 +49,9 @@ class Decision:
     """Classified pieces of the action with their rewards, where the game has them."""
     calls: tuple[Call, ...] = ()
     """Calls of models for this decision, in order; empty where there were none."""
+
+
+_row = attrgetter(*FIELDS)
 
 
 @dataclass(slots=True)
@@ -107,3 +112,56 @@ class Episode:
     def signal(self, name: str, seat: Seat) -> list[float]:
         """Return the values of a signal in the rounds where it had a meaning for this seat."""
         return [value for row in self.signals.get(name, ()) if (value := row[seat]) is not None]
+
+    def rows(self) -> Rows:
+        """Return the decisions as rows."""
+        held = _held.__get__(self)
+        return held if isinstance(held, Rows) else _rows_of(held)
+
+    def put_rows(self, rows: Rows) -> None:
+        """Take rows in place of decisions."""
+        _held.__set__(self, rows)
+
+
+_held: Any = Episode.__dict__["decisions"]
+"""Slot of the decisions: rows, until somebody asks for the decisions."""
+
+
+class _Decisions:
+    """Attribute `decisions` of an episode, made of its rows when it is first asked for."""
+
+    def __get__(self, episode: Episode | None, owner: object = None) -> Any:
+        if episode is None:
+            return self
+        held = _held.__get__(episode)
+        if isinstance(held, Rows):
+            held = _decisions_of(held)
+            _held.__set__(episode, held)
+        return held
+
+    def __set__(self, episode: Episode, decisions: list[Decision]) -> None:
+        _held.__set__(episode, decisions)
+
+
+type.__setattr__(Episode, "decisions", _Decisions())
+
+
+def _decisions_of(rows: Rows) -> list[Decision]:
+    made = [Decision(*row[:BEHIND]) for row in rows.rows]
+    for decision, row, payoff in zip(made, rows.rows, rows.payoffs, strict=True):
+        decision.payoff, decision.calls = payoff, row[BEHIND]
+    for number in rows.dropped:
+        made[number].keep = False
+    for number, parts in rows.parts.items():
+        made[number].parts = parts
+    return made
+
+
+def _rows_of(decisions: list[Decision]) -> Rows:
+    rows = Rows()
+    rows.rows = [_row(decision) for decision in decisions]
+    rows.payoffs = [decision.payoff for decision in decisions]
+    rows.dropped = frozenset(number for number, decision in enumerate(decisions) if not decision.keep)
+    rows.parts = {number: decision.parts for number, decision in enumerate(decisions) if decision.parts}
+    rows.talked = any(decision.calls for decision in decisions)
+    return rows

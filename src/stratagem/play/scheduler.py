@@ -30,7 +30,11 @@ def play(
     room = _Room(queue or Dispatcher())
     try:
         for setup in setups:
-            yield from room.seat([Table(setup, detail=detail)])
+            table = Table(setup, detail=detail)
+            if table.advance():
+                yield table.episode
+            else:
+                room.wait(table)
             while room.num_open >= live:
                 yield from room.go_on()
         while room.num_open:
@@ -73,8 +77,12 @@ class _Room:
                 self._tables.pop(id(table), None)
                 yield table.episode
             else:
-                self._tables[id(table)] = table
-                self._unsent += [(table, seat, request) for seat, request in table.new_requests()]
+                self.wait(table)
+
+    def wait(self, table: Table) -> None:
+        """Take a table's new requests; they are sent with those of the others."""
+        self._tables[id(table)] = table
+        self._unsent += [(table, seat, request) for seat, request in table.new_requests()]
 
     def go_on(self) -> Iterator[Episode]:
         """Send the new requests together, wait for some answers, and let their tables go on."""

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, repeat
-from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -22,56 +20,31 @@ import pyarrow.parquet as pq
 from stratagem.engines.base import Call
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
-from stratagem.play.calls import DecisionKey, call_tables, calls_by_decision, size_of
+from stratagem.play.calls import DecisionKey, calls_by_decision
 from stratagem.play.columns import check_types, check_values
 from stratagem.play.records import Decision, Episode
 from stratagem.play.schemas import DECISIONS, EPISODES, LATER, READABLE, SCHEMAS
+from stratagem.play.shard import Shard
 from stratagem.prompting.past import Past
 
 _DECISION_FIELDS = DECISIONS.names[1:]
-_decision_values = attrgetter(*_DECISION_FIELDS)
-
-
-_UNIT = 16
-"""Number of characters and tokens of a call that fill a shard as much as one decision."""
 
 
 def write_shard(folder: Path, number: int, episodes: Sequence[Episode]) -> None:
     """Write one shard; a shard of that number that is already there is replaced."""
-    ids = [episode.id for episode in episodes]
-    if len(set(ids)) < len(ids):
-        twice = next(name for name in ids if ids.count(name) > 1)
-        raise BadRecord(f"Two episodes of one shard are called {twice}: give every episode an id of its own.")
-    calls, prompts = call_tables(episodes)
+    shard = Shard()
+    for episode in episodes:
+        shard.add(episode)
+    _write_shard(folder, number, shard)
+
+
+def _write_shard(folder: Path, number: int, shard: Shard) -> None:
+    tables = shard.tables()
     final = _path(folder / "episodes", number)
     with _writing(final):
         final.unlink(missing_ok=True)  # a shard does not count while it is being replaced
-    _write(folder / "decisions", number, _decision_table(episodes))
-    _write(folder / "calls", number, calls)
-    _write(folder / "prompts", number, prompts)
-    _write(folder / "episodes", number, _episode_table(episodes))
-
-
-def _episode_table(episodes: Sequence[Episode]) -> pa.Table:
-    table = {name: [getattr(episode, name) for episode in episodes] for name in EPISODES.names}
-    table["signals"] = [list(episode.signals.items()) for episode in episodes]
-    table["stakes"] = [[stakes and stakes._asdict() for stakes in episode.stakes] for episode in episodes]
-    table["pasts"] = [[_past_row(past) for past in episode.pasts] for episode in episodes]
-    return pa.table(table, schema=EPISODES)
-
-
-def _past_row(past: Past) -> dict[str, Any]:
-    counts = [{"joint": joint, "count": count} for joint, count in past.counts.items()]
-    return {"counts": counts, "last": past.last, "rounds": past.rounds}
-
-
-def _decision_table(episodes: Sequence[Episode]) -> pa.Table:
-    rows = [row for episode in episodes for row in episode.decisions]
-    values = list(zip(*map(_decision_values, rows), strict=True)) or [()] * len(_DECISION_FIELDS)
-    columns: dict[str, Sequence[Any]] = dict(zip(_DECISION_FIELDS, values, strict=True))
-    columns["parts"] = [[part._asdict() for part in parts] for parts in columns["parts"]]
-    columns["episode"] = list(chain.from_iterable(repeat(e.id, len(e.decisions)) for e in episodes))
-    return pa.table(columns, schema=DECISIONS)
+    for name in SCHEMAS:
+        _write(folder / name, number, tables[name])
 
 
 def _path(folder: Path, number: int) -> Path:
@@ -118,29 +91,20 @@ def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> It
     stake. Everything passed on is written, also when the caller stops early or play breaks off.
     """
     number = max(shards(folder), default=-1) + 1
-    batch: list[Episode] = []
-    size = 0
+    shard = Shard()
     try:
         for episode in episodes:
-            batch.append(episode)
-            size += _size(episode)
-            yield episode
-            if size >= every:
-                full, batch, size = batch, [], 0
-                write_shard(folder, number, full)
+            try:
+                yield episode
+            finally:
+                shard.add(episode)
+            if shard.size >= every:
+                full, shard = shard, Shard()
+                _write_shard(folder, number, full)
                 number += 1
     finally:
-        if batch:
-            write_shard(folder, number, batch)
-
-
-def _size(episode: Episode) -> int:
-    """Return the part of a shard that an episode fills, in decisions."""
-    size = 1 + len(episode.decisions)
-    for row in episode.decisions:
-        if row.calls:  # most have none, and this is asked of very many
-            size += sum(1 + size_of(call) // _UNIT for call in row.calls)
-    return size
+        if shard.size:
+            _write_shard(folder, number, shard)
 
 
 def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: bool = True) -> Iterator[Episode]:

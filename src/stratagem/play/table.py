@@ -13,8 +13,9 @@ from stratagem.engines.base import Call
 from stratagem.errors import BadParameter
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.play.match import Setup
-from stratagem.play.records import Decision
-from stratagem.players.base import Ask, How, Move
+from stratagem.play.rows import Row, Rows
+from stratagem.players.base import Ask, Move
+from stratagem.prompting.past import NOTHING
 
 _MOST_SAID = 2000
 """Number of characters of an illegal reply that are stored."""
@@ -33,13 +34,12 @@ class Table:
     """Setup in play; `advance` goes on until a player's request is open or the episode is over."""
 
     __slots__ = (
-        "_detail",
-        "_last",
+        "_limited",
         "_moves",
         "_new",
-        "_num_recorded",
         "_open",
         "_round",
+        "_rows",
         "_turn",
         "episode",
         "setup",
@@ -50,30 +50,34 @@ class Table:
         self.setup = setup
         self.state = setup.begin()
         self.episode = setup.episode(self.state)
-        seats = len(setup.slots)
-        self._detail = detail
+        self._rows = Rows(len(setup.slots)) if detail else None
+        self._limited = not setup.rounds is setup.turns is setup.until is None
         self._turn = setup.forked_at
-        self._last: list[Decision | None] = [None] * seats
         self._moves: dict[Seat, str | None] = {}
         self._open: dict[Seat, OpenTurn] = {}
         self._new: list[Seat] = []
-        self._num_recorded = 0
-        self._round = [0.0] * seats
+        self._round = [0.0] * len(setup.slots)
 
     def advance(self) -> bool:
         """Play on; True when the episode is over, False when requests are open."""
-        state = self.state
-        while not state.over and not self._stops():
+        state, waiting = self.state, self._open
+        while not state.over and not (self._limited and self._stops()):
+            moves = self._moves
             for seat in state.to_act:
-                if seat not in self._moves and seat not in self._open:
+                if seat not in moves and seat not in waiting:
                     self._ask(seat, 0)
-            if self._open:
+            if waiting:
                 return False
             self._play()
-        self.episode.finished = state.over
-        if self.setup.counted and not state.over:
-            self._count()
+        self._finish()
         return True
+
+    def _finish(self) -> None:
+        self.episode.finished = self.state.over
+        if self.setup.counted and not self.state.over:
+            self._count()
+        if self._rows is not None:
+            self.episode.put_rows(self._rows)
 
     def _stops(self) -> bool:
         """Return whether the limits of the setup are reached."""
@@ -103,11 +107,12 @@ class Table:
             return self._settle(seat, view, Move(state.game.default_action(view.facts), "absent"), attempt)
         try:
             shown = state if player.traits.sees_hidden else None
-            past = setup.past_of(slot)
-            answer = player.turn(Ask(view, setup.draw_key_of(slot), slot, self._turn, attempt, shown, past))
+            key = setup.draw_keys[slot] if setup.draw_keys else setup.key
+            past = setup.pasts[slot] if setup.pasts else NOTHING
+            answer = player.turn(Ask(view, key, slot, self._turn, attempt, shown, past))
         except Exception as error:  # noqa: BLE001 - a player's fault is data, and no other table suffers
             answer = _raised(error)
-        if isinstance(answer, Generator):
+        if type(answer) is not Move and isinstance(answer, Generator):  # the second question takes ten times as long
             return self._go_on(seat, view, attempt, answer, None)
         return self._settle(seat, view, answer, attempt)
 
@@ -136,8 +141,9 @@ class Table:
         move = answer if isinstance(answer, Move) else _misplaced("answered", answer, "a Move or a generator")
         action = move.action
         legal = isinstance(action, str) and action in view.choices
-        if self._detail:
-            self._record(seat, view, move, attempt, legal=legal)
+        if self._rows is not None:
+            self._rows.talked |= bool(move.calls)
+            self._rows.rows.append(self._row(seat, view, move, attempt, legal=legal))
         if not legal and attempt < self.setup.match.retries:
             return self._ask(seat, attempt + 1)
         self.episode.num_decisions[seat] += 1
@@ -145,44 +151,37 @@ class Table:
         self._moves[seat] = action if legal else None
         return None
 
-    def _record(self, seat: Seat, view: View[Any], move: Move, attempt: int, *, legal: bool) -> None:
-        how: How = move.how if legal or move.how == "error" else "illegal"
-        reply = move.action if move.said is None and not legal else move.said
-        row = Decision(
-            self.state.round,
-            self._turn,
-            self.state.clock(self._turn),
+    def _row(self, seat: Seat, view: View[Any], move: Move, attempt: int, *, legal: bool) -> Row:
+        """Return the decision in the order of `FIELDS`."""
+        action, how, calls, reply = move
+        if not legal:
+            reply, action, how = action if reply is None else reply, None, how if how == "error" else "illegal"
+        state, turn = self.state, self._turn
+        return (
+            state.round,
+            turn,
+            state.clock(turn),
             seat,
             self.setup.slots[seat],
             attempt,
             view.state_key,
             view.info_key,
-            move.action if legal else None,
+            action,
             how,
             None if reply is None else _shown(reply),
-            calls=_calls(move.calls) if move.calls else (),
+            _calls(calls) if calls else (),
         )
-        self.episode.decisions.append(row)
-        self._last[seat] = row
 
     def _play(self) -> None:
         result = self.state.play(self._moves)
-        if self._detail:
-            self._sort_decisions()
-            self._credit(result)
+        if self._rows is not None:
+            self._rows.close_turn(result)
         self._moves = {}
         self._turn += 1
-        for seat, payoff in enumerate(result.payoffs):
-            self._round[seat] += payoff
+        if any(result.payoffs):
+            self._round = [earned + payoff for earned, payoff in zip(self._round, result.payoffs, strict=True)]
         if result.closed or self.state.over:
             self._close_round(result)
-
-    def _sort_decisions(self) -> None:
-        """Put the decisions of this turn into the order of the seats, in whatever order they were made."""
-        decisions = self.episode.decisions
-        start = self._num_recorded
-        decisions[start:] = sorted(decisions[start:], key=lambda row: (row.seat, row.attempt))
-        self._num_recorded = len(decisions)
 
     def _count(self) -> None:
         """Pay the value of the position where the game is stopped."""
@@ -190,8 +189,8 @@ class Table:
         if payoffs is None:
             raise BadParameter(f"{self.state.game.spec.name} does not say what a position is worth before the end.")
         estimate = RoundResult(payoffs)
-        if self._detail:
-            self._credit(estimate)
+        if self._rows is not None:
+            self._rows.credit(estimate)
         self._round = [earned + payoff for earned, payoff in zip(self._round, payoffs, strict=True)]
         self._close_round(estimate)
 
@@ -200,30 +199,13 @@ class Table:
         episode.rounds.append(tuple(self._round))
         for seat, payoff in enumerate(self._round):
             episode.payoffs[seat] += payoff
-            self._round[seat] = 0.0
+        self._round = [0.0] * len(self._round)
         if result.signals:
             for name, values in result.signals.items():
                 episode.signals.setdefault(name, []).append(values)
         for slot, player in self.setup.match.listeners:
             seat = episode.seat_of(slot)
             player.hear(self.state.view(seat), episode.rounds[-1][seat], over=self.state.over)
-
-    def _credit(self, result: RoundResult) -> None:
-        """Add rewards to each seat's latest decision, and the game's signals to the decisions just played."""
-        for seat, payoff in enumerate(result.payoffs):
-            row = self._last[seat]
-            if row is not None and payoff:
-                row.payoff += payoff
-        if result.keep is None and result.parts is None:
-            return
-        for seat in self._moves:
-            row = self._last[seat]
-            if row is not None:
-                row.keep = result.keep is None or result.keep[seat]
-        for seat, parts in (result.parts or {}).items():
-            row = self._last[seat]
-            if row is not None:
-                row.parts = (*row.parts, *parts)
 
 
 def _raised(error: Exception) -> Move:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from stratagem.engines.base import Call, Request
@@ -76,7 +77,7 @@ class Ask:
     @property
     def key(self) -> Key:
         """Key of the player's own draws: a function of table, player slot (not seat), turn and attempt."""
-        return self._table_key.at("player", (self.turn * _PLACES + self.slot) * _PLACES + self.attempt)
+        return _players(self._table_key.value).at((self.turn * _PLACES + self.slot) * _PLACES + self.attempt)
 
     def seeing(self, view: View[Any]) -> Ask:
         """Return the same turn with another view, for players that change what another player sees."""
@@ -90,6 +91,12 @@ class Ask:
         if self._state is None:
             raise CannotCompute("A player that looks at the true state must declare it: Traits(sees_hidden=True).")
         return self._state.fork(self.key.at("peek"))
+
+
+@lru_cache(maxsize=1024)
+def _players(table_key: int) -> Key:
+    """Return the key of all players' draws at a table."""
+    return Key(table_key).at("player")
 
 
 class Move(NamedTuple):

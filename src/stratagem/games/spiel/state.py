@@ -56,10 +56,10 @@ class SpielState(State[SpielFacts]):
 
     def facts(self, seat: Seat) -> SpielFacts:
         """Return the knowledge of `seat`, cached for each position."""
-        facts = self.known.get(seat)
-        if facts is None:
-            facts = self.known[seat] = SpielFacts(self.game, self.node, seat)
-        return facts
+        known = self.known
+        if seat not in known:
+            known[seat] = SpielFacts(self.game, self.node, seat)
+        return known[seat]
 
     def view(self, seat: Seat) -> View[SpielFacts]:
         return View(self.game, seat, self.facts(seat))
@@ -68,6 +68,11 @@ class SpielState(State[SpielFacts]):
         seats = self.to_act
         if len(actions) != len(seats) or not seats:
             raise self.refuse(actions)
+        if len(seats) == 1 and not self.game.engine.simultaneous:
+            number = self.facts(seats[0]).menu.ids.get(actions.get(seats[0]))  # type: ignore[arg-type]
+            if number is not None:
+                self.arrive(self.node.child(number))
+                return self._pay()
         try:
             ids = [None if (action := actions[seat]) is None else self.facts(seat).menu.ids[action] for seat in seats]
         except KeyError:
