@@ -47,6 +47,7 @@ def start(folder: Path, seed: int) -> tuple[PlannedRun, dict[str, str]]:
         f"sft-{seed}",
         NEAR,
         {"seed": str(seed), **JUDGED, "grpo.iterations": "1", "test_episodes": "7", "validation_episodes": "7"},
+        first=True,
     )
     return sft, {"seed": str(seed), "model": f"run:{folder / sft.name}@start", "sft.epochs": "0"}
 

@@ -10,11 +10,13 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
 
-import torch
-
 from stratagem.errors import StratagemError
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.sweeps.run_maker import make_runs
+from stratagem.workers.base import InProcess
+from stratagem.workers.plan import working
+from stratagem.workers.processes import Processes
+from stratagem.workers.threads import available_threads, use_threads
 
 
 def seed_range(text: str) -> range:
@@ -35,15 +37,17 @@ def command_line(doc: str | None, studies: Collection[str] = (), seeds: range = 
         parser.add_argument("study", choices=studies)
     parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT", help="runs whose names contain one of these")
     parser.add_argument("--seeds", type=seed_range, default=seeds, metavar="N", help="number of seeds, or FIRST-LAST")
+    parser.add_argument("--workers", type=int, default=0, metavar="N", help="processes that make the runs, one a run")
     parser.add_argument("--list", action="store_true", help="print the commands and run nothing")
     return parser
 
 
-def make(runs: Iterable[PlannedRun], folder: Path) -> dict[str, StratagemError]:
+def make(runs: Iterable[PlannedRun], folder: Path, num_workers: int = 0) -> dict[str, StratagemError]:
     """Make the runs that are not finished, with one thread each, and return the errors by name."""
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(1)
-    return make_runs(runs, folder, partial(print, flush=True))
+    use_threads(1 if "OMP_NUM_THREADS" not in os.environ else available_threads())
+    workers = Processes(num_workers, available_threads()) if num_workers else InProcess()
+    with working(workers):
+        return make_runs(runs, folder, partial(print, flush=True))
 
 
 def run(runs: Iterable[PlannedRun], arguments: argparse.Namespace) -> None:
@@ -54,7 +58,7 @@ def run(runs: Iterable[PlannedRun], arguments: argparse.Namespace) -> None:
             for planned in chosen:
                 print(planned.command(arguments.folder))
             return
-        failed = make(chosen, arguments.folder)
+        failed = make(chosen, arguments.folder, arguments.workers)
     except StratagemError as error:
         sys.exit(str(error))
     if failed:

@@ -65,7 +65,8 @@ FAMILY = Family("REINFORCE less its controls", tuple(TESTS))
 def runs(folder: Path, game: str, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """The SFT model, and then all arms of every seed."""
     recipe = Path("recipes/reinforce") / f"{game}.toml"
-    yield PlannedRun(f"{game}-sft", (recipe,), {**_short(game, "reinforce"), "reinforce.iterations": "1"})
+    sft = {**_short(game, "reinforce"), "reinforce.iterations": "1"}
+    yield PlannedRun(f"{game}-sft", (recipe,), sft, first=True)
     start = {"model": f"run:{folder}/{game}-sft@start", "sft.epochs": "0"}
     for seed in seeds:
         for arm, (algorithm, own) in ARMS.items():

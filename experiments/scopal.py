@@ -69,6 +69,10 @@ ANALYSES: Mapping[str, Sequence[str]] = {
 """The variants of each analysis, the main run among them."""
 
 
+NEEDED = (MAIN, FRESH, "against-mcts-5", "teacher-mcts-5")
+"""Variants whose runs others begin from."""
+
+
 def player(name: str) -> str:
     """The player whose name a folder can bear."""
     return name.replace("mcts-", "mcts:")
@@ -152,7 +156,7 @@ def num_samples(run: Path) -> dict[str, float]:
 
 def runs(analyses: Sequence[str], folder: Path, seeds: Iterable[int], start_recipe: Path) -> Iterator[PlannedRun]:
     """Plan every run once, in the order in which they need one another."""
-    yield PlannedRun("start", (start_recipe,))
+    yield PlannedRun("start", (start_recipe,), first=True)
     start = {"model": f"run:{folder}/start@last"}
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
@@ -165,7 +169,8 @@ def runs(analyses: Sequence[str], folder: Path, seeds: Iterable[int], start_reci
                 print(f"{variant}-{seed} is skipped, {reason}: {error}", file=sys.stderr)
                 continue
             recipe = GRPO if variant == FRESH else RECIPE
-            yield PlannedRun(f"{variant}-{seed}", (recipe,), {"seed": str(seed), **start, **own, **stages})
+            settings = {"seed": str(seed), **start, **own, **stages}
+            yield PlannedRun(f"{variant}-{seed}", (recipe,), settings, first=variant in NEEDED)
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ LAYERS = (
     "prompting",
     "players",
     "play",
+    "workers",
     "demonstrations",
     "learning",
     "evaluation",

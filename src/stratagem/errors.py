@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
+from typing import Any
 
 _LONGEST = 200
 """Number of characters of a name in a sentence."""
@@ -20,6 +21,17 @@ class StratagemError(Exception):
 
     exit_code = 2
     """Exit status of a command that ends so."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the message; another process makes the error again without the constructor's own parameters."""
+        return _made_again, (type(self), self.args, self.__dict__)
+
+
+def _made_again(kind: type[StratagemError], args: tuple[Any, ...], state: dict[str, Any]) -> StratagemError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 class UnknownName(StratagemError):

@@ -13,9 +13,9 @@ from stratagem.algorithms.shapellm.seats import SeatFactory
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
 from stratagem.players.catalogue import make_player
 from stratagem.runs.folder import RunFolder
+from stratagem.workers.shards import played
 
 ONE = "ipd-shapellm(labels=(C, D), rounds=1)"
 FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(C, D), rounds=1, cooperative=True)"

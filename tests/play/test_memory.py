@@ -14,11 +14,12 @@ from stratagem.games.key import Key
 from stratagem.play.forks import forks, replay
 from stratagem.play.match import Match, Setup
 from stratagem.play.memory import MEMORIES, carried, check_memory, joint_actions
-from stratagem.play.scheduler import play, played
+from stratagem.play.scheduler import play
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.base import Move
 from stratagem.prompting.catalogue import make_style
 from stratagem.prompting.past import NOTHING, Past
+from stratagem.workers.shards import played
 
 STYLES = {"none": "base", "last": "state", "episode": "occurrence", "trial": "occurrence"}
 """ShapeLLM's prompt for every memory."""

@@ -5,8 +5,9 @@ from fakes import Engine, Fake, asking, setups
 
 from stratagem.errors import BadParameter
 from stratagem.play.dispatch import BatchQueue
-from stratagem.play.scheduler import play, played
+from stratagem.play.scheduler import play
 from stratagem.players.base import Ask, Move
+from stratagem.workers.shards import played
 
 
 def keys(setup, turn, slots):

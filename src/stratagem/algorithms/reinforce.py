@@ -26,7 +26,6 @@ from stratagem.learning.losses.catalogue import NamedLoss, read_loss
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.play.match import Match
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import played
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
 from stratagem.training.objective import ObjectiveSettings
@@ -40,6 +39,7 @@ from stratagem.training.rollouts import (
     select_decisions,
     training_examples,
 )
+from stratagem.workers.shards import played
 
 TERM = "payoff"
 """The only term of the reward."""

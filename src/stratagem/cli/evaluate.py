@@ -38,6 +38,8 @@ def evaluate_players(
     opponents: Annotated[list[str] | None, typer.Option(help="Opponents, in place of those of the suite.")] = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes per opponent; by default that of the suite.")] = None,
     engine: options.Engine = None,
+    workers: options.Workers = None,
+    ray: options.Ray = None,
     seed: options.Seed = 0,
     chance: Annotated[bool, typer.Option(help="Measure random play, too, as the chance level.")] = True,
     metric: Annotated[list[str] | None, typer.Option(help="Additional metric. Repeatable.")] = None,

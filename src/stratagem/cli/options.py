@@ -59,6 +59,27 @@ Engine = Annotated[
     str | None,
     typer.Option(callback=_served, help="Engine of local models, as in `transformers(rows=16)`: stratagem engines."),
 ]
+
+
+def _work(context: typer.Context, number: int | None) -> int | None:
+    """Give the work of the command to workers."""
+    address = context.params.get("ray")
+    if number is not None or address is not None:
+        from stratagem.workers.kinds import workers_of
+        from stratagem.workers.plan import working
+
+        context.with_resource(working(workers_of(number, address)))
+    return number
+
+
+Workers = Annotated[
+    int | None,
+    typer.Option(callback=_work, min=1, help="Processes that share the work; with --ray, workers on the cluster."),
+]
+Ray = Annotated[
+    str | None,
+    typer.Option(is_eager=True, help="Ray cluster for the work: its address, `auto`, or `local` for a new one here."),
+]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Continue the record in --record; recorded requests are not repeated.")
 ]

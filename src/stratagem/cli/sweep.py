@@ -29,6 +29,8 @@ def sweep(
     compare: Annotated[bool, typer.Option("--compare", help="Compare the existing runs and start none.")] = False,
     any_tree: Annotated[bool, typer.Option("--any-tree", help="Permit uncommitted changes of the program.")] = False,
     allow_host: options.AllowHost = None,
+    workers: options.Workers = None,
+    ray: options.Ray = None,
     timeout: options.Timeout = None,
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,

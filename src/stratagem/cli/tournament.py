@@ -17,7 +17,7 @@ from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.recorded import Reading, recorded
 from stratagem.evaluation.report import tournament_json
 from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.tournament import CrossPlay, pairs, tournament
+from stratagem.evaluation.tournament import CrossPlay, num_batches, tournament
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
@@ -31,6 +31,8 @@ def play_tournament(
     episodes: Annotated[int, typer.Option(min=1, help="Episodes per pair.")] = 20,
     chance: Annotated[bool, typer.Option(help="Include random play as the chance level.")] = True,
     engine: options.Engine = None,
+    workers: options.Workers = None,
+    ray: options.Ray = None,
     seed: options.Seed = 0,
     write_to: options.Out = None,
     record_to: options.Record = None,
@@ -57,7 +59,7 @@ def play_tournament(
             recorded(known, Reading(crossed=True, seed=seed)), game, seed, broken_off=True
         )
 
-    with stoppable(record, so_far), progress(len(pairs(instance, len(seated))), quiet=json) as step:
+    with stoppable(record, so_far), progress(num_batches(instance, len(seated), episodes), quiet=json) as step:
         result = tournament(instance, game, list(seated.values()), at, step)
     data = tournament_json(result, seed, episodes)
     if write_to is not None:

@@ -52,6 +52,8 @@ def train(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and exit.")] = False,
     allow_host: options.AllowHost = None,
+    workers: options.Workers = None,
+    ray: options.Ray = None,
     timeout: options.Timeout = None,
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,

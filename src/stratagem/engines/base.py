@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkab
 from stratagem.decoding.vocabulary import Ids, Vocabulary
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
+from stratagem.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
     from stratagem.engines.kept_set import TokenSet
@@ -246,6 +247,15 @@ class TrainableEngine(Engine, Protocol):
     The base has the empty name, each adapter a name of its own. Equality of results to the bit is promised from one
     `reset_cache` to the next, for the same requests in the same order.
     """
+
+    @property
+    def lm(self) -> LanguageModel:
+        """Learner's model, with all its adapters."""
+        ...
+
+    def version(self, adapter: str) -> int:
+        """Return the published version of an adapter (empty: of the base); 0 before the first."""
+        ...
 
     def publish(self, adapter: str, version: int) -> None:
         """Answer by the learner's present weights of an adapter (empty: of the base), as this version of the policy."""

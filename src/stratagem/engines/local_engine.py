@@ -54,7 +54,11 @@ class LocalEngine(StreamingEngine):
 
     def policy_id(self, adapter: str) -> PolicyId:
         """Return the present identity of an adapter's policy."""
-        return PolicyId(self.lm.name, adapter, self._versions.get(adapter, 0))
+        return PolicyId(self.lm.name, adapter, self.version(adapter))
+
+    def version(self, adapter: str) -> int:
+        """Return the published version of an adapter (empty: of the base); 0 before the first."""
+        return self._versions.get(adapter, 0)
 
     def _call(self, reply: Reply) -> Call:
         return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), reply.ms)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
 
 from stratagem.engines.base import Engine, TrainableEngine
 from stratagem.engines.caches import register
@@ -22,6 +23,7 @@ from stratagem.models.run_models import resolved
 DEFAULT = Transformers()
 """Engine of weights on this machine where no other is chosen."""
 _METHODS = (
+    "version",
     "begin",
     "follow",
     "submit",
@@ -34,6 +36,7 @@ _METHODS = (
     "reset_cache",
 )
 _specs: list[TrainableEngineSpec] = [DEFAULT]
+_opened_by: WeakKeyDictionary[Any, TrainableEngineSpec] = WeakKeyDictionary()
 _servers: dict[tuple[ModelRef, Terms], Engine] = {}
 
 
@@ -54,7 +57,23 @@ def _opened(engine: TrainableEngine, spec: TrainableEngineSpec) -> TrainableEngi
     if lacking := [name for name in _METHODS if not callable(getattr(engine, name, None))]:
         raise BadParameter(f"The engine of {type(spec).__name__} lacks the method {lacking[0]} of `TrainableEngine`.")
     register(engine)
+    _opened_by[engine] = spec
     return engine
+
+
+def spec_of(engine: TrainableEngine) -> TrainableEngineSpec:
+    """Return the settings that an engine was opened with."""
+    return _opened_by[engine]
+
+
+def serving() -> TrainableEngineSpec:
+    """Return the engine that serves models of this machine which are named now."""
+    return _specs[-1]
+
+
+def is_opened(engine: object) -> bool:
+    """Return whether an engine of weights was opened by `open_engine` or `served`."""
+    return engine in _opened_by
 
 
 @contextmanager

@@ -141,16 +141,20 @@ class Evaluator:
 
     def matchup(self, game: Game[Any], agent: Player, opponent: Player, pools: Sequence[str]) -> Matchup:
         """Play one agent against one opponent."""
-        return self.matchups(game, agent, [(opponent, pools)])[0]
+        return self.meet(game, [(agent, opponent, pools)])[0]
 
     def matchups(
         self, game: Game[Any], agent: Player, opponents: Sequence[tuple[Player, Sequence[str]]]
     ) -> list[Matchup]:
-        """Play one agent against each opponent, all at once, so that a model is asked in large batches.
+        """Play one agent against each opponent, each with the pools that it is in."""
+        return self.meet(game, [(agent, opponent, pools) for opponent, pools in opponents])
+
+    def meet(self, game: Game[Any], pairs: Sequence[tuple[Player, Player, Sequence[str]]]) -> list[Matchup]:
+        """Play each agent against its opponent, all pairs at once, so that models are asked in large batches.
 
         The deals depend on game, opponent and seed, not on the agent.
         """
-        setups = [list(self._setups(game, agent, opponent)) for opponent, _ in opponents]
+        setups = [list(self._setups(game, agent, opponent)) for agent, opponent, _ in pairs]
         over = (self.record or ResumableRecord()).play(list(chain.from_iterable(setups)), self.queue())
         return [
             Matchup(
@@ -160,7 +164,7 @@ class Evaluator:
                 episodes=tuple(over[setup.id] for setup in asked),
                 expectations=self._expectations(game, agent, opponent),
             )
-            for (opponent, pools), asked in zip(opponents, setups, strict=True)
+            for (agent, opponent, pools), asked in zip(pairs, setups, strict=True)
         ]
 
     def _setups(self, game: Game[Any], agent: Player, opponent: Player) -> Iterator[Setup]:

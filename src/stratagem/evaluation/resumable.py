@@ -1,7 +1,8 @@
 """Record of an evaluation in progress: written after every batch, and read back after a stop.
 
-No request is answered twice: finished episodes are read from the record, and in unfinished ones the replies of servers
-come from the log of replies.
+No server is asked twice: finished episodes are read from the record, and in unfinished ones the replies of servers come
+from the log of replies. A shard of tables that lacks an episode is played again as a whole, so the figures are those of
+an evaluation that was never stopped.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from stratagem.play.answers import Answers, LoggedQueue
 from stratagem.play.dispatch import RequestQueue
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import play
+from stratagem.workers.shards import play_shards
 
 PLAN = "evaluation.json"
 """File with the settings of the evaluation, in the folder of a record."""
@@ -71,12 +72,13 @@ class ResumableRecord:
         """Play the setups that are not finished; return every episode by its id."""
         for setup in setups:
             self._check(setup)
-        left = [setup for setup in setups if setup.id not in self.finished]
         flushing = _Flushing(self._logged(queue), lambda: self._flush_after(_WAITING))
+        over = play_shards(setups, flushing, is_finished=lambda setup: setup.id in self.finished)
         try:
-            with closing(play(left, flushing)) as episodes:  # an interrupt here ends the requests that are open
+            with closing(over) as episodes:  # an interrupt here ends the requests that are open
                 for episode in episodes:
-                    self._take(episode)
+                    if episode.id not in self.finished:
+                        self._take(episode)
         except ServerFailed:
             self._forget()
             raise

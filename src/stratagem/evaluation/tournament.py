@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from typing import Any
@@ -14,6 +14,9 @@ from stratagem.evaluation.statistics import Estimate, mean_of
 from stratagem.games.base import Game
 from stratagem.garbage import rare_collection
 from stratagem.players.base import Player
+
+_EPISODES = 2048
+"""Number of episodes that are played at once."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +69,28 @@ def tournament(
         raise BadParameter("A tournament needs at least two players, each named once.")
     pay: dict[tuple[int, int], Estimate] = {}
     warnings: dict[str, None] = {}
-    for row, column in pairs(game, len(players)):
-        progress(f"{names[row]} against {names[column]}")
-        matchup = evaluator.matchup(game, players[row], players[column], ("opponents",))
-        pay[row, column] = matchup.payoff(scaled=False)
-        if game.spec.seats == 2 and row != column:
-            pay[column, row] = matchup.opponent_payoff(scaled=False)
-        warnings |= dict.fromkeys(_warnings(names[row], matchup))
+    for some in _batches(pairs(game, len(players)), evaluator.episodes):
+        progress(f"{names[some[0][0]]} against {names[some[0][1]]} and {len(some) - 1} more pairs")
+        met = evaluator.meet(game, [(players[row], players[column], ("opponents",)) for row, column in some])
+        for (row, column), matchup in zip(some, met, strict=True):
+            pay[row, column] = matchup.payoff(scaled=False)
+            if game.spec.seats == 2 and row != column:
+                pay[column, row] = matchup.opponent_payoff(scaled=False)
+            warnings |= dict.fromkeys(_warnings(names[row], matchup))
     size = range(len(names))
     matrix = tuple(tuple(pay[row, column] for column in size) for row in size)
     return CrossPlay(game, text, names, matrix, tuple(warnings))
+
+
+def _batches(met: Sequence[tuple[int, int]], episodes: int) -> Iterator[Sequence[tuple[int, int]]]:
+    """Cut the pairs into batches that are played at once; the number of workers does not matter."""
+    size = max(1, _EPISODES // episodes)
+    return (met[start : start + size] for start in range(0, len(met), size))
+
+
+def num_batches(game: Game[Any], count: int, episodes: int) -> int:
+    """Return the number of batches of a tournament of `count` players."""
+    return sum(1 for _ in _batches(pairs(game, count), episodes))
 
 
 def _warnings(name: str, matchup: Matchup) -> list[str]:

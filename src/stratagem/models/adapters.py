@@ -51,10 +51,10 @@ def copied(model: LanguageModel, source: str, name: str) -> None:
     """Add a frozen copy of an adapter."""
     import torch
 
-    theirs = _weights(model, source)
+    theirs = adapter_weights(model, source)
     _inject(model, name, deepcopy(model.model.peft_config[source]), seed=0)
     with torch.no_grad():
-        for key, weight in _weights(model, name).items():
+        for key, weight in adapter_weights(model, name).items():
             weight.copy_(theirs[key])
             weight.requires_grad_(False)
 
@@ -63,9 +63,9 @@ def averaged(model: LanguageModel, into: str, source: str, decay: float) -> None
     """Move the weights of one adapter towards another's by an exponential moving average with this `decay`."""
     import torch
 
-    theirs = _weights(model, source)
+    theirs = adapter_weights(model, source)
     with torch.no_grad():
-        for key, weight in _weights(model, into).items():
+        for key, weight in adapter_weights(model, into).items():
             weight.mul_(decay).add_(theirs[key].to(weight), alpha=1.0 - decay)
 
 
@@ -78,7 +78,7 @@ def load_adapter(model: LanguageModel, path: str | Path, name: str, *, trainable
     read = read_weights(folder)
     _inject(model, name, config, seed=0)
     with torch.no_grad():
-        for key, weight in _weights(model, name).items():
+        for key, weight in adapter_weights(model, name).items():
             weight.copy_(read[key])
             weight.requires_grad_(trainable)
 
@@ -99,7 +99,7 @@ def fitting_config(model: LanguageModel, folder: Path) -> Any:
 
 def save_adapter(model: LanguageModel, name: str, path: str | Path) -> None:
     """Write an adapter as safetensors into a new folder, with a note of its base."""
-    weights = _weights(model, name)
+    weights = adapter_weights(model, name)
     base = {"name": model.name, "fingerprint": model.fingerprint}
     write_adapter(Path(path).expanduser(), weights, model.model.peft_config[name], base)
 
@@ -137,11 +137,11 @@ def check_adapter(model: LanguageModel, name: str) -> None:
 
 def adapter_parameters(model: LanguageModel, name: str) -> list[Any]:
     """Return the weights of one adapter, for an optimizer."""
-    return list(_weights(model, name).values())
+    return list(adapter_weights(model, name).values())
 
 
-def _weights(model: LanguageModel, name: str) -> dict[str, Any]:
-    """Return the same by their names in a file, which are peft's without the adapter's own."""
+def adapter_weights(model: LanguageModel, name: str) -> dict[str, Any]:
+    """Return the weights of one adapter by their names in a file, which are peft's without the adapter's own."""
     check_adapter(model, name)
     split = ((key.split("."), weight) for key, weight in model.model.get_base_model().named_parameters())
     return {

@@ -31,6 +31,8 @@ class LanguageModel:
     """Fingerprint of the weights, the configuration and the tokenizer."""
     folder: str = ""
     """Folder that it was loaded from; its weights are not changed there when they are trained."""
+    source: str = ""
+    """Text that loads the same weights in another process; empty where there is none."""
     reading: dict[str, str] = field(default_factory=dict, init=False, repr=False)
     """Sentence by component.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -30,11 +31,19 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join(DTYPES)}.")
     model, tokenizer = _model(ref, folder, device, dtype), _tokenizer(folder)
-    loaded = LanguageModel(model, tokenizer, ref.base, device, dtype, folder_fingerprint(folder), str(folder))
+    loaded = LanguageModel(
+        model, tokenizer, ref.base, device, dtype, folder_fingerprint(folder), str(folder), source=_source(ref)
+    )
     _speaks(loaded)
     for adapter in ref.adapters:
         load_adapter(loaded, adapter.path, adapter.name)
     return loaded
+
+
+def _source(ref: ModelRef) -> str:
+    """Return the text that loads the base of a reference from any working directory."""
+    where = str(Path(ref.where).expanduser().resolve()) if ref.kind in ("dir", "gguf") else ref.where
+    return str(replace(ref, where=where, adapters=()))
 
 
 def _speaks(model: LanguageModel) -> None:

@@ -46,12 +46,17 @@ def write_base(model: LanguageModel, folder: Path) -> None:
     from safetensors.torch import save_file
 
     base = model.model.get_base_model() if adapter_names(model) else model.model
-    weights = {_own_name(name): weight for name, weight in _tensors(base) if ".lora_" not in name}
     base.config.save_pretrained(folder)
     base.generation_config.save_pretrained(folder)
     model.tokenizer.save_pretrained(folder)
-    whole = {name: weight.detach().cpu().contiguous() for name, weight in weights.items()}
+    whole = {name: weight.detach().cpu().contiguous() for name, weight in base_weights(model).items()}
     save_file(whole, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def base_weights(model: LanguageModel) -> dict[str, Any]:
+    """Return the base's tensors by their names in a file; adapters are left out."""
+    base = model.model.get_base_model() if adapter_names(model) else model.model
+    return {_own_name(name): weight for name, weight in _tensors(base) if ".lora_" not in name}
 
 
 def _own_name(name: str) -> str:

@@ -6,9 +6,7 @@ order answers come back, or in which process it is played.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Seat
@@ -41,18 +39,6 @@ def play(
             yield from room.go_on()
     finally:
         room.close()
-
-
-def played(setups: Iterable[Setup], queue: RequestQueue | None = None) -> list[Episode]:
-    """Return every episode, in the order of the setups; each has an id of its own."""
-    asked = list(setups)
-    if twice := [name for name, count in Counter(setup.id for setup in asked).items() if count > 1]:
-        raise BadParameter(
-            f"Two episodes are called {twice[0]!r}, and one would be lost: give each an `id` of its own."
-        )
-    with closing(play(asked, queue)) as over:
-        episodes = {episode.id: episode for episode in over}
-    return [episodes[setup.id] for setup in asked]
 
 
 class _Room:

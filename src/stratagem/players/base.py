@@ -44,6 +44,8 @@ class Traits:
     """True if `policy` can state its probabilities."""
     fallible: bool = False
     """True if the player may give no legal action; its probabilities then sum to less than one."""
+    repeats: bool = True
+    """True if the player answers the same turn in the same way again, at no price; False for people and servers."""
     price: int = 1
     """Cost of its probabilities in one situation, in situations looked at."""
 

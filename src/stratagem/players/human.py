@@ -106,7 +106,7 @@ class Human:
     """A person at the keyboard, in any game: types an action or its number, `?` for help, `q` to leave."""
 
     name: ClassVar[str] = "human"
-    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, exact=False)
+    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, exact=False, repeats=False)
 
     def __init__(self, terminal: Terminal | None = None) -> None:
         self.terminal = terminal or Terminal()

@@ -63,6 +63,10 @@ class LanguagePlayer:
             raise UnknownName("mode", self.mode, MODES)
         _ = self._sampling
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the text and the options; another process loads the model for itself."""
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
     @property
     def name(self) -> str:
         """Text that makes this player again."""

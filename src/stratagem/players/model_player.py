@@ -34,6 +34,7 @@ class ModelPlayer:
             memory=self.speaker.style.memory,
             exact=MODES[self.mode].exact,
             fallible=self.mode == "single",
+            repeats=self.speaker.engine.capabilities.repeats,
             price=PRICE,
         )
 

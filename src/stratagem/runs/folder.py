@@ -58,6 +58,8 @@ class RunInfo(Settings):
     """Digest of config.toml; empty for runs of versions without digests."""
     forced: tuple[Forced, ...] = ()
     """Continuations by --force: `at`, `step`, `recipe`, `was`, `commit`."""
+    num_threads: int = 0
+    """Number of threads of each process, settled when training begins."""
     reading: dict[str, str] = Field(default={})
     """Sentence by policy and component.
 
@@ -141,6 +143,13 @@ class RunFolder:
         info = self.info()
         if sentences.items() - info.reading.items():
             self.save_info(info.model_copy(update={"reading": info.reading | dict(sentences)}))
+
+    def settle_threads(self, number: int) -> int:
+        """Return the number of threads that the run began with, or note that it begins with this one."""
+        info = self.info()
+        if not info.num_threads:
+            self.save_info(info.model_copy(update={"num_threads": number}))
+        return info.num_threads or number
 
     def info(self) -> RunInfo:
         """Provenance of the run."""

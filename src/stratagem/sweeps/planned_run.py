@@ -23,6 +23,8 @@ class PlannedRun:
     """Recipes that are composed, a later one over an earlier."""
     changes: Mapping[str, str] = field(default_factory=dict)
     """Changed settings, as `stratagem train --set` takes them."""
+    first: bool = False
+    """True if it is finished before any later run is planned, such as the SFT that they start from."""
 
     def recipe(self) -> AnyRecipe:
         """Compose the recipe."""

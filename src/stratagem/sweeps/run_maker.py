@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from stratagem.algorithms.catalogue import bound, recipe_of
 from stratagem.errors import StratagemError
@@ -12,6 +12,8 @@ from stratagem.provenance import source
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.lock import Locked
 from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.workers.base import Workers
+from stratagem.workers.plan import current
 
 Tell = Callable[[str], None]
 Outcome = Literal["made", "finished", "held"]
@@ -43,25 +45,59 @@ def make_run(planned: PlannedRun, folder: Path, command: str) -> Outcome:
 
 
 def make_runs(runs: Iterable[PlannedRun], folder: Path, tell: Tell = lambda _: None) -> dict[str, StratagemError]:
-    """Make all runs that can be made, and return the errors of the others by name.
+    """Make all runs that can be made, by the workers of the plan, and return the errors of the others by name.
 
-    The runs may come from a generator that reads the results of earlier runs.
+    The runs may come from a generator that reads the results of a `first` run.
     """
     check_clean(source())
-    failed = {}
-    for planned in runs:
-        command = planned.command(folder)
-        if not planned.is_finished(folder):
-            tell(command)
-        try:
-            outcome = make_run(planned, folder, command)
-        except StratagemError as error:
-            failed[planned.name] = error
-            tell(f"{planned.name} failed: {error}")
-        else:
-            if outcome != "made":
+    failed: dict[str, StratagemError] = {}
+    for some in waves(runs, current().workers):
+        for planned in some:
+            if not planned.is_finished(folder):
+                tell(planned.command(folder))
+        for planned, outcome in made_by_workers(some, folder, {run.name: run.command(folder) for run in some}):
+            if isinstance(outcome, StratagemError):
+                failed[planned.name] = outcome
+                tell(f"{planned.name} failed: {outcome}")
+            elif outcome != "made":
                 tell(skipped(planned, outcome))
     return failed
+
+
+def waves(runs: Iterable[PlannedRun], workers: Workers) -> Iterator[list[PlannedRun]]:
+    """Cut the runs into those that can be made at the same time; in this process, each alone."""
+    wave: list[PlannedRun] = []
+    for planned in runs:
+        wave.append(planned)
+        if planned.first or not workers.separate:
+            yield wave
+            wave = []
+    if wave:
+        yield wave
+
+
+def made_by_workers(
+    runs: Sequence[PlannedRun], folder: Path, commands: Mapping[str, str]
+) -> Iterator[tuple[PlannedRun, Outcome | StratagemError]]:
+    """Make runs by the workers of the plan, and yield each with its outcome or its error, as they end."""
+    units = [_Unit(run, folder, commands[run.name]) for run in runs]
+    for index, outcome in current().workers.run(_attempt, units):
+        yield runs[index], outcome
+
+
+class _Unit(NamedTuple):
+    """Arguments of `make_run`."""
+
+    planned: PlannedRun
+    folder: Path
+    command: str
+
+
+def _attempt(unit: _Unit) -> Outcome | StratagemError:
+    try:
+        return make_run(*unit)
+    except StratagemError as error:
+        return error
 
 
 def skipped(planned: PlannedRun, outcome: Literal["finished", "held"]) -> str:

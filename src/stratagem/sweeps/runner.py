@@ -13,7 +13,8 @@ from stratagem.provenance import source
 from stratagem.runs.metrics import read_metrics
 from stratagem.sweeps.plan import Plan, planned
 from stratagem.sweeps.planned_run import PlannedRun
-from stratagem.sweeps.run_maker import Tell, check_clean, make_run, skipped
+from stratagem.sweeps.run_maker import Tell, check_clean, made_by_workers, skipped, waves
+from stratagem.workers.plan import current
 
 FILE, PLAN = "sweep.json", "sweep.toml"
 
@@ -34,12 +35,14 @@ class Sweep:
     def run(self, tell: Tell = lambda _: None) -> None:
         """Make the missing runs and resume the unfinished ones; those that another process holds are skipped."""
         self._bind()
-        for number, run in enumerate(self.runs, 1):
-            tell(f"{number} of {len(self.runs)}: {run.name}")
-            outcome = make_run(run, self.folder, f"stratagem sweep {self.path}")
-            if outcome == "held":
-                tell(skipped(run, outcome))
-            check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them
+        command, done = f"stratagem sweep {self.path}", 0
+        for some in waves(self.runs, current().workers):
+            for run, outcome in made_by_workers(some, self.folder, {run.name: command for run in some}):
+                if isinstance(outcome, StratagemError):
+                    raise outcome
+                done += 1
+                tell(f"{done} of {len(self.runs)}: {run.name}" if outcome != "held" else skipped(run, outcome))
+                check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them
 
     def _bind(self) -> None:
         """Bind all runs to one commit, and existing ones to the plan as it is."""

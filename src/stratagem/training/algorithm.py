@@ -24,6 +24,8 @@ from stratagem.training.recipe import OpponentsRecipe, PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.stage import Progress, Stage, no_progress
 from stratagem.training.supervised import check_teacher, sft
+from stratagem.workers.plan import changed, current
+from stratagem.workers.threads import threads
 
 R = TypeVar("R", bound=AnyRecipe)
 P = TypeVar("P", bound=PolicyRecipe)
@@ -58,7 +60,9 @@ class Algorithm(ABC, Generic[R]):
 
     def train(self, progress: Progress = no_progress) -> None:
         """Begin the run, or continue it from its newest checkpoint."""
-        with served_by(self.recipe.engine.value):
+        number = self.run.settle_threads(self.recipe.num_threads or current().threads_per_worker)
+        plan = changed(tables_per_shard=self.recipe.shard, num_threads=number)
+        with served_by(self.recipe.engine.value), plan, threads(number):
             train(self, progress)
 
 

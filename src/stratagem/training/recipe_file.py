@@ -14,6 +14,7 @@ from stratagem.players.modes import MODES
 from stratagem.settings import FiniteSettings
 from stratagem.training.engine import DEFAULT_ENGINE, NamedEngine
 from stratagem.training.shipped import recipe_path
+from stratagem.workers.plan import TABLES
 
 
 def _known(mode: str) -> str:
@@ -38,6 +39,17 @@ class AnyRecipe(FiniteSettings):
     changes memory and not results. Where texts share a prefix, a pass may read twice its longest text."""
     engine: NamedEngine = DEFAULT_ENGINE
     """Engine that plays, in training and in evaluation."""
+    tables_per_shard: int = Field(default=0, ge=0)
+    """Number of tables that are played together, and the unit of work of `--workers`; 0 takes the engine's `rows`.
+    Tokens do not depend on it; log-probabilities change in their last bits."""
+    num_threads: int = Field(default=0, ge=0)
+    """Number of threads of each process; 0 takes what the machine has when the run begins, shared between its workers.
+    The last bits of all figures may depend on it, so a resumed run keeps its number."""
+
+    @property
+    def shard(self) -> int:
+        """Number of tables that are played together."""
+        return self.tables_per_shard or getattr(self.engine.value, "rows", TABLES)
 
 
 _DEEPEST = 32

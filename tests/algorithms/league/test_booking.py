@@ -14,9 +14,9 @@ from stratagem.games.key import Key
 from stratagem.games.spec import GameSpec
 from stratagem.league.results import Results
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.workers.shards import played
 
 STEPS = ("0", "1", "2")
 

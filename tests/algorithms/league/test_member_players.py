@@ -13,8 +13,8 @@ from stratagem.models.load import load
 from stratagem.models.reference import BadModel
 from stratagem.play.dispatch import BatchQueue
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
 from stratagem.runs.folder import RunFolder
+from stratagem.workers.shards import played
 
 
 def state_in(path, **changes):

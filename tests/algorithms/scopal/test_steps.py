@@ -20,11 +20,11 @@ from stratagem.games import Key, make_game
 from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.models.load import load
 from stratagem.play.match import Match
-from stratagem.play.scheduler import played
 from stratagem.play.seating import rotated
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
+from stratagem.workers.shards import played
 
 RATE = read_advantage("step_win_rate").value
 

@@ -10,9 +10,9 @@ from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
 from stratagem.players.catalogue import make_player
 from stratagem.runs.folder import RunFolder
+from stratagem.workers.shards import played
 
 
 def test_shared_prefixes_are_computed_once(tmp_path):

@@ -16,9 +16,9 @@ from stratagem.learning.learner import Report
 from stratagem.learning.monitor import TrainingWarning
 from stratagem.learning.schedules import Schedule
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
 from stratagem.players.catalogue import make_player
 from stratagem.runs.folder import RunFolder
+from stratagem.workers.shards import played
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
 from stratagem.players.catalogue import make_player
+from stratagem.workers.shards import played
 
 GAME = make_game("ipd-shapellm(rounds=20)")
 ONE = make_game("ipd-shapellm(rounds=1)")

@@ -17,9 +17,9 @@ from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.workers.shards import played
 
 GAME = make_game("ipd-shapellm(rounds=3)")
 

@@ -26,12 +26,12 @@ from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.forks import forks, last_asked
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.online import RolloutBatch
 from stratagem.training.rollouts import sampled_call
+from stratagem.workers.shards import played
 
 
 class Lineup(NamedTuple):

@@ -37,10 +37,9 @@ def cross_play_evaluation(
     names = [member.name for member in shown]
     players = [member_players.player(member) for member in shown]
     evaluator = Evaluator(recipe.league.crossplay_games, Key(recipe.seed).at("crossplay"), exact_budget=0)
-    matchups = {
-        pair: evaluator.matchup(game, players[pair[0]], players[pair[1]], ("opponents",))
-        for pair in pairs(game, len(names))
-    }
+    met = pairs(game, len(names))
+    found = evaluator.meet(game, [(players[row], players[column], ("opponents",)) for row, column in met])
+    matchups = dict(zip(met, found, strict=True))
     pay, errors = _matrix(game, len(names), matchups)
     low, high = game.spec.bounds
     meta = skew(pay)

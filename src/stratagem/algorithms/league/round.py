@@ -19,9 +19,9 @@ from stratagem.league.matchmaking import Situation
 from stratagem.league.ratings import MEAN, elo_among
 from stratagem.league.weights import effective_number
 from stratagem.play.match import Setup
-from stratagem.play.scheduler import played
 from stratagem.training.online import merge, training_data
 from stratagem.training.stage import Batch
+from stratagem.workers.shards import played
 
 
 class Round:

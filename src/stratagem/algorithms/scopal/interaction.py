@@ -17,9 +17,9 @@ from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
+from stratagem.workers.shards import played
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,11 @@ from stratagem.learning.advantages.base import FRESH, State
 from stratagem.learning.example import Example
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import played
 from stratagem.players.base import Player
 from stratagem.players.pools import pools
 from stratagem.training.online import RolloutBatch
 from stratagem.training.rollouts import Term, decision_columns, group_setups, select_decisions, training_examples
+from stratagem.workers.shards import played
 
 
 class SEPOCollector:

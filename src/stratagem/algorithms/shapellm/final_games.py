@@ -13,7 +13,7 @@ from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
+from stratagem.workers.shards import played
 
 
 def final_rows(game: Game[Any], seats: Mapping[str, Seat], settings: FinalEvaluationSettings, key: Key) -> list[Json]:

@@ -18,8 +18,8 @@ from stratagem.games.base import Game, Json, View
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
 from stratagem.players.base import Mix, Player, Scripted, Traits
+from stratagem.workers.shards import played
 
 _ACTIONS = 2
 SEARCHED = 10

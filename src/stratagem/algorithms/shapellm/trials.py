@@ -16,8 +16,8 @@ from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.play.memory import carried
 from stratagem.play.records import Episode
-from stratagem.play.scheduler import played
 from stratagem.training.stage import Batch
+from stratagem.workers.shards import played
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Self
+from typing import Any, Self
 
 from stratagem.errors import BadRecord
 from stratagem.games.base import Json, Part, RoundResult, Seat, State, View
@@ -32,6 +32,10 @@ class DiplomacyState(State[DiplomacyFacts]):
         self.known: Board | None = None
         """Cached board; forks share it."""
         self._engine: Engine | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the position, from which the engine is set up again."""
+        return _loaded, (self.game, self.dump(), self.chance)
 
     def begin(self) -> None:
         self._stand(engine_at(self.game.map))
@@ -161,6 +165,10 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     def resample(self, seat: Seat, chance: Chance) -> Self:
         return self.fork(chance)
+
+
+def _loaded(game: DiplomacyTable, data: Json, chance: Chance) -> State[DiplomacyFacts]:
+    return game.load(data, chance)
 
 
 def _codes(line: str, results: Results) -> tuple[str, ...]:

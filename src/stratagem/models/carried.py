@@ -1,0 +1,41 @@
+"""Weights of a model as files, by which another process gives its own copy of the model the same ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stratagem.models.adapter_files import read_weights
+from stratagem.models.adapters import adapter_names, adapter_weights, load_adapter, save_adapter
+from stratagem.models.language_model import LanguageModel
+from stratagem.models.merging import WEIGHTS, base_weights, write_base
+from stratagem.models.reference import BadModel
+
+
+def write_weights(model: LanguageModel, adapter: str, folder: Path) -> None:
+    """Write an adapter (empty: all weights of the base) into a new folder."""
+    if adapter:
+        return save_adapter(model, adapter, folder)
+    folder.mkdir()
+    return write_base(model, folder)
+
+
+def take_weights(model: LanguageModel, adapter: str, folder: Path) -> None:
+    """Take over the weights of a folder; an adapter that the model lacks is added."""
+    from safetensors.torch import load_file
+
+    if not adapter:
+        return _fill(base_weights(model), load_file(folder / WEIGHTS), folder)
+    if adapter not in adapter_names(model):
+        return load_adapter(model, folder, adapter)
+    return _fill(adapter_weights(model, adapter), read_weights(folder), folder)
+
+
+def _fill(own: dict[str, Any], weights: dict[str, Any], folder: Path) -> None:
+    import torch
+
+    if {name: weight.shape for name, weight in own.items()} != {name: w.shape for name, w in weights.items()}:
+        raise BadModel(f"The weights in {folder} do not fit this copy of the model.")
+    with torch.no_grad():
+        for name, weight in own.items():
+            weight.copy_(weights[name])

@@ -1,0 +1,142 @@
+"""Processes on this machine as workers: the standard library's pool, begun anew when a process is lost."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.workers.base import Item, Parcel, Result, Workers
+from stratagem.workers.threads import use_threads
+
+_LOSSES = 3
+"""Number of lost processes in a row, without a result in between, that end the work."""
+
+
+@dataclass(frozen=True)
+class FolderParcel:
+    """Files in a folder that all processes of this machine can read."""
+
+    folder: Path
+
+    @contextmanager
+    def unpacked(self) -> Iterator[Path]:
+        """Provide the folder with the files."""
+        yield self.folder
+
+
+class WorkersLost(StratagemError):
+    """Processes that ended again and again, so that the work cannot be done."""
+
+
+class Processes(Workers):
+    """Processes on this machine, each with its own copies of engines; a lost one is replaced, and its work repeated."""
+
+    def __init__(self, num_workers: int, num_threads: int = 1) -> None:
+        if num_workers < 1:
+            raise BadParameter(f"Work needs at least one process, not {num_workers}.")
+        self.num_workers = num_workers
+        self.num_threads = num_threads
+        self._root = Path(tempfile.mkdtemp(prefix="stratagem-workers-"))
+        self._numbers = count()
+        self._pool: ProcessPoolExecutor | None = None
+        self._stop: Connection | None = None
+
+    def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
+        left, losses = dict(enumerate(items)), 0
+        while left:
+            try:
+                for index, result in self._round(work, left):
+                    del left[index]
+                    losses = 0
+                    yield index, result
+            except BrokenProcessPool as error:
+                losses += 1
+                self._end()
+                if losses == _LOSSES:
+                    raise WorkersLost(
+                        f"{losses} worker processes ended in a row while {len(left)} units of work were left: they may "
+                        "need more memory than there is, so take fewer `--workers`."
+                    ) from error
+
+    def _round(self, work: Callable[[Item], Result], left: dict[int, Item]) -> Iterator[tuple[int, Result]]:
+        """Give out all work that is left, and yield results until all is done or a process is lost."""
+        pool = self._begun()
+        futures: dict[Future[Result], int] = {pool.submit(work, item): index for index, item in left.items()}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+    def _begun(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            context = multiprocessing.get_context("spawn")
+            ends, self._stop = context.Pipe(duplex=False)
+            begin = _Begin(ends, self.num_threads, _devices(), context.Value("i", 0))
+            self._pool = ProcessPoolExecutor(self.num_workers, context, initializer=begin)
+        return self._pool
+
+    def _end(self) -> None:
+        """End the processes at once: each watches a pipe, and ends when this side is closed."""
+        if self._pool is not None and self._stop is not None:
+            self._stop.close()
+            self._pool.shutdown(cancel_futures=True)
+        self._pool = self._stop = None
+
+    def put(self, folder: Path) -> Parcel:
+        own = self._root / str(next(self._numbers))
+        shutil.copytree(folder, own)
+        return FolderParcel(own)
+
+    def close(self) -> None:
+        self._end()
+        shutil.rmtree(self._root, ignore_errors=True)
+
+
+@dataclass
+class _Begin:
+    """Beginning of a worker process."""
+
+    ends: Connection
+    num_threads: int
+    devices: tuple[str, ...]
+    numbers: Any
+    """Shared counter, from which each process takes its number."""
+
+    def __call__(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        threading.Thread(target=self._watch, daemon=True).start()
+        use_threads(self.num_threads)
+        if self.devices:
+            with self.numbers.get_lock():
+                number, self.numbers.value = self.numbers.value, self.numbers.value + 1
+            os.environ["CUDA_VISIBLE_DEVICES"] = self.devices[number % len(self.devices)]
+
+    def _watch(self) -> None:
+        """End this process as soon as the one that began it is gone, or ends its workers."""
+        try:
+            self.ends.recv()
+        except (EOFError, OSError):
+            os._exit(0)
+
+
+def _devices() -> tuple[str, ...]:
+    """Return the names of the GPUs that this process may use, which its workers take in turn."""
+    if (named := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return tuple(name for name in named.split(",") if name)
+    return tuple(sorted(path.name.removeprefix("nvidia") for path in Path("/dev").glob("nvidia[0-9]*")))

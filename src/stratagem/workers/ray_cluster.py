@@ -1,0 +1,108 @@
+"""Actors of a Ray cluster as workers: each has its own copies of engines, and Ray begins a lost one anew."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from stratagem.errors import BadParameter, MissingExtra, StratagemError
+from stratagem.workers.base import Item, Parcel, Result, Workers
+from stratagem.workers.threads import available_threads, use_threads
+
+LOCAL = "local"
+"""Address of a new cluster on this machine."""
+_RETRIES = 5
+"""Number of times that a unit of work is repeated whose actor or node is lost."""
+
+
+@dataclass(frozen=True)
+class RayParcel:
+    """Files in the object store; a node fetches them once."""
+
+    files: tuple[Any, ...]
+    """Reference to the contents by relative path, in a tuple so that Ray does not resolve it before it is needed."""
+
+    @contextmanager
+    def unpacked(self) -> Iterator[Path]:
+        """Provide a temporary folder with the files."""
+        import ray
+
+        with tempfile.TemporaryDirectory() as folder:
+            contents: dict[str, bytes] = ray.get(self.files[0])
+            for name, content in contents.items():
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            yield Path(folder)
+
+
+class RayWorkers(Workers):
+    """Actors of a Ray cluster; each takes one GPU where the cluster has any, otherwise cores for its threads."""
+
+    def __init__(self, address: str, num_workers: int | None = None, num_threads: int | None = None) -> None:
+        """Without `num_workers` the cluster is filled."""
+        if find_spec("ray") is None:
+            raise MissingExtra("--ray", "ray")
+        import ray
+
+        try:
+            ray.init(None if address == LOCAL else address, log_to_driver=False, include_dashboard=False)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise StratagemError(f"There is no Ray cluster at {address}: {_first_line(error)}") from error
+        found = ray.cluster_resources()
+        gpus, cores = int(found.get("GPU", 0)), int(found.get("CPU", 0))
+        self.num_threads = num_threads or (available_threads() if gpus else 1)
+        most = gpus or cores // self.num_threads
+        self.num_workers = num_workers or most
+        if not 1 <= self.num_workers <= most:
+            ray.shutdown()
+            raise BadParameter(
+                f"The Ray cluster has {cores} cores and {gpus} GPUs, which is room for {most} workers of "
+                f"{self.num_threads} threads, and {self.num_workers} are asked for: take fewer `--workers`."
+            )
+        self._actors = self._begun(gpus > 0)
+
+    def _begun(self, gpus: bool) -> list[Any]:
+        import ray
+
+        actor = ray.remote(_Worker).options(
+            num_cpus=self.num_threads, num_gpus=int(gpus), max_restarts=-1, max_task_retries=_RETRIES
+        )
+        return [actor.remote(self.num_threads) for _ in range(self.num_workers)]
+
+    def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
+        from ray.util import ActorPool
+
+        pool = ActorPool(self._actors)
+        yield from pool.map_unordered(lambda actor, pair: actor.do.remote(work, *pair), list(enumerate(items)))
+
+    def put(self, folder: Path) -> Parcel:
+        import ray
+
+        paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+        return RayParcel((ray.put({str(path.relative_to(folder)): path.read_bytes() for path in paths}),))
+
+    def close(self) -> None:
+        import ray
+
+        ray.shutdown()
+
+
+class _Worker:
+    """Actor that does units of work."""
+
+    def __init__(self, num_threads: int) -> None:
+        use_threads(num_threads)
+
+    def do(self, work: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
+        """Do the work on an item."""
+        return index, work(item)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,39 @@
+"""Number of threads of a process, on which the last bits of a forward pass may depend."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def available_threads() -> int:
+    """Return the number of threads that this process may use: OMP_NUM_THREADS, or the number of its cores."""
+    stated = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return int(stated) if stated.isdecimal() and int(stated) else len(os.sched_getaffinity(0))
+
+
+def use_threads(number: int) -> None:
+    """Compute with this number of threads from now on; torch reads the variables when it is imported."""
+    os.environ.update(dict.fromkeys(_VARIABLES, str(number)))
+    if (torch := sys.modules.get("torch")) is not None and torch.get_num_threads() != number:
+        torch.set_num_threads(number)
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """Compute with this number of threads within."""
+    before, counted = {name: os.environ.get(name) for name in _VARIABLES}, available_threads()
+    use_threads(number)
+    try:
+        yield
+    finally:
+        use_threads(counted)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
