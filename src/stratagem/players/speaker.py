@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -85,6 +85,10 @@ class Speaker:
     sampling: Sampling = PLAIN
     max_new_tokens: int = 256
     mid_text: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle the fields alone; what was compiled is compiled again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def compiler(self) -> Compiler:
