@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-engine bench-learner vllm test-vllm clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-engine bench-learner vllm test-vllm test-ray clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,5 +85,15 @@ vllm: $(VLLM)/.ready ## make .venv-vllm with vLLM for a machine without a GPU, s
 test-vllm: $(VLLM)/.ready ## run the tests of the vLLM engines with vLLM itself, about a quarter of an hour
 	$(VLLM)/bin/python tests/tested_with_vllm.py
 
+RAY := .venv-ray
+$(RAY)/.ready: pyproject.toml constraints.txt
+	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-e '.[models,diplomacy,ray]' pytest hypothesis
+	touch $@
+
+test-ray: $(RAY)/.ready ## run the tests of workers on a Ray cluster of two simulated nodes, some minutes
+	$(RAY)/bin/python -m pytest -m 'not llama' tests/workers/test_ray.py
+
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RIVALS) $(VLLM) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

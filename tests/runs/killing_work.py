@@ -10,7 +10,6 @@ import os
 import random
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -19,14 +18,12 @@ sys.path.append(str(Path(__file__).parents[1]))  # this is a program, too
 
 from killing import forked, kill_after, killed
 
+from run_results import end_of
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound, recipe_of
 from stratagem.cli.main import main as command
 from stratagem.models.load import load
-from stratagem.play.store import read_episodes, shards
-from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE
 from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.runner import Sweep
 
@@ -84,42 +81,6 @@ def tournament(path, _):
 
 
 WORK = {**dict.fromkeys(RECIPES, train), "sweep": sweep, "tournament": tournament}
-
-
-def end_of(path):
-    """Return the results of work, by part: the same only if it is to the bit."""
-    if (path / "episodes").is_dir():
-        return {"record": record_of(path)}
-    runs = sorted(found.parent for found in path.rglob("run.json") if "set-aside" not in found.parts)
-    return {f"{run.relative_to(path)}/{part}": found for run in runs for part, found in end_of_run(run).items()}
-
-
-def end_of_run(path):
-    run = RunFolder.open(path)
-    last = latest(run)
-    kept = {} if last is None else {name: last.folder / name for name in sorted(files_in(last.folder))}
-    base = files_in(path / "base")
-    return {
-        "status": run.status().state,
-        "metrics": (path / FILE).read_bytes(),
-        "record": record_of(run.record),
-        "step": last and (last.step, last.shards, last.best),
-        **{f"checkpoint/{name}": file.read_bytes() for name, file in kept.items() if name.endswith(".safetensors")},
-        **{f"base/{name}": file.read_bytes() for name, file in base.items()},
-    }
-
-
-def files_in(folder):
-    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.safetensors"))}
-
-
-def record_of(folder):
-    """All episodes but for how long they took."""
-    episodes = list(read_episodes(folder)) if shards(folder) else []
-    for episode in episodes:
-        for row in episode.decisions:
-            row.calls = tuple(replace(call, ms=0.0) for call in row.calls)
-    return sorted(episodes, key=lambda episode: episode.id)
 
 
 def kill(kind, folder, num, rng):

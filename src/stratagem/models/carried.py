@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.models.adapter_files import read_weights
-from stratagem.models.adapters import adapter_names, adapter_weights, load_adapter, save_adapter
+from stratagem.models.adapters import adapter_names, adapter_parameters, adapter_weights, load_adapter, save_adapter
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.merging import WEIGHTS, base_weights, write_base
 from stratagem.models.reference import BadModel
@@ -29,6 +29,14 @@ def take_weights(model: LanguageModel, adapter: str, folder: Path) -> None:
     if adapter not in adapter_names(model):
         return load_adapter(model, folder, adapter)
     return _fill(adapter_weights(model, adapter), read_weights(folder), folder)
+
+
+def weights_of(model: LanguageModel, adapter: str) -> list[Any]:
+    """Return the parameters of an adapter (empty: of the base) that can be trained."""
+    if adapter:
+        return adapter_parameters(model, adapter)
+    base = model.model.get_base_model() if adapter_names(model) else model.model
+    return [weight for name, weight in base.named_parameters() if weight.is_floating_point() and ".lora_" not in name]
 
 
 def _fill(own: dict[str, Any], weights: dict[str, Any], folder: Path) -> None:

@@ -11,7 +11,6 @@ import io
 import pickle
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import count
@@ -24,6 +23,7 @@ from stratagem.engines.caches import reset_caches
 from stratagem.engines.open import is_opened, open_engine, served_by, serving, spec_of
 from stratagem.engines.spec import TrainableEngineSpec
 from stratagem.errors import CannotCompute
+from stratagem.models.carried import take_weights, weights_of, write_weights
 from stratagem.play.dispatch import RequestQueue
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
@@ -43,8 +43,11 @@ class CarriedWeights:
 
     adapter: str
     version: int
-    digest: str
-    parcel: Parcel
+    is_trained: bool
+    """True if they require gradients; torch multiplies by such weights in another order of additions."""
+    digest: str = ""
+    """Digest of the files; empty where the weights are those that the text loads."""
+    parcel: Parcel | None = None
 
 
 @dataclass(frozen=True)
@@ -96,8 +99,7 @@ class Carrier:
     def _carried(self, engine: TrainableEngine, adapters: set[str]) -> CarriedEngine:
         if not engine.lm.source:
             raise CannotCompute(f"The model {engine.name} cannot be loaded by a text: leave `--workers` out.")
-        needed = sorted(adapters if not engine.version("") else adapters | {""})
-        weights = tuple(self._weights_of(engine, name) for name in needed if name or engine.version(""))
+        weights = tuple(self._weights_of(engine, name) for name in sorted({"", *adapters}))
         return CarriedEngine(
             _number(engine), spec_of(engine), engine.lm.source, engine.lm.name, engine.lm.dtype, weights
         )
@@ -105,16 +107,17 @@ class Carrier:
     def _weights_of(self, engine: TrainableEngine, adapter: str) -> CarriedWeights:
         known = _number(engine), adapter
         if known not in self._weights:
-            from stratagem.models.carried import write_weights
-
-            with tempfile.TemporaryDirectory() as root:
-                folder = Path(root) / "weights"
-                write_weights(engine.lm, adapter, folder)
-                digest = _digest(folder)
-                self._weights[known] = CarriedWeights(
-                    adapter, engine.version(adapter), digest, self._plan.workers.put(folder)
-                )
+            version, is_trained = engine.version(adapter), weights_of(engine.lm, adapter)[0].requires_grad
+            files = self._written(engine, adapter) if adapter or version else ("", None)
+            self._weights[known] = CarriedWeights(adapter, version, is_trained, *files)
         return self._weights[known]
+
+    def _written(self, engine: TrainableEngine, adapter: str) -> tuple[str, Parcel]:
+        """Write weights, and return their digest and the parcel."""
+        with tempfile.TemporaryDirectory() as root:
+            folder = Path(root) / "weights"
+            write_weights(engine.lm, adapter, folder)
+            return _digest(folder), self._plan.workers.put(folder)
 
 
 class _Pickler(pickle.Pickler):
@@ -167,7 +170,6 @@ def played_alone(setups: Sequence[Setup], queue: RequestQueue | None = None) -> 
     """Play one shard with engines that have computed nothing, and yield each episode when it is over."""
     reset_caches()
     yield from play(setups, queue, live=len(setups))
-    reset_caches()
 
 
 class _Unpickler(pickle.Unpickler):
@@ -183,7 +185,6 @@ class _Unpickler(pickle.Unpickler):
 
 def _copy(carried: CarriedEngine) -> TrainableEngine:
     """Return the copy of an engine with its present weights."""
-    from stratagem.models.carried import take_weights
     from stratagem.models.load import load
 
     if carried.number not in _copies:
@@ -192,11 +193,13 @@ def _copy(carried: CarriedEngine) -> TrainableEngine:
         _copies[carried.number] = open_engine(lm, carried.spec), {}
     engine, digests = _copies[carried.number]
     for weights in carried.weights:
-        if digests.get(weights.adapter) != weights.digest:
-            with ExitStack() as stack:
-                take_weights(engine.lm, weights.adapter, stack.enter_context(weights.parcel.unpacked()))
+        if weights.parcel is not None and digests.get(weights.adapter) != weights.digest:
+            with weights.parcel.unpacked() as folder:
+                take_weights(engine.lm, weights.adapter, folder)
             digests[weights.adapter] = weights.digest
             engine.publish(weights.adapter, weights.version)
         elif engine.version(weights.adapter) != weights.version:
             engine.publish(weights.adapter, weights.version)
+        for weight in weights_of(engine.lm, weights.adapter):
+            weight.requires_grad_(weights.is_trained)
     return engine

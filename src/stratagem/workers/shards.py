@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
+from stratagem.engines.caches import reset_caches
 from stratagem.errors import BadParameter
 from stratagem.play.dispatch import RequestQueue
 from stratagem.play.match import Setup
@@ -53,6 +54,7 @@ def play_shards(
     else:
         for shard in shards:
             yield from played_alone(shard, queue)
+    reset_caches()  # what follows must not depend on where the shards were played
 
 
 def _elsewhere(plan: Plan, shards: Sequence[Sequence[Setup]]) -> Iterator[Episode]:

@@ -1,0 +1,26 @@
+"""Runs by workers and their results to the bit, and setups of matches."""
+
+from run_results import end_of
+from small_recipes import RECIPES
+from stratagem.algorithms.catalogue import algorithm_of, bound
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match
+from stratagem.play.seating import rotated
+from stratagem.players.catalogue import make_player
+from stratagem.runs.folder import RunFolder
+
+
+def trained(folder, name, **settings):
+    """The results of a short run of an algorithm, by part."""
+    settings = {"algorithm": name, "tables_per_shard": 3, "num_threads": 1, **RECIPES[name], **settings}
+    recipe = algorithm_of(settings).recipe_type.read(settings)
+    run = RunFolder.create(folder, recipe, recipe.seed, "a test")
+    bound(recipe, run).train()
+    return {part.partition("/")[2]: result for part, result in end_of(folder).items()}
+
+
+def setups(text, names, episodes=6, seed=3):
+    game = make_game(text)
+    players = [make_player(name, game) if isinstance(name, str) else name for name in names]
+    return list(rotated(Match(game, players), episodes, Key(seed), name=text))
