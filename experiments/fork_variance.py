@@ -23,7 +23,7 @@ from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
 from stratagem.play.forks import last_asked, replay
 from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import played
+from stratagem.workers.shards import played
 from stratagem.players.base import Ask, Move, Player
 from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance

@@ -28,7 +28,7 @@ from stratagem.games import Key, make_game
 from stratagem.league.matchmaking import PFSP, Situation
 from stratagem.league.member import Member, Population
 from stratagem.league.results import Results
-from stratagem.play.scheduler import played
+from stratagem.workers.shards import played
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance, source

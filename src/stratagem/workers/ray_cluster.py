@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -50,8 +52,17 @@ class RayWorkers(Workers):
             raise MissingExtra("--ray", "ray")
         import ray
 
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        if address == LOCAL:
+            os.environ.setdefault("RAY_AUTH_MODE", "token")
         try:
-            ray.init(None if address == LOCAL else address, log_to_driver=False, include_dashboard=False)
+            ray.init(
+                None if address == LOCAL else address,
+                log_to_driver=False,
+                logging_level="ERROR",
+                include_dashboard=False,
+                runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
+            )
         except (ConnectionError, ValueError, RuntimeError) as error:
             raise StratagemError(f"There is no Ray cluster at {address}: {_first_line(error)}") from error
         found = ray.cluster_resources()

@@ -1,0 +1,82 @@
+"""Work on a Ray cluster of two simulated nodes: the same bytes as in one process, whatever is lost on the way.
+
+`make test-ray` runs it in an environment that has Ray.
+"""
+
+import threading
+import time
+from operator import neg
+
+import pytest
+from misbehaving import Fatal
+from working import setups, trained
+
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.workers.kinds import workers_of
+from stratagem.workers.plan import changed
+from stratagem.workers.shards import played
+
+ray = pytest.importorskip("ray", reason="needs the extra ray")
+from ray.cluster_utils import Cluster  # noqa: E402 - after the check that it is there
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    own = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    own.add_node(num_cpus=1)
+    yield own
+    own.shutdown()
+
+
+@pytest.fixture
+def two(cluster):
+    cluster.wait_for_nodes()
+    workers = workers_of(2, cluster.address)
+    yield workers
+    workers.close()
+
+
+def test_results_come_by_index(two):
+    assert dict(two.run(neg, range(5))) == {number: -number for number in range(5)}
+
+
+@pytest.mark.parametrize("name", ["sepo", "league"])
+def test_a_run_on_a_cluster_equals_one_in_process(two, tmp_path, name):
+    alone = trained(tmp_path / "alone", name)
+    with changed(workers=two):
+        assert trained(tmp_path / "work", name) == alone
+
+
+def test_a_lost_actor_is_begun_anew_and_its_shard_is_played_again(two, tmp_path):
+    wanted = setups("kuhn", [Fatal(tmp_path / "deaths", 1), "random"])
+    with changed(workers=two, tables_per_shard=2):
+        episodes = played(wanted)
+    assert (tmp_path / "deaths").read_text() == "died\n"
+    assert episodes == played(wanted)
+
+
+def test_a_run_goes_on_when_a_node_is_lost(cluster, two, tmp_path):
+    """The node goes while the run works; another comes, as from a supervisor, and takes its actor."""
+    alone = trained(tmp_path / "alone", "league")
+    lost = next(iter(cluster.worker_nodes))
+
+    def fail():
+        time.sleep(4.0)
+        cluster.remove_node(lost)
+        cluster.add_node(num_cpus=1)
+
+    failing = threading.Thread(target=fail)
+    failing.start()
+    with changed(workers=two):
+        assert trained(tmp_path / "work", "league") == alone
+    failing.join()
+
+
+def test_more_workers_than_the_cluster_has_cores_are_refused(cluster):
+    with pytest.raises(BadParameter, match=r"room for 2 workers of 1 threads, and 3 are asked for"):
+        workers_of(3, cluster.address)
+
+
+def test_an_address_without_a_cluster_is_refused():
+    with pytest.raises(StratagemError, match="There is no Ray cluster at 127.0.0.1:1"):
+        workers_of(1, "127.0.0.1:1")
