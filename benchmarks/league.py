@@ -32,10 +32,10 @@ from stratagem.league.member import Member
 from stratagem.league.ratings import MEAN, elo_among
 from stratagem.league.results import Results
 from stratagem.models.load import load
-from stratagem.workers.shards import played
 from stratagem.players.base import Player
 from stratagem.runs.folder import RunFolder
 from stratagem.training.online import merge
+from stratagem.workers.shards import played
 
 ROUNDS = 5
 GAME = "kuhn(hands=1)"

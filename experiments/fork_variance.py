@@ -23,10 +23,10 @@ from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
 from stratagem.play.forks import last_asked, replay
 from stratagem.play.match import Match, Setup
-from stratagem.workers.shards import played
 from stratagem.players.base import Ask, Move, Player
 from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance
+from stratagem.workers.shards import played
 
 
 class Begun:

@@ -28,12 +28,12 @@ from stratagem.games import Key, make_game
 from stratagem.league.matchmaking import PFSP, Situation
 from stratagem.league.member import Member, Population
 from stratagem.league.results import Results
-from stratagem.workers.shards import played
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance, source
 from stratagem.sweeps.run_maker import check_clean
 from stratagem.training.recipe_file import recipe_data
+from stratagem.workers.shards import played
 
 RECIPE = Path("recipes/league/diplomacy.toml")
 OUT = Path("docs/results/league-booking.json")

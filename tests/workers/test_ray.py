@@ -78,5 +78,5 @@ def test_more_workers_than_the_cluster_has_cores_are_refused(cluster):
 
 
 def test_an_address_without_a_cluster_is_refused():
-    with pytest.raises(StratagemError, match="There is no Ray cluster at 127.0.0.1:1"):
+    with pytest.raises(StratagemError, match=r"There is no Ray cluster at 127\.0\.0\.1:1"):
         workers_of(1, "127.0.0.1:1")
