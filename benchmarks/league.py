@@ -34,7 +34,7 @@ from stratagem.league.results import Results
 from stratagem.models.load import load
 from stratagem.players.base import Player
 from stratagem.runs.folder import RunFolder
-from stratagem.training.online import merge
+from stratagem.training.collector import merge
 from stratagem.workers.shards import played
 
 ROUNDS = 5

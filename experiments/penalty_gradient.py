@@ -35,7 +35,8 @@ from stratagem.players.base import Mix, Player, Scripted, Traits
 from stratagem.players.pools import pools
 from stratagem.provenance import provenance
 from stratagem.runs.folder import RunFolder
-from stratagem.training.online import RolloutBatch, merge, policy_of
+from stratagem.training.collector import RolloutBatch, merge
+from stratagem.training.online import policy_of
 from stratagem.training.policy import TrainablePolicy
 
 CREDITS = ("shared", "rollout", "probe")

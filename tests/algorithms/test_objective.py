@@ -35,7 +35,8 @@ from stratagem.learning.proximal import PPOSettings
 from stratagem.models.load import load
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
-from stratagem.training.online import merge, policy_of
+from stratagem.training.collector import merge
+from stratagem.training.online import policy_of
 from stratagem.training.provided import KL_SFT, PROVIDED, SCO_PAL, SHAPELLM, needs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -26,7 +26,8 @@ from stratagem.reports.report import report_html
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
-from stratagem.training.online import RolloutBatch, merge, policy_of
+from stratagem.training.collector import RolloutBatch, merge
+from stratagem.training.online import policy_of
 from stratagem.training.recipe_file import over
 
 RECIPE = SEPORecipe.read(

@@ -17,7 +17,8 @@ from stratagem.games.key import Key
 from stratagem.learning.example import example_from_call, example_from_demonstration
 from stratagem.models.load import load
 from stratagem.prompting.base import Message
-from stratagem.training.online import merge, policy_of
+from stratagem.training.collector import merge
+from stratagem.training.online import policy_of
 from stratagem.training.sft import demonstrated
 
 SPELT = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]], labels=(XYLEM, QUARTZ), rounds=1, cooperative=True)"

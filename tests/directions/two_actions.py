@@ -5,7 +5,8 @@ import torch
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
-from stratagem.training.online import merge, policy_of
+from stratagem.training.collector import merge
+from stratagem.training.online import policy_of
 
 DILEMMA = "ipd(rounds=1)"
 """DEFECT pays more whatever the other does, COOPERATE pays more to both together."""

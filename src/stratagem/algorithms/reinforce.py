@@ -28,8 +28,8 @@ from stratagem.play.match import Match
 from stratagem.play.records import Episode
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
+from stratagem.training.collector import RolloutBatch
 from stratagem.training.objective import ObjectiveSettings
-from stratagem.training.online import RolloutBatch
 from stratagem.training.provided import REINFORCE, Provided
 from stratagem.training.recipe import OpponentsRecipe
 from stratagem.training.rollouts import (

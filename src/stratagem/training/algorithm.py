@@ -18,8 +18,9 @@ from stratagem.players.modes import check_style
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts
+from stratagem.training.collector import Collector
 from stratagem.training.loop import train
-from stratagem.training.online import Collector, Online
+from stratagem.training.online import Online
 from stratagem.training.recipe import OpponentsRecipe, PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.stage import Progress, Stage, no_progress

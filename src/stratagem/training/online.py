@@ -5,80 +5,27 @@ Algorithms differ in their collector, which plays one game and returns a batch o
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from stratagem.engines.base import TrainableEngine
 from stratagem.engines.caches import reset_caches
 from stratagem.engines.open import open_engine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.gradient_signal import TERM
 from stratagem.learning.policy import Policy
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.run_models import DecodingSettings
-from stratagem.play.records import Episode
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.training.collector import Collector, RolloutBatch, merge
 from stratagem.training.evaluation import Final, Validation, save_policies
+from stratagem.training.overlap import Overlap
 from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.stage import Batch, Metrics, Stage, State
-
-
-@dataclass(frozen=True)
-class RolloutBatch:
-    """Training examples of an iteration, with their episodes and metrics."""
-
-    examples: list[Example]
-    metrics: dict[str, float]
-    episodes: list[Episode]
-    counts: dict[str, int]
-    """Counts of groups and advantages, from the advantage estimators."""
-    terms: frozenset[str]
-    """Reward terms, those with value 0 included."""
-    inactive: frozenset[str] = frozenset()
-    """Penalty terms that are inactive in this batch."""
-
-
-class Collector(Protocol):
-    """Collector of an algorithm's rollouts in one game."""
-
-    def collect(self, iteration: int) -> RolloutBatch:
-        """Play an iteration, and estimate the advantages."""
-        ...
-
-    def state(self) -> dict[str, Any]:
-        """All that a later iteration depends on."""
-        ...
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state."""
-        ...
-
-
-def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:
-    """Merge the batches of several games; every example gets all reward terms, and the total number as divisor."""
-    examples = [example for part in parts for example in part.examples]
-    terms = frozenset[str]().union(*(part.terms for part in parts))
-    divisor = float(max(1, len(examples)))
-    whole = [replace(_with_terms(example, terms), row={**example.row, "divisor": divisor}) for example in examples]
-    counts = sum((Counter(part.counts) for part in parts), start=Counter[str]())
-    metrics = {name: value for part in parts for name, value in part.metrics.items()}
-    active = frozenset[str]().union(*(part.terms - part.inactive for part in parts))
-    episodes = [episode for part in parts for episode in part.episodes]
-    return RolloutBatch(whole, metrics, episodes, dict(counts), terms, terms - active)
-
-
-def _with_terms(example: Example, terms: Iterable[str]) -> Example:
-    """Return the example with 0 for the reward terms that it lacks."""
-    missing = sorted(name for name in terms if TERM + name not in example.columns)
-    return example.with_columns(**{TERM + name: (0.0,) * len(example.loss_positions) for name in missing})
 
 
 def training_data(batch: RolloutBatch) -> TrainingData:
@@ -154,20 +101,30 @@ class Online(Stage):
         self.num_steps = recipe.stage.iterations
         self.validation = Validation(recipe, games)
         key = Key(recipe.seed).at(recipe.stage_name)
-        self.collectors = [collector(game, self.policy.player, key) for game in games]
+        self.overlap = Overlap(self.policy, self.num_steps) if recipe.overlap else None
+        player = self.policy.player if self.overlap is None else self.overlap.player
+        self.collectors = [collector(game, player, key) for game in games]
 
     def begin(self, step: int) -> Metrics:
         return self.evaluate(0) if not step else {}
 
     def batches(self, step: int) -> Iterator[Batch]:
         reset_caches()
-        batch = merge([collector.collect(step) for collector in self.collectors])
+        batch = self._collect(step) if self.overlap is None else self.overlap.take(step, self._collect, self._collected)
         yield Batch(batch.episodes, "", training_data(batch), batch.metrics)
+
+    def _collect(self, step: int) -> RolloutBatch:
+        return merge([collector.collect(step) for collector in self.collectors])
+
+    def _collected(self) -> list[dict[str, Any]]:
+        return [collector.state() for collector in self.collectors]
 
     def evaluates(self, step: int) -> bool:
         return step % self.recipe.evaluate_every == 0 or step == self.num_steps
 
     def evaluate(self, step: int) -> Metrics:
+        if self.overlap is not None:
+            self.overlap.wait()
         reset_caches()
         save_policies(self.run, self.games, self.recipe.sft_steps + step, self.policy.player)
         return self.validation.metrics(self.policy.player)
@@ -179,12 +136,16 @@ class Online(Stage):
         return self.evaluates(step) or self.recipe.checkpoint_due(step)
 
     def state(self) -> dict[str, Any]:
-        return {"policy": self.policy.state(), "collectors": [collector.state() for collector in self.collectors]}
+        if self.overlap is None:
+            return {"policy": self.policy.state(), "collectors": self._collected()}
+        return {"policy": self.policy.state(), **self.overlap.state(self._collected)}
 
     def restore(self, state: State, folder: Path) -> None:
         self.policy.restore(state["policy"], folder)
         for collector, saved in zip(self.collectors, state["collectors"], strict=True):
             collector.restore(saved)
+        if self.overlap is not None:
+            self.overlap.restore(state)
 
     def write(self, folder: Path) -> None:
         self.policy.write(folder)

@@ -101,6 +101,8 @@ class TrainablePolicy:
         """Optimizer steps per batch, over which its examples are split."""
         self.signal_every = 0
         """Batches between two measurements of the gradient signal-to-noise ratio of each reward term; 0 is never."""
+        self.followers: tuple[str, ...] = ()
+        """Further adapters that are saved with its own, such as that of a sampler which lags behind."""
         self.learner: Learner
 
     def assign(
@@ -225,9 +227,9 @@ class TrainablePolicy:
 
     @property
     def adapters(self) -> list[str]:
-        """Names of its adapters: its own, and that of an averaged reference."""
+        """Names of its adapters: its own, that of an averaged reference, and its followers."""
         average = self.learner.ema_reference
-        return [self.name] if average is None else [self.name, average.name]
+        return [self.name, *([] if average is None else [average.name]), *self.followers]
 
     @property
     def _heads(self) -> dict[str, torch.nn.Module]:

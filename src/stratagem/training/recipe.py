@@ -77,6 +77,9 @@ class PolicyRecipe(AnyRecipe):
     """LoRA adapter that is trained."""
     reference: ReferenceSettings = ReferenceSettings()
     """Reference of the KL penalty."""
+    overlap: Literal[0, 1] = 0
+    """1 collects the rollouts of the next step while the policy learns from those of this one, with `--workers`. Every
+    rollout is then one update old; the loss takes its ratio to the probabilities of the sampler."""
     evaluate_every: int = Field(default=10, ge=1)
     """Iterations between two validations; each saves a checkpoint."""
     checkpoint_every: int = Field(default=0, ge=0)
@@ -118,6 +121,11 @@ class PolicyRecipe(AnyRecipe):
             raise ValueError(
                 f"a `reference` of type `ema` acts by the KL penalty of {loss} alone, and {self.stage.loss.type} has "
                 'none: write it as `{ kl = "k3", beta = 0.1 }`'
+            )
+        if self.overlap and self.train == "all":
+            raise ValueError(
+                'with `overlap = 1` a copy of the adapter plays, and with `train = "all"` there is none: leave '
+                "`overlap` at 0"
             )
         ref = parse_model(self.model)
         if self.sft_steps and (ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start"))):

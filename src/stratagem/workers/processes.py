@@ -54,6 +54,7 @@ class Processes(Workers):
         self._numbers = count()
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Connection | None = None
+        self._closed = False
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
         left, losses = dict(enumerate(items)), 0
@@ -66,6 +67,8 @@ class Processes(Workers):
             except BrokenProcessPool as error:
                 losses += 1
                 self._end()
+                if self._closed:
+                    raise WorkersLost("The workers were ended while they had work.") from error
                 if losses == _LOSSES:
                     raise WorkersLost(
                         f"{losses} worker processes ended in a row while {len(left)} units of work were left: they may "
@@ -104,6 +107,7 @@ class Processes(Workers):
         return FolderParcel(own)
 
     def close(self) -> None:
+        self._closed = True
         self._end()
         shutil.rmtree(self._root, ignore_errors=True)
 

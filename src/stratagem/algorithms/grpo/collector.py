@@ -29,7 +29,7 @@ from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
-from stratagem.training.online import RolloutBatch
+from stratagem.training.collector import RolloutBatch
 from stratagem.training.rollouts import sampled_call
 from stratagem.workers.shards import played
 

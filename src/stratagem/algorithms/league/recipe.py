@@ -53,6 +53,8 @@ class LeagueRecipe(OpponentsRecipe):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
+        if self.overlap:
+            raise ValueError("learners of a league meet each other's present weights: leave `overlap` at 0")
         if len(self.games) != 1:
             raise ValueError("a league plays one game: name one in `games`")
         if self.train != "adapter":

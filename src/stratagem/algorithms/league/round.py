@@ -19,7 +19,8 @@ from stratagem.league.matchmaking import Situation
 from stratagem.league.ratings import MEAN, elo_among
 from stratagem.league.weights import effective_number
 from stratagem.play.match import Setup
-from stratagem.training.online import merge, training_data
+from stratagem.training.collector import merge
+from stratagem.training.online import training_data
 from stratagem.training.stage import Batch
 from stratagem.workers.shards import played
 

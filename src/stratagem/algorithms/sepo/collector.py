@@ -37,7 +37,7 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.pools import pools
-from stratagem.training.online import RolloutBatch
+from stratagem.training.collector import RolloutBatch
 from stratagem.training.rollouts import Term, decision_columns, group_setups, select_decisions, training_examples
 from stratagem.workers.shards import played
 

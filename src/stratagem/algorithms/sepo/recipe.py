@@ -45,6 +45,11 @@ class SEPORecipe(PolicyRecipe):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
+        if self.overlap and self.sepo.penalty_source == "best_response":
+            raise ValueError(
+                "a best response is computed by the policy's engine in this process, which learns at the same time: "
+                "leave `overlap` at 0, or set `sepo.penalty_source` to `pool`"
+            )
         if not MODES[self.mode].exact and (
             self.sepo.penalty_source == "best_response" or self.checkpoint_metric == "exploitability"
         ):

@@ -1,0 +1,98 @@
+"""One step of overlap: rollouts are one update old, with any workers, and a resumed run is exact."""
+
+import json
+
+import pytest
+from working import trained
+
+from run_results import end_of
+from small_recipes import RECIPES
+from stratagem.algorithms.catalogue import algorithm_of, bound, recipe_of
+from stratagem.errors import BadParameter
+from stratagem.learning.example import Example
+from stratagem.runs.folder import RunFolder
+from stratagem.training import loop
+from stratagem.training.overlap import AHEAD, with_sampler_logprobs
+from stratagem.workers.plan import working
+from stratagem.workers.processes import Processes
+
+OWN = {**RECIPES["grpo"], "overlap": 1, "checkpoint_every": 1}
+
+
+def read(name, **settings):
+    settings = {"algorithm": name, **RECIPES[name], **settings}
+    return algorithm_of(settings).recipe_type.read(settings)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return trained(tmp_path_factory.mktemp("whole") / "run", "grpo", **OWN)
+
+
+def versions(results):
+    """The versions of the sampler by step."""
+    calls = [
+        (int(episode.id.split("/")[1]), call.policy)
+        for episode in results["record"]
+        for row in episode.decisions
+        for call in row.calls
+    ]
+    assert {policy.adapter for _, policy in calls} == {AHEAD}
+    return {step: policy.version for step, policy in sorted(calls)}
+
+
+def test_rollouts_are_one_update_old(whole):
+    assert versions(whole) == {0: 0, 1: 0, 2: 1}
+    rows = [json.loads(line) for line in whole["metrics"].splitlines()]
+    assert [row["overlap/staleness"] for row in rows if "overlap/staleness" in row] == [0.0, 1.0, 1.0]
+
+
+def test_the_ratio_is_taken_to_the_sampler(whole):
+    rows = [json.loads(line) for line in whole["metrics"].splitlines()]
+    lowest = [row["loss/ratio_min"] for row in rows if "loss/ratio_min" in row]
+    assert lowest[0] == pytest.approx(1.0, abs=1e-5)
+    assert any(abs(ratio - 1.0) > 1e-4 for ratio in lowest[1:])
+
+
+def test_old_logprobs_are_those_of_the_sampler():
+    example = Example(tokens=(1, 2), loss_positions=(1,), columns={"sampler_logprobs": (-0.5,)})
+    assert with_sampler_logprobs([example])[0].columns["old_logprobs"] == (-0.5,)
+
+
+def test_processes_change_nothing(whole, tmp_path):
+    with working(Processes(2)):
+        assert trained(tmp_path / "run", "grpo", **OWN) == whole
+
+
+def test_a_resumed_run_is_exact(whole, tmp_path, monkeypatch):
+    """The run stops after its second step, whose checkpoint comes while the third step's rollouts are pending."""
+    save, saved = loop._Loop._save, []
+
+    def stop(self, stage):
+        save(self, stage)
+        saved.append(self.at.step)
+        if self.at.step == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop._Loop, "_save", stop)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path / "run", "grpo", **OWN)
+    monkeypatch.undo()
+    run = RunFolder.open(tmp_path / "run")
+    bound(recipe_of(run), run).train()
+    assert saved == [1, 2]
+    assert {part.partition("/")[2]: found for part, found in end_of(tmp_path / "run").items()} == whole
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "reason"),
+    [
+        ("grpo", {"train": "all"}, "a copy of the adapter plays"),
+        ("league", {}, "meet each other's present weights"),
+        ("sepo", {"sepo": {"penalty_source": "best_response"}}, "computed by the policy's engine in this process"),
+        ("shapellm", {}, "overlap"),
+    ],
+)
+def test_overlap_is_refused_where_it_cannot_be_exact(name, settings, reason):
+    with pytest.raises(BadParameter, match=reason):
+        read(name, overlap=1, **settings)
