@@ -25,7 +25,8 @@ def made(monkeypatch):
     """Names of the runs that were made in place of training; a-1 fails."""
     names = []
 
-    def make(runs, folder):
+    def make(runs, folder, num_workers):
+        assert num_workers == 0
         names.extend(run.name for run in runs)
         return {name: StratagemError("no") for name in names if name == "a-1"}
 

@@ -35,13 +35,17 @@ class Sweep:
     def run(self, tell: Tell = lambda _: None) -> None:
         """Make the missing runs and resume the unfinished ones; those that another process holds are skipped."""
         self._bind()
-        command, done = f"stratagem sweep {self.path}", 0
-        for some in waves(self.runs, current().workers):
+        command, number, workers = f"stratagem sweep {self.path}", 0, current().workers
+        for some in waves(self.runs, workers):
+            for run in some:
+                tell(f"{(number := number + 1)} of {len(self.runs)}: {run.name}")
             for run, outcome in made_by_workers(some, self.folder, {run.name: command for run in some}):
                 if isinstance(outcome, StratagemError):
                     raise outcome
-                done += 1
-                tell(f"{done} of {len(self.runs)}: {run.name}" if outcome != "held" else skipped(run, outcome))
+                if outcome == "held":
+                    tell(skipped(run, outcome))
+                elif workers.separate:
+                    tell(f"{run.name} is finished")
                 check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them
 
     def _bind(self) -> None:

@@ -23,9 +23,13 @@ class Parcel(Protocol):
 class Workers(ABC):
     """Workers of one kind; the result of a unit of work does not depend on the worker that does it."""
 
-    num_workers: int = 1
     separate: bool = True
     """True if the work is done in other processes, which need copies of engines."""
+
+    @property
+    @abstractmethod
+    def num_workers(self) -> int:
+        """Number of units of work that are done at the same time."""
 
     @abstractmethod
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
@@ -44,6 +48,7 @@ class InProcess(Workers):
     """This process, one unit of work after another."""
 
     separate = False
+    num_workers = 1
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
         for index, item in enumerate(items):

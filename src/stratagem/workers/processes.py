@@ -48,13 +48,17 @@ class Processes(Workers):
     def __init__(self, num_workers: int, num_threads: int = 1) -> None:
         if num_workers < 1:
             raise BadParameter(f"Work needs at least one process, not {num_workers}.")
-        self.num_workers = num_workers
-        self.num_threads = num_threads
+        self._number = num_workers
+        self._num_threads = num_threads
         self._root = Path(tempfile.mkdtemp(prefix="stratagem-workers-"))
         self._numbers = count()
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Connection | None = None
         self._closed = False
+
+    @property
+    def num_workers(self) -> int:
+        return self._number
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
         left, losses = dict(enumerate(items)), 0
@@ -90,8 +94,8 @@ class Processes(Workers):
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
             ends, self._stop = context.Pipe(duplex=False)
-            begin = _Begin(ends, self.num_threads, _devices(), context.Value("i", 0))
-            self._pool = ProcessPoolExecutor(self.num_workers, context, initializer=begin)
+            begin = _Begin(ends, self._num_threads, _devices(), context.Value("i", 0))
+            self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
         return self._pool
 
     def _end(self) -> None:

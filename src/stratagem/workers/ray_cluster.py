@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -46,45 +47,34 @@ class RayParcel:
 class RayWorkers(Workers):
     """Actors of a Ray cluster; each takes one GPU where the cluster has any, otherwise cores for its threads."""
 
-    def __init__(self, address: str, num_workers: int | None = None, num_threads: int | None = None) -> None:
-        """Without `num_workers` the cluster is filled."""
-        if find_spec("ray") is None:
-            raise MissingExtra("--ray", "ray")
-        import ray
+    def __init__(self, address: str, num_workers: int | None = None) -> None:
+        """Without `num_workers` the cluster is filled. The cluster is looked for at the first use."""
+        self._address = address
+        self._asked = num_workers
 
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        if address == LOCAL:
-            os.environ.setdefault("RAY_AUTH_MODE", "token")
-        try:
-            ray.init(
-                None if address == LOCAL else address,
-                log_to_driver=False,
-                logging_level="ERROR",
-                include_dashboard=False,
-                runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
-            )
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise StratagemError(f"There is no Ray cluster at {address}: {_first_line(error)}") from error
-        found = ray.cluster_resources()
+    @cached_property
+    def _actors(self) -> list[Any]:
+        found = _connect(self._address)
         gpus, cores = int(found.get("GPU", 0)), int(found.get("CPU", 0))
-        self.num_threads = num_threads or (available_threads() if gpus else 1)
-        most = gpus or cores // self.num_threads
-        self.num_workers = num_workers or most
-        if not 1 <= self.num_workers <= most:
-            ray.shutdown()
+        threads = available_threads() if gpus else 1
+        most = gpus or cores // threads
+        number = self._asked or most
+        if not 1 <= number <= most:
+            self.close()
             raise BadParameter(
-                f"The Ray cluster has {cores} cores and {gpus} GPUs, which is room for {most} workers of "
-                f"{self.num_threads} threads, and {self.num_workers} are asked for: take fewer `--workers`."
+                f"The Ray cluster has {cores} cores and {gpus} GPUs, which is room for {most} workers of {threads} "
+                f"threads, and {number} are asked for: take fewer `--workers`."
             )
-        self._actors = self._begun(gpus > 0)
-
-    def _begun(self, gpus: bool) -> list[Any]:
         import ray
 
         actor = ray.remote(_Worker).options(
-            num_cpus=self.num_threads, num_gpus=int(gpus), max_restarts=-1, max_task_retries=_RETRIES
+            num_cpus=threads, num_gpus=int(gpus > 0), max_restarts=-1, max_task_retries=_RETRIES
         )
-        return [actor.remote(self.num_threads) for _ in range(self.num_workers)]
+        return [actor.remote(threads) for _ in range(number)]
+
+    @property
+    def num_workers(self) -> int:
+        return len(self._actors)
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
         from ray.util import ActorPool
@@ -99,9 +89,31 @@ class RayWorkers(Workers):
         return RayParcel((ray.put({str(path.relative_to(folder)): path.read_bytes() for path in paths}),))
 
     def close(self) -> None:
-        import ray
+        if "ray" in sys.modules:
+            sys.modules["ray"].shutdown()
 
-        ray.shutdown()
+
+def _connect(address: str) -> dict[str, float]:
+    """Connect to a cluster, or start one on this machine, and return its resources."""
+    if find_spec("ray") is None:
+        raise MissingExtra("--ray", "ray")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address == LOCAL:
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+    import ray
+
+    try:
+        ray.init(
+            None if address == LOCAL else address,
+            log_to_driver=False,
+            logging_level="ERROR",
+            include_dashboard=False,
+            runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
+        )
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        raise StratagemError(f"There is no Ray cluster at {address}: {_first_line(error)}") from error
+    resources: dict[str, float] = ray.cluster_resources()
+    return resources
 
 
 class _Worker:

@@ -1,0 +1,141 @@
+"""Units of work an hour by the number of workers: a sweep, a tournament, an evaluation, and rollouts of Diplomacy.
+
+Each number of workers does the same work, after a first round in which processes start and load their models. A figure
+of `in process` is the work without workers. `python benchmarks/scale.py --workers 1 2 4` prints the table; each case
+also prints whether the results are equal to the bit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.tournament import tournament
+from stratagem.games import Key, make_game
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Episode
+from stratagem.play.seating import rotated
+from stratagem.players.catalogue import make_player
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import FILE
+from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.sweeps.run_maker import made_by_workers
+from stratagem.workers.base import InProcess, Workers
+from stratagem.workers.plan import changed
+from stratagem.workers.processes import Processes
+from stratagem.workers.shards import played
+
+
+class Case(NamedTuple):
+    """Work whose speed is measured."""
+
+    unit: str
+    work: Callable[[int], tuple[int, Any]]
+    """Function from the number of the round to the number of units and the results, without times."""
+
+
+def without_times(episodes: Sequence[Episode]) -> list[Episode]:
+    """Set the milliseconds of all calls to 0."""
+    for episode in episodes:
+        for row in episode.decisions:
+            row.calls = tuple(replace(call, ms=0.0) for call in row.calls)
+    return list(episodes)
+
+
+def of_setups(setups: Callable[[int], list[Setup]]) -> Callable[[int], tuple[int, Any]]:
+    """Play setups that are made for a round."""
+
+    def work(number: int) -> tuple[int, Any]:
+        episodes = without_times(played(setups(number)))
+        return sum(len(episode.decisions) for episode in episodes), episodes
+
+    return work
+
+
+def bout(text: str, names: Sequence[str], episodes: int) -> Callable[[int], list[Setup]]:
+    """Make setups of players by name."""
+    game = make_game(text)
+    players = [make_player(name, game) for name in names]
+    return lambda number: list(rotated(Match(game, players), episodes, Key(number), name=f"{text}/{number}"))
+
+
+def sweep(number: int) -> tuple[int, Any]:
+    """Train eight short runs of GRPO in Kuhn poker."""
+    with tempfile.TemporaryDirectory() as root:
+        changes = {"grpo.iterations": "4", "evaluate_every": "4", "sft.num_examples": "200", "test_episodes": "20"}
+        runs = [
+            PlannedRun(f"run-{seed}", (Path("recipes/grpo/kuhn.toml"),), {**changes, "seed": str(8 * number + seed)})
+            for seed in range(8)
+        ]
+        outcomes = made_by_workers(runs, Path(root), {run.name: run.command(Path(root)) for run in runs})
+        assert all(outcome == "made" for _, outcome in outcomes)
+        return len(runs), [(RunFolder.open(Path(root) / run.name).path / FILE).read_bytes() for run in runs]
+
+
+def crossplay(number: int) -> tuple[int, Any]:
+    """Play a tournament of scripted players of the iterated prisoner's dilemma, noise included."""
+    text = "ipd(rounds=100)"
+    game = make_game(text)
+    names = ("TitForTat", "GrimTrigger", "Pavlov", "TitForTwoTats", "FirmButFair", "Joss", "GenerousZD", "ExtortZD")
+    players = [make_player(f"noise({name}, p=0.05)", game) for name in names]
+    result = tournament(game, text, players, Evaluator(30, Key(number), budget=0))
+    return 36 * 30, [[estimate.mean for estimate in row] for row in result.pay]
+
+
+CASES = {
+    "sweep": Case("runs", sweep),
+    "tournament": Case("episodes", crossplay),
+    "evaluation": Case("decisions", of_setups(bout("connect-four", ("tiny(mode=recover)", "random"), 128))),
+    "diplomacy": Case("decisions", of_setups(bout("diplomacy(until=1901)", ("tiny", *["dumbbot"] * 6), 14))),
+}
+
+
+SHARDS = {"decisions": 8, "episodes": 64}
+"""Tables in a shard by unit."""
+
+
+def measured(case: Case, workers: Workers, rounds: int) -> tuple[float, Any]:
+    """Return the units an hour of one kind of workers, and the results of the last round."""
+    with changed(workers=workers, tables_per_shard=SHARDS.get(case.unit, 8), num_threads=1):
+        case.work(0)
+        start, units = time.perf_counter(), 0
+        for number in range(1, rounds + 1):
+            done, results = case.work(number)
+            units += done
+        return 3600.0 * units / (time.perf_counter() - start), results
+
+
+def main() -> None:
+    """Print a row a case, a column a number of workers."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4])
+    parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--rounds", type=int, default=2)
+    asked = parser.parse_args()
+    cores = len(os.sched_getaffinity(0))
+    print(f"python {platform.python_version()}, {platform.machine()}, {cores} cores, one thread each")
+    print("| work | unit | in process |", " | ".join(f"{number} workers" for number in asked.workers), "| equal |")
+    print("| --- | --- |", " --- |" * (len(asked.workers) + 2))
+    for name in asked.only:
+        case = CASES[name]
+        alone, expected = measured(case, InProcess(), asked.rounds)
+        cells, equal = [f"{alone:,.0f} an hour"], True
+        for number in asked.workers:
+            workers = Processes(number, 1)
+            speed, results = measured(case, workers, asked.rounds)
+            workers.close()
+            equal = equal and results == expected
+            cells.append(f"{speed / alone:.2f}")
+        print(f"| {name} | {case.unit} |", " | ".join(cells), "|", "yes |" if equal else "no |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
