@@ -13,8 +13,8 @@ from stratagem.models.load import load
 from stratagem.models.reference import BadModel
 from stratagem.play.dispatch import BatchQueue
 from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import play
 from stratagem.runs.folder import RunFolder
-from stratagem.workers.shards import played
 
 
 def state_in(path, **changes):
@@ -73,12 +73,10 @@ def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_say
     def one_by_one(requests):
         return [request.engine.answer([request])[0] for request in requests]
 
-    (whole,) = played([setup], BatchQueue(together))
+    (whole,) = play([setup], BatchQueue(together))
     assert [len(adapters) for adapters in batches] == [7]
     state.engine.reader.forget("")
-    (alone,) = played(
-        [setup], BatchQueue(lambda requests: [request.engine.answer([request])[0] for request in requests])
-    )
+    (alone,) = play([setup], BatchQueue(lambda requests: [request.engine.answer([request])[0] for request in requests]))
     for one, other in zip(whole.decisions, alone.decisions, strict=True):
         assert one.action == other.action
         assert len(one.action.split("\n")) >= 3
