@@ -21,19 +21,19 @@ style = "bare"
 opponents = ["random"]
 evaluate_every = 2
 checkpoint_every = 1
-validation_episodes = 7
-test_episodes = 7
+validation_episodes = 1
+test_episodes = 1
 tables_per_shard = 2
 num_threads = 1
 exact_budget = 0
 learners = { main = { role = "main" }, exploiter = { role = "main_exploiter" } }
 [league]
-iterations = 3
-snapshot_every = 1
-crossplay_games = 7
+iterations = 2
+snapshot_every = 2
+crossplay_games = 1
 group_size = 2
 groups_per_batch = 2
-horizon_phases = 2
+horizon_phases = 1
 """
 
 
@@ -106,5 +106,4 @@ def test_twenty_kills_leave_equal_results(whole, tmp_path):
         own, _ = kill(folder, 20 - seed, seed)
         kills = {name: kills[name] + own[name] for name in kills}
         assert results(folder) == whole
-    print(kills)
     assert min(kills.values()) >= 3
