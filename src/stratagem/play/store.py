@@ -23,7 +23,7 @@ from stratagem.games.base import Part, Stakes
 from stratagem.play.calls import DecisionKey, calls_by_decision
 from stratagem.play.columns import check_types, check_values
 from stratagem.play.records import Decision, Episode
-from stratagem.play.schemas import DECISIONS, EPISODES, LATER, READABLE, SCHEMAS
+from stratagem.play.schemas import DECISIONS, LATER, READABLE, SCHEMAS
 from stratagem.play.shard import Shard
 from stratagem.prompting.past import Past
 
