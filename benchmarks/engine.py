@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 import engine_adapters
 import engine_constrained
+import engine_decode
 import engine_prefix
 import engine_tables
 import torch
@@ -24,11 +25,13 @@ from engine_timing import Figure
 
 from stratagem.provenance import source
 
-PARTS = ("prefix", "constrained", "adapters", "tables")
+PARTS = ("decode", "prefix", "constrained", "adapters", "tables")
 
 
 def figures(part: str, repeats: int, rivals: str | None) -> Iterator[Figure]:
     """The figures of one part, as they are found."""
+    if part == "decode":
+        return engine_decode.measure(repeats)
     if part == "prefix":
         return engine_prefix.measure(repeats)
     if part == "constrained":

@@ -10,7 +10,7 @@ import engine_grammars
 import torch
 from engine_orders import sheet, strings
 from engine_replies import fresh, theirs
-from engine_timing import Figure, Passes, Timing, count
+from engine_timing import Figure, Passes, ReaderPasses, Timing, count
 from transformers import LogitsProcessor, LogitsProcessorList
 
 from stratagem.decoding.vocabulary import Ids
@@ -52,7 +52,7 @@ def _passes(engine: TransformersEngine, name: str, choices: Choices, replies: in
     prompt = engine.begin((("user", "You command the French units. Give your orders, one a line, and no other word."),))
     walker = Walker(choices, engine.vocabulary)
     engine.answer([_request(engine, prompt, walker, -1)])
-    ours, others, seconds, tokens = Passes(lm.model), Passes(lm.model), list[tuple[float, float]](), 0
+    ours, others, seconds, tokens = ReaderPasses(engine.reader), Passes(lm.model), list[tuple[float, float]](), 0
     for reply in range(replies):
         engine.publish("", 0)  # which drops what was computed for the prompt
         start = time.perf_counter()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from engine_timing import Figure, Passes, Timing, count
+from engine_timing import Figure, ReaderPasses, Timing, count
 
-from stratagem.engines.base import answer
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games import Key, make_game
 from stratagem.play.match import Match
@@ -45,7 +44,7 @@ _Round = tuple[float, float, int]
 def _round(match: Match, engine: TransformersEngine, key: Key) -> _Round:
     setups = list(rotated(match, TABLES, key, name="bench"))
     start = time.perf_counter()
-    with Passes(engine.lm.model) as passes:
-        decisions = sum(sum(episode.num_decisions) for episode in play(setups, answer))
+    with ReaderPasses(engine.reader) as passes:
+        decisions = sum(sum(episode.num_decisions) for episode in play(setups))
     spent = time.perf_counter() - start
     return spent / decisions, (spent - passes.seconds) / decisions, passes.count

@@ -56,6 +56,32 @@ def race(sides: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, T
 
 
 @dataclass
+class ReaderPasses:
+    """Within it, counts the forward passes of our engine's reader and their seconds, output layer included."""
+
+    reader: Any
+    count: int = 0
+    seconds: float = 0.0
+    _step: Any = None
+
+    def __enter__(self) -> Self:
+        self._step, self.reader._step = self.reader._step, self  # noqa: SLF001 - stands in for the step
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.reader._step = self._step  # noqa: SLF001
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_step"], name)
+
+    def __call__(self, *given: Any) -> Any:
+        start = time.perf_counter()
+        result = self._step(*given)
+        self.count, self.seconds = self.count + 1, self.seconds + time.perf_counter() - start
+        return result
+
+
+@dataclass
 class Passes:
     """Within it, counts the forward passes of a transformers model and their seconds, output layer included."""
 

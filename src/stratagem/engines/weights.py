@@ -1,9 +1,8 @@
 """Weights of each row: the base, one adapter for all rows, or several adapters side by side.
 
-With several, their factors are stacked: a layer's output is the base's plus `((x A) * mask) B`, where A and B hold all
-adapters' factors next to one another and each row's mask keeps the part of its own adapter. So one pass costs one pass,
-however many adapters there are; the rows of the base have an empty mask. A step that does not run the model's own
-layers takes the factors of the stack, also of a single adapter.
+With several, their factors are stacked: one batched product over the adapters, each with its own rows, adds `(x A) B`
+to a layer's output. So one pass costs one pass, however many adapters there are. A step that does not run the
+model's own layers takes the factors of the stack, also of a single adapter.
 """
 
 from __future__ import annotations
@@ -21,12 +20,23 @@ Names = tuple[str, ...]
 
 
 class Part(NamedTuple):
-    """Factors at some linear layers of one input."""
+    """Factors of A adapters at some linear layers of one input; ranks are filled up with zeros to the largest, r."""
 
     inward: torch.Tensor
-    """First factors side by side [in, K * R]."""
+    """First factors, those of the layers side by side [A, in, K * r]."""
     outward: list[tuple[slice, slice, torch.Tensor]]
-    """Second factors [R, out], with their columns in the product of the first ones, and in the output."""
+    """Second factors [A, r, out] with their columns in the product of the first ones, and in the output."""
+
+
+class Slots(NamedTuple):
+    """Rows by adapter, filled up to the same number for each."""
+
+    rows: torch.Tensor
+    """Row of each slot."""
+    taken: torch.Tensor
+    """Slots that are not there to fill up."""
+    in_order: bool
+    """True if the slots are the rows as they stand."""
 
 
 class Stack:
@@ -35,46 +45,44 @@ class Stack:
     def __init__(self, lm: LanguageModel, names: Names) -> None:
         self.names = names
         self._device = lm.model.device
-        layers = list(lora_layers(lm))
-        self._ranks = {name: _rank(layers, name) for name in names}
-        self._layers = [layer for layer in layers if any(name in layer.lora_A for name in names)]
-        self._stacked = {id(layer): self._factors(layer) for layer in self._layers}
+        self._layers = [layer for layer in lora_layers(lm) if any(name in layer.lora_A for name in names)]
+        rank = max(int(layer.lora_A[name].weight.shape[0]) for layer in self._layers for name in layer.lora_A)
+        self._stacked = {id(layer): _stacked(layer, names, rank) for layer in self._layers}
         self._parts: dict[tuple[int, int], Part | None] = {}
-        self._mask: torch.Tensor | None = None
+        self._adapters: Sequence[str] = ()
+        self._slots = Slots(torch.zeros(0), torch.zeros(0), in_order=False)
 
-    def _factors(self, layer: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return both factors [in, R] and [R, out] of all adapters at a layer."""
-        factors = [_factors(layer, name, rank) for name, rank in self._ranks.items()]
-        inward = torch.cat([first for first, _ in factors]).t().contiguous()
-        return inward, torch.cat([second for _, second in factors], dim=1).t().contiguous()
-
-    def _forward(self, layer: Any, inward: torch.Tensor, outward: torch.Tensor) -> Callable[..., torch.Tensor]:
+    def _forward(self, layer: Any) -> Callable[..., torch.Tensor]:
         """Compute a layer with the stack, in place of its own forward pass."""
+        part = self._part([layer])
 
         def forward(x: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
-            base: torch.Tensor = layer.base_layer(x)
-            inner = x.to(inward.dtype) @ inward
-            inner = inner if self._mask is None else inner * self._mask
-            return base + (inner @ outward).to(base.dtype)
+            result: torch.Tensor = layer.base_layer(x)
+            if part is not None:
+                self._add(part, x.reshape(-1, x.shape[-1]), result.view(-1, result.shape[-1]))
+            return result
 
         return forward
 
     def rows(self, adapters: Sequence[str]) -> None:
         """Set the rows of the next passes."""
-        if len(self.names) == 1 and {*adapters} == {*self.names}:
-            self._mask = None
+        if adapters == self._adapters:
             return
-        parts = [
-            torch.tensor([[float(name == own)] for own in adapters]).expand(-1, self._ranks[name])
-            for name in self.names
-        ]
-        self._mask = torch.cat(parts, dim=1)[:, None].to(self._device)
+        self._adapters = list(adapters)
+        rows = [[row for row, own in enumerate(adapters) if own == name] for name in self.names]
+        most = max(map(len, rows))
+        slots = [row for some in rows for row in (*some, *[-1] * (most - len(some)))]
+        self._slots = Slots(
+            torch.tensor([max(row, 0) for row in slots], device=self._device),
+            torch.tensor([slot for slot, row in enumerate(slots) if row >= 0], device=self._device),
+            slots == list(range(len(adapters))),
+        )
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Run the layers with the stack within."""
         for layer in self._layers:
-            layer.forward = self._forward(layer, *self._stacked[id(layer)])
+            layer.forward = self._forward(layer)
         try:
             yield
         finally:
@@ -90,43 +98,50 @@ class Stack:
         """
         if place not in self._parts:
             self._parts[place] = self._part(layers())
-        if (part := self._parts[place]) is None:
+        if (part := self._parts[place]) is not None:
+            self._add(part, x, outputs)
+
+    def _add(self, part: Part, x: torch.Tensor, outputs: torch.Tensor) -> None:
+        slots, rows = self._slots, len(self._adapters)
+        if not len(slots.taken):
             return
-        inner = x.to(part.inward.dtype) @ part.inward
-        if self._mask is not None:
-            rows, _, rank = self._mask.shape
-            inner.view(rows, -1, len(part.outward), rank).mul_(self._mask[:, None])
+        x, num_adapters = x.to(part.inward.dtype), len(self.names)
+        x = x if slots.in_order else x.reshape(rows, -1)[slots.rows]
+        inner = torch.bmm(x.reshape(num_adapters, -1, part.inward.shape[1]), part.inward)
         for some, span, outward in part.outward:
-            if outputs.dtype == outward.dtype:
-                outputs[:, span].addmm_(inner[:, some], outward)
-            else:
-                outputs[:, span].add_((inner[:, some] @ outward).to(outputs.dtype))
+            if slots.in_order and outputs.dtype == outward.dtype:
+                outputs.view(num_adapters, -1, outputs.shape[-1])[..., span].baddbmm_(inner[..., some], outward)
+                continue
+            more = torch.bmm(inner[..., some], outward).to(outputs.dtype)
+            more = more.view(len(slots.rows), -1, more.shape[-1])[slots.taken]
+            outputs.view(rows, -1, outputs.shape[-1])[..., span].index_add_(0, slots.rows[slots.taken], more)
 
     def _part(self, layers: Sequence[Any]) -> Part | None:
         inward, outward, start, end = list[torch.Tensor](), list[tuple[slice, slice, torch.Tensor]](), 0, 0
         for layer in layers:
             start, end = end, end + layer.out_features
             if (factors := self._stacked.get(id(layer))) is not None:
-                rank = factors[1].shape[0]
+                rank = factors[1].shape[1]
                 some = slice(len(outward) * rank, (len(outward) + 1) * rank)
                 inward.append(factors[0])
                 outward.append((some, slice(start, end), factors[1]))
-        return Part(torch.cat(inward, dim=1), outward) if outward else None
+        return Part(torch.cat(inward, dim=-1), outward) if outward else None
 
 
-def _rank(layers: Sequence[Any], name: str) -> int:
-    return int(next(layer.lora_A[name].weight.shape[0] for layer in layers if name in layer.lora_A))
+def _stacked(layer: Any, names: Names, rank: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return both factors [A, in, r] and [A, r, out] of all adapters at a layer, their scales in the second.
 
-
-def _factors(layer: Any, name: str, rank: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the two factors of an adapter at a layer, its scale in the second.
-
-    Nothing where it leaves the layer alone.
+    They are zeros where an adapter leaves the layer alone.
     """
-    if name in layer.lora_A:
-        return layer.lora_A[name].weight, layer.lora_B[name].weight * layer.scaling[name]
-    other = next(iter(layer.lora_A.values())).weight
-    return other.new_zeros(rank, layer.in_features), other.new_zeros(layer.out_features, rank)
+    like = next(iter(layer.lora_A.values())).weight
+    inward = like.new_zeros(len(names), layer.in_features, rank)
+    outward = like.new_zeros(len(names), rank, layer.out_features)
+    for number, name in enumerate(names):
+        if name in layer.lora_A:
+            first, second = layer.lora_A[name].weight, layer.lora_B[name].weight
+            inward[number, :, : first.shape[0]] = first.t()
+            outward[number, : first.shape[0]] = second.t() * layer.scaling[name]
+    return inward, outward
 
 
 _KEPT = 4
