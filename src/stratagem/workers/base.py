@@ -19,6 +19,10 @@ class Parcel(Protocol):
         """Provide the folder with the files."""
         ...
 
+    def drop(self) -> None:
+        """Remove the files; no worker reads them any more."""
+        ...
+
 
 class Workers(ABC):
     """Workers of one kind; the result of a unit of work does not depend on the worker that does it."""

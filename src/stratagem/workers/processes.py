@@ -37,6 +37,10 @@ class FolderParcel:
         """Provide the folder with the files."""
         yield self.folder
 
+    def drop(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
 
 class WorkersLost(StratagemError):
     """Processes that ended again and again, so that the work cannot be done."""

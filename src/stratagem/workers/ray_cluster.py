@@ -43,6 +43,12 @@ class RayParcel:
                 path.write_bytes(content)
             yield Path(folder)
 
+    def drop(self) -> None:
+        """Free the object store."""
+        import ray
+
+        ray.internal.free(list(self.files))
+
 
 class RayWorkers(Workers):
     """Actors of a Ray cluster; each takes one GPU where the cluster has any, otherwise cores for its threads."""

@@ -11,7 +11,7 @@ from stratagem.play.dispatch import RequestQueue
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import play
-from stratagem.workers.copies import Carrier, play_shard, played_alone
+from stratagem.workers.copies import ShardCarrier, play_shard, played_alone
 from stratagem.workers.plan import Plan, current
 
 
@@ -58,6 +58,6 @@ def play_shards(
 
 
 def _elsewhere(plan: Plan, shards: Sequence[Sequence[Setup]]) -> Iterator[Episode]:
-    carrier = Carrier(plan)
-    for _, episodes in plan.workers.run(play_shard, [carrier.pack(shard) for shard in shards]):
-        yield from episodes
+    with ShardCarrier(plan) as carrier:
+        for _, episodes in plan.workers.run(play_shard, [carrier.pack(shard) for shard in shards]):
+            yield from episodes
