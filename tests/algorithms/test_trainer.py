@@ -171,11 +171,10 @@ VARIANTS = {
         "reference": {"type": "ema", "ema_decay": 0.5},
         "sepo": {"penalty_credit": "rollout"},
     },
-    "all weights, no SFT, top-p": {
+    "all weights against a copy of the start, after SFT, top-p": {
         "train": "all",
         "top_p": 0.9,
-        "sepo": {"loss": {"kl_estimator": "none", "kl_coef": 0.0}},
-        "sft": {"epochs": 0},
+        "reference": {"type": "copy", "device": "cpu"},
     },
 }
 
@@ -356,7 +355,13 @@ def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
         ({"sepo.group_size": "1"}, "sepo.group_size"),
         ({"games.name": "x"}, "no table"),
         ({"mode": "loud"}, "the modes are"),
-        ({"train": "all"}, "nothing is left as a reference"),
+        ({"train": "all"}, "keep a copy of the weights"),
+        ({"reference.type": "copy"}, "is of all weights"),
+        ({"reference.dtype": "bf16"}, "are of a copy of all weights"),
+        (
+            {"train": "all", "reference.type": "copy", "sepo.loss": "policy_gradient"},
+            "`copy` acts by the KL penalty of `sepo.loss` alone",
+        ),
         ({"model": "tiny+4bit", "sft.epochs": "1"}, "in 4 bits"),
         ({"model": "api:x@http://localhost:1/v1"}, "has no weights here"),
         ({"sepo.exploitability_weight": "nan"}, "sepo.exploitability_weight"),

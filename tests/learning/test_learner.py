@@ -9,6 +9,7 @@ import torch
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner
+from stratagem.learning.losses.dpo import DPO
 from stratagem.learning.losses.kto import KTO
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.losses.ppo import PPO
@@ -190,6 +191,43 @@ def test_the_base_is_the_reference_by_default():
     examples = batch(1)
     apart = (learner.outputs(examples).logprobs - learner.outputs(examples, adapter=None).logprobs).abs().max().item()
     assert learner.step(examples).reference_gap == pytest.approx(apart, abs=1e-5)
+
+
+def prefers(loss, examples, *, dtype="fp32"):
+    """A learner of all weights against a copy of them, and its policy's log-ratios before and after three steps."""
+    lm, options = load("tiny"), {"type": "copy", "dtype": dtype, "device": "cpu"}
+    lm.model.requires_grad_(True)
+    reference = Policy(load("tiny", **ReferenceSettings(**options).options(lm)))
+    optimizer = Optimizer(list(lm.model.parameters()), OptimizerSettings(learning_rate=1e-4), 9)
+    learner = Learner(Policy(lm), loss, optimizer, adapter=None, reference=reference)
+    start = learner.outputs(examples).logprobs
+    reports = [learner.step(examples) for _ in range(3)]
+    after = learner.outputs(examples).logprobs
+    assert torch.equal(torch.cat(learner._reference(examples)), start) or dtype != "fp32"
+    pieces = torch.split(after - start, [len(one.loss_positions) for one in examples])
+    return reports, [piece.sum().item() for piece in pieces]
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+def test_all_weights_move_towards_the_desirable_against_a_copy_that_stays(dtype):
+    examples = labelled()
+    reports, moved = prefers(KTO(kto_beta=0.3), examples, dtype=dtype)
+    rows = [(one.row, change) for one, change in zip(examples, moved, strict=True) if not one.row["kl"]]
+    assert all((change > 0.0) == bool(row["desirable"]) for row, change in rows)
+    assert (reports[0].reference_gap == 0.0) == (dtype == "fp32")
+    assert reports[0].reference_gap < 0.2 * reports[-1].reference_gap
+
+
+def test_all_weights_move_towards_the_chosen_of_a_pair():
+    chosen, rejected = batch(3, 2)
+    pair = [
+        dataclasses.replace(one, columns={}, row={"chosen": liked}, pair=0)
+        for one, liked in ((chosen, 1.0), (rejected, 0.0))
+    ]
+    reports, (up, down) = prefers(DPO(dpo_beta=0.1), pair)
+    assert reports[0].loss == pytest.approx(0.693147, abs=1e-5)
+    assert reports[-1].loss < reports[0].loss
+    assert up > down
 
 
 def test_a_value_head_knows_nothing_at_first_and_learns():

@@ -2,7 +2,8 @@
 
 The learner computes every log-probability itself, under the distribution that the tokens were drawn from. The divisor
 of a batch's loss is computed before the first pack, and the gradients of the packs add up to that of the batch, so the
-size of a pack changes memory alone. The reference policy is the model without the adapter, or another adapter.
+size of a pack changes memory alone. The reference policy is the model without the adapter, another adapter, or another
+model: a frozen copy where all weights are trained.
 """
 
 from __future__ import annotations
@@ -64,20 +65,22 @@ class Learner:
         optimizer: Optimizer,
         *,
         adapter: str | None,
-        reference: str | EMAReference | None = None,
+        reference: str | EMAReference | Policy | None = None,
         value_head: torch.nn.Module | None = None,
         key: Key | None = None,
     ) -> None:
         """Train `adapter` (None: the base model) against `reference` (an adapter's name; None: the base model).
 
-        An `EMAReference` of the adapter is updated after every step. `key` is the seed of dropout.
+        An `EMAReference` of the adapter is updated after every step; a `Policy` is another model, and never changes.
+        `key` is the seed of dropout.
         """
         self.policy = policy
         self.loss = loss
         self.optimizer = optimizer
         self.adapter = adapter
         self.ema_reference = reference if isinstance(reference, EMAReference) else None
-        self.reference = reference.name if isinstance(reference, EMAReference) else reference
+        self.reference_policy = reference if isinstance(reference, Policy) else policy
+        self.reference = reference if isinstance(reference, str) else getattr(reference, "name", None)
         self.value_head = value_head
         self.key = key or Key(0)
 
@@ -101,17 +104,11 @@ class Learner:
     def outputs(self, examples: Sequence[Example], adapter: str | bool | None = True) -> TokenOutputs:
         """Compute the outputs of the policy (or of another adapter) without gradient, example after example."""
         with torch.no_grad(), active(self.policy.lm, self.adapter if adapter is True else adapter or None):
-            return self._outputs_of(self.policy.packs(examples), examples)
-
-    def _outputs_of(self, packs: Sequence[Pack], examples: Sequence[Example]) -> TokenOutputs:
-        """Compute the outputs pack by pack, in the order of the examples."""
-        return _ordered({index: piece for pack in packs for index, piece in self._pieces(pack, examples).items()})
+            return _outputs_of(self.policy, examples, self.value_head)
 
     def _pieces(self, pack: Pack, examples: Sequence[Example]) -> dict[int, TokenOutputs]:
         """Compute the outputs of each example of a pack, by its index."""
-        sizes = [len(examples[number].loss_positions) for number in pack.examples]
-        pieces = self.policy.outputs(pack, examples, self.value_head).cut(sizes)
-        return dict(zip(pack.examples, pieces, strict=True))
+        return _pieces_of(self.policy, pack, examples, self.value_head)
 
     def update(self, examples: Sequence[Example]) -> Report:
         """Take an optimizer step; missing old log-probabilities are those of its own forward pass."""
@@ -224,8 +221,9 @@ class Learner:
     def _reference(self, examples: Sequence[Example]) -> _Reference:
         if "reference_logprobs" not in self.loss.extras:
             return None
-        with torch.no_grad(), active(self.policy.lm, self.reference):
-            return _by_example(self._outputs_of(self.policy.packs(examples), examples).logprobs, examples)
+        with torch.no_grad(), active(self.reference_policy.lm, self.reference):
+            logprobs = _outputs_of(self.reference_policy, examples).logprobs
+        return _by_example(logprobs.to(self.policy.lm.model.device), examples)
 
     def _outputs(self, outputs: TokenOutputs, reference: Sequence[torch.Tensor] | None) -> Outputs:
         return Outputs(
@@ -251,6 +249,21 @@ class _Read:
     entropies: torch.Tensor
     gap: torch.Tensor | None
     num_read: int
+
+
+def _outputs_of(policy: Policy, examples: Sequence[Example], value_head: torch.nn.Module | None = None) -> TokenOutputs:
+    """Compute the outputs of a policy pack by pack, in the order of the examples."""
+    packs = policy.packs(examples)
+    pieces = (_pieces_of(policy, pack, examples, value_head) for pack in packs)
+    return _ordered({number: piece for some in pieces for number, piece in some.items()})
+
+
+def _pieces_of(
+    policy: Policy, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None
+) -> dict[int, TokenOutputs]:
+    sizes = [len(examples[number].loss_positions) for number in pack.examples]
+    pieces = policy.outputs(pack, examples, value_head).cut(sizes)
+    return dict(zip(pack.examples, pieces, strict=True))
 
 
 def _ordered(outputs: Mapping[int, TokenOutputs]) -> TokenOutputs:

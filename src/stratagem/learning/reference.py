@@ -1,11 +1,12 @@
-"""Reference policies of the KL penalty: the base model, or a moving average of the policy's adapter."""
+"""Reference policies: the base model, a moving average of the policy's adapter, or a frozen copy of all weights."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from stratagem.models.adapters import adapter_parameters, averaged, copied
 from stratagem.models.language_model import LanguageModel
@@ -13,6 +14,7 @@ from stratagem.settings import FiniteSettings
 
 REFERENCE = "reference"
 """Name of the reference adapter; a checkpoint saves it beside the policy's."""
+_DEVICE = re.compile(r"cpu|mps|cuda(:[0-9]+)?")
 
 
 class EMAReference:
@@ -54,19 +56,40 @@ class ReferenceSettings(FiniteSettings):
         "every": "update_every",
     }
 
-    type: Literal["base", "ema"] = "base"
-    """`base`: the base model, which never changes; `ema`: the exponential moving average of the policy's adapter."""
+    type: Literal["base", "ema", "copy"] = "base"
+    """`base`: the base model, which never changes; `ema`: the exponential moving average of the policy's adapter;
+    `copy`: a frozen copy of the policy at the start of the stage, of all weights where all are trained."""
     ema_decay: float = Field(default=0.99, ge=0.0, lt=1.0)
     """Decay d of the average: a <- d a + (1 - d) policy."""
     update_every: int = Field(default=1, ge=1)
     """Interval between two updates; the average's, in optimizer steps."""
+    dtype: Literal["", "bf16", "fp16", "fp32"] = ""
+    """Number format of a copy of all weights; if empty, that of the policy."""
+    device: str = ""
+    """Device of a copy of all weights, as `cuda:1`; if empty, that of the policy."""
+
+    @field_validator("device")
+    @classmethod
+    def _device(cls, device: str) -> str:
+        if device and not _DEVICE.fullmatch(device):
+            raise ValueError(f"there is no device {device!r}: say cpu, cuda, or one of several as cuda:1")
+        return device
+
+    @model_validator(mode="after")
+    def _copied(self) -> Self:
+        if self.type != "copy" and (self.dtype or self.device):
+            raise ValueError(
+                '`dtype` and `device` are of a copy of all weights: say `type = "copy"`, or leave them out'
+            )
+        return self
 
     def make(self, lm: LanguageModel, policy: str) -> EMAReference | None:
-        """Make the `reference` of a learner; on resuming, restore the weights afterwards."""
-        return (
-            None
-            if self.type == "base"
-            else EMAReference(
-                lm, policy, ema_decay=self.ema_decay, update_every=self.update_every, name=f"{policy}-{REFERENCE}"
-            )
-        )
+        """Make the `reference` of a learner on the policy's own model; on resuming, restore the weights afterwards."""
+        if self.type != "ema":
+            return None
+        name = f"{policy}-{REFERENCE}"
+        return EMAReference(lm, policy, ema_decay=self.ema_decay, update_every=self.update_every, name=name)
+
+    def options(self, lm: LanguageModel) -> dict[str, str]:
+        """Return device and number format of a copy of all weights, as `models.load` takes them."""
+        return {"device": self.device or lm.device, "dtype": self.dtype or lm.dtype}

@@ -71,9 +71,12 @@ class Artifacts:
         merged(lm, adapter_names(lm)[0])
         self.save_base(lm)
 
-    def load(self) -> LanguageModel:
-        """Load the base; a base in the run's folder is named by its relative path, so the run can be moved."""
-        lm = load(self.base)
+    def load(self, **options: str) -> LanguageModel:
+        """Load the base; a base in the run's folder is named by its relative path, so the run can be moved.
+
+        `options` are a device and a number format in place of the usual ones.
+        """
+        lm = load(self.base, **options)
         if lm.name.startswith(own := f"dir:{self.run.path}/"):
             lm.name = f"dir:{lm.name.removeprefix(own)}"
         return lm

@@ -15,6 +15,7 @@ from stratagem.engines.open import open_engine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.learning.policy import Policy
+from stratagem.learning.reference import EMAReference
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.run_models import DecodingSettings
 from stratagem.players.model_player import ModelPlayer
@@ -54,8 +55,12 @@ def policy_of(
     seed: int | None = None,
     strict: bool = False,
     games: Sequence[Game[Any]] = (),
+    start: Callable[..., LanguageModel] | None = None,
 ) -> TrainablePolicy:
-    """Make the policy that a recipe trains, with its objective and optimizer; refused if it cannot play a game."""
+    """Make the policy that a recipe trains, with its objective and optimizer; refused if it cannot play a game.
+
+    `start` loads the weights at the start of the stage once more, for a `reference` of the type `copy`.
+    """
     engine = engine or open_engine(lm, recipe.engine.value)
     model_player(decoding_settings(recipe), engine, games=games)
     stage, seed = recipe.stage, recipe.seed if seed is None else seed
@@ -74,7 +79,10 @@ def policy_of(
         strict=strict,
     )
     policy.optimizer_steps, policy.signal_every = stage.optimizer_steps, recipe.signal_every
-    reference = recipe.reference.make(lm, name)
+    reference: EMAReference | Policy | None = recipe.reference.make(lm, name)
+    if start is not None and recipe.reference.type == "copy":
+        copy = start(**recipe.reference.options(lm))
+        reference = Policy(copy, max_tokens_per_microbatch=recipe.max_tokens_per_microbatch)
     steps, key = stage.iterations * stage.optimizer_steps, Key(seed).at("dropout")
     policy.assign(stage.loss.value, stage.optimizer, steps, key=key, reference=reference)
     return policy
@@ -96,7 +104,8 @@ class Online(Stage):
         self.run = run
         self.games = games
         self.artifacts = Artifacts(run, recipe.model)
-        self.policy = policy_of(recipe, self.artifacts.load(), strict=strict, games=games)
+        lm = self.artifacts.load()
+        self.policy = policy_of(recipe, lm, strict=strict, games=games, start=self.artifacts.load)
         self.policies = {"": self.policy}
         self.num_steps = recipe.stage.iterations
         self.validation = Validation(recipe, games)

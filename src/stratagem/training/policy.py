@@ -112,7 +112,7 @@ class TrainablePolicy:
         num_steps: int,
         *,
         key: Key,
-        reference: str | EMAReference | None = None,
+        reference: str | EMAReference | Policy | None = None,
         value_head: torch.nn.Module | None = None,
     ) -> None:
         """Set the loss, a new optimizer for `num_steps` steps, and the reference; `key` seeds dropout.

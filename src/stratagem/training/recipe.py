@@ -72,7 +72,7 @@ class PolicyRecipe(AnyRecipe):
     sft: SFTStageSettings | None = None
     """Supervised fine-tuning of the base before the iterations; without this table there is none."""
     train: Literal["adapter", "all"] = "adapter"
-    """Trained weights; those of an adapter, with the base as its reference, or all, without a reference."""
+    """Trained weights; those of an adapter, with the base as its reference, or all, with a copy as the reference."""
     adapter: AdapterSettings = AdapterSettings()
     """LoRA adapter that is trained."""
     reference: ReferenceSettings = ReferenceSettings()
@@ -110,17 +110,23 @@ class PolicyRecipe(AnyRecipe):
     @model_validator(mode="after")
     def _base(self) -> Self:
         needs_reference, loss = "reference_logprobs" in self.stage.loss.value.extras, f"`{self.stage_name}.loss`"
-        if self.train == "all" and needs_reference:
-            raise ValueError(
-                f'with `train = "all"` nothing is left as a reference, which {loss} reads: give it no KL penalty, as '
-                '`{ kl = "none", beta = 0.0 }`, or name a loss that reads none, such as policy_gradient'
-            )
         if self.train == "all" and self.reference.type == "ema":
             raise ValueError('a `reference` of type `ema` is the mean of an adapter: leave `train` at "adapter"')
-        if self.reference.type == "ema" and not needs_reference:
+        if self.train == "all" and needs_reference and self.reference.type == "base":
             raise ValueError(
-                f"a `reference` of type `ema` acts by the KL penalty of {loss} alone, and {self.stage.loss.type} has "
-                'none: write it as `{ kl = "k3", beta = 0.1 }`'
+                f'with `train = "all"` nothing is left as a reference, which {loss} reads: keep a copy of the weights, '
+                '`reference = { type = "copy" }`, give the loss no KL penalty, as `{ kl_estimator = "none", kl_coef = '
+                "0.0 }`, or name a loss that reads none, such as policy_gradient"
+            )
+        if self.train == "adapter" and self.reference.type == "copy":
+            raise ValueError(
+                'a `reference` of type `copy` is of all weights: say `train = "all"`, or leave it at `base`, the model '
+                "without the adapter"
+            )
+        if self.reference.type != "base" and not needs_reference:
+            raise ValueError(
+                f"a `reference` of type `{self.reference.type}` acts by the KL penalty of {loss} alone, and "
+                f'{self.stage.loss.type} has none: write it as `{{ kl_estimator = "k3", kl_coef = 0.1 }}`'
             )
         if self.overlap and self.train == "all":
             raise ValueError(

@@ -114,18 +114,35 @@ def test_resumed_scopal_run_equals_an_uninterrupted_one(tmp_path, whole, at):
     ends_the_same(tmp_path / "run", recipe(), whole, at)
 
 
-def test_scopal_trains_all_weights_resumes_and_saves_a_base(tmp_path):
-    made = recipe(train="all", refine=["bc"], interaction={"teachers": {"mcts:5": 1}}, games=["kuhn(hands=1)"])
+def test_scopal_trains_all_weights_against_the_start_of_each_stage_and_resumes(tmp_path):
+    teachers = {"interaction": {"teachers": {"mcts:5": 1}}, "games": ["kuhn(hands=1)"]}
+    made = recipe(train="all", reference={"dtype": "fp32"}, kto={"max_steps": 3, "batch_size": 8}, **teachers)
     whole = trained(tmp_path / "whole", made)
-    (stage,) = (whole.path / STAGES).iterdir()
-    assert {path.name for path in stage.iterdir()} == {"model", "manifest.json"}
+    cloned, _ = sorted((whole.path / STAGES).iterdir())
+    assert {path.name for path in cloned.iterdir()} == {"model", "manifest.json"}
     assert json.loads((whole.path / EVALUATION).read_text())["rows"]
-    ends_the_same(tmp_path / "run", made, whole, max(figures(whole)["bc/loss"][0]))
-    on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last", games=["kuhn(hands=1)"]))
-    assert set(read_run_models(on_it.path).models) >= {"start", "last/kto"}
-    for changes in ({"refine": ["bc", "kto"]}, {"refine": ["bc"], "iterations": 2}):
-        with pytest.raises(BadParameter, match="leaves no reference policy"):
-            recipe(train="all", **changes)
+    steps, rewards = figures(whole)["kto/loss/reward_desirable"]
+    assert rewards[0] == 0.0 != rewards[1]  # the reference is what cloning left, and does not follow the policy
+    before = [path.read_bytes() for path in sorted((cloned / "model").iterdir())]
+    ends_the_same(tmp_path / "run", made, whole, steps[1])
+    (again, _) = sorted((tmp_path / "run" / STAGES).iterdir())
+    assert [path.read_bytes() for path in sorted((again / "model").iterdir())] == before
+    on_it = trained(tmp_path / "on it", recipe(model=f"run:{whole.path}@last", games=["kuhn(hands=1)"], refine=["bc"]))
+    assert set(read_run_models(on_it.path).models) >= {"start", "last/bc"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"train": "all", "iterations": 2}, "Earlier policies play as adapters"),
+        ({"reference": {"type": "base"}}, "policy at its start"),
+        ({"reference": {"dtype": "bf16"}}, "another adapter on the same base"),
+        ({"train": "all", "reference": {"device": "gpu:1"}}, "no device 'gpu:1'"),
+    ],
+)
+def test_scopal_references_that_cannot_be_are_refused(changes, said):
+    with pytest.raises(BadParameter, match=said):
+        recipe(**changes)
 
 
 def test_scopal_models_are_saved_as_the_runs_models(tmp_path, whole):

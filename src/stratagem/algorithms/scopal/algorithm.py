@@ -213,7 +213,8 @@ class Refine(ScopalStage):
         self.num_steps = self.refinement.num_steps
 
     def begin(self, step: int) -> Metrics:
-        self.policy.refine(self.method, self.refinement, self.key, fresh=not step)
+        before = self.iteration * len(self.recipe.refine) + self.number
+        self.policy.refine(self.method, self.refinement, self.key, before, fresh=not step)
         self._batches = self.refinement.batches(step)
         return {}
 

@@ -1,8 +1,8 @@
 """Policy that SCO-PAL trains, with its reference policy and its earlier versions as opponents.
 
 The reference of a stage is the policy at the start of that stage: for KTO, the outcome of cloning. Policy, reference
-and earlier versions are adapters on one base. Where all weights are trained there is no reference, so only cloning is
-possible.
+and earlier versions are adapters on one base. Where all weights are trained the reference is another model, the base or
+the saved outcome of the stage before; a resumed run loads it again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from stratagem.learning.monitor import TrainingMonitor
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import REFERENCE
 from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
+from stratagem.models.load import load
 from stratagem.models.run_models import DecodingSettings
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import ADAPTERS, restore_weights, with_manifest, writes_adapters, writes_model
+from stratagem.runs.weights import ADAPTERS, MODEL, restore_weights, with_manifest, writes_adapters, writes_model
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
 from stratagem.training.policy import POLICY, TrainablePolicy, model_player
 from stratagem.training.subject import Subject
@@ -126,12 +127,14 @@ class ScopalPolicy(TrainablePolicy):
 
     # --- refinement
 
-    def refine(self, method: str, refinement: Refinement, key: Key, *, fresh: bool) -> None:
-        """Begin a stage of refinement, or continue it."""
-        reference = REFERENCE if self.adapter else None
-        if fresh and reference:
-            self._copy(reference)
+    def refine(self, method: str, refinement: Refinement, key: Key, number: int, *, fresh: bool) -> None:
+        """Begin a stage of refinement, or continue it; `number` counts the stages of refinement before it."""
         settings, loss = refinement.settings, refinement.training_set.loss
+        reference: str | Policy | None = REFERENCE if self.adapter else None
+        if fresh and self.adapter:
+            self._copy(REFERENCE)
+        if not self.adapter and "reference_logprobs" in loss.extras:
+            reference = self._copy_of_start(number)
         self.assign(loss, settings.optimizer, refinement.num_steps, key=key.at("dropout"), reference=reference)
         self.monitor = self._monitors.setdefault(method, TrainingMonitor(strict=self.strict))
         self.skipped_checks = ("collapse",) if method in CLONING else ()
@@ -140,6 +143,17 @@ class ScopalPolicy(TrainablePolicy):
         elif self._saved is not None:
             self.learner.optimizer.restore(self._saved)
         self.refining = True
+
+    def _copy_of_start(self, number: int) -> Policy:
+        """Load the weights at the start of a stage once more, as its reference; that of the stage before is freed."""
+        self.__dict__.pop("learner", None)
+        options = self.recipe.reference.options(self.lm)
+        if not number:
+            lm = self.artifacts.load(**options)
+        else:
+            folder, _ = list(self._stages().values())[number - 1]
+            lm = load(f"dir:{folder / MODEL}{self.artifacts.options}", **options)
+        return Policy(lm, max_tokens_per_microbatch=self.recipe.max_tokens_per_microbatch)
 
     def finish_refinement(self, step: int, method: str) -> None:
         """Save the policy after a stage."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from stratagem.algorithms.scopal.methods import CLONING, METHODS
+from stratagem.algorithms.scopal.methods import METHODS
 from stratagem.algorithms.scopal.settings import (
     SELF,
     DPOStageSettings,
@@ -20,6 +20,7 @@ from stratagem.algorithms.scopal.settings import (
     StageSettings,
 )
 from stratagem.learning.optimizer import OptimizerSettings
+from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings, over_default
 from stratagem.training.recipe_file import AnyRecipe, ModeName
@@ -28,6 +29,8 @@ from stratagem.training.sft import AdapterSettings
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
 """Training games of SCO-PAL."""
 _CLONED = StageSettings(batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-6, warmup_ratio=0.1))
+
+_START = ReferenceSettings(type="copy")
 
 
 class FinalEvaluationSettings(FiniteSettings):
@@ -67,9 +70,12 @@ class ScopalRecipe(AnyRecipe):
     gradient_checkpointing: bool = False
     """Recomputation of activations in the backward pass: less memory, about a third more time."""
     train: Literal["adapter", "all"] = "adapter"
-    """Trained weights; those of an adapter, or all, which can only clone, as no reference is left."""
+    """Trained weights; those of an adapter, or all."""
     adapter: AdapterSettings = AdapterSettings()
     """LoRA adapter that is trained."""
+    reference: ReferenceSettings = _START
+    """Reference policy of a method that has one: the policy at the start of the method's stage. Where all weights are
+    trained it is another model, with its own `dtype` and `device`."""
     interaction: InteractionSettings = InteractionSettings()
     """Stage I: players and number of games."""
     reward: RewardSettings = RewardSettings()
@@ -102,7 +108,7 @@ class ScopalRecipe(AnyRecipe):
     final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
     """Evaluation of the final policies."""
 
-    @field_validator(*METHODS, mode="before")
+    @field_validator(*METHODS, "reference", mode="before")
     @classmethod
     def _over_its_defaults(cls, given: Any, info: ValidationInfo) -> Any:
         return over_default(cls.model_fields[str(info.field_name)].default, given)
@@ -125,9 +131,14 @@ class ScopalRecipe(AnyRecipe):
             raise ValueError("without `refine` every iteration would be the same: leave `iterations` at 1")
         if self.iterations > 1 and self.interaction.opponents != {SELF: 1.0}:
             raise ValueError("from the second of several `iterations` on it plays what it was: leave `opponents` out")
-        if self.train == "all" and (set(self.refine) - set(CLONING) or self.iterations > 1):
+        if self.reference.type != "copy":
+            raise ValueError("the `reference` of a stage is the policy at its start: leave `type` at `copy`")
+        if self.train == "all" and self.iterations > 1:
+            raise ValueError('earlier policies play as adapters: leave `train` at "adapter", or `iterations` at 1')
+        if self.train == "adapter" and (self.reference.dtype or self.reference.device):
             raise ValueError(
-                f"`train` all leaves no reference policy: let `refine` be one of {', '.join(CLONING)}, once"
+                "the `reference` of an adapter is another adapter on the same base: leave `dtype` and `device` out, or "
+                'say `train = "all"`'
             )
         if parse_model(self.model).kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
