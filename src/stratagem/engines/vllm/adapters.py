@@ -17,7 +17,7 @@ from weakref import finalize
 from stratagem.engines.vllm.served_by import AdapterVersion, Runtime
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.models.adapter_files import read_config
-from stratagem.models.adapters import adapter_names, save_adapter
+from stratagem.models.adapters import adapter_names, save_adapter, save_zero_adapter
 from stratagem.models.language_model import LanguageModel
 
 
@@ -68,6 +68,13 @@ class Adapters:
         if rank > self.max_rank:
             most = f"{self.engine} takes adapters up to rank {self.max_rank}"
             raise BadParameter(f"{most}, and {name} has rank {rank}: raise `max_rank`.")
+
+    def zero(self) -> AdapterVersion:
+        """Write an adapter that changes nothing, for servers on which rows of the base need one."""
+        number = next(self._numbers)
+        folder = self._root / f"zero-{number}"
+        save_zero_adapter(self.lm, folder)
+        return AdapterVersion(f"zero-{number}", number, folder, own=True)
 
     def forget(self, name: str, runtime: Runtime | None) -> None:
         """Forget the present version of an adapter: its weights changed, or it goes."""

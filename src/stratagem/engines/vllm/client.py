@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -84,6 +85,13 @@ class Client:
         except Failure as failure:
             if failure.status not in (400, 404):
                 self.refuse(failure)
+
+    def leave(self, names: Sequence[str]) -> None:
+        """Unload adapters at the end; the first failure is the last try, since the server may be gone."""
+        with suppress(Failure):
+            for name in names:
+                body = {"lora_name": name}
+                self._server.run(lambda server, body=body: server.post("/unload_lora_adapter", body))  # type: ignore[misc]
 
     def _ask(self, path: str, body: dict[str, Any]) -> bytes:
         return self._server.run(lambda server: self._persist(server, path, body, Key(0)))

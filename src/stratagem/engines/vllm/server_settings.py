@@ -36,7 +36,7 @@ class VLLMServerSettings:
     """Maximum number of requests that are open at the server at once."""
     max_adapters: int = 8
     """Maximum number of adapters in one batch; requests under further adapters wait. The server needs one slot more
-    (`--max-loras`), which stays empty."""
+    (`--max-loras`): on a CPU the base is read under an adapter of zeros."""
     adapters_folder: str = ""
     """Folder in which versions of adapters are written, and from which the server reads them: it must have the same
     path there. Empty takes the system's folder for temporary files, which a server on this machine reads."""

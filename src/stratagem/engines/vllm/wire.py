@@ -17,7 +17,7 @@ from stratagem.engines.vllm.rows import ReplyRow, Row, ScoreRow
 
 PROTOCOL = 2
 """Version of the data: a server's processor and this engine have the same."""
-FACTS = ("protocol", "in_order", "max_loras", "max_rank", "max_logprobs")
+FACTS = ("protocol", "in_order", "max_loras", "max_rank", "max_logprobs", "on_cpu")
 """Numbers that a processor tells of itself and of its server."""
 MOST_KEPT = 512
 """Largest kept set that is asked for where there is no top-k; each of its tokens makes the answer longer."""
