@@ -12,7 +12,7 @@ from learner_texts import ENDING, GENERATIONS, LENGTH, PROMPT, PROMPTS, REPLY, R
 from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line
 
 from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.base import Call, Prompt, Request, answer
+from stratagem.engines.base import Call, Prompt, Request
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, example_from_call, example_from_demonstration
@@ -47,7 +47,7 @@ def grpo(lm: LanguageModel, beta: float, *, gradient_checkpointing: bool) -> Ste
 
     def step(number: int) -> dict[str, float]:
         groups = [_asked(engine, prompt, Key(0).at(number, row)) for row, prompt in enumerate(prompts)]
-        calls = answer([request for group in groups for request in group])
+        calls = engine.answer([request for group in groups for request in group])
         assert all(len(call.tokens) == REPLY for call in calls)
         rows = range(0, len(calls), GENERATIONS)
         report = trained.step([example for row in rows for example in _judged(calls[row : row + GENERATIONS])])

@@ -6,10 +6,10 @@ from test_policy import by_policy, examples, gradients, plainly
 
 from stratagem.learning import policy as policy_module
 from stratagem.learning.example import Example
+from stratagem.learning.pack_cost import Shape, shape_of_pack
 from stratagem.learning.packing import pack_examples, read
 from stratagem.learning.policy import Policy
-from stratagem.learning.prefix_batch import prefix_batch, tree_batch_cost
-from stratagem.learning.tree_batch import tree_batch
+from stratagem.learning.prefix_batch import prefix_batch
 from stratagem.models.load import load
 
 
@@ -22,16 +22,16 @@ def lm(request):
     made.model.zero_grad(set_to_none=True)
 
 
-def prompts(number=12, shared=120, own=30):
+def prompts(number=12, shared=120, own=30, rule=3):
     """As a seat meets them in a trial: long rules, then counts of its own."""
-    rules = [(7 * place * place + 3) % 1500 for place in range(shared)]
+    rules = [(7 * place * place + rule) % 1500 for place in range(shared)]
     texts = [[*rules, *((11 * n * place + n) % 1500 for place in range(own))] for n in range(number)]
     return [
-        Example(tokens=(*text, 5), loss_positions=(len(text),)) for text in (*texts, texts[3], texts[0][: shared + 4])
+        Example(tokens=(*text, 5), loss_positions=(len(text),)) for text in (*texts, texts[-1], texts[0][: shared + 4])
     ]
 
 
-@pytest.mark.parametrize("kind", ["prompts", "any"])
+@pytest.mark.parametrize("kind", ["prompts", "several prompts", "any"])
 def test_values_and_gradients_are_those_of_plain_passes(lm, kind, monkeypatch):
     """Whatever the trees are like: those that would rather be read side by side are read as bushes, too."""
     read_as_bushes = []
@@ -43,8 +43,9 @@ def test_values_and_gradients_are_those_of_plain_passes(lm, kind, monkeypatch):
     read_prefix_batch = policy_module.read_prefix_batch
     monkeypatch.setattr(policy_module, "read_prefix_batch", noted)
     if kind == "any":
-        monkeypatch.setattr(policy_module, "tree_batch_cost", lambda _: float("inf"))
-    made = prompts() if kind == "prompts" else examples(4, number=14)
+        monkeypatch.setattr(Shape, "tree_cost", float("inf"))
+    several = [*prompts(), *prompts(3, shared=90, rule=5), *prompts(1, own=9, rule=8)]
+    made = {"prompts": prompts(), "several prompts": several, "any": examples(4, number=14)}[kind]
     policy = Policy(lm)
     assert policy.prefix_batches
     found = by_policy(policy, made)
@@ -59,26 +60,44 @@ def test_values_and_gradients_are_those_of_plain_passes(lm, kind, monkeypatch):
 
 
 def test_every_token_of_a_pack_has_its_place():
-    for made in (prompts(), examples(4, number=14)):
+    for made in (prompts(), examples(4, number=14), [*prompts(4), *prompts(3, shared=40, rule=5), *prompts(1, rule=9)]):
         (pack,) = pack_examples(made, 4096)
-        grown = prefix_batch(pack)
-        width, depth = grown.width, len(grown.prefix)
-        cells = [*grown.prefix, *(token for row in grown.rows for token in (*row, *(-1,) * (width - len(row))))]
-        assert [cells[place] for place in grown.indices] == list(pack.tokens)
+        batch = prefix_batch(pack)
+        width, depth = batch.width, batch.depth
+        cells = [*flat(batch.prefixes, depth), *flat(batch.rows, width)]
+        assert [cells[place] for place in batch.indices] == list(pack.tokens)
         for number, nodes in zip(pack.examples, pack.nodes, strict=True):
             text = read(made[number])
-            stands = grown.indices[list(nodes)].tolist()
-            assert stands[:depth] == list(range(min(depth, len(text))))
-            last = (stands[-1] - depth) // width if stands[-1] >= depth else None
-            assert last is None or grown.rows[last][: len(text) - depth] == text[depth:]
+            stands = batch.indices[list(nodes)].tolist()
+            tree = stands[0] // depth
+            own = len(batch.prefixes[tree])
+            assert stands[:own] == list(range(tree * depth, tree * depth + min(own, len(text))))
+            row = (stands[-1] - len(batch.prefixes) * depth) // width
+            assert row < 0 or (batch.trees[row], batch.rows[row][: len(text) - own]) == (tree, text[own:])
+
+
+def flat(rows, width):
+    return [token for row in rows for token in (*row, *(-1,) * (width - len(row)))]
 
 
 def test_what_is_cheaper_is_taken():
-    """Many rows behind long rules are a bush; a few tokens that differ are cheaper in one pass."""
-    (many,) = pack_examples(prompts(40), 4096)
-    assert prefix_batch(many).cost < tree_batch_cost(tree_batch(many))
-    (few,) = pack_examples(prompts(4, own=5), 4096)
-    assert prefix_batch(few).cost > tree_batch_cost(tree_batch(few))
+    """Many rows behind long rules are read after a prefix; a few tokens that differ are cheaper in one pass."""
+    many = shape_of_pack(pack_examples(prompts(40), 4096)[0])
+    assert many.prefix_cost < many.tree_cost
+    few = shape_of_pack(pack_examples(prompts(4, own=5), 4096)[0])
+    assert few.prefix_cost > few.tree_cost
+
+
+def test_trees_of_several_prompts_fill_one_pack():
+    """Each would be read after a prefix of its own; together they take two passes, not eight."""
+    made = [example for rule in (3, 5, 7, 9) for example in prompts(10, rule=rule)]
+    policy = Policy(load("tiny"), max_tokens_per_microbatch=2048)
+    (pack,) = policy.packs(made)
+    assert len(list(pack.trees)) == 4
+    apart = [shape_of_pack(policy.packs(prompts(10, rule=rule))[0]) for rule in (3, 5, 7, 9)]
+    assert shape_of_pack(pack) == sum(apart[1:], start=apart[0])
+    assert shape_of_pack(pack).prefix_cost < sum(shape.prefix_cost for shape in apart)
+    assert all(len(some.tokens) <= 700 for some in Policy(load("tiny"), max_tokens_per_microbatch=700).packs(made))
 
 
 def test_a_single_text_and_texts_that_share_nothing_are_no_bush():

@@ -1,14 +1,16 @@
 """Packing of examples into token trees: a prefix that several examples share is computed once, in training too.
 
-The tokens of a pack are listed branch after branch; `tree_batch` arranges them into rows. A pack has a maximum number
-of tokens, so the memory of a step does not grow with the number of examples. The maximum is at least twice the longest
-text of the pack: with less, texts of that length could not share their prefix.
+The tokens of a pack are listed branch after branch; `tree_batch` and `prefix_batch` arrange them into rows. A pack has a
+maximum number of tokens, so the memory of a step does not grow with the number of examples. The maximum is at least
+twice the longest text of the pack: with less, texts of that length could not share their prefix.
+
+Texts are sorted, and each is compared with the one before it alone; examples with the same text cost nothing more.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
@@ -16,25 +18,28 @@ from operator import itemgetter
 from stratagem.decoding.vocabulary import Ids
 from stratagem.learning.example import Example
 
-_MAX_SPLITS = 5
-"""Maximum number of ways to split a pack that are tried."""
 Path = tuple[tuple[int, int], ...]
 """Branches from the root to a leaf, each with the depth up to which it is followed."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Run of tokens of a tree: its range in the pack's list, its depth, and its ancestors."""
+    """What a text adds to the texts before it: its range in the pack's list of tokens, and its depth."""
 
     start: int
     end: int
     depth: int
-    above: Path
+    """Length of the common prefix with the text before; 0 begins a tree."""
 
     @property
     def size(self) -> int:
         """Number of tokens."""
         return self.end - self.start
+
+    @property
+    def reach(self) -> int:
+        """Length of the text that ends with the branch."""
+        return self.depth + self.size
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class Pack:
     """Indices of the examples in the batch."""
     tokens: tuple[int, ...]
     branches: tuple[Branch, ...]
+    """One for each distinct text, in their sorted order within a tree."""
     paths: tuple[Path, ...]
     """Path of each example through its tree."""
 
@@ -59,12 +65,45 @@ class Pack:
         """Indices in the list of the input tokens of each example."""
         return tuple(tuple(self.node(path, depth) for depth in range(path[-1][1])) for path in self.paths)
 
+    @property
+    def trees(self) -> Iterator[Sequence[Branch]]:
+        """Branches of each tree; the first is its root."""
+        starts = [number for number, branch in enumerate(self.branches) if not branch.depth]
+        for start, end in pairwise([*starts, len(self.branches)]):
+            yield self.branches[start:end]
+
+
+class Texts:
+    """Input texts of the examples of a batch; equal texts are one."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        known: dict[Ids, int] = {}
+        of = [known.setdefault(read(example), len(known)) for example in examples]
+        order = sorted(known)
+        place = {known[text]: index for index, text in enumerate(order)}
+        self.texts = order
+        """Distinct texts, sorted, so that neighbours share long prefixes."""
+        self.numbers = [place[number] for number in of]
+        """Index of each example's text."""
+        self.pairs = [example.pair for example in examples]
+        self._shared = [0, *(_common_prefix(before, after) for before, after in pairwise(order))]
+
+    def shared(self, before: int, after: int) -> int:
+        """Return the length of the common prefix of two texts, by their indices in sorted order."""
+        if before == after:
+            return len(self.texts[after])
+        return min(self._shared[before + 1 : after + 1])
+
 
 def pack_examples(examples: Sequence[Example], budget: int, *, share: bool = True) -> list[Pack]:
     """Pack examples into packs of at most `budget` tokens, or twice the longest text (more only for a longer pair)."""
-    texts = [read(example) for example in examples]
+    return pack_texts(Texts(examples), budget, share=share)
+
+
+def pack_texts(texts: Texts, budget: int, *, share: bool = True) -> list[Pack]:
+    """Pack the examples of these texts."""
     packs, group = list[Pack](), _Group(texts, budget, share=share)
-    for unit in _units(examples, texts):
+    for unit in _units(texts):
         if not group.add(unit):
             packs.append(tree(texts, group.members, share=share))
             group = _Group(texts, budget, share=share)
@@ -75,14 +114,14 @@ def pack_examples(examples: Sequence[Example], budget: int, *, share: bool = Tru
 class _Group:
     """Examples of the next pack."""
 
-    def __init__(self, texts: Sequence[Ids], budget: int, *, share: bool) -> None:
+    def __init__(self, texts: Texts, budget: int, *, share: bool) -> None:
         self.members: list[int] = []
         self._texts, self._budget, self._share = texts, budget, share
         self._size = self._longest = 0
 
     def add(self, unit: Sequence[int]) -> bool:
         """Add examples; if they do not fit beside others, add nothing and return False."""
-        longest = max(self._longest, *(len(self._texts[number]) for number in unit))
+        longest = max(self._longest, *(len(self._texts.texts[self._texts.numbers[number]]) for number in unit))
         size = self._size + self._added(unit)
         if self.members and size > (max(self._budget, 2 * longest) if self._share else self._budget):
             return False
@@ -92,12 +131,18 @@ class _Group:
 
     def _added(self, unit: Sequence[int]) -> int:
         """Count the tokens that are not shared with the example before."""
-        before = self._texts[self.members[-1]] if self.members else Ids()
+        before = self._texts.numbers[self.members[-1]] if self.members else None
         added = 0
         for number in unit:
-            added += len(self._texts[number]) - (_common_prefix(before, self._texts[number]) if self._share else 0)
-            before = self._texts[number]
+            text = self._texts.numbers[number]
+            added += len(self._texts.texts[text]) - self._common(before, text)
+            before = text
         return added
+
+    def _common(self, before: int | None, text: int) -> int:
+        if before is None or (not self._share and before != text):
+            return 0
+        return self._texts.shared(min(before, text), max(before, text))
 
 
 def read(example: Example) -> Ids:
@@ -105,30 +150,28 @@ def read(example: Example) -> Ids:
     return example.tokens[: example.loss_positions[-1]]
 
 
-def _units(examples: Sequence[Example], texts: Sequence[Ids]) -> Iterator[list[int]]:
-    """Yield the examples that must stay together, sorted so that neighbours share long prefixes."""
+def _units(texts: Texts) -> Iterator[list[int]]:
+    """Yield the examples that must stay together, in the order of their texts."""
     pairs: dict[object, list[int]] = {}
-    for number in sorted(range(len(examples)), key=texts.__getitem__):
-        pair = examples[number].pair
+    for number in sorted(range(len(texts.numbers)), key=texts.numbers.__getitem__):
+        pair = texts.pairs[number]
         pairs.setdefault(("alone", number) if pair is None else ("pair", pair), []).append(number)
     yield from pairs.values()
 
 
-def tree(texts: Sequence[Ids] | Mapping[int, Ids], group: Sequence[int], *, share: bool = True) -> Pack:
-    """Build the trees of the texts of a group."""
-    order = sorted(group, key=texts.__getitem__)
+def tree(texts: Texts, group: Sequence[int], *, share: bool = True) -> Pack:
+    """Build the trees of the texts of some examples; with `share` False each distinct text is a tree."""
+    order = sorted(group, key=texts.numbers.__getitem__)
     tokens, branches, paths = list[int](), list[Branch](), list[Path]()
-    path, before = Path(), Ids()
+    path, before = Path(), -1
     for number in order:
-        text = texts[number]
-        shared = _common_prefix(before, text) if share else 0
-        path = _cut(branches, path, shared)
-        if shared < len(text):
-            branches.append(Branch(len(tokens), len(tokens) + len(text) - shared, shared, path))
+        if (index := texts.numbers[number]) != before:
+            text, shared = texts.texts[index], texts.shared(before, index) if share and branches else 0
+            path = (*_cut(branches, path, shared), (len(branches), len(text)))
+            branches.append(Branch(len(tokens), len(tokens) + len(text) - shared, shared))
             tokens.extend(text[shared:])
-            path = (*path, (len(branches) - 1, len(text)))
+            before = index
         paths.append(path)
-        before = text
     return Pack(tuple(order), tuple(tokens), tuple(branches), tuple(paths))
 
 
@@ -137,25 +180,33 @@ def _cut(branches: Sequence[Branch], path: Path, shared: int) -> Path:
     return tuple((number, min(end, shared)) for number, end in path if branches[number].depth < shared)
 
 
-def splits(pack: Pack, examples: Sequence[Example]) -> Iterator[list[Pack]]:
-    """Yield ways to split a pack between neighbours with short common prefixes; pairs stay together."""
-    texts = {number: read(examples[number]) for number in pack.examples}
-    neighbours = list(pairwise(pack.examples))
-    shared = [_common_prefix(texts[before], texts[after]) for before, after in neighbours]
-    together = [examples[before].pair is not None for before, _ in neighbours]
-    for least in sorted(set(shared))[1:_MAX_SPLITS]:
-        groups = [[pack.examples[0]]]
-        for (_, after), depth, paired in zip(neighbours, shared, together, strict=True):
-            if depth < least and not paired:
-                groups.append([])
-            groups[-1].append(after)
-        if len(groups) > 1:
-            yield [tree(texts, group) for group in groups]
+def split(pack: Pack, texts: Texts, starts: Sequence[int]) -> list[Pack]:
+    """Split a pack before some of its branches; each part has whole texts."""
+    groups = [list[int]() for _ in starts]
+    for number, path in zip(pack.examples, pack.paths, strict=True):
+        groups[bisect_right(starts, path[-1][0]) - 1].append(number)
+    return [tree(texts, group) for group in groups]
+
+
+def merged(packs: Sequence[Pack]) -> Pack:
+    """Put the trees of several packs into one."""
+    tokens, branches, paths = list[int](), list[Branch](), list[Path]()
+    for pack in packs:
+        before, start = len(branches), len(tokens)
+        branches += [Branch(start + branch.start, start + branch.end, branch.depth) for branch in pack.branches]
+        paths += [tuple((before + number, end) for number, end in path) for path in pack.paths]
+        tokens += pack.tokens
+    examples = tuple(number for pack in packs for number in pack.examples)
+    return Pack(examples, tuple(tokens), tuple(branches), tuple(paths))
 
 
 def _common_prefix(first: Ids, second: Ids) -> int:
-    """Return the length of the common prefix."""
-    length = min(len(first), len(second))
-    if first[:length] == second[:length]:
-        return length
-    return next(index for index in range(length) if first[index] != second[index])
+    """Return the length of the common prefix, by bisection, since slices are compared quickly."""
+    low, high = 0, min(len(first), len(second))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if first[low:middle] == second[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -16,8 +16,9 @@ from stratagem.learning.activation_checkpointing import checkpointed_activations
 from stratagem.learning.example import Example
 from stratagem.learning.head import decoder_of, head_of, logit_scale_of
 from stratagem.learning.logprobs import TokenOutputs, TokenQueries, token_outputs
-from stratagem.learning.packing import Pack, Path, pack_examples, splits
-from stratagem.learning.prefix_batch import prefix_batch, read_prefix_batch, tree_batch_cost
+from stratagem.learning.pack_cost import PackPlanner, shape_of_pack
+from stratagem.learning.packing import Pack, Path, Texts, pack_examples, pack_texts
+from stratagem.learning.prefix_batch import padded, prefix_batch, read_prefix_batch
 from stratagem.learning.tree_batch import TreeBatch, tree_batch
 from stratagem.models.agreement import Agreement, agreement, deviation
 from stratagem.models.attention import Attention, attention_of
@@ -53,23 +54,26 @@ class Policy:
         tree = _check(lm, self.attention, _probed_tree) if share is None else "chosen by the caller"
         self.share_prefixes = _agrees(tree) if share is None else share
         lm.reading[TRAINING] = f"{'with shared prefixes' if self.share_prefixes else 'each text by itself'}: {tree}"
+        self._packed: tuple[list[Any], list[Pack]] | None = None
         self.prefix_batches = (
             self.share_prefixes and not gradient_checkpointing and _agrees(_check(lm, self.attention, _probed_prefix))
         )
 
     def packs(self, examples: Sequence[Example]) -> list[Pack]:
-        """Pack examples, and split a pack where its parts are cheaper to read one by one."""
-        packs = pack_examples(examples, self.max_tokens_per_microbatch, share=self.share_prefixes)
-        return [part for pack in packs for part in self._parts(pack, examples)] if self.share_prefixes else packs
+        """Pack examples as is cheapest to read; the packs of the last batch are known, also if its columns changed."""
+        batch = [(example.tokens, example.loss_positions[-1], example.pair) for example in examples]
+        if self._packed is None or self._packed[0] != batch:
+            self._packed = batch, self._pack(examples)
+        return list(self._packed[1])
 
-    def _parts(self, pack: Pack, examples: Sequence[Example]) -> list[Pack]:
-        """Return the cheapest of the pack and its splits."""
-        return min(([pack], *splits(pack, examples)), key=lambda parts: sum(map(self._cost, parts)))
+    def _pack(self, examples: Sequence[Example]) -> list[Pack]:
+        texts = Texts(examples)
+        packs = pack_texts(texts, self.max_tokens_per_microbatch, share=self.share_prefixes)
+        return self._planner.plan(packs, texts) if self.share_prefixes and packs else packs
 
-    def _cost(self, pack: Pack) -> int:
-        shared = prefix_batch(pack) if self.prefix_batches else None
-        plain = tree_batch_cost(tree_batch(pack))
-        return plain if shared is None else min(plain, shared.cost)
+    @property
+    def _planner(self) -> PackPlanner:
+        return PackPlanner(self.max_tokens_per_microbatch, self.prefix_batches)
 
     def outputs(
         self, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None = None
@@ -77,10 +81,14 @@ class Policy:
         """Compute the outputs of every loss token of a pack, example after example; equal queries are computed once."""
         states = self.hidden(pack)
         queries: dict[tuple[Any, ...], int] = {}
+        of_example: dict[tuple[Any, ...], list[int]] = {}
         indices = list[int]()
         for path, number in zip(pack.paths, pack.examples, strict=True):
-            some = _queries(examples[number], pack, path)
-            indices += [queries.setdefault(query, len(queries)) for query in some]
+            example = examples[number]
+            kind = _kind(example, path)
+            if kind not in of_example:
+                of_example[kind] = [queries.setdefault(query, len(queries)) for query in _queries(example, pack, path)]
+            indices += of_example[kind]
         nodes_, tokens, temperatures, allowed, targets, sets = zip(*queries, strict=True)
         target_list = [None if target is None else dict(target) for target in targets]
         unique = TokenQueries(tokens, temperatures, allowed, target_list, sets)
@@ -102,10 +110,17 @@ class Policy:
         with checkpointing:
             if not self.share_prefixes or self.attention is None:
                 return _one_by_one(decoder, pack, self.lm.model.device)
-            rows, shared = tree_batch(pack), prefix_batch(pack) if self.prefix_batches else None
-            if shared is not None and shared.cost < tree_batch_cost(rows):
+            shape = shape_of_pack(pack)
+            if self.prefix_batches and shape.prefix_cost < shape.tree_cost and (shared := prefix_batch(pack)):
                 return read_prefix_batch(decoder, self.attention, shared, self.lm.model)
-            return _as_tree(decoder, self.attention, pack, rows, self.lm.model)
+            return _as_tree(decoder, self.attention, pack, tree_batch(pack), self.lm.model)
+
+
+def _kind(example: Example, path: Path) -> tuple[Any, ...]:
+    """Return what the queries of an example depend on, so that equal ones are made once."""
+    targets = tuple(tuple(sorted(target.items())) for target in example.targets)
+    positions, sets = example.loss_positions, (example.allowed, example.entropy_over)
+    return path, example.tokens[positions[-1]], positions, example.temperature, sets, targets
 
 
 def _queries(example: Example, pack: Pack, path: Path) -> list[tuple[Any, ...]]:
@@ -130,21 +145,14 @@ def _as_tree(decoder: Any, attention: Attention, pack: Pack, rows: TreeBatch, mo
 
 
 def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
-    """Read the branches of a pack without shared prefixes as rows, padded on the right."""
+    """Read the branches of a pack without shared prefixes as rows, padded on the right, which no token attends to."""
     rows = [pack.tokens[branch.start : branch.end] for branch in pack.branches]
-    width = max(map(len, rows))
-    ids = torch.tensor([(*row, *(0,) * (width - len(row))) for row in rows], device=device)
-    mask = torch.tensor([[1] * len(row) + [0] * (width - len(row)) for row in rows], device=device)
-    states = decoder(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state
+    states = decoder(input_ids=padded(rows).to(device), use_cache=False).last_hidden_state
     return torch.cat([states[number, : len(row)] for number, row in enumerate(rows)])
 
 
 Probed = tuple[Pack, torch.Tensor]
 Reads = Callable[[Any, Attention, Sequence[Example], LanguageModel], Probed]
-_NUM_SHARED = 3
-"""Number of probed texts with a common prefix."""
-
-
 def _probed_tree(decoder: Any, attention: Attention, examples: Sequence[Example], lm: LanguageModel) -> Probed:
     """Read the probed texts as trees in rows."""
     pack = pack_examples(examples, 1000)[0]
@@ -152,8 +160,8 @@ def _probed_tree(decoder: Any, attention: Attention, examples: Sequence[Example]
 
 
 def _probed_prefix(decoder: Any, attention: Attention, examples: Sequence[Example], lm: LanguageModel) -> Probed:
-    """Read the probed texts with a common prefix as a shared-prefix batch."""
-    pack = pack_examples(examples[:_NUM_SHARED], 1000)[0]
+    """Read the probed texts as a shared-prefix batch of several trees."""
+    pack = pack_examples(examples, 1000)[0]
     shared = prefix_batch(pack)
     assert shared is not None
     return pack, read_prefix_batch(decoder, attention, shared, lm.model)
@@ -166,7 +174,8 @@ def _check(lm: LanguageModel, attention: Attention | None, reads: Reads) -> Agre
     size = lm.model.get_input_embeddings().num_embeddings
     tokens = tuple((5 * index * index + 2 * index + 1) % size for index in range(110))
     texts = [(*tokens[:50], *tokens[start : start + length]) for start, length in ((50, 40), (60, 7), (52, 30))]
-    examples = [Example(tokens=text, loss_positions=(len(text) - 1,)) for text in (*texts, tokens[1:30], tokens[2:20])]
+    others = (tokens[1:30], tokens[2:20], (*tokens[2:15], *tokens[40:49]))
+    examples = [Example(tokens=text, loss_positions=(len(text) - 1,)) for text in (*texts, *others)]
     with torch.no_grad():
         decoder = decoder_of(lm)
         try:

@@ -1,110 +1,128 @@
-"""Shared-prefix batch: one forward pass over the common prefix of a pack, then one over the rest of each text.
+"""Shared-prefix batch: one forward pass over the common prefix of each tree, then one over the rest of each text.
 
-A token of a row attends to the prefix and to its own row, so attention costs the width of a row and not that of the
-whole tree. The keys and values of the prefix keep their gradients. Tokens that only some of the texts share are
-repeated in each of them; `tree_batch` is cheaper where there are many.
+A token of a row attends to the prefix of its tree and to its own row, so attention costs the width of a row and not that
+of the whole tree. The prefixes are plain causal sequences, which need no mask. Their keys and values keep their
+gradients. Tokens that only some of the texts share are repeated in each of them; `tree_batch` is cheaper where there are
+many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
+from stratagem.decoding.vocabulary import Ids
 from stratagem.learning.packing import Branch, Pack
-from stratagem.learning.tree_batch import TreeBatch
 from stratagem.models.attention import Attention
-
-_TOKEN_COST = 768
-"""Cost of a token without attention, in attended tokens."""
-_PASS_COST = 64
-"""Fixed cost of a forward pass, in tokens."""
 
 
 @dataclass(frozen=True)
 class PrefixBatch:
-    """Common prefix of some texts, and the rest of each text."""
+    """Common prefix of the texts of each tree, and the rest of each text."""
 
-    prefix: tuple[int, ...]
-    rows: tuple[tuple[int, ...], ...]
-    """Rest of each text."""
+    prefixes: tuple[Ids, ...]
+    """Common prefix of each tree."""
+    rows: tuple[Ids, ...]
+    """Rest of each text, tree after tree; a text without a rest has no row."""
+    trees: tuple[int, ...]
+    """Index of the tree of each row."""
     indices: torch.Tensor
-    """Index of each token of the pack in the prefix followed by the flattened rows, [L]."""
+    """Index of each token of the pack in the flattened prefixes followed by the flattened rows, [L]."""
+
+    @property
+    def depth(self) -> int:
+        """Length of the longest prefix."""
+        return max(map(len, self.prefixes))
 
     @property
     def width(self) -> int:
-        """Length of the longest row."""
-        return max(map(len, self.rows))
+        """Length of the longest row; 0 without rows."""
+        return max(map(len, self.rows), default=0)
 
-    @property
-    def cost(self) -> int:
-        """Estimated cost of the two passes, in attended tokens."""
-        depth, cells = len(self.prefix), len(self.rows) * self.width
-        return _cost(depth, depth) + _cost(cells, depth + self.width)
-
-
-def tree_batch_cost(rows: TreeBatch) -> int:
-    """Estimate the cost of a tree batch, in the same unit."""
-    return _cost(len(rows.rows) * rows.width, rows.width)
+    @cached_property
+    def depths(self) -> torch.Tensor:
+        """Length of the prefix of each row, [R], or of all rows, [1]."""
+        depths = [len(self.prefixes[tree]) for tree in self.trees]
+        return torch.tensor(depths if len(set(depths)) > 1 else depths[:1])
 
 
-def _cost(tokens: int, attended: int) -> int:
-    """Estimate the cost of a pass over tokens that each attend to a number of others."""
-    return tokens * (attended + _TOKEN_COST) + _PASS_COST * _TOKEN_COST
+def common_depth(tree: Sequence[Branch]) -> int:
+    """Return the length of the common prefix of the texts of a tree."""
+    return min((branch.depth for branch in tree[1:]), default=tree[0].size)
 
 
 def prefix_batch(pack: Pack) -> PrefixBatch | None:
-    """Split a pack into its common prefix and the rest; None where it is no single tree of several branches."""
-    root, *others = pack.branches
-    if not others or any(not branch.above for branch in others):
+    """Split each tree of a pack into its common prefix and the rest; None where no two texts share anything."""
+    trees = list(pack.trees)
+    if len(trees) == len(pack.branches):
         return None
-    depth = min(branch.depth for branch in others)
-    ends = [branch for branch in pack.branches if branch.depth + branch.size > depth]
-    rows = tuple(_rest(pack, branch, depth) for branch in ends)
-    width = max(map(len, rows))
+    depths = [common_depth(tree) for tree in trees]
+    ends = [(number, branch) for number, tree in enumerate(trees) for branch in tree if branch.reach > depths[number]]
+    texts = _texts(pack)
+    rows = tuple(texts[branch][depths[number] :] for number, branch in ends)
+    depth, width = max(depths), max(map(len, rows))
     indices = torch.zeros(len(pack.tokens), dtype=torch.long)
-    indices[: root.size] = torch.arange(root.size)
-    for number, branch in enumerate(ends):
-        start = max(depth, branch.depth)
-        own = torch.arange(start, branch.depth + branch.size)
-        indices[branch.start + start - branch.depth : branch.end] = own + number * width
-    return PrefixBatch(tuple(pack.tokens[:depth]), rows, indices)
+    for number, tree in enumerate(trees):
+        root = tree[0]
+        indices[root.start : root.start + depths[number]] = torch.arange(depths[number]) + number * depth
+    for row, (number, branch) in enumerate(ends):
+        first = max(depths[number], branch.depth)
+        column = len(trees) * depth + row * width - depths[number]
+        indices[branch.start + first - branch.depth : branch.end] = torch.arange(first, branch.reach) + column
+    prefixes = tuple(pack.tokens[tree[0].start : tree[0].start + d] for tree, d in zip(trees, depths, strict=True))
+    return PrefixBatch(prefixes, rows, tuple(number for number, _ in ends), indices)
 
 
-def _rest(pack: Pack, branch: Branch, depth: int) -> tuple[int, ...]:
-    """Return the tokens of a branch's text after the prefix."""
-    path = [*((pack.branches[number], end) for number, end in branch.above), (branch, branch.depth + branch.size)]
-    pieces = [pack.tokens[b.start + max(0, depth - b.depth) : b.start + end - b.depth] for b, end in path]
-    return tuple(token for piece in pieces for token in piece)
+def _texts(pack: Pack) -> dict[Branch, Ids]:
+    """Return the whole text that ends with each branch."""
+    texts, before = dict[Branch, Ids](), Ids()
+    for branch in pack.branches:
+        before = texts[branch] = before[: branch.depth] + pack.tokens[branch.start : branch.end]
+    return texts
 
 
 def read_prefix_batch(decoder: Any, attention: Attention, batch: PrefixBatch, model: Any) -> torch.Tensor:
     """Compute the last hidden states of the pack's tokens, [L, H]."""
-    depth, width, device = len(batch.prefix), batch.width, model.device
-    layers: list[CacheLayerMixin] = [_Layer() for _ in range(model.config.get_text_config().num_hidden_layers)]
-    ids = [torch.tensor([batch.prefix]), torch.tensor([(*row, *(0,) * (width - len(row))) for row in batch.rows])]
+    trees = torch.tensor(batch.trees, device=model.device)
+    layers: list[CacheLayerMixin] = [_Layer(trees) for _ in range(model.config.get_text_config().num_hidden_layers)]
     states = []
-    for tokens, start, end in zip(ids, (0, depth), (depth, depth + width), strict=True):
-        at = torch.arange(start, end, device=device)[None]
-        output = decoder(
-            input_ids=tokens.to(device),
-            position_ids=at,
-            attention_mask=attention.mask(at, end, model.dtype),
-            past_key_values=Cache(layers=list(layers)),
-            use_cache=True,
-        )
-        states.append(output.last_hidden_state.flatten(0, 1))
-    return torch.cat(states)[batch.indices.to(device)]
+    for tokens, options in ((batch.prefixes, {}), (batch.rows, _row_options(attention, batch, model))):
+        if tokens:
+            ids = padded(tokens).to(model.device)
+            output = decoder(input_ids=ids, past_key_values=Cache(layers=list(layers)), use_cache=True, **options)
+            states.append(output.last_hidden_state.flatten(0, 1))
+    return torch.cat(states)[batch.indices.to(model.device)]
+
+
+def _row_options(attention: Attention, batch: PrefixBatch, model: Any) -> dict[str, Any]:
+    """Return the positions and the mask of the rows: each token attends to its prefix and to its row up to itself."""
+    depths = batch.depths.to(model.device)[:, None]
+    own = torch.arange(batch.width, device=model.device)[None]
+    before = torch.arange(batch.depth, device=model.device)[None].expand(len(depths), -1)
+    columns = torch.cat([before, depths + own], dim=1)
+    seen = torch.cat([before < depths, torch.ones_like(depths + own, dtype=torch.bool)], dim=1)[:, None, :]
+    positions = depths + own
+    mask = attention.mask_between(seen & (columns[:, None, :] <= positions[:, :, None]), positions, columns, model.dtype)
+    return {"position_ids": positions, "attention_mask": mask}
+
+
+def padded(rows: Sequence[Ids]) -> torch.Tensor:
+    """Return rows of token ids, padded on the right."""
+    width = max(map(len, rows))
+    return torch.tensor([(*row, *(0,) * (width - len(row))) for row in rows])
 
 
 class _Layer(CacheLayerMixin):
-    """Key-value cache of one layer that stays in the autograd graph: every row continues from the prefix."""
+    """Key-value cache of one layer that stays in the autograd graph: each row continues from the prefix of its tree."""
 
-    def __init__(self) -> None:
+    def __init__(self, trees: torch.Tensor) -> None:
         self.keys = self.values = None
+        self._trees = trees
         self._prefix: Sequence[torch.Tensor] = ()
         self._width = 0
         self.is_initialized = True
@@ -118,12 +136,17 @@ class _Layer(CacheLayerMixin):
         new = (key_states, value_states)
         if self._prefix:
             keys, values = (
-                torch.cat([prefix.expand(len(own), -1, -1, -1), own], dim=2)
-                for prefix, own in zip(self._prefix, new, strict=True)
+                torch.cat([self._of_rows(prefix), own], dim=2) for prefix, own in zip(self._prefix, new, strict=True)
             )
             return keys, values
         self._prefix, self._width = new, key_states.shape[2]
         return new
+
+    def _of_rows(self, prefix: torch.Tensor) -> torch.Tensor:
+        """Return the prefix of each row."""
+        if len(prefix) == 1:
+            return prefix.expand(len(self._trees), -1, -1, -1)
+        return prefix.index_select(0, self._trees)
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         return self._width + query_length, 0

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 
 from stratagem.learning.packing import Branch, Pack
+
+_FILLED = 0.8
+"""Share of a batch that single texts must fill to stand in rows of their own, which need no mask."""
 
 
 @dataclass(frozen=True)
@@ -21,61 +25,95 @@ class TreeBatch:
     rows: tuple[tuple[Branch, ...], ...]
     """Branches of each row, one after the other; those of a tree stand in their order."""
     width: int
-    numbers: dict[Branch, int]
-    """Index of each branch in the pack."""
 
     @property
     def plain(self) -> bool:
         """True where each row is one whole text, for which the causal mask suffices."""
         return all(len(row) == 1 for row in self.rows)
 
-    @property
-    def depths(self) -> torch.Tensor:
-        """Position of every token, [R, W]."""
-        return torch.stack(
-            [_filled([torch.arange(b.depth, b.depth + b.size) for b in row], self.width, 0) for row in self.rows]
-        )
-
     def tokens(self, pack: Pack) -> torch.Tensor:
         """Return the token ids, [R, W]."""
-        every = torch.tensor(pack.tokens)
-        return torch.stack([_filled([every[b.start : b.end] for b in row], self.width, 0) for row in self.rows])
+        return self._placed(torch.tensor(pack.tokens)[self._sources], 0)
+
+    @cached_property
+    def depths(self) -> torch.Tensor:
+        """Position of every token, [R, W]."""
+        return self._placed(self._sources + self._each([b.depth - b.start for row in self.rows for b in row]), 0)
 
     @property
     def indices(self) -> torch.Tensor:
         """Index of each token of the pack in the flattened rows, [L]."""
-        by_start = dict[int, torch.Tensor]()
-        for number, row in enumerate(self.rows):
-            column = number * self.width
-            for branch in row:
-                by_start[branch.start] = torch.arange(column, column + branch.size)
-                column += branch.size
-        return torch.cat([by_start[start] for start in sorted(by_start)])
+        return torch.empty_like(self._cells).index_copy_(0, self._sources, self._cells)
 
     @property
     def mask(self) -> torch.Tensor:
         """Attention mask [R, W, W]: a token attends to its ancestors and itself, padding to itself."""
-        depths = self.depths
-        return torch.stack([self._mask(row, own) for row, own in zip(self.rows, depths, strict=True)])
+        most = max(map(len, self.rows))
+        owner = self._placed(self._each([index for row in self.rows for index in range(len(row))]), most)
+        number = torch.arange(len(self.rows))[:, None, None]
+        reach = self._followed[number, owner[:, :, None], owner[:, None, :]]
+        mask = (self.depths[:, None, :] < reach) & (self.depths[:, None, :] <= self.depths[:, :, None])
+        return mask | torch.eye(self.width, dtype=torch.bool)
 
-    def _mask(self, row: Sequence[Branch], depths: torch.Tensor) -> torch.Tensor:
-        column = {self.numbers[branch]: index for index, branch in enumerate(row)}
-        followed = torch.zeros(len(row) + 1, len(row) + 1, dtype=torch.long)
-        for index, branch in enumerate(row):
-            followed[index, index] = branch.depth + branch.size
-            for other, end in branch.above:
-                followed[index, column[other]] = end
-        owner = _filled([torch.full((b.size,), index) for index, b in enumerate(row)], self.width, len(row))
-        reach = followed[owner][:, owner]
-        mask = (depths[None, :] < reach) & (depths[None, :] <= depths[:, None])
-        return mask.fill_diagonal_(fill_value=True)
+    @property
+    def _followed(self) -> torch.Tensor:
+        """Depth up to which the text of each branch of a row follows each other branch, [R, B + 1, B + 1].
+
+        Texts that end in two branches have a common prefix as long as the least that any two neighbours between them
+        share. The last branch is padding, which nothing follows.
+        """
+        size = max(map(len, self.rows)) + 1
+        depth = torch.zeros(len(self.rows), size, dtype=torch.long)
+        reach = torch.zeros(len(self.rows), size, dtype=torch.long)
+        for number, row in enumerate(self.rows):
+            depth[number, : len(row)] = torch.tensor([branch.depth for branch in row])
+            reach[number, : len(row)] = torch.tensor([branch.reach for branch in row])
+        earlier = torch.ones(size, size, dtype=torch.bool).tril(-1)
+        least = depth[:, :, None].where(earlier, torch.iinfo(torch.long).max).cummin(dim=1).values
+        return least.where(earlier, 0) + torch.diag_embed(reach)
+
+    @cached_property
+    def _sizes(self) -> torch.Tensor:
+        return torch.tensor([branch.size for row in self.rows for branch in row])
+
+    @cached_property
+    def _sources(self) -> torch.Tensor:
+        """Index in the pack's list of each token, row after row."""
+        return self._ranges([branch.start for row in self.rows for branch in row])
+
+    @cached_property
+    def _cells(self) -> torch.Tensor:
+        """Index in the flattened rows of each token, row after row."""
+        starts = list[int]()
+        for number, row in enumerate(self.rows):
+            column = number * self.width
+            for branch in row:
+                starts.append(column)
+                column += branch.size
+        return self._ranges(starts)
+
+    def _ranges(self, starts: Sequence[int]) -> torch.Tensor:
+        """Concatenate a range for each branch, from its start."""
+        offset = self._sizes.cumsum(0) - self._sizes
+        return self._each((torch.tensor(starts) - offset).tolist()) + torch.arange(int(self._sizes.sum()))
+
+    def _each(self, numbers: Sequence[int]) -> torch.Tensor:
+        """Repeat the number of each branch for its tokens."""
+        return torch.tensor(numbers).repeat_interleave(self._sizes)
+
+    def _placed(self, values: torch.Tensor, padding: int) -> torch.Tensor:
+        """Put a value of each token into its cell, [R, W]."""
+        cells = torch.full((len(self.rows) * self.width,), padding)
+        return cells.index_copy_(0, self._cells, values).view(len(self.rows), self.width)
 
 
 def tree_batch(pack: Pack) -> TreeBatch:
     """Put the trees of a pack into rows as wide as its largest tree, by first fit decreasing."""
-    trees = _trees(pack)
+    trees = list(pack.trees)
     sizes = [sum(branch.size for branch in tree) for tree in trees]
     width = max(sizes)
+    if len(trees) == len(pack.branches) and sum(sizes) >= _FILLED * width * len(trees):
+        return TreeBatch(tuple(map(tuple, trees)), width)
     rows, room = list[list[Branch]](), list[int]()
     for number in sorted(range(len(trees)), key=lambda number: (-sizes[number], number)):
         row = next((row for row, left in enumerate(room) if left >= sizes[number]), len(rows))
@@ -84,21 +122,4 @@ def tree_batch(pack: Pack) -> TreeBatch:
             room.append(width)
         rows[row] += trees[number]
         room[row] -= sizes[number]
-    numbers = {branch: number for number, branch in enumerate(pack.branches)}
-    return TreeBatch(tuple(map(tuple, rows)), width, numbers)
-
-
-def _trees(pack: Pack) -> list[list[Branch]]:
-    """Group the branches into trees; each tree begins with its root."""
-    trees = list[list[Branch]]()
-    for branch in pack.branches:
-        if not branch.above:
-            trees.append([])
-        trees[-1].append(branch)
-    return trees
-
-
-def _filled(pieces: Sequence[torch.Tensor], width: int, padding: int) -> torch.Tensor:
-    """Concatenate pieces and pad them to a width."""
-    row = torch.cat(list(pieces))
-    return torch.nn.functional.pad(row, (0, width - len(row)), value=padding)
+    return TreeBatch(tuple(map(tuple, rows)), width)

@@ -31,7 +31,16 @@ class Attention:
 
         A window is counted by depth.
         """
-        return self.masks(seen[:, None], (depths[:, :, None] - depths[:, None, :])[:, None], dtype)
+        return self.mask_between(seen, depths, depths, dtype)
+
+    def mask_between(
+        self, seen: torch.Tensor, positions: torch.Tensor, columns: torch.Tensor, dtype: torch.dtype
+    ) -> Any:
+        """Return the additive mask for tokens at positions [R, Q] over columns at positions [R, C], where each sees some.
+
+        A window is counted by position.
+        """
+        return self.masks(seen[:, None], (positions[:, :, None] - columns[:, None, :])[:, None], dtype)
 
     def masks(self, seen: torch.Tensor, behind: torch.Tensor, dtype: torch.dtype) -> Any:
         """Return the additive mask of what each query sees, and how far behind it that is."""
