@@ -1,8 +1,9 @@
-"""Collation of training examples into the columns that losses read."""
+"""Collation of training examples into the columns that losses read, and the place of each example in a column."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import torch
 
@@ -11,18 +12,52 @@ from stratagem.learning.example import Example
 from stratagem.learning.losses.base import Columns
 
 
+class TokenLayout:
+    """Places of the loss tokens of each example in a column of the batch, example after example."""
+
+    def __init__(self, examples: Sequence[Example], device: torch.device | str = "cpu") -> None:
+        self._counts = torch.tensor([len(example.loss_positions) for example in examples], dtype=torch.long)
+        self._starts = self._counts.cumsum(0) - self._counts
+        self._device = device
+
+    def indices(self, numbers: Sequence[int]) -> torch.Tensor:
+        """Return the places of the tokens of some examples, one after the other."""
+        some = torch.tensor(numbers, dtype=torch.long)
+        counts = self._counts[some]
+        starts = self._starts[some] - (counts.cumsum(0) - counts)
+        places = starts.repeat_interleave(counts) + torch.arange(int(counts.sum()))
+        return places.to(self._device)
+
+    def inverse(self, numbers: Sequence[int]) -> torch.Tensor:
+        """Return the indices that bring all examples, which stand in this order, back into their own."""
+        return torch.argsort(self.indices(numbers))
+
+
+def selected(columns: Columns, numbers: Sequence[int], indices: torch.Tensor) -> Columns:
+    """Select some examples of a batch, whose tokens have these indices."""
+    some = torch.tensor(numbers, dtype=torch.long, device=indices.device)
+    counts = columns.example.bincount(minlength=columns.num_examples)[some]
+    return Columns(
+        example=torch.arange(len(numbers), device=indices.device).repeat_interleave(counts),
+        num_examples=len(numbers),
+        tokens={name: column[indices] for name, column in columns.tokens.items()},
+        rows={name: column[some] for name, column in columns.rows.items()},
+        pairs=None if columns.pairs is None else columns.pairs[some],
+    )
+
+
 def columns_of(examples: Sequence[Example], device: torch.device | str = "cpu") -> Columns:
     """Collate the columns of examples, in their order; all examples must have the same column names."""
     if not examples:
         raise BadParameter("A batch without examples trains nothing: leave the step out.")
     counts = torch.tensor([len(example.loss_positions) for example in examples], device=device)
     tokens = {
-        name: _flat([number for example in examples for number in example.columns[name]], device)
-        for name in _shared([set(example.columns) for example in examples])
+        name: _flat(list(chain.from_iterable(example.columns[name] for example in examples)), device)
+        for name in _shared({frozenset(example.columns) for example in examples})
     }
     rows = {
         name: _flat([example.row[name] for example in examples], device)
-        for name in _shared([set(example.row) for example in examples])
+        for name in _shared({frozenset(example.row) for example in examples})
     }
     paired = [example.pair for example in examples if example.pair is not None]
     if paired and len(paired) < len(examples):
@@ -40,9 +75,9 @@ def _flat(numbers: Sequence[float], device: torch.device | str) -> torch.Tensor:
     return torch.tensor(numbers, dtype=torch.float32, device=device)
 
 
-def _shared(names: Sequence[set[str]]) -> list[str]:
+def _shared(names: set[frozenset[str]]) -> list[str]:
     """Return the names that all examples have; a name that only some have is an error."""
-    every = set[str].intersection(*names) if names else set[str]()
-    if stray := sorted(set[str]().union(*names) - every):
+    every = names.pop()
+    if stray := sorted(every.union(*names) - every.intersection(*names)):
         raise BadParameter(f"Only some examples of the batch have {stray[0]}: give it to all of them, or to none.")
     return sorted(every)

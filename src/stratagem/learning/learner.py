@@ -8,14 +8,14 @@ model: a frozen copy where all weights are trained.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import torch
 
 from stratagem.games.key import Key
-from stratagem.learning.batch import columns_of
+from stratagem.learning.batch import TokenLayout, columns_of, selected
 from stratagem.learning.example import Example
 from stratagem.learning.logprobs import TokenOutputs, joined
 from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals, combined
@@ -25,8 +25,8 @@ from stratagem.learning.policy import Policy
 from stratagem.learning.reference import EMAReference
 from stratagem.models.adapters import active, dropout_of, dropping
 
-_Reference = Sequence[torch.Tensor] | None
-"""Log-probabilities of the reference policy for each example; None where the loss does not need them."""
+_Reference = torch.Tensor | None
+"""Log-probabilities of the reference policy for all loss tokens; None where the loss does not need them."""
 OLD_LOGPROBS = "old_logprobs"
 """Column of the policy's log-probabilities before the step, the denominator of ratios."""
 
@@ -99,23 +99,20 @@ class Learner:
         missing = (self.loss.columns & {OLD_LOGPROBS}) - set(examples[0].columns)
         if not missing:
             return list(examples)
-        return _with_old(examples, _by_example(self.outputs(examples).logprobs, examples))
+        return _with_old(examples, self.outputs(examples).logprobs)
 
     def outputs(self, examples: Sequence[Example], adapter: str | bool | None = True) -> TokenOutputs:
         """Compute the outputs of the policy (or of another adapter) without gradient, example after example."""
         with torch.no_grad(), active(self.policy.lm, self.adapter if adapter is True else adapter or None):
             return _outputs_of(self.policy, examples, self.value_head)
 
-    def _pieces(self, pack: Pack, examples: Sequence[Example]) -> dict[int, TokenOutputs]:
-        """Compute the outputs of each example of a pack, by its index."""
-        return _pieces_of(self.policy, pack, examples, self.value_head)
-
     def update(self, examples: Sequence[Example]) -> Report:
         """Take an optimizer step; missing old log-probabilities are those of its own forward pass."""
         trained = [example for example in examples if not self._prepare_only(example)]
         extra = [example for example in examples if self._prepare_only(example)]
-        reference = self._reference([*trained, *extra])
-        read = self._one_pass(trained, extra, reference) or self._two_passes(trained, extra, reference)
+        batch = _Batch.of([*trained, *extra], len(trained), self.policy.lm.model.device)
+        reference = self._reference(batch)
+        read = self._one_pass(batch, reference) or self._two_passes(batch, reference)
         whole = combined([piece.output for piece in read])
         rate, norm = self.optimizer.learning_rate, self.optimizer.step()
         return Report(
@@ -131,53 +128,60 @@ class Learner:
             reference_moved=None
             if self.ema_reference is None
             else self.ema_reference.update(self.optimizer.steps_taken),
-            examples=[*self._known(trained, read), *extra],
+            examples=[*self._known(batch, read), *extra],
         )
 
-    def _one_pass(self, trained: Sequence[Example], extra: Sequence[Example], reference: _Reference) -> list[_Read]:
+    def _one_pass(self, batch: _Batch, reference: _Reference) -> list[_Read]:
         """Compute `prepare` and the gradients from one forward pass, where the loss needs outputs and the batch fits.
 
         Examples for `prepare` alone share prompts that are read anyway. Empty where a second pass is needed.
         """
         if not self.loss.needs_outputs or self._drops():
             return []
-        examples = [*trained, *extra]
-        packs = self.policy.packs(examples)
+        packs = self.policy.packs(batch.examples)
         if sum(len(pack.tokens) for pack in packs) > self.policy.max_tokens_per_microbatch:
             return []
         with self.adapter_active():
-            pieces = {number: piece for pack in packs for number, piece in self._pieces(pack, examples).items()}
-            columns = columns_of(examples, self.policy.lm.model.device)
-            before = TokenOutputs(*(column.detach() for column in _ordered(pieces)))
-            totals = self.loss.prepare(columns, self._outputs(before, reference))
-            return [
-                self._backward(pack, {number: pieces[number] for number in few}, examples, reference, totals)
-                for pack in packs
-                if (few := [number for number in pack.examples if number < len(trained)])
-            ]
+            outputs = _outputs_of(self.policy, batch.examples, self.value_head)
+            before = TokenOutputs(*(column.detach() for column in outputs))
+            totals = self.loss.prepare(batch.columns, self._outputs(before, reference))
+            numbers = list(range(batch.num_trained))
+            some = outputs.at(batch.layout.indices(numbers))
+            return [self._backward(some, numbers, batch, reference, totals, sum(len(pack.tokens) for pack in packs))]
 
-    def _two_passes(self, trained: Sequence[Example], extra: Sequence[Example], reference: _Reference) -> list[_Read]:
+    def _two_passes(self, batch: _Batch, reference: _Reference) -> list[_Read]:
         """Compute `prepare` first, then the gradient of every pack."""
-        totals = self._totals(trained, extra, reference)
+        totals = self._totals(batch, reference)
+        trained = batch.examples[: batch.num_trained]
         packs = self.policy.packs(trained)
         with (
             self.adapter_active(),
             dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimizer.steps_taken)),
         ):
-            return [self._backward(pack, self._pieces(pack, trained), trained, reference, totals) for pack in packs]
+            return [
+                self._backward(
+                    self.policy.outputs(pack, trained, self.value_head),
+                    pack.examples,
+                    batch,
+                    reference,
+                    totals,
+                    len(pack.tokens),
+                )
+                for pack in packs
+            ]
 
     def _prepare_only(self, example: Example) -> bool:
         """Test whether an example is for the loss's `prepare` alone."""
         return self.loss.prepare_only_row is not None and example.row.get(self.loss.prepare_only_row, 0.0) > 0.0
 
-    def _totals(self, trained: Sequence[Example], extra: Sequence[Example], reference: _Reference) -> Totals:
+    def _totals(self, batch: _Batch, reference: _Reference) -> Totals:
         """Compute the statistics of the whole batch, with outputs of the examples that `prepare` reads alone."""
-        columns = columns_of([*trained, *extra], self.policy.lm.model.device)
         if not self.loss.needs_outputs:
-            return self.loss.prepare(columns)
+            return self.loss.prepare(batch.columns)
+        trained, extra = batch.examples[: batch.num_trained], batch.examples[batch.num_trained :]
         pieces = [self.outputs(trained) if self.loss.prepare_only_row is None else self._placeholder(trained)]
         pieces += [self.outputs(extra)] if extra else []
-        return self.loss.prepare(columns, self._outputs(joined(pieces), reference))
+        return self.loss.prepare(batch.columns, self._outputs(joined(pieces), reference))
 
     def _placeholder(self, examples: Sequence[Example]) -> TokenOutputs:
         """Return NaN outputs for examples whose outputs are not read."""
@@ -187,48 +191,50 @@ class Learner:
 
     def _backward(
         self,
-        pack: Pack,
-        pieces: Mapping[int, TokenOutputs],
-        examples: Sequence[Example],
+        outputs: TokenOutputs,
+        numbers: Sequence[int],
+        batch: _Batch,
         reference: _Reference,
         totals: Totals,
+        num_read: int,
     ) -> _Read:
-        """Add the gradient of a pack's examples with loss tokens."""
-        few = [examples[number] for number in pieces]
-        own = None if reference is None else [reference[number] for number in pieces]
-        outputs = joined(list(pieces.values()))
-        part = self.loss(self._outputs(outputs, own), self._columns(few, outputs), totals)
+        """Add the gradient of some examples with loss tokens, whose outputs are given."""
+        indices = batch.layout.indices(numbers)
+        own = None if reference is None else reference[indices]
+        columns = self._with_ratio(selected(batch.columns, numbers, indices), outputs)
+        part = self.loss(self._outputs(outputs, own), columns, totals)
         part.loss.backward()  # type: ignore[no-untyped-call]
-        gap = None if own is None else (outputs.logprobs.detach() - torch.cat(own)).abs().max()
-        logprobs = dict(zip(pieces, _by_example(outputs.logprobs.detach(), few), strict=True))
+        logprobs = outputs.logprobs.detach()
+        gap = None if own is None else (logprobs - own).abs().max()
         return _Read(
-            replace(part, loss=part.loss.detach()), logprobs, outputs.entropies.detach(), gap, len(pack.tokens)
+            replace(part, loss=part.loss.detach()), indices, logprobs, outputs.entropies.detach(), gap, num_read
         )
 
-    def _columns(self, examples: Sequence[Example], outputs: TokenOutputs) -> Columns:
-        columns = columns_of(examples, self.policy.lm.model.device)
+    def _with_ratio(self, columns: Columns, outputs: TokenOutputs) -> Columns:
+        """Add the old log-probabilities that are missing, which are those of this pass."""
         if OLD_LOGPROBS in columns.tokens or OLD_LOGPROBS not in self.loss.columns:
             return columns
         return replace(columns, tokens={**columns.tokens, OLD_LOGPROBS: outputs.logprobs.detach()})
 
-    def _known(self, examples: Sequence[Example], read: Sequence[_Read]) -> Sequence[Example]:
-        """Add the old log-probabilities of the step's forward pass."""
+    def _known(self, batch: _Batch, read: Sequence[_Read]) -> Sequence[Example]:
+        """Return the trained examples with the old log-probabilities of the step's forward pass."""
+        examples = batch.examples[: batch.num_trained]
         if OLD_LOGPROBS not in self.loss.columns or not examples or OLD_LOGPROBS in examples[0].columns:
             return examples
-        rows = {number: logprobs for one in read for number, logprobs in one.logprobs.items()}
-        return _with_old(examples, [rows[number] for number in range(len(examples))])
+        order = torch.argsort(torch.cat([one.indices for one in read]))
+        return _with_old(examples, torch.cat([one.logprobs for one in read])[order])
 
-    def _reference(self, examples: Sequence[Example]) -> _Reference:
+    def _reference(self, batch: _Batch) -> _Reference:
         if "reference_logprobs" not in self.loss.extras:
             return None
         with torch.no_grad(), active(self.reference_policy.lm, self.reference):
-            logprobs = _outputs_of(self.reference_policy, examples).logprobs
-        return _by_example(logprobs.to(self.policy.lm.model.device), examples)
+            logprobs = _outputs_of(self.reference_policy, batch.examples).logprobs
+        return logprobs.to(self.policy.lm.model.device)
 
-    def _outputs(self, outputs: TokenOutputs, reference: Sequence[torch.Tensor] | None) -> Outputs:
+    def _outputs(self, outputs: TokenOutputs, reference: _Reference) -> Outputs:
         return Outputs(
             policy_logprobs=outputs.logprobs,
-            reference_logprobs=None if reference is None else torch.cat(list(reference)),
+            reference_logprobs=reference,
             entropies=outputs.entropies,
             values=None if self.value_head is None else outputs.values,
             target_logprobs=outputs.target_logprobs,
@@ -240,12 +246,27 @@ class Learner:
 
 
 @dataclass(frozen=True)
+class _Batch:
+    """Examples of a step, those that are trained first, with their columns."""
+
+    examples: Sequence[Example]
+    num_trained: int
+    layout: TokenLayout
+    columns: Columns
+
+    @classmethod
+    def of(cls, examples: Sequence[Example], num_trained: int, device: torch.device) -> _Batch:
+        return cls(examples, num_trained, TokenLayout(examples, device), columns_of(examples, device))
+
+
+@dataclass(frozen=True)
 class _Read:
-    """Results of a pack; the tensors stay on the device until the step is taken."""
+    """Results of a backward pass; the tensors stay on the device until the step is taken."""
 
     output: LossOutput
-    logprobs: Mapping[int, torch.Tensor]
-    """Log-probabilities by the index of the example."""
+    indices: torch.Tensor
+    """Index of each loss token among those of the batch."""
+    logprobs: torch.Tensor
     entropies: torch.Tensor
     gap: torch.Tensor | None
     num_read: int
@@ -254,21 +275,9 @@ class _Read:
 def _outputs_of(policy: Policy, examples: Sequence[Example], value_head: torch.nn.Module | None = None) -> TokenOutputs:
     """Compute the outputs of a policy pack by pack, in the order of the examples."""
     packs = policy.packs(examples)
-    pieces = (_pieces_of(policy, pack, examples, value_head) for pack in packs)
-    return _ordered({number: piece for some in pieces for number, piece in some.items()})
-
-
-def _pieces_of(
-    policy: Policy, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None
-) -> dict[int, TokenOutputs]:
-    sizes = [len(examples[number].loss_positions) for number in pack.examples]
-    pieces = policy.outputs(pack, examples, value_head).cut(sizes)
-    return dict(zip(pack.examples, pieces, strict=True))
-
-
-def _ordered(outputs: Mapping[int, TokenOutputs]) -> TokenOutputs:
-    """Concatenate the outputs, example after example."""
-    return joined([outputs[number] for number in range(len(outputs))])
+    outputs = joined([policy.outputs(pack, examples, value_head) for pack in packs])
+    layout = TokenLayout(examples, policy.lm.model.device)
+    return outputs.at(layout.inverse([number for pack in packs for number in pack.examples]))
 
 
 def _entropy(read: Sequence[_Read]) -> float | None:
@@ -286,12 +295,12 @@ def _ends(whole: LossOutput) -> dict[str, float]:
     return least | {f"{name}_max": high for name, (_, high) in whole.ranges.items()}
 
 
-def _by_example(column: torch.Tensor, examples: Sequence[Example]) -> list[torch.Tensor]:
-    """Split a column by example."""
-    return list(torch.split(column, [len(example.loss_positions) for example in examples]))
-
-
-def _with_old(examples: Sequence[Example], rows: Sequence[torch.Tensor]) -> list[Example]:
-    return [
-        example.with_columns(**{OLD_LOGPROBS: tuple(row.tolist())}) for example, row in zip(examples, rows, strict=True)
-    ]
+def _with_old(examples: Sequence[Example], logprobs: torch.Tensor) -> list[Example]:
+    """Add old log-probabilities, given example after example."""
+    values, start = logprobs.tolist(), 0
+    known = list[Example]()
+    for example in examples:
+        end = start + len(example.loss_positions)
+        known.append(example.with_columns(**{OLD_LOGPROBS: tuple(values[start:end])}))
+        start = end
+    return known

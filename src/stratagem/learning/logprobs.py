@@ -66,10 +66,9 @@ class TokenOutputs(NamedTuple):
     values: torch.Tensor
     """Estimate of the value head before the token; 0 without a value head."""
 
-    def cut(self, sizes: Sequence[int]) -> list[TokenOutputs]:
-        """Split the outputs into pieces of these sizes."""
-        pieces = zip(*(torch.split(column, list(sizes)) for column in self), strict=True)
-        return [TokenOutputs(*piece) for piece in pieces]
+    def at(self, indices: torch.Tensor) -> TokenOutputs:
+        """Select the outputs of some tokens."""
+        return TokenOutputs(*(column[indices] for column in self))
 
 
 _Run = Callable[[torch.Tensor], TokenOutputs]

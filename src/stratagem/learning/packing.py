@@ -1,7 +1,7 @@
 """Packing of examples into token trees: a prefix that several examples share is computed once, in training too.
 
-The tokens of a pack are listed branch after branch; `tree_batch` and `prefix_batch` arrange them into rows. A pack has a
-maximum number of tokens, so the memory of a step does not grow with the number of examples. The maximum is at least
+The tokens of a pack are listed branch after branch; `tree_batch` and `prefix_batch` arrange them into rows. A pack has
+a maximum number of tokens, so the memory of a step does not grow with the number of examples. The maximum is at least
 twice the longest text of the pack: with less, texts of that length could not share their prefix.
 
 Texts are sorted, and each is compared with the one before it alone; examples with the same text cost nothing more.
@@ -24,7 +24,7 @@ Path = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Branch:
-    """What a text adds to the texts before it: its range in the pack's list of tokens, and its depth."""
+    """Tokens that a text adds to the texts before it: their range in the pack's list, and their depth."""
 
     start: int
     end: int

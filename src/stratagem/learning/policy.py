@@ -96,8 +96,7 @@ class Policy:
         outputs = token_outputs(head_of(self.lm, self.scale), hidden, unique, self.chunk)
         if value_head is not None:
             outputs = outputs._replace(values=value_head(hidden.float())[:, 0])
-        index = torch.tensor(indices, device=states.device)
-        return TokenOutputs(*(column[index] for column in outputs))
+        return outputs.at(torch.tensor(indices, device=states.device))
 
     def hidden(self, pack: Pack) -> torch.Tensor:
         """Compute the last hidden states of a pack's tokens, [L, H]."""
@@ -153,6 +152,8 @@ def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
 
 Probed = tuple[Pack, torch.Tensor]
 Reads = Callable[[Any, Attention, Sequence[Example], LanguageModel], Probed]
+
+
 def _probed_tree(decoder: Any, attention: Attention, examples: Sequence[Example], lm: LanguageModel) -> Probed:
     """Read the probed texts as trees in rows."""
     pack = pack_examples(examples, 1000)[0]

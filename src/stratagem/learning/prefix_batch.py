@@ -1,9 +1,9 @@
 """Shared-prefix batch: one forward pass over the common prefix of each tree, then one over the rest of each text.
 
-A token of a row attends to the prefix of its tree and to its own row, so attention costs the width of a row and not that
-of the whole tree. The prefixes are plain causal sequences, which need no mask. Their keys and values keep their
-gradients. Tokens that only some of the texts share are repeated in each of them; `tree_batch` is cheaper where there are
-many.
+A token of a row attends to the prefix of its tree and to its own row, so attention costs the width of a row and not
+that of the whole tree. The prefixes are plain causal sequences, which need no mask. Their keys and values keep their
+gradients. Tokens that only some of the texts share are repeated in each of them; `tree_batch` is cheaper where there
+are many.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ def _row_options(attention: Attention, batch: PrefixBatch, model: Any) -> dict[s
     columns = torch.cat([before, depths + own], dim=1)
     seen = torch.cat([before < depths, torch.ones_like(depths + own, dtype=torch.bool)], dim=1)[:, None, :]
     positions = depths + own
-    mask = attention.mask_between(seen & (columns[:, None, :] <= positions[:, :, None]), positions, columns, model.dtype)
+    mask = attention.mask_between(
+        seen & (columns[:, None, :] <= positions[:, :, None]), positions, columns, model.dtype
+    )
     return {"position_ids": positions, "attention_mask": mask}
 
 

@@ -36,7 +36,7 @@ class Attention:
     def mask_between(
         self, seen: torch.Tensor, positions: torch.Tensor, columns: torch.Tensor, dtype: torch.dtype
     ) -> Any:
-        """Return the additive mask for tokens at positions [R, Q] over columns at positions [R, C], where each sees some.
+        """Return the additive mask for tokens at positions [R, Q] over columns at [R, C], where each sees some.
 
         A window is counted by position.
         """

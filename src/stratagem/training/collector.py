@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from stratagem.learning.example import Example
@@ -48,7 +48,7 @@ def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:
     examples = [example for part in parts for example in part.examples]
     terms = frozenset[str]().union(*(part.terms for part in parts))
     divisor = float(max(1, len(examples)))
-    whole = [replace(_with_terms(example, terms), row={**example.row, "divisor": divisor}) for example in examples]
+    whole = [_with_terms(example, terms).with_row(divisor=divisor) for example in examples]
     counts = sum((Counter(part.counts) for part in parts), start=Counter[str]())
     metrics = {name: value for part in parts for name, value in part.metrics.items()}
     active = frozenset[str]().union(*(part.terms - part.inactive for part in parts))
@@ -59,4 +59,6 @@ def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:
 def _with_terms(example: Example, terms: Iterable[str]) -> Example:
     """Return the example with 0 for the reward terms that it lacks."""
     missing = sorted(name for name in terms if TERM + name not in example.columns)
+    if not missing:
+        return example
     return example.with_columns(**{TERM + name: (0.0,) * len(example.loss_positions) for name in missing})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -130,7 +130,7 @@ def training_examples(rows: Sequence[SelectedDecision], estimate: AdvantageEstim
         if row.call is not None and row.decision.keep:
             shares = {f"{TERM}{name}": float(column[number]) for name, column in estimate.centred_terms.items()}
             example = example_from_call(row.call, advantage=advantage, **shares)
-            examples.append(replace(example, row={HALF: float(halves[row.episode])}))
+            examples.append(example.with_row(**{HALF: float(halves[row.episode])}))
     return examples
 
 
