@@ -8,7 +8,7 @@ model: a frozen copy where all weights are trained.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
@@ -89,9 +89,11 @@ class Learner:
 
         Its old log-probabilities are those of the step's own forward pass, unless dropout makes the two differ.
         """
-        return self.update(self.with_old_logprobs(examples) if self._drops() else examples)
+        return self.update(self.with_old_logprobs(examples) if self.drops else examples)
 
-    def _drops(self) -> bool:
+    @property
+    def drops(self) -> bool:
+        """True where dropout makes the outputs of a step differ from those before it."""
         return self.adapter is not None and dropout_of(self.policy.lm, self.adapter) > 0.0
 
     def with_old_logprobs(self, examples: Sequence[Example]) -> list[Example]:
@@ -106,14 +108,21 @@ class Learner:
         with torch.no_grad(), active(self.policy.lm, self.adapter if adapter is True else adapter or None):
             return _outputs_of(self.policy, examples, self.value_head)
 
-    def update(self, examples: Sequence[Example]) -> Report:
-        """Take an optimizer step; missing old log-probabilities are those of its own forward pass."""
+    def update(
+        self, examples: Sequence[Example], before_step: Callable[[Sequence[Example]], None] | None = None
+    ) -> Report:
+        """Take an optimizer step; missing old log-probabilities are those of its own forward pass.
+
+        `before_step` is called with the trained examples while the weights are still those before the step.
+        """
         trained = [example for example in examples if not self._prepare_only(example)]
         extra = [example for example in examples if self._prepare_only(example)]
         batch = _Batch.of([*trained, *extra], len(trained), self.policy.lm.model.device)
         reference = self._reference(batch)
         read = self._one_pass(batch, reference) or self._two_passes(batch, reference)
-        whole = combined([piece.output for piece in read])
+        whole, known = combined([piece.output for piece in read]), self._known(batch, read)
+        if before_step is not None:
+            before_step(known)
         rate, norm = self.optimizer.learning_rate, self.optimizer.step()
         return Report(
             loss=float(whole.loss),
@@ -128,7 +137,7 @@ class Learner:
             reference_moved=None
             if self.ema_reference is None
             else self.ema_reference.update(self.optimizer.steps_taken),
-            examples=[*self._known(batch, read), *extra],
+            examples=[*known, *extra],
         )
 
     def _one_pass(self, batch: _Batch, reference: _Reference) -> list[_Read]:
@@ -136,7 +145,7 @@ class Learner:
 
         Examples for `prepare` alone share prompts that are read anyway. Empty where a second pass is needed.
         """
-        if not self.loss.needs_outputs or self._drops():
+        if not self.loss.needs_outputs or self.drops:
             return []
         packs = self.policy.packs(batch.examples)
         if sum(len(pack.tokens) for pack in packs) > self.policy.max_tokens_per_microbatch:

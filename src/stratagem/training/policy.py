@@ -22,6 +22,7 @@ from stratagem.learning.monitor import TrainingMonitor
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import EMAReference
+from stratagem.learning.steps import take_steps
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.run_models import DecodingSettings
 from stratagem.players.model_player import ModelPlayer
@@ -152,9 +153,8 @@ class TrainablePolicy:
         if self.optimizer_steps == 1:
             reports = [self.learner.step(examples)]
         else:
-            prepared = self.learner.with_old_logprobs(examples)
-            parts = [prepared[number :: self.optimizer_steps] for number in range(self.optimizer_steps)]
-            reports = [self.learner.update(part) if part else self._empty_step() for part in parts]
+            taken = take_steps(self.learner, examples, self.optimizer_steps)
+            reports = [report or self._empty_step() for report in taken]
         self.publish()
         return reports
 

@@ -21,8 +21,8 @@ class PolicyGradient(Loss):
     """Clipped surrogate with a KL penalty to the reference policy and an entropy bonus.
 
     A token's loss is `-min(rho A, clip(rho, 1 - low, 1 + high) A) + beta KL - c H` with rho = pi / old, where `old` is
-    the trainer's own probability before the step, under the sampler's temperature and allowed sets. The sampler's
-    log-probabilities are never used, since those of a faster engine differ.
+    the trainer's own probability before the step, under the sampler's temperature and allowed sets. The sampler's own
+    log-probabilities are used only where a batch shows that they are the same, since those of a faster engine differ.
 
     Reference: PPO (Schulman 2017, eq. 7); GRPO (Shao 2024) is `kl_estimator="k3", normalize_by="example"`, Dr. GRPO
     `normalize_by="divisor"`, DAPO `clip_range_high=0.28`, SEPO (eq. 5 and 6) `kl_estimator="one_sided"` and

@@ -1,0 +1,61 @@
+"""Several steps on one batch: the forward pass that is spared, and where it is not."""
+
+import pytest
+import torch
+from test_learner import alike, batch, made, sober, trained
+
+from stratagem.learning.steps import TOLERANCE, take_steps
+
+
+def sampled(learner, *, apart=0.0):
+    """A batch with the sampler's log-probabilities, which may be apart from the trainer's."""
+    examples = batch(1)
+    rows = learner.outputs(examples).logprobs.split([len(one.loss_positions) for one in examples])
+    return [
+        one.with_columns(sampler_logprobs=tuple((row + apart).tolist()))
+        for one, row in zip(examples, rows, strict=True)
+    ]
+
+
+def plainly(learner, examples, number):
+    """A pass over each part, and then the steps."""
+    known = [learner.with_old_logprobs(examples[part::number]) for part in range(number)]
+    return [learner.update(part) for part in known]
+
+
+def counted(learner, monkeypatch):
+    """Examples that are read by the policy without gradient."""
+    read, outputs = [], learner.outputs
+    monkeypatch.setattr(learner, "outputs", lambda some, *rest: read.extend(some) or outputs(some, *rest))
+    return read
+
+
+@pytest.mark.parametrize(("apart", "num_read"), [(0.0, 0), (TOLERANCE / 20, 0), (10 * TOLERANCE, 3), (0.3, 3)])
+def test_old_logprobs_are_read_only_where_the_sampler_has_others(monkeypatch, apart, num_read):
+    ours, theirs = made(rate=1e-2), made(rate=1e-2)
+    examples = sampled(ours, apart=apart)
+    read = counted(ours, monkeypatch)
+    found, plain = take_steps(ours, examples, 2), plainly(theirs, examples, 2)
+    assert len(read) == num_read, "of the second part; the first is never read without gradient"
+    for one, other in zip(found, plain, strict=True):
+        assert one.grad_norm == pytest.approx(other.grad_norm, rel=2e-6)
+        assert one.loss == pytest.approx(other.loss, rel=2e-6, abs=1e-6)
+    assert found[1].metrics["ratio_max"] > 1.001, "a second step has a ratio of its own"
+    if num_read:
+        assert [sober(one) for one in found] == [sober(one) for one in plain]
+        assert alike(trained(ours), trained(theirs))
+    for one, other in zip(trained(ours), trained(theirs), strict=True):
+        assert torch.allclose(one, other, atol=1e-4)
+
+
+def test_old_logprobs_of_a_step_with_dropout_know_no_dropout():
+    ours, theirs = made(dropout=0.3), made(dropout=0.3)
+    examples = sampled(ours)
+    known = theirs.with_old_logprobs(examples)
+    plain = [theirs.update(known[part::2]) for part in range(2)]
+    assert [sober(one) for one in take_steps(ours, examples, 2)] == [sober(one) for one in plain]
+
+
+def test_a_part_without_examples_is_no_step():
+    learner = made()
+    assert [report is None for report in take_steps(learner, sampled(learner)[:2], 3)] == [False, False, True]
