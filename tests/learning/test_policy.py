@@ -83,9 +83,14 @@ def gradients(lm, loss):
     return {name: w.grad.clone() for name, w in lm.model.named_parameters() if w.grad is not None}
 
 
-@pytest.mark.parametrize("budget", [80, 4096])
-def test_values_and_gradients_are_those_of_plain_passes(lm, budget):
-    made = examples(3)
+def growing(number=6):
+    """Texts of which each begins with the one before it, as the rounds of a game."""
+    text = tuple((7 * place * place + 5) % 1500 for place in range(90))
+    return [Example(tokens=text[: 30 + 8 * n], loss_positions=(29 + 8 * n,)) for n in range(number)]
+
+
+@pytest.mark.parametrize(("budget", "made"), [(80, examples(3)), (4096, examples(3)), (4096, growing())])
+def test_values_and_gradients_are_those_of_plain_passes(lm, budget, made):
     policy = Policy(lm, max_tokens_per_microbatch=budget, chunk=5)
     assert policy.share_prefixes == (lm.name != "tiny-qwen3.5")
     packs_ = by_policy(policy, made)
@@ -178,5 +183,7 @@ def test_texts_of_one_length_that_share_nothing_need_no_mask():
     made = [Example(tokens=(start, 1, 2, 3), loss_positions=(3,)) for start in (5, 6, 7)]
     (pack,) = pack_examples(made, 100)
     assert tree_batch(pack).plain
+    (longer,) = pack_examples([*made, Example(tokens=(5, 1, 2, 3, 4), loss_positions=(4,))], 100)
+    assert tree_batch(longer).plain, "a text that begins with another"
     (shared,) = pack_examples([*made, Example(tokens=(5, 1, 9, 3), loss_positions=(3,))], 100)
     assert not tree_batch(shared).plain

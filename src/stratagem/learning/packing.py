@@ -177,7 +177,10 @@ def tree(texts: Texts, group: Sequence[int], *, share: bool = True) -> Pack:
 
 def _cut(branches: Sequence[Branch], path: Path, shared: int) -> Path:
     """Cut a path at a depth."""
-    return tuple((number, min(end, shared)) for number, end in path if branches[number].depth < shared)
+    keep = len(path)
+    while keep and branches[path[keep - 1][0]].depth >= shared:
+        keep -= 1
+    return (*path[: keep - 1], (path[keep - 1][0], min(path[keep - 1][1], shared))) if keep else ()
 
 
 def split(pack: Pack, texts: Texts, starts: Sequence[int]) -> list[Pack]:

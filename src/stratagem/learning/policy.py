@@ -85,7 +85,7 @@ class Policy:
         indices = list[int]()
         for path, number in zip(pack.paths, pack.examples, strict=True):
             example = examples[number]
-            kind = _kind(example, path)
+            kind = _kind(example, path[-1])
             if kind not in of_example:
                 of_example[kind] = [queries.setdefault(query, len(queries)) for query in _queries(example, pack, path)]
             indices += of_example[kind]
@@ -115,11 +115,11 @@ class Policy:
             return _as_tree(decoder, self.attention, pack, tree_batch(pack), self.lm.model)
 
 
-def _kind(example: Example, path: Path) -> tuple[Any, ...]:
-    """Return what the queries of an example depend on, so that equal ones are made once."""
+def _kind(example: Example, leaf: tuple[int, int]) -> tuple[Any, ...]:
+    """Return the key of an example's queries, which depend on nothing else; its text ends at a leaf of the pack."""
     targets = tuple(tuple(sorted(target.items())) for target in example.targets)
     positions, sets = example.loss_positions, (example.allowed, example.entropy_over)
-    return path, example.tokens[positions[-1]], positions, example.temperature, sets, targets
+    return leaf, example.tokens[positions[-1]], positions, example.temperature, sets, targets
 
 
 def _queries(example: Example, pack: Pack, path: Path) -> list[tuple[Any, ...]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import torch
 
@@ -28,8 +29,8 @@ class TreeBatch:
 
     @property
     def plain(self) -> bool:
-        """True where each row is one whole text, for which the causal mask suffices."""
-        return all(len(row) == 1 for row in self.rows)
+        """True where each row is one text, with texts that it begins with: the causal mask suffices."""
+        return all(map(_is_chain, self.rows))
 
     def tokens(self, pack: Pack) -> torch.Tensor:
         """Return the token ids, [R, W]."""
@@ -107,12 +108,17 @@ class TreeBatch:
         return cells.index_copy_(0, self._cells, values).view(len(self.rows), self.width)
 
 
+def _is_chain(row: Sequence[Branch]) -> bool:
+    """Test whether each branch continues the text of the one before it."""
+    return not row[0].depth and all(after.depth == before.reach for before, after in pairwise(row))
+
+
 def tree_batch(pack: Pack) -> TreeBatch:
     """Put the trees of a pack into rows as wide as its largest tree, by first fit decreasing."""
     trees = list(pack.trees)
     sizes = [sum(branch.size for branch in tree) for tree in trees]
     width = max(sizes)
-    if len(trees) == len(pack.branches) and sum(sizes) >= _FILLED * width * len(trees):
+    if all(map(_is_chain, trees)) and sum(sizes) >= _FILLED * width * len(trees):
         return TreeBatch(tuple(map(tuple, trees)), width)
     rows, room = list[list[Branch]](), list[int]()
     for number in sorted(range(len(trees)), key=lambda number: (-sizes[number], number)):
