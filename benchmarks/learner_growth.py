@@ -19,11 +19,14 @@ from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
+from stratagem.learning.pack_cost import PackPlanner
+from stratagem.learning.packing import Pack, Texts, pack_texts
 from stratagem.learning.policy import Policy
 from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import load
 
 ROUNDS = (25, 50, 100, 200)
+BUDGET = 4096
 GAMES, RULES, ROUND = 4, 100, 8
 """Number of games, and tokens of the rules and of a round."""
 
@@ -43,11 +46,13 @@ def examples(rounds: int) -> list[Example]:
 def measure() -> Iterator[Figure]:
     """Processor time by number of rounds, and exponents."""
     torch.set_num_threads(1)
-    policy, batches = Policy(_model()), {rounds: examples(rounds) for rounds in ROUNDS}
+    lm = load("tiny")
+    add_adapter(lm, "policy", 16, 32)
+    policy, batches = Policy(lm, max_tokens_per_microbatch=BUDGET), {rounds: examples(rounds) for rounds in ROUNDS}
     optimizer = Optimizer(adapter_parameters(policy.lm, "policy"), OptimizerSettings(learning_rate=1e-6), 1000)
     learner = Learner(policy, PolicyGradient(), optimizer, adapter="policy")
     parts: dict[str, Callable[[int], object]] = {
-        "packing": lambda rounds: Policy.packs(_fresh(policy), batches[rounds]),
+        "packing": lambda rounds: _packed(batches[rounds]),
         "a step": lambda rounds: learner.step(batches[rounds]),
     }
     for name, part in parts.items():
@@ -61,16 +66,10 @@ def measure() -> Iterator[Figure]:
     yield count("attention: exponent over rounds", exponent(pairs), "")
 
 
-def _model() -> object:
-    lm = load("tiny")
-    add_adapter(lm, "policy", 16, 32)
-    return lm
-
-
-def _fresh(policy: Policy) -> Policy:
-    """Forget the packs of the last batch."""
-    policy._packed = None
-    return policy
+def _packed(batch: list[Example]) -> list[Pack]:
+    """Pack a batch; a policy would remember its packs."""
+    texts = Texts(batch)
+    return PackPlanner(BUDGET, prefix_batches=True).plan(pack_texts(texts, BUDGET), texts)
 
 
 def _least(work: Callable[[], object]) -> float:
