@@ -20,7 +20,6 @@ from stratagem.learning.example import Example
 from stratagem.learning.logprobs import TokenOutputs, joined
 from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals, combined
 from stratagem.learning.optimizer import Optimizer
-from stratagem.learning.packing import Pack
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import EMAReference
 from stratagem.models.adapters import active, dropout_of, dropping
@@ -118,7 +117,7 @@ class Learner:
         trained = [example for example in examples if not self._prepare_only(example)]
         extra = [example for example in examples if self._prepare_only(example)]
         batch = _Batch.of([*trained, *extra], len(trained), self.policy.lm.model.device)
-        reference = self._reference(batch)
+        reference = self._reference(batch.examples)
         read = self._one_pass(batch, reference) or self._two_passes(batch, reference)
         whole, known = combined([piece.output for piece in read]), self._known(batch, read)
         if before_step is not None:
@@ -233,11 +232,11 @@ class Learner:
         order = torch.argsort(torch.cat([one.indices for one in read]))
         return _with_old(examples, torch.cat([one.logprobs for one in read])[order])
 
-    def _reference(self, batch: _Batch) -> _Reference:
+    def _reference(self, examples: Sequence[Example]) -> _Reference:
         if "reference_logprobs" not in self.loss.extras:
             return None
         with torch.no_grad(), active(self.reference_policy.lm, self.reference):
-            logprobs = _outputs_of(self.reference_policy, batch.examples).logprobs
+            logprobs = _outputs_of(self.reference_policy, examples).logprobs
         return logprobs.to(self.policy.lm.model.device)
 
     def _outputs(self, outputs: TokenOutputs, reference: _Reference) -> Outputs:
