@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-engine bench-learner gpu-bench bench-vllm vllm test-vllm test-ray clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-growth bench-engine bench-learner gpu-bench bench-vllm vllm test-vllm test-ray clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench: $(READY) $(RIVALS)/.ready ## print the speed of play as ratios to OpenSpi
 
 bench-start: $(READY) ## print the seconds until a command has printed, as ratios to imports
 	$(BIN)/python benchmarks/start.py
+
+bench-growth: $(READY) ## print how time and memory grow with rounds, seats, episodes and members, some minutes
+	OMP_NUM_THREADS=1 $(BIN)/python -W ignore benchmarks/growth.py
 
 bench-engine: smollm2 $(RIVALS)/.ready ## print the speed of language models as ratios to transformers, xgrammar and others, some minutes
 	$(BIN)/python benchmarks/engine.py --rivals $(RIVALS)/bin/python

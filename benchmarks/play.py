@@ -1,4 +1,4 @@
-"""Speed of scripted play, as ratios to OpenSpiel's own match loop and to TextArena's, all in one run.
+"""Speed of scripted play, as ratios to loops over OpenSpiel and to TextArena's, all in one run.
 
 Every loop plays uniformly random legal moves. Ours derives each draw from a key and can say afterwards what it was;
 recording writes every decision to Parquet. Run with `make bench`.
@@ -7,8 +7,10 @@ recording writes every decision to Parquet. Run with `make bench`.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import platform
+import random
 import resource
 import subprocess
 import sys
@@ -30,16 +32,26 @@ from stratagem.play.store import record
 from stratagem.players.uniform import Random
 
 REPEATS = 5
-GAMES = {"tic-tac-toe": "tic_tac_toe", "kuhn(hands=1)": "kuhn_poker"}
+GAMES = {
+    "tic-tac-toe": "tic_tac_toe",
+    "kuhn(hands=1)": "kuhn_poker",
+    "ipd": "repeated_game(stage_game=matrix_pd(),num_repetitions=8)",
+}
 """Our name and OpenSpiel's."""
+RIVALS = {
+    "bare": "a bare Python loop over OpenSpiel",
+    "python": "OpenSpiel's loop, Python bots",
+    "native": "OpenSpiel's loop, C++ bots",
+}
 
 
-def decisions_a_second(run: Callable[[], int]) -> float:
-    """The best of several runs; a run says how many decisions it made."""
-    best = 0.0
+def decisions_a_second(**runs: Callable[[], int]) -> dict[str, float]:
+    """The best of several runs of each side, all sides in turn; a run returns the number of its decisions."""
+    best = dict.fromkeys(runs, 0.0)
     for _ in range(REPEATS):
-        start = time.perf_counter()
-        best = max(best, run() / (time.perf_counter() - start))
+        for name, run in runs.items():
+            start = time.perf_counter()
+            best[name] = max(best[name], run() / (time.perf_counter() - start))
     return best
 
 
@@ -78,6 +90,47 @@ def open_spiels(name: str, episodes: int, *, native: bool) -> Callable[[], int]:
     return run
 
 
+def bare(name: str, episodes: int) -> Callable[[], int]:
+    """The shortest loop over OpenSpiel: no bots, no names, no keys, nothing kept."""
+    game, rng = pyspiel.load_game(name), random.Random(0)
+
+    def run() -> int:
+        decisions = 0
+        for _ in range(episodes):
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                if state.is_simultaneous_node():
+                    state.apply_actions([rng.choice(state.legal_actions(seat)) for seat in range(2)])
+                    decisions += 2
+                elif state.is_chance_node():
+                    actions, odds = zip(*state.chance_outcomes(), strict=True)
+                    state.apply_action(rng.choices(actions, odds)[0])
+                else:
+                    state.apply_action(rng.choice(state.legal_actions()))
+                    decisions += 1
+            state.returns()
+        return decisions
+
+    return run
+
+
+def longest_pause(run: Callable[[], int]) -> float:
+    """Longest collection of garbage, in milliseconds."""
+    pauses, start = [0.0], 0.0
+
+    def note(phase: str, _: dict[str, int]) -> None:
+        nonlocal start
+        if phase == "start":
+            start = time.perf_counter()
+        else:
+            pauses.append(time.perf_counter() - start)
+
+    gc.callbacks.append(note)
+    run()
+    gc.callbacks.remove(note)
+    return 1000.0 * max(pauses)
+
+
 def text_arenas(python: str) -> float:
     """TextArena's Kuhn poker of three hands, in its own environment."""
     script = Path(__file__).with_name("textarena_kuhn.py")
@@ -108,19 +161,21 @@ def measure(episodes: int, textarena: str | None) -> dict[str, float]:
     """Every figure by name."""
     found: dict[str, float] = {}
     for name, theirs in GAMES.items():
-        python = decisions_a_second(open_spiels(theirs, episodes, native=False))
-        native = decisions_a_second(open_spiels(theirs, episodes, native=True))
-        plain = decisions_a_second(ours(name, episodes, recording=False))
-        recorded = decisions_a_second(ours(name, episodes, recording=True))
-        found |= {
-            f"{name}: decisions/s": plain,
-            f"{name}: ratio to OpenSpiel's loop, Python bots": plain / python,
-            f"{name}: the same, recording": recorded / python,
-            f"{name}: ratio to OpenSpiel's loop, C++ bots": plain / native,
-            f"{name}: the same, recording (C++ bots)": recorded / native,
-        }
+        sides = {"plain": ours(name, episodes, recording=False), "recorded": ours(name, episodes, recording=True)}
+        sides["bare"] = bare(theirs, episodes)
+        if name != "ipd":  # OpenSpiel's loop of bots has no simultaneous moves
+            sides |= {kind: open_spiels(theirs, episodes, native=kind == "native") for kind in ("python", "native")}
+        speed = decisions_a_second(**sides)
+        found[f"{name}: decisions/s"], found[f"{name}: recorded decisions/s"] = speed["plain"], speed["recorded"]
+        for rival, told in RIVALS.items():
+            if rival in speed:
+                found[f"{name}: ratio to {told}"] = speed["plain"] / speed[rival]
+                found[f"{name}: the same, recording ({rival})"] = speed["recorded"] / speed[rival]
+    found["longest pause of garbage collection in 20,000 recorded hands, ms"] = longest_pause(
+        ours("kuhn(hands=1)", 20_000, recording=True)
+    )
     if textarena:
-        kuhn = decisions_a_second(ours("kuhn(hands=3)", episodes, recording=False))
+        kuhn = decisions_a_second(plain=ours("kuhn(hands=3)", episodes, recording=False))["plain"]
         found["kuhn(hands=3): decisions/s"] = kuhn
         found["kuhn(hands=3): ratio to TextArena's loop"] = kuhn / text_arenas(textarena)
     found["import stratagem.games, seconds"] = import_seconds()

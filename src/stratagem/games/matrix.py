@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import isfinite
 from typing import Any, NamedTuple
@@ -210,7 +210,8 @@ class MatrixGame(Game[MatrixFacts]):
         return joint(facts, facts.mine[-1], facts.theirs[-1]) if facts.mine else "start"
 
     def info_key(self, facts: MatrixFacts) -> str:
-        pairs = (joint(facts, mine, theirs) for mine, theirs in zip(facts.mine, facts.theirs, strict=True))
+        names = _joints(facts.labels, facts.their_labels)
+        pairs = [names[mine][theirs] for mine, theirs in zip(facts.mine, facts.theirs, strict=True)]
         return f"seat {facts.seat} round {facts.round}: {' '.join(pairs)}"
 
     def pay(self, seat: Seat, mine: str, theirs: str) -> tuple[float, float]:
@@ -236,7 +237,13 @@ class MatrixGame(Game[MatrixFacts]):
 
 def joint(facts: MatrixFacts, mine: int, theirs: int) -> str:
     """Return a joint action as the seat names it, its own first."""
-    return f"{facts.labels[mine]}/{facts.their_labels[theirs]}"
+    return _joints(facts.labels, facts.their_labels)[mine][theirs]
+
+
+@lru_cache(maxsize=256)
+def _joints(labels: tuple[str, ...], their_labels: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return all joint actions; a long game names the same few again and again."""
+    return tuple(tuple(f"{mine}/{theirs}" for theirs in their_labels) for mine in labels)
 
 
 def _as_table(rows: Any) -> Payoffs:

@@ -33,17 +33,21 @@ class PublicGoodsFacts(NamedTuple):
 class PublicGoodsState(State[PublicGoodsFacts]):
     """Contributors round by round."""
 
-    __slots__ = ("gave",)
+    __slots__ = ("_seen", "gave")
     state_fields = ("gave",)
     game: PublicGoods
 
     def __init__(self, game: PublicGoods, chance: Chance) -> None:
         super().__init__(game, chance)
         self.gave: tuple[tuple[bool, ...], ...] = ()
+        self._seen: dict[Seat, tuple[tuple[bool, ...], ...]] = {}
+        """Rounds as a seat sees them, its own action first; rounds are added, and none ever changes."""
 
     def view(self, seat: Seat) -> View[PublicGoodsFacts]:
-        gave = tuple((*row[seat:], *row[:seat]) for row in self.gave)
-        return View(self.game, seat, PublicGoodsFacts(seat, self.round, gave))
+        seen = self._seen.get(seat, ())
+        seen += tuple((*row[seat:], *row[:seat]) for row in self.gave[len(seen) :])
+        self._seen[seat] = seen
+        return View(self.game, seat, PublicGoodsFacts(seat, self.round, seen))
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         if self.over or set(actions) != set(self.to_act) or not {*actions.values()} <= {*ACTIONS, None}:
@@ -54,7 +58,8 @@ class PublicGoodsState(State[PublicGoodsFacts]):
         if self.round >= self.game.rounds:
             self.end()
         kept = tuple(float(not contributed) for contributed in gave)
-        payoffs = tuple(contributed + self.game.share * sum(gave) for contributed in kept)
+        share = self.game.share * sum(gave)
+        payoffs = tuple(contributed + share for contributed in kept)
         return RoundResult(payoffs, signals={"externality": (sum(kept) / len(kept),) * len(kept)})
 
     def stakes(self, seat: Seat) -> Stakes | None:

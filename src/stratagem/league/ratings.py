@@ -110,13 +110,12 @@ def _tables(scores: Iterable[Score]) -> tuple[list[str], Floats, Floats]:
     listed = [score for score in by_deal(scores) if score.games > 0.0 and score.first != score.second]
     names = sorted({name for score in listed for name in (score.first, score.second)})
     index = {name: number for number, name in enumerate(names)}
+    sides = np.array([(index[score.first], index[score.second]) for score in listed], np.int64).reshape(-1, 2)
+    counts = np.array([(score.games, score.points) for score in listed]).reshape(-1, 2)
+    rows, columns = sides.ravel(), sides[:, ::-1].ravel()
     games, points = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))
-    for score in listed:
-        first, second = index[score.first], index[score.second]
-        games[first, second] += score.games
-        games[second, first] += score.games
-        points[first, second] += score.points
-        points[second, first] += score.games - score.points
+    np.add.at(games, (rows, columns), np.repeat(counts[:, 0], 2))
+    np.add.at(points, (rows, columns), np.stack([counts[:, 1], counts[:, 0] - counts[:, 1]], axis=1).ravel())
     return names, games, points
 
 

@@ -81,9 +81,9 @@ class Shard:
     def _table(self) -> pa.Table:
         values = list(zip(*self._episodes, strict=True)) or [()] * len(EPISODES)
         columns: dict[str, Any] = dict(zip((*_PLAIN, *_NESTED), values, strict=True))
-        stakes = {some: some and Stakes(*some)._asdict() for row in columns["stakes"] for some in row}
-        columns["stakes"] = [[stakes[some] for some in row] for row in columns["stakes"]]
-        columns["pasts"] = [[_past_row(past) for past in pasts] for pasts in columns["pasts"]]
+        stakes = {row: [some and Stakes(*some)._asdict() for some in row] for row in set(columns["stakes"])}
+        columns["stakes"] = [stakes[row] for row in columns["stakes"]]
+        columns["pasts"] = [pasts and [_past_row(past) for past in pasts] for pasts in columns["pasts"]]
         return pa.table(columns, schema=EPISODES)
 
 
