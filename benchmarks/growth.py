@@ -1,7 +1,8 @@
 """Growth of time and memory with rounds, seats, episodes, prompt length and league members, each at four sizes.
 
-Every measurement is a process of its own. The exponent is the slope of log time over log size by least squares, with
-its standard error; 1 is linear growth. `--json FILE` writes the figures. Run with `make bench-growth`.
+Every measurement is a process of its own; the best of three counts. The exponent is the slope of log time over log
+size by least squares, with its standard error; 1 is linear growth. `--json FILE` writes the figures. Run with
+`make bench-growth`.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ from stratagem.players.uniform import Random
 from stratagem.players.wrappers import Noisy
 
 Work = Callable[[], object]
-BUSY = 0.5
-"""Seconds for which a piece of work is repeated at least."""
+BUSY, ROUNDS = 0.2, 3
+"""Seconds for which a piece of work is repeated at least, and rounds over all sizes."""
 
 
 class Growth(NamedTuple):
@@ -199,12 +200,12 @@ def measured(growth: Growth, size: int) -> tuple[float, float]:
 
 
 def best_seconds(work: Work) -> float:
-    """The shortest of several runs."""
-    best, begun = math.inf, time.perf_counter()
-    while best == math.inf or time.perf_counter() - begun < BUSY:
-        start = time.perf_counter()
+    """The shortest of several runs, in seconds of the processor, for which other work counts for little."""
+    best, begun = math.inf, time.process_time()
+    while best == math.inf or time.process_time() - begun < BUSY:
+        start = time.process_time()
         work()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
@@ -221,7 +222,8 @@ def measure(only: str) -> Iterator[dict[str, Any]]:
     """Measure every kind of work."""
     for growth in GROWTHS:
         if only in growth.name:
-            seconds, mebibytes = zip(*(measured(growth, size) for size in growth.sizes), strict=True)
+            runs = np.array([[measured(growth, size) for size in growth.sizes] for _ in range(ROUNDS)])
+            seconds, mebibytes = runs.min(axis=0).T.tolist()
             time_fit, memory_fit = fitted(growth.sizes, seconds), fitted(growth.sizes, np.maximum(mebibytes, 0.5))
             yield {
                 "work": growth.name,
@@ -241,7 +243,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="file for the figures")
     asked = parser.parse_args()
     rows = []
-    print("| work | sizes | ms | MiB | time exponent | memory exponent | expected |\n" + "| --- " * 7 + "|")
+    print("| work | sizes | CPU ms | MiB | time exponent | memory exponent | expected |\n" + "| --- " * 7 + "|")
     for row in measure(asked.only):
         rows.append(row)
         milliseconds = ", ".join(f"{1e3 * value:.3g}" for value in row["seconds"])
