@@ -18,7 +18,7 @@ from engine_timing import Figure, count, race
 
 from stratagem.decoding.guides import Free
 from stratagem.decoding.stopping import StopRule
-from stratagem.engines.base import Call, Request, TrainableEngine, answer
+from stratagem.engines.base import Call, Request, TrainableEngine
 from stratagem.engines.catalogue import VLLM, Transformers, VLLMServer
 from stratagem.engines.open import open_engine
 from stratagem.games.catalogue import make_game
@@ -40,13 +40,17 @@ Engines = dict[str, TrainableEngine]
 TABLES, REPLIES, TOKENS, SEATS = 64, 32, 64, 7
 
 
-def measure(repeats: int) -> Iterator[Figure]:
-    """Figures of all cases."""
-    with engines("tiny") as tiny:
-        yield from compared(tiny, kuhn, repeats, f"{TABLES} constrained kuhn tables with tiny")
-        yield from compared(tiny, sheets, repeats, f"{SEATS} Diplomacy sheets with tiny")
-    with engines("smollm2+fp32") as smollm2:
-        yield from compared(smollm2, free, repeats, f"{REPLIES} free replies of {TOKENS} tokens with smollm2")
+MODELS = {"tiny": "tiny", "smollm2": "smollm2+dtype=fp32"}
+
+
+def measure(model: str, repeats: int) -> Iterator[Figure]:
+    """Figures of the cases of one model."""
+    with engines(MODELS[model]) as some:
+        if model == "tiny":
+            yield from compared(some, kuhn, repeats, f"{TABLES} constrained kuhn tables with tiny")
+            yield from compared(some, sheets, repeats, f"{SEATS} Diplomacy sheets with tiny")
+        else:
+            yield from compared(some, free, repeats, f"{REPLIES} free replies of {TOKENS} tokens with smollm2")
 
 
 @contextlib.contextmanager
@@ -92,7 +96,7 @@ def kuhn(engine: TrainableEngine) -> object:
     """Play hands in the mode constrained, and return the actions."""
     player = _player(engine, "constrained", "reasoned")
     setups = rotated(Match(make_game("kuhn(hands=1)"), [player, player]), TABLES, Key(1), name="bench")
-    return sorted((one.id, row.turn, row.action) for one in play(list(setups), answer) for row in one.decisions)
+    return sorted((one.id, row.turn, row.action) for one in play(list(setups)) for row in one.decisions)
 
 
 def sheets(engine: TrainableEngine) -> object:
@@ -133,12 +137,14 @@ def main() -> None:
     """Print every figure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices=MODELS, default=list(MODELS), help="the models to measure")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     print(f"$ python {' '.join(sys.argv)}\n{', '.join(f'{name} {value}' for name, value in machine().items())}\n")
     print(f"{'best':>10} {'median':>10} {'of':>3} {'unit':9} {'asked':12}")
-    for figure in measure(options.repeats):
-        print(line(figure), flush=True)
+    for model in options.only:
+        for figure in measure(model, options.repeats):
+            print(line(figure), flush=True)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ ENVIRONMENT = {
     "VLLM_LOGGING_LEVEL": "ERROR",
     "VLLM_NO_USAGE_STATS": "1",
 }
-_SECONDS = 240
+_SECONDS = 600
 
 
 @contextmanager
