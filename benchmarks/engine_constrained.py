@@ -54,7 +54,7 @@ def _passes(engine: TransformersEngine, name: str, choices: Choices, replies: in
     engine.answer([_request(engine, prompt, walker, -1)])
     ours, others, seconds, tokens = ReaderPasses(engine.reader), Passes(lm.model), list[tuple[float, float]](), 0
     for reply in range(replies):
-        engine.publish("", 0)  # which drops what was computed for the prompt
+        engine.reset_cache()
         start = time.perf_counter()
         with ours:
             (call,) = engine.answer([_request(engine, prompt, walker, reply)])

@@ -26,7 +26,7 @@ def measure(repeats: int) -> Iterator[Figure]:
     _round(match, engine, Key(-1))
     cold, warm = list[_Round](), list[_Round]()
     for repeat in range(repeats):
-        engine.publish("", 0)
+        engine.reset_cache()
         cold.append(_round(match, engine, Key(repeat)))
         warm.append(_round(match, engine, Key(repeat)))
     for name, rounds in (("nothing computed before", cold), ("all prompts met before", warm)):
