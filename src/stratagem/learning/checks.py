@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from stratagem.learning.backward import OLD_LOGPROBS
 from stratagem.learning.example import Example
-from stratagem.learning.learner import OLD_LOGPROBS, Report
+from stratagem.learning.learner import Report
 from stratagem.learning.signal_to_noise import SignalToNoise
 
 _MISMATCH_TOLERANCE = 0.05

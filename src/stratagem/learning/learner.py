@@ -10,24 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 
 from stratagem.games.key import Key
+from stratagem.learning.backward import OLD_LOGPROBS, BackwardPass, backward, loss_outputs
 from stratagem.learning.batch import TokenLayout, columns_of, selected
 from stratagem.learning.example import Example
 from stratagem.learning.logprobs import TokenOutputs, joined
 from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals, combined
 from stratagem.learning.optimizer import Optimizer
+from stratagem.learning.packing import Pack
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import EMAReference
+from stratagem.learning.spread import PackPart, spread
 from stratagem.models.adapters import active, dropout_of, dropping
+from stratagem.workers.plan import current
 
 _Reference = torch.Tensor | None
 """Log-probabilities of the reference policy for all loss tokens; None where the loss does not need them."""
-OLD_LOGPROBS = "old_logprobs"
-"""Column of the policy's log-probabilities before the step, the denominator of ratios."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class Learner:
         batch = _Batch.of([*trained, *extra], len(trained), self.policy.lm.model.device)
         reference = self._reference(batch.examples)
         read = self._one_pass(batch, reference) or self._two_passes(batch, reference)
-        whole, known = combined([piece.output for piece in read]), self._known(batch, read)
+        whole, known = combined([piece.found.output for piece in read]), self._known(batch, read)
         if before_step is not None:
             before_step(known)
         rate, norm = self.optimizer.learning_rate, self.optimizer.step()
@@ -162,6 +165,8 @@ class Learner:
         totals = self._totals(batch, reference)
         trained = batch.examples[: batch.num_trained]
         packs = self.policy.packs(trained)
+        if self._is_spread(packs):
+            return self._spread(packs, batch, reference, totals)
         with (
             self.adapter_active(),
             dropping(self.policy.lm, self.adapter, self.key.at("dropout", self.optimizer.steps_taken)),
@@ -209,20 +214,30 @@ class Learner:
         """Add the gradient of some examples with loss tokens, whose outputs are given."""
         indices = batch.layout.indices(numbers)
         own = None if reference is None else reference[indices]
-        columns = self._with_ratio(selected(batch.columns, numbers, indices), outputs)
-        part = self.loss(self._outputs(outputs, own), columns, totals)
-        part.loss.backward()  # type: ignore[no-untyped-call]
-        logprobs = outputs.logprobs.detach()
-        gap = None if own is None else (logprobs - own).abs().max()
-        return _Read(
-            replace(part, loss=part.loss.detach()), indices, logprobs, outputs.entropies.detach(), gap, num_read
-        )
+        columns = selected(batch.columns, numbers, indices)
+        with_values = self.value_head is not None
+        return _Read(backward(self.loss, outputs, columns, own, totals, with_values=with_values), indices, num_read)
 
-    def _with_ratio(self, columns: Columns, outputs: TokenOutputs) -> Columns:
-        """Add the old log-probabilities that are missing, which are those of this pass."""
-        if OLD_LOGPROBS in columns.tokens or OLD_LOGPROBS not in self.loss.columns:
-            return columns
-        return replace(columns, tokens={**columns.tokens, OLD_LOGPROBS: outputs.logprobs.detach()})
+    def _spread(self, packs: Sequence[Pack], batch: _Batch, reference: _Reference, totals: Totals) -> list[_Read]:
+        """Compute the gradient of every pack by the workers of the plan, and add the gradients in order."""
+        assert self.adapter is not None
+        indices = [batch.layout.indices(pack.examples) for pack in packs]
+        parts = [
+            PackPart(
+                pack,
+                [batch.examples[number] for number in pack.examples],
+                selected(batch.columns, pack.examples, own),
+                None if reference is None else reference[own],
+            )
+            for pack, own in zip(packs, indices, strict=True)
+        ]
+        results = spread(self.policy, self.adapter, self.loss, parts, totals)
+        return [_Read(found, own, len(pack.tokens)) for pack, own, found in zip(packs, indices, results, strict=True)]
+
+    def _is_spread(self, packs: Sequence[Pack]) -> bool:
+        """Test whether the packs are computed by workers, which draw no dropout and have no value head."""
+        separate = current().workers.separate and len(packs) > 1 and bool(self.policy.lm.source)
+        return separate and self.adapter is not None and self.value_head is None and not self.drops
 
     def _known(self, batch: _Batch, read: Sequence[_Read]) -> Sequence[Example]:
         """Return the trained examples with the old log-probabilities of the step's forward pass."""
@@ -230,7 +245,7 @@ class Learner:
         if OLD_LOGPROBS not in self.loss.columns or not examples or OLD_LOGPROBS in examples[0].columns:
             return examples
         order = torch.argsort(torch.cat([one.indices for one in read]))
-        return _with_old(examples, torch.cat([one.logprobs for one in read])[order])
+        return _with_old(examples, torch.cat([one.found.logprobs for one in read])[order])
 
     def _reference(self, examples: Sequence[Example]) -> _Reference:
         if "reference_logprobs" not in self.loss.extras:
@@ -240,13 +255,7 @@ class Learner:
         return logprobs.to(self.policy.lm.model.device)
 
     def _outputs(self, outputs: TokenOutputs, reference: _Reference) -> Outputs:
-        return Outputs(
-            policy_logprobs=outputs.logprobs,
-            reference_logprobs=reference,
-            entropies=outputs.entropies,
-            values=None if self.value_head is None else outputs.values,
-            target_logprobs=outputs.target_logprobs,
-        )
+        return loss_outputs(outputs, reference, with_values=self.value_head is not None)
 
     def adapter_active(self) -> AbstractContextManager[None]:
         """Activate the trained adapter in a context, from a forward pass to the end of its backward pass."""
@@ -267,16 +276,12 @@ class _Batch:
         return cls(examples, num_trained, TokenLayout(examples, device), columns_of(examples, device))
 
 
-@dataclass(frozen=True)
-class _Read:
-    """Results of a backward pass; the tensors stay on the device until the step is taken."""
+class _Read(NamedTuple):
+    """Backward pass of some examples."""
 
-    output: LossOutput
+    found: BackwardPass
     indices: torch.Tensor
     """Index of each loss token among those of the batch."""
-    logprobs: torch.Tensor
-    entropies: torch.Tensor
-    gap: torch.Tensor | None
     num_read: int
 
 
@@ -289,11 +294,11 @@ def _outputs_of(policy: Policy, examples: Sequence[Example], value_head: torch.n
 
 
 def _entropy(read: Sequence[_Read]) -> float | None:
-    return torch.cat([one.entropies for one in read]).mean().item() if read else None
+    return torch.cat([one.found.entropies for one in read]).mean().item() if read else None
 
 
 def _gap(read: Sequence[_Read]) -> float | None:
-    gaps = [one.gap for one in read if one.gap is not None]
+    gaps = [one.found.gap for one in read if one.found.gap is not None]
     return torch.stack(gaps).max().item() if gaps else None
 
 

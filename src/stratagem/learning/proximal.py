@@ -27,9 +27,10 @@ from stratagem.games.key import Key
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats
 from stratagem.learning.advantages.gae import GAE
 from stratagem.learning.advantages.whitened import Whitened
+from stratagem.learning.backward import OLD_LOGPROBS
 from stratagem.learning.example import Example
 from stratagem.learning.kl_controller import AdaptiveKLSettings, KLController
-from stratagem.learning.learner import OLD_LOGPROBS, Learner, Report
+from stratagem.learning.learner import Learner, Report
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.optimizer import Snapshot

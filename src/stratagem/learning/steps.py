@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
+from stratagem.learning.backward import OLD_LOGPROBS
 from stratagem.learning.example import Example
-from stratagem.learning.learner import OLD_LOGPROBS, Learner, Report
+from stratagem.learning.learner import Learner, Report
 
 SAMPLER_LOGPROBS = "sampler_logprobs"
 """Column of the log-probabilities under which the tokens were drawn."""

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from stratagem.learning.learner import OLD_LOGPROBS
+from stratagem.learning.backward import OLD_LOGPROBS
 from stratagem.models.adapters import averaged, copied
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.collector import RolloutBatch

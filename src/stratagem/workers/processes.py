@@ -59,6 +59,8 @@ class Processes(Workers):
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Connection | None = None
         self._closed = False
+        self._changing = threading.Lock()
+        """Held while the pool is begun or ended: rollouts and gradients may be computed at the same time."""
 
     @property
     def num_workers(self) -> int:
@@ -67,14 +69,15 @@ class Processes(Workers):
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
         left, losses = dict(enumerate(items)), 0
         while left:
+            pool = self._begun()
             try:
-                for index, result in self._round(work, left):
+                for index, result in _round(pool, work, left):
                     del left[index]
                     losses = 0
                     yield index, result
             except BrokenProcessPool as error:
                 losses += 1
-                self._end()
+                self._end(pool)
                 if self._closed:
                     raise WorkersLost("The workers were ended while they had work.") from error
                 if losses == _LOSSES:
@@ -83,31 +86,22 @@ class Processes(Workers):
                         "need more memory than there is, so take fewer `--workers`."
                     ) from error
 
-    def _round(self, work: Callable[[Item], Result], left: dict[int, Item]) -> Iterator[tuple[int, Result]]:
-        """Give out all work that is left, and yield results until all is done or a process is lost."""
-        pool = self._begun()
-        futures: dict[Future[Result], int] = {pool.submit(work, item): index for index, item in left.items()}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            for future in futures:
-                future.cancel()
-
     def _begun(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            context = multiprocessing.get_context("spawn")
-            ends, self._stop = context.Pipe(duplex=False)
-            begin = _Begin(ends, self._num_threads, _devices(), context.Value("i", 0))
-            self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
-        return self._pool
+        with self._changing:
+            if self._pool is None:
+                context = multiprocessing.get_context("spawn")
+                ends, self._stop = context.Pipe(duplex=False)
+                begin = _Begin(ends, self._num_threads, _devices(), context.Value("i", 0))
+                self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
+            return self._pool
 
-    def _end(self) -> None:
-        """End the processes at once: each watches a pipe, and ends when this side is closed."""
-        if self._pool is not None and self._stop is not None:
-            self._stop.close()
-            self._pool.shutdown(cancel_futures=True)
-        self._pool = self._stop = None
+    def _end(self, pool: ProcessPoolExecutor | None) -> None:
+        """End the processes of a pool at once: each watches a pipe, and ends when this side is closed."""
+        with self._changing:
+            if pool is not None and pool is self._pool and self._stop is not None:
+                self._stop.close()
+                pool.shutdown(cancel_futures=True)
+                self._pool = self._stop = None
 
     def put(self, folder: Path) -> Parcel:
         own = self._root / str(next(self._numbers))
@@ -116,8 +110,21 @@ class Processes(Workers):
 
     def close(self) -> None:
         self._closed = True
-        self._end()
+        self._end(self._pool)
         shutil.rmtree(self._root, ignore_errors=True)
+
+
+def _round(
+    pool: ProcessPoolExecutor, work: Callable[[Item], Result], left: dict[int, Item]
+) -> Iterator[tuple[int, Result]]:
+    """Give out all work that is left, and yield results until all is done or a process is lost."""
+    futures: dict[Future[Result], int] = {pool.submit(work, item): index for index, item in left.items()}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 @dataclass

@@ -1,0 +1,98 @@
+"""Gradients of packs by workers: the same bits as in one process, and the same steps of a run."""
+
+import pytest
+import torch
+from working import trained
+
+from small_recipes import RECIPES
+from stratagem.learning.example import Example
+from stratagem.learning.learner import Learner
+from stratagem.learning.losses.catalogue import read_loss
+from stratagem.learning.optimizer import Optimizer, OptimizerSettings
+from stratagem.learning.policy import Policy
+from stratagem.learning.spread import add_gradients
+from stratagem.models.adapters import adapter_parameters, add_adapter
+from stratagem.models.load import load
+from stratagem.workers.base import InProcess
+from stratagem.workers.plan import changed
+from stratagem.workers.processes import Processes
+
+EXAMPLES = [
+    Example(
+        tokens=tuple(range(5 + number, 45 + number)),
+        loss_positions=(38, 39),
+        columns={"advantage": (1.0 - number, 0.5), "sampler_logprobs": (-1.0, -2.0)},
+    )
+    for number in range(4)
+]
+
+
+@pytest.fixture(scope="module")
+def two():
+    workers = Processes(2)
+    yield workers
+    workers.close()
+
+
+class Counting(InProcess):
+    """Other workers, whose units with gradients are counted."""
+
+    separate = True
+
+    def __init__(self, inner):
+        self.inner, self.num_gradients = inner, 0
+
+    def put(self, folder):
+        return self.inner.put(folder)
+
+    def run(self, work, items):
+        self.num_gradients += len(items) if work.__module__ == "stratagem.learning.spread" else 0
+        return self.inner.run(work, items)
+
+
+def stepped(workers, kl_coef):
+    """The gradients, the report and the weights of a step over several packs."""
+    lm = load("tiny")
+    add_adapter(lm, "policy", rank=2, alpha=4, seed=1)
+    weights = adapter_parameters(lm, "policy")
+    for number, weight in enumerate(weights):
+        weight.data.normal_(std=0.05, generator=torch.Generator().manual_seed(number))
+    loss = read_loss(
+        {"type": "policy_gradient", "kl_coef": kl_coef, "kl_estimator": "k3"} if kl_coef else "policy_gradient"
+    )
+    learner = Learner(
+        Policy(lm, max_tokens_per_microbatch=80),
+        loss.value,
+        Optimizer(weights, OptimizerSettings(learning_rate=1e-3), 1),
+        adapter="policy",
+    )
+    with changed(workers=workers, num_threads=1):
+        report = learner.step(EXAMPLES)
+    return [weight.detach().clone() for weight in weights], report
+
+
+@pytest.mark.parametrize("kl_coef", [0.0, 0.1])
+def test_gradients_of_workers_equal_those_of_one_process(two, kl_coef):
+    alone, report = stepped(InProcess(), kl_coef)
+    workers = Counting(two)
+    shared, same = stepped(workers, kl_coef)
+    assert workers.num_gradients >= 2
+    assert all(torch.equal(one, other) for one, other in zip(alone, shared, strict=True))
+    assert same == report
+    assert report.grad_norm > 0.0
+
+
+def test_a_run_with_gradients_by_workers_equals_one_in_process(two, tmp_path):
+    settings = {**RECIPES["grpo"], "max_tokens_per_microbatch": 1, "games": ["kuhn(hands=1)", "ipd(rounds=1)"]}
+    alone = trained(tmp_path / "alone", "grpo", **settings)
+    workers = Counting(two)
+    with changed(workers=workers):
+        assert trained(tmp_path / "work", "grpo", **settings) == alone
+    assert workers.num_gradients >= 2
+
+
+def test_gradients_are_added_as_a_backward_pass_adds_them():
+    weight = torch.zeros(2, requires_grad=True)
+    for gradient in (torch.tensor([1.0, 2.0]), None, torch.tensor([0.5, -2.0])):
+        add_gradients([weight], [gradient])
+    assert weight.grad.tolist() == [1.5, 0.0]
