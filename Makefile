@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-growth bench-engine bench-learner gpu-bench bench-vllm vllm test-vllm test-ray clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ bench-learner: smollm2 ## print the speed and the memory of training steps as ra
 
 gpu-bench: $(READY) ## print speed, memory and parity on the GPU; without one, of small models on the CPU, some minutes
 	$(BIN)/python -W ignore benchmarks/gpu.py
+
+bench-scale: $(READY) ## print the work an hour by the number of workers, some minutes
+	$(BIN)/python -W ignore benchmarks/scale.py
 
 VLLM := .venv-vllm
 $(VLLM)/.ready: pyproject.toml constraints-vllm.txt
