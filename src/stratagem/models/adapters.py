@@ -47,16 +47,19 @@ def add_adapter(
     _inject(model, name, LoraConfig(target_modules=_targets(model, targets), **options), seed)
 
 
-def copied(model: LanguageModel, source: str, name: str) -> None:
-    """Add a frozen copy of an adapter."""
+def copied(
+    model: LanguageModel, source: str, name: str, *, trainable: bool = False, dropout: float | None = None
+) -> None:
+    """Add a copy of an adapter; frozen by default, and with its own `dropout` where one is given."""
     import torch
 
-    theirs = adapter_weights(model, source)
-    _inject(model, name, deepcopy(model.model.peft_config[source]), seed=0)
+    theirs, config = adapter_weights(model, source), deepcopy(model.model.peft_config[source])
+    config.lora_dropout = config.lora_dropout if dropout is None else dropout
+    _inject(model, name, config, seed=0)
     with torch.no_grad():
         for key, weight in adapter_weights(model, name).items():
             weight.copy_(theirs[key])
-            weight.requires_grad_(False)
+            weight.requires_grad_(trainable)
 
 
 def averaged(model: LanguageModel, into: str, source: str, decay: float) -> None:

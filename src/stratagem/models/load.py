@@ -122,7 +122,20 @@ def _model(ref: ModelRef, folder: Path, device: str, dtype: str) -> Any:
     if missing := sorted(info["missing_keys"]):
         raise BadModel(f"The model {ref.base} lacks {len(missing)} of its weights, among them {missing[0]}.")
     _check_finite(ref, model)
+    if ref.four_bit:
+        _keep_differentiable(model)
     return (model if ref.four_bit else model.to(device)).eval().requires_grad_(False)
+
+
+def _keep_differentiable(model: Any) -> None:
+    """Keep 4-bit weights in the format with gradients.
+
+    On processors with AVX-512 bitsandbytes packs them anew in a pass without gradients, and later backward passes stop
+    at them without an error.
+    """
+    for module in model.modules():
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
 
 
 def _check_finite(ref: ModelRef, model: Any) -> None:

@@ -1,7 +1,8 @@
 """Artifacts of a run: its base model, and the list of all its models (`models.json`).
 
 A run saves a base of its own once, in `RUN/base`, and later stages never change it. So a run's models are one base with
-adapters on it, or whole models where all weights are trained.
+adapters on it, or whole models where all weights are trained. On a base in 4 bits, into which no adapter can be merged,
+the run saves the adapter of SFT there instead, and later stages go on with a copy of it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stratagem.models.adapters import adapter_names
+from stratagem.models.adapters import adapter_names, load_adapter, save_adapter
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.load import load
 from stratagem.models.merging import merged
@@ -29,6 +30,7 @@ from stratagem.runs.checkpoint import checkpoint_folders
 from stratagem.runs.files import new_folder
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.weights import ADAPTERS, MODEL, with_manifest, writes_model
+from stratagem.training.sft import START
 
 BASE = "base"
 """Folder of a run's own base."""
@@ -51,6 +53,25 @@ class Artifacts:
     def made(self) -> bool:
         """True if the run has a base of its own."""
         return (self.folder / MODEL).is_dir()
+
+    @property
+    def start_adapter(self) -> Path:
+        """Folder of the adapter of SFT on a base in 4 bits."""
+        return self.folder / ADAPTERS / START
+
+    @property
+    def finished(self) -> bool:
+        """True if the run has the outcome of SFT: a base of its own, or an adapter on the given base."""
+        return self.made or self.start_adapter.is_dir()
+
+    def save_start(self, lm: LanguageModel, adapter: str) -> None:
+        """Save the outcome of SFT by an adapter: merged into the base, or by itself where the base is in 4 bits."""
+        if not getattr(lm.model, "is_quantized", False):
+            merged(lm, adapter)
+            self.save_base(lm)
+        elif not self.finished:
+            self.folder.parent.mkdir(exist_ok=True)
+            new_folder(self.folder, with_manifest(lambda folder: save_adapter(lm, adapter, folder / ADAPTERS / START)))
 
     @property
     def base(self) -> str:
@@ -79,6 +100,8 @@ class Artifacts:
         lm = load(self.base, **options)
         if lm.name.startswith(own := f"dir:{self.run.path}/"):
             lm.name = f"dir:{lm.name.removeprefix(own)}"
+        if self.start_adapter.is_dir():
+            load_adapter(lm, self.start_adapter, START)
         return lm
 
     # --- the list of models
@@ -89,6 +112,8 @@ class Artifacts:
         base = RunModel(model=given)
         relative = (self.folder / MODEL).relative_to(self.run.path)
         start = RunModel(model=f"dir:{relative}{self.options}") if self.made else base
+        if self.start_adapter.is_dir():
+            start = RunModel(model=given, adapter=str(self.start_adapter.relative_to(self.run.path)))
         return (start if parse_model(given).adapters else base), start
 
     def saved(self, folder: Path, adapter: str) -> RunModel:

@@ -23,13 +23,14 @@ from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
 from stratagem.learning.reference import EMAReference
 from stratagem.learning.steps import take_steps
+from stratagem.models.adapters import adapter_names
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.run_models import DecodingSettings
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.weights import restore_heads, restore_weights, writes_adapters, writes_heads, writes_model
-from stratagem.training.sft import AdapterSettings
+from stratagem.training.sft import START, AdapterSettings
 from stratagem.training.stage import Metrics
 from stratagem.training.subject import Subject
 
@@ -118,8 +119,11 @@ class TrainablePolicy:
     ) -> None:
         """Set the loss, a new optimizer for `num_steps` steps, and the reference; `key` seeds dropout.
 
+        Without a `reference` it is the base, with the adapter of SFT where that could not be merged.
         The optimizer trains a value head, too, without `learning_rate_scale`.
         """
+        if reference is None and self.adapter is not None and START in adapter_names(self.lm):
+            reference = START
         unscaled = () if value_head is None else value_head.parameters()
         self.learner = Learner(
             self.policy,

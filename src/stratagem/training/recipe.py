@@ -138,12 +138,25 @@ class PolicyRecipe(AnyRecipe):
             raise ValueError("a `model` that was trained before cannot have SFT again: leave `sft` out")
         if ref.kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
-        if ref.four_bit and (self.train == "all" or self.sft_steps):
-            raise ValueError(
-                'a `model` in 4 bits can carry an adapter, and cannot change itself: leave `train` at "adapter" and '
-                "`sft` out"
-            )
+        if ref.four_bit:
+            self._check_four_bit()
         return self
+
+    def _check_four_bit(self) -> None:
+        """Refuse to train the weights of a model in 4 bits, or an adapter that cannot go on from that of SFT."""
+        if self.train == "all":
+            raise ValueError(
+                'a `model` in 4 bits can carry an adapter, and cannot change itself: leave `train` at "adapter"'
+            )
+        if self.sft is None or not self.sft_steps:
+            return
+        if self.sft.adapter is None:
+            raise ValueError("a `model` in 4 bits cannot change itself: give `[sft]` an `adapter`, or leave `sft` out")
+        if not self.adapter.same_weights(self.sft.adapter):
+            raise ValueError(
+                "a `model` in 4 bits goes on with the adapter of SFT: give `adapter` the rank, lora_alpha and targets "
+                "of `sft.adapter`"
+            )
 
     def checkpoint_due(self, done: int) -> bool:
         """True if `checkpoint_every` asks for a checkpoint after `done` iterations."""

@@ -17,10 +17,13 @@ from stratagem.engines.base import Engine
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, example_from_demonstration
 from stratagem.learning.optimizer import OptimizerSettings
-from stratagem.models.adapters import adapter_parameters, add_adapter
+from stratagem.models.adapters import adapter_names, adapter_parameters, add_adapter, copied
 from stratagem.models.language_model import LanguageModel
 from stratagem.prompting.base import Message
 from stratagem.settings import FiniteSettings
+
+START = "start"
+"""Name of the frozen adapter of SFT on a base in 4 bits, into which it cannot be merged."""
 
 
 class AdapterSettings(FiniteSettings):
@@ -40,9 +43,17 @@ class AdapterSettings(FiniteSettings):
     """Adapted layers, by the last part of their names, as `["q_proj", "v_proj"]`; without any, all linear layers."""
 
     def add(self, lm: LanguageModel, name: str, seed: int) -> list[Any]:
-        """Add an adapter to a model, and return its weights."""
-        add_adapter(lm, name, self.rank, self.lora_alpha, self.targets or None, seed=seed, dropout=self.dropout)
+        """Add an adapter to a model, and return its weights; it goes on from the adapter of SFT, if there is one."""
+        if START in adapter_names(lm):
+            copied(lm, START, name, trainable=True, dropout=self.dropout)
+        else:
+            add_adapter(lm, name, self.rank, self.lora_alpha, self.targets or None, seed=seed, dropout=self.dropout)
         return adapter_parameters(lm, name)
+
+    def same_weights(self, other: AdapterSettings) -> bool:
+        """True if the weights of one fit the other; dropout may differ."""
+        free = {"dropout": 0.0}
+        return self.model_copy(update=free) == other.model_copy(update=free)
 
 
 class SFTSettings(FiniteSettings):
@@ -63,8 +74,8 @@ class SFTSettings(FiniteSettings):
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=2e-5, schedule="cosine", warmup_ratio=0.05)
     """Optimizer of the trained weights."""
     adapter: AdapterSettings | None = None
-    """LoRA adapter that is trained; it is merged into the base at the end. Without this table all
-    weights are trained."""
+    """LoRA adapter that is trained; it is merged into the base at the end, and stays an adapter on a base in 4 bits.
+    Without this table all weights are trained."""
 
     def steps(self, examples: int) -> int:
         """Return the number of optimizer steps for a number of examples."""

@@ -1,7 +1,9 @@
 """Supervised fine-tuning as a stage: the base is trained on examples, and saved as the base of the run.
 
-All weights are trained, or an adapter that is merged into the base at the end. SFT uses demonstrations and the
-cross-entropy loss; KL-SFT uses target policies and the KL divergence (`algorithms/kl_sft/algorithm.py`).
+All weights are trained, or an adapter that is merged into the base at the end. An adapter on a base in 4 bits (QLoRA,
+Dettmers et al. 2023) stays an adapter: rounding the merged weights to 4 bits would lose most of SFT. SFT uses
+demonstrations and the cross-entropy loss; KL-SFT uses target policies and the KL divergence
+(`algorithms/kl_sft/algorithm.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ from stratagem.learning.example import Example
 from stratagem.learning.losses.cross_entropy import CrossEntropy
 from stratagem.learning.policy import Policy
 from stratagem.models.load import load
-from stratagem.models.merging import merged
 from stratagem.models.run_models import DecodingSettings
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
@@ -75,16 +76,17 @@ class Supervised(Stage):
         return step % self.save_every == 0
 
     def finish(self, step: int) -> None:
-        if self.artifacts.made:
+        if self.artifacts.finished:
             return
         lm = self.policy.lm
-        if self.policy.adapter is not None:
-            merged(lm, self.policy.adapter)
         lm.model.requires_grad_(False)
-        self.artifacts.save_base(lm)
+        if self.policy.adapter is None:
+            self.artifacts.save_base(lm)
+        else:
+            self.artifacts.save_start(lm, self.policy.adapter)
 
     def publish(self, run: RunFolder, best: int | None) -> None:
-        if self.artifacts.made:
+        if self.artifacts.finished:
             base, start = self.artifacts.base_and_start()
             publish(run, labelled(Saved(base, start, {})) | {"best": start}, self.decoding)
 

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.league.settings import LeagueSettings, LearnerSettings
+from stratagem.models.reference import parse_model
 from stratagem.training.recipe import OpponentsRecipe
 
 BASE = "base"
@@ -50,6 +51,12 @@ class LeagueRecipe(OpponentsRecipe):
     def rated(self) -> list[str]:
         """Learners with a matchmaking rule by ratings."""
         return [name for name, one in self.learners.items() if one.match.rule == "rating_near"]
+
+    @model_validator(mode="after")
+    def _start(self) -> Self:
+        if parse_model(self.model).four_bit and self.sft_steps:
+            raise ValueError("members of a league begin as the base, which in 4 bits has no SFT: leave `sft` out")
+        return self
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
