@@ -150,7 +150,9 @@ def test_recipes_for_the_papers_model_have_its_learning_rates():
     shaper, naive = made.seats["shaper"], made.seats["naive"]
     assert (shaper.optimizer.learning_rate, shaper.ppo.value_coef, shaper.ppo.clip_range) == (6.41e-7, 1e-3, 0.2)
     assert (naive.optimizer.learning_rate, naive.ppo.value_coef) == (1.41e-7, 0.05)
-    assert made.game == "imp(labels=(N, M))"
+    assert made.game == "imp(labels=(H, T), labels_second=(N, M))", "the opponent's labels are its own"
+    assert {shaper.adapter.dropout, naive.adapter.dropout} == {0.05}, "appendix A.3"
+    assert (shaper.adapter.rank, shaper.adapter.lora_alpha, shaper.adapter.targets) == (2, 32.0, ("q_proj", "v_proj"))
     assert made.target_policies == ()
     assert made.final_evaluation.rounds == (20, 50, 100)
     switched = read_any(gemma("icg-switched")).seats["shaper"].ppo
