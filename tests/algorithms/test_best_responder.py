@@ -1,13 +1,21 @@
 """The worst opponent of a stated policy, played: what it gains is what the exact figures say, and nobody gains more."""
 
+import json
+import math
+
 import pytest
 
-from stratagem.algorithms.sepo.best_responder import best_responder, check_oracle
-from stratagem.errors import CannotCompute
+from stratagem.algorithms.sepo.best_responder import best_responder, check_oracle, mean_kl
+from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.sepo.recipe import SEPORecipe
+from stratagem.algorithms.sepo.settings import SEPOSettings
+from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.best_response import best_response
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.expectation import expected
 from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 
 
@@ -58,3 +66,59 @@ def test_a_game_that_hides_something_and_has_no_oracle_is_refused():
         check_oracle(make_game("auction"))
     check_oracle(make_game("kuhn"))
     check_oracle(make_game("ipd"))
+
+
+def test_divergence_of_stated_policies_is_the_mean_over_information_sets():
+    policy, other = {"a": {"x": 0.5, "y": 0.5}, "b": {"x": 1.0}}, {"a": {"x": 0.25, "y": 0.75}, "b": {"x": 1.0}}
+    expected_kl = 0.5 * (0.5 * math.log(2.0) + 0.5 * math.log(2.0 / 3.0))
+    assert mean_kl(policy, other) == pytest.approx(expected_kl)
+    assert mean_kl(other, policy) != pytest.approx(expected_kl)
+    assert mean_kl({"a": {"x": 0.4, "y": 0.4}}, {"a": {"x": 0.1, "y": 0.1}}) == 0.0
+    assert mean_kl({"a": {"x": 1.0}}, {"a": {"y": 1.0}}) == math.inf
+    assert mean_kl({}, {}) == 0.0
+
+
+class Drifting:
+    """Player of one probability of C, which a test sets."""
+
+    name, traits = "drifting", Traits(stochastic=True)
+
+    def __init__(self):
+        self.share = 0.5
+
+    def turn(self, ask):
+        return Move(ask.view.choices.sample(ask.key))
+
+    def policy(self, view):
+        return dict(zip(view.choices, (self.share, 1.0 - self.share), strict=True))
+
+
+def drifted(shares, *, every=100, resume=None):
+    """The iterations at which the best response was computed, with the policy's shares in each."""
+    settings = SEPOSettings.read(
+        {"penalty_source": "best_response", "best_response_every": every, "best_response_kl": 0.05, "group_size": 2}
+    )
+    game, agent = make_game("ipd(rounds=1)"), Drifting()
+    collector, computed = SEPOCollector(settings, game, agent, Key(0)), []
+    for iteration, share in enumerate(shares):
+        if iteration == resume:
+            state = json.loads(json.dumps(collector.state()))
+            collector = SEPOCollector(settings, game, agent, Key(0))
+            collector.restore(state)
+        before, agent.share = collector._responder, share
+        collector._exploiters(iteration)
+        if collector._responder is not before:
+            computed.append(iteration)
+    return computed
+
+
+@pytest.mark.parametrize("resume", [None, 1, 3, 5])
+def test_best_response_is_computed_when_the_policy_has_moved_and_after_a_resume(resume):
+    """KL of .6 to .5 is .020, of .7 to .5 is .082, of .8 to .7 is .026, of .9 to .7 is .116 (nats)."""
+    assert drifted([0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9], resume=resume) == [0, 2, 4]
+    assert drifted([0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9], every=3, resume=resume) == [0, 2, 3, 4, 6]
+
+
+def test_threshold_without_a_best_response_is_refused():
+    with pytest.raises(BadParameter, match="the pool never changes"):
+        SEPORecipe.read({"sepo": {"best_response_kl": 0.1}})

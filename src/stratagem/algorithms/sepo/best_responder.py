@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,6 +12,9 @@ from stratagem.evaluation.best_response import BUDGET, worst_actions
 from stratagem.evaluation.exact import check_twin, hidden_twin, policy_table
 from stratagem.games.base import Game, Twin, View
 from stratagem.players.base import Mix, Player, Scripted, Traits
+
+StatedPolicy = Mapping[str, Mapping[str, float]]
+"""Probabilities of the legal actions, by information set."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,23 @@ def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> Bes
     game = game.one_round() or game
     tables = [worst_actions(game, player, seat, budget) for seat in range(game.spec.seats)]
     return BestResponder({key: action for table in tables for key, action in table.items()})
+
+
+def mean_kl(policy: StatedPolicy, other: StatedPolicy) -> float:
+    """Return the KL divergence of a policy to another, in nats: the mean over information sets; 0 without any."""
+    terms = [_kl(_normalised(mix), _normalised(other[key])) for key, mix in policy.items()]
+    return math.fsum(terms) / len(terms) if terms else 0.0
+
+
+def _kl(mix: Mapping[str, float], other: Mapping[str, float]) -> float:
+    common = [(share, other.get(action, 0.0)) for action, share in mix.items() if share > 0.0]
+    return math.inf if any(q <= 0.0 for _, q in common) else math.fsum(p * math.log(p / q) for p, q in common)
+
+
+def _normalised(mix: Mapping[str, float]) -> dict[str, float]:
+    """Return the distribution over legal actions; a mode without a mask leaves a share to illegal replies."""
+    total = math.fsum(mix.values()) or 1.0
+    return {action: share / total for action, share in mix.items()}
 
 
 def _by_twin(twin: Twin, player: Player) -> dict[str, str]:

@@ -24,10 +24,11 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
-from stratagem.algorithms.sepo.best_responder import BestResponder, best_responder
+from stratagem.algorithms.sepo.best_responder import BestResponder, StatedPolicy, best_responder, mean_kl
 from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall, signalled, told
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.best_response import BUDGET
+from stratagem.evaluation.openings import opening_policy
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -55,6 +56,9 @@ class SEPOCollector:
         self.weights = settings.weights(game.spec.family)
         self._pools = {name: pool.make(game) for name, pool in pools(game).items()}
         self._responder: BestResponder | None = None
+        self._at_response: StatedPolicy = {}
+        """Policy at the last best response, for `best_response_kl`."""
+        self._kl: float | None = None
         self._counts: Counter[str] = Counter()
         self._estimator_states: dict[str, State] = {}
 
@@ -62,6 +66,7 @@ class SEPOCollector:
         """Play the rollouts and probes of an iteration, and estimate their advantages."""
         key = self.key.at("iteration", iteration)
         self._counts.clear()
+        self._kl = None
         opponents = [("train", opponent) for opponent in self._pools["train"]]
         opponents += self._adversaries(iteration) if self.settings.penalty_credit != "none" else []
         matches = self._play(opponents, key, iteration)
@@ -76,14 +81,17 @@ class SEPOCollector:
     def state(self) -> dict[str, Any]:
         """All that a later iteration depends on.
 
-        It is the table of the last best response, and the state of the advantage estimator by opponent.
+        It is the table of the last best response with the policy that it answers, and the state of the advantage
+        estimator by opponent.
         """
         table = None if self._responder is None else dict(self._responder.table)
-        return {"responder": table, "advantage": {name: dict(state) for name, state in self._estimator_states.items()}}
+        estimators = {name: dict(state) for name, state in self._estimator_states.items()}
+        return {"responder": table, "at_response": self._at_response, "advantage": estimators}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
         self._responder = None if state["responder"] is None else BestResponder(state["responder"])
+        self._at_response = state.get("at_response", {})
         self._estimator_states = {name: dict(own) for name, own in state.get("advantage", {}).items()}
 
     @property
@@ -125,9 +133,21 @@ class SEPOCollector:
     def _exploiters(self, iteration: int) -> Sequence[Player]:
         if self.settings.penalty_source == "pool":
             return self._pools["exploit"]
-        if self._responder is None or iteration % self.settings.best_response_every == 0:
+        if self._responder is None or iteration % self.settings.best_response_every == 0 or self._moved():
             self._responder = best_responder(self.game, self.agent, self.budget)
+            self._at_response = self._opening()
         return [self._responder]
+
+    def _opening(self) -> StatedPolicy:
+        """Return the policy at the first information sets, where its divergence is measured."""
+        return {} if self.settings.best_response_kl is None else opening_policy(self.game, self.agent)
+
+    def _moved(self) -> bool:
+        """True if the policy is farther from that of the last best response than `best_response_kl`."""
+        if self.settings.best_response_kl is None:
+            return False
+        self._kl = mean_kl(self._opening(), self._at_response)
+        return self._kl > self.settings.best_response_kl
 
     def _rollout_examples(
         self, rollouts: Sequence[_OpponentEpisodes], probes: Sequence[_OpponentEpisodes]
@@ -211,6 +231,8 @@ class SEPOCollector:
         metrics = {f"{game}/pay": _mean(mean_pay(episode) for episode in episodes)}
         if self.weights["externality"]:
             metrics[f"{game}/externality"] = _mean(told("externality", episode) for episode in episodes)
+        if self._kl is not None:
+            metrics[f"{game}/best_response_kl"] = self._kl
         for probe in probes:
             gain = shortfall if probe.kind == "exploit" else colluded
             opponent = probe.opponent.removeprefix(f"{self.game.spec.family}/")

@@ -45,6 +45,11 @@ class SEPORecipe(PolicyRecipe):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
+        if self.sepo.best_response_kl is not None and self.sepo.penalty_source != "best_response":
+            raise ValueError(
+                "`sepo.best_response_kl` is for a best response, and the pool never changes: say `sepo.penalty_source` "
+                "= best_response, or leave it out"
+            )
         if self.overlap and self.sepo.penalty_source == "best_response":
             raise ValueError(
                 "a best response is computed by the policy's engine in this process, which learns at the same time: "

@@ -59,6 +59,9 @@ class SEPOSettings(ObjectiveSettings):
     """Adversaries of the exploitability penalty: the exploit pool, or the exact best response to the policy."""
     best_response_every: int = Field(default=5, ge=1)
     """Iterations between two computations of the best response."""
+    best_response_kl: float | None = Field(default=None, gt=0.0)
+    """KL divergence above which the best response is computed before it is due, in nats: of the policy to the policy at
+    the last computation, the mean over the first information sets. None leaves the interval alone."""
     exploitability_weight: float | None = Field(default=None, ge=0.0)
     """Weight of the exploitability penalty (SEPO's alpha); None is the game's own."""
     collusion_weight: float | None = Field(default=None, ge=0.0)
