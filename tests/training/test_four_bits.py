@@ -90,7 +90,7 @@ def test_the_iterations_go_on_with_the_adapter_of_sft(tmp_path, four_bits):
         assert torch.equal(theirs, own)
         assert own.requires_grad
     assert any(weight.abs().max() > 0.0 for weight in policy.weights[1::2])
-    again, _ = run_of(tmp_path / "again", stop=4)
+    again, _ = run_of(tmp_path / "again", stop=2)
     assert files(again) == files(run) != {}
 
 
