@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 from dots import Dot, picture
 
-from stratagem.engines.base import answer
 from stratagem.evaluation.metrics.orders import is_effective, of_sheet
 from stratagem.evaluation.statistics import wilson
 from stratagem.games.base import State
@@ -86,7 +85,8 @@ def asked(player: Player, places: Sequence[Position], key: Key) -> list[Move]:
         assert not isinstance(turn, Move)
         open_turns[number] = (turn, next(turn))
     while open_turns:
-        calls = answer([request for _, request in open_turns.values()])
+        requests = [request for _, request in open_turns.values()]
+        calls = requests[0].engine.answer(requests)
         for (number, (turn, _)), call in zip(list(open_turns.items()), calls, strict=True):
             try:
                 open_turns[number] = (turn, turn.send(call))

@@ -1,6 +1,7 @@
 """One step of overlap: rollouts are one update old, with any workers, and a resumed run is exact."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from working import trained
@@ -8,11 +9,18 @@ from working import trained
 from run_results import end_of
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound, recipe_of
+from stratagem.engines.open import open_engine
 from stratagem.errors import BadParameter
 from stratagem.learning.example import Example
+from stratagem.models.adapters import adapter_parameters, add_adapter
+from stratagem.models.load import load
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.speaker import Speaker
+from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training import loop
-from stratagem.training.overlap import AHEAD, with_sampler_logprobs
+from stratagem.training.collector import RolloutBatch
+from stratagem.training.overlap import AHEAD, Overlap, with_sampler_logprobs
 from stratagem.workers.plan import working
 from stratagem.workers.processes import Processes
 
@@ -57,6 +65,29 @@ def test_the_ratio_is_taken_to_the_sampler(whole):
 def test_old_logprobs_are_those_of_the_sampler():
     example = Example(tokens=(1, 2), loss_positions=(1,), columns={"sampler_logprobs": (-0.5,)})
     assert with_sampler_logprobs([example])[0].columns["old_logprobs"] == (-0.5,)
+
+
+def test_the_sampler_follows_the_policy_by_one_step():
+    lm = load("tiny")
+    add_adapter(lm, "policy", rank=2, alpha=4)
+    engine = open_engine(lm)
+    speaker = Speaker(engine=engine, adapter="policy", style=make_style("plain"))
+    optimizer = SimpleNamespace(steps_taken=0)
+    player = ModelPlayer(name="policy", speaker=speaker)
+    learner = SimpleNamespace(optimizer=optimizer)
+    policy = SimpleNamespace(lm=lm, engine=engine, name="policy", player=player, learner=learner)
+    overlap, sampled = Overlap(policy, num_steps=3), []
+
+    def collect(step):
+        sampled.append(adapter_parameters(lm, AHEAD)[0][0, 0].item())
+        return RolloutBatch([], {}, [], {}, frozenset())
+
+    for step in range(3):
+        adapter_parameters(lm, "policy")[0].data.fill_(float(step))
+        overlap.take(step, collect, list)
+        optimizer.steps_taken += 1
+    assert overlap.player.speaker.adapter == AHEAD
+    assert sampled[1:] == [0.0, 1.0]
 
 
 def test_processes_change_nothing(whole, tmp_path):
