@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,11 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
+from stratagem.cli.dry_run import print_dry_run
 from stratagem.cli.output import number, print_json, table
 from stratagem.cli.runs import RUNS, status_of
 from stratagem.errors import BadParameter
 from stratagem.reports.run_data import SFT_PREFIXES, RunData
-from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
 from stratagem.training.shipped import recipe_path
@@ -50,7 +49,16 @@ def train(
             "--force", help="With --resume: accept a changed recipe, or start again if all checkpoints are missing."
         ),
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and exit.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print the resolved recipe, estimate memory and tokens, and exit."),
+    ] = False,
+    decode_speed: Annotated[
+        float, typer.Option("--decode-speed", min=0.0, help="With --dry-run: sampled tokens a second, for the time.")
+    ] = 0.0,
+    learn_speed: Annotated[
+        float, typer.Option("--learn-speed", min=0.0, help="With --dry-run: tokens a second of training, for the time.")
+    ] = 0.0,
     allow_host: options.AllowHost = None,
     workers: options.Workers = None,
     ray: options.Ray = None,
@@ -71,8 +79,7 @@ def train(
         paths = [recipe_path(name) for name in recipes]
         recipe = read_any(paths, dict(map(_change, changes or ())))
         if dry_run:
-            settings = settings_toml(recipe)
-            print_json(tomllib.loads(settings)) if json else out.print(settings, markup=False, highlight=False)
+            print_dry_run(recipe, decode_speed, learn_speed, json=json)
             return
         run = _new_run(into or RUNS / "-".join([*(path.stem for path in paths), str(recipe.seed)]), recipe)
     _train(run, recipe, strict=strict)

@@ -25,7 +25,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     """Load the model of a reference with all its adapters, in evaluation mode and frozen; no adapter is active."""
     ref = resolved(parse_model(ref) if isinstance(ref, str) else ref)
     _needs(ref)
-    folder = _folder(ref)
+    folder = folder_of(ref)
     device = device or _device()
     dtype = dtype or ref.dtype or _dtype(folder, device)
     if dtype not in DTYPES:
@@ -70,7 +70,8 @@ def _needs(ref: ModelRef) -> None:
         raise MissingExtra("A model in 4 bits", "quantized")
 
 
-def _folder(ref: ModelRef) -> Path:
+def folder_of(ref: ModelRef) -> Path:
+    """Return the folder of a model, made or fetched where it is not here yet."""
     if ref.kind == "api":
         raise BadModel(f"{ref.base} is behind a server and has no weights here: name a model of {', '.join(BUILT_IN)}.")
     if ref.kind in BUILT_IN:

@@ -1,0 +1,185 @@
+"""Estimate of the run of a recipe: the models that it holds at once, and the tokens of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
+from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.scopal.recipe import ScopalRecipe
+from stratagem.algorithms.sepo.settings import SEPOSettings
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearnerSettings
+from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
+from stratagem.models.reference import NAMED
+from stratagem.models.shapes import located, shape_of
+from stratagem.play.memory import memory_of
+from stratagem.players.modes import MODES
+from stratagem.players.pools import pools
+from stratagem.prompting.catalogue import make_style
+from stratagem.training.estimate import EpisodeSize, Estimate, Memory, Workload, episode_size
+from stratagem.training.recipe import PolicyRecipe
+from stratagem.training.recipe_file import AnyRecipe
+from stratagem.training.sft import AdapterSettings
+
+
+def estimated(recipe: AnyRecipe) -> Estimate | None:
+    """Estimate the run of a recipe; None for an algorithm of another package."""
+    if isinstance(recipe, PolicyRecipe):
+        return _of_policy(recipe)
+    if isinstance(recipe, ScopalRecipe):
+        return _of_scopal(recipe)
+    if isinstance(recipe, ShapeLLMRecipe):
+        return _of_shapellm(recipe)
+    if isinstance(recipe, KLSFTRecipe):
+        return _of_kl_sft(recipe)
+    return None
+
+
+def _dtype(text: str) -> str:
+    """Return the number format of a model; where it names none, that of a GPU, and of a model from here its own."""
+    ref = located(text)
+    return ref.dtype or ("fp32" if ref.kind in NAMED else "bf16")
+
+
+def _estimate(recipe: AnyRecipe, models: Sequence[str], size: EpisodeSize, work: Workload, **held: Any) -> Estimate:
+    """Count the memory of every model of a run, all with the same adapters and settings."""
+    memory, unknown = {}, []
+    for text in models:
+        ref, shape = located(text), shape_of(text)
+        if shape is None:
+            unknown.append(text)
+            continue
+        memory[text] = Memory(
+            shape,
+            _dtype(text),
+            four_bit=ref.four_bit,
+            rows=int(getattr(recipe.engine.value, "rows", recipe.shard)),
+            context=round(size.longest + work.reply),
+            microbatch=recipe.max_tokens_per_microbatch,
+            checkpointed=bool(getattr(recipe, "gradient_checkpointing", False)),
+            **held,
+        )
+    return Estimate(memory, unknown, work)
+
+
+def _mean(sizes: Sequence[EpisodeSize]) -> EpisodeSize:
+    """Return the mean over games; of the longest prompts, the longest."""
+    columns = zip(*((size.decisions, size.prompt, size.longest, size.action) for size in sizes), strict=True)
+    decisions, prompt, longest, action = (list(column) for column in columns)
+    count = len(sizes)
+    return EpisodeSize(sum(decisions) / count, sum(prompt) / count, max(longest), sum(action) / count)
+
+
+def _reply(mode: str, size: EpisodeSize, max_new_tokens: int) -> float:
+    """Return the tokens of a reply: an action alone, or as many as may be."""
+    return min(size.action, max_new_tokens) if MODES[mode].exact else float(max_new_tokens)
+
+
+def _of_policy(recipe: PolicyRecipe) -> Estimate:
+    games, stage = [make_game(text) for text in recipe.games], recipe.stage
+    size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
+    episodes = sum(_episodes(stage, game) for game in games)
+    learners = len(recipe.learners) if isinstance(recipe, LeagueRecipe) else 1
+    replies = episodes * learners * size.decisions
+    sft = recipe.sft
+    work = Workload(
+        steps=stage.iterations,
+        replies=replies,
+        learnt=replies,
+        prompt=size.prompt,
+        reply=_reply(recipe.mode, size, recipe.max_new_tokens),
+        sft_examples=float(recipe.sft_steps * sft.batch_size) if sft else 0.0,
+    )
+    if horizon := getattr(stage, "horizon_phases", None):
+        work = replace(work, replies=replies * min(1.0, horizon / size.decisions))
+        work = replace(work, learnt=work.replies)
+    follows = recipe.reference.type == "ema" or bool(located(recipe.model).four_bit and recipe.sft_steps)
+    members = recipe.league.max_loaded_adapters if isinstance(recipe, LeagueRecipe) else 0
+    copy = recipe.reference.dtype or _dtype(recipe.model)
+    made = _estimate(
+        recipe,
+        [recipe.model],
+        size,
+        work,
+        adapter=recipe.adapter if recipe.train == "adapter" else None,
+        learners=learners,
+        frozen=members + follows,
+        reference=copy if recipe.reference.type == "copy" else "",
+    )
+    before = {
+        f"{text}, SFT": replace(memory, adapter=sft.adapter, learners=1, frozen=0, reference="")
+        for text, memory in made.memory.items()
+        if sft is not None and recipe.sft_steps
+    }
+    return replace(made, memory={**before, **made.memory})
+
+
+def _episodes(stage: Any, game: Game[Any]) -> float:
+    """Return the episodes of one learner in an iteration of a game, each seat of self-play counted."""
+    if isinstance(stage, SEPOSettings):
+        kinds = pools(game)
+        count = len(kinds["train"].players)
+        if stage.penalty_credit != "none":
+            count += len(kinds["exploit"].players) + len(kinds["collusive"].players)
+        return count * stage.groups_per_batch * stage.group_size
+    if isinstance(stage, BranchedRolloutSettings):
+        return stage.groups_per_batch * stage.group_size
+    return float(getattr(stage, "episodes_per_batch", 1) * game.spec.seats)
+
+
+def _of_scopal(recipe: ScopalRecipe) -> Estimate:
+    games = [make_game(text) for text in recipe.games]
+    size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
+    settings = recipe.interaction
+    played = 0 if settings.records or recipe.reward.table or settings.teachers else settings.episodes
+    replies = len(games) * settings.episodes * size.decisions * 2
+    epochs = sum(recipe.stage(method).epochs for method in recipe.refine)
+    work = Workload(
+        steps=recipe.iterations,
+        replies=replies if played else 0.0,
+        learnt=float(recipe.samples.max_samples or replies),
+        passes=float(epochs),
+        prompt=size.prompt,
+        reply=_reply(recipe.mode, size, recipe.max_new_tokens),
+    )
+    whole = recipe.train == "all"
+    reads = whole and any(method not in ("bc", "imitate", "winning") for method in recipe.refine)
+    copy = recipe.reference.dtype or _dtype(recipe.model)
+    adapter = None if whole else recipe.adapter
+    reference = copy if reads else ""
+    return _estimate(recipe, [recipe.model], size, work, adapter=adapter, frozen=1, reference=reference)
+
+
+def _of_shapellm(recipe: ShapeLLMRecipe) -> Estimate:
+    game = make_game(recipe.game)
+    seats = [seat for seat in recipe.seats.values() if isinstance(seat, ModelSettings)]
+    learners = [seat for seat in seats if isinstance(seat, PPOLearnerSettings)]
+    styles = [make_style(seat.style) for seat in seats if memory_of(seat.memory) is not None] or [make_style("plain")]
+    size = _mean([episode_size(game, style) for style in styles])
+    replies = recipe.environments * recipe.episodes * size.decisions
+    reply = 1.0 if all(seat.mode == "single" for seat in seats) else _reply("direct", size, 256)
+    work = Workload(
+        steps=recipe.trials,
+        replies=replies * len(seats),
+        learnt=replies * len(learners),
+        passes=max((seat.ppo.batches.epochs for seat in learners), default=1),
+        prompt=size.prompt,
+        reply=reply,
+        sft_examples=float(recipe.sft_steps * recipe.kl_sft.batch_size),
+    )
+    adapter = learners[0].adapter if learners else AdapterSettings()
+    return _estimate(recipe, recipe.bases, size, work, adapter=adapter, learners=len(learners))
+
+
+def _of_kl_sft(recipe: KLSFTRecipe) -> Estimate:
+    targets = [(target, style) for target in recipe.target_policies for style in target.styles]
+    sizes = [episode_size(target.scene(style).game, make_style(style)) for target, style in targets]
+    size = _mean(sizes)
+    examples = float(recipe.steps * recipe.kl_sft.batch_size)
+    work = Workload(prompt=size.prompt, reply=1.0, sft_examples=examples)
+    return _estimate(recipe, [recipe.model], size, work, adapter=recipe.kl_sft.adapter)

@@ -1,0 +1,106 @@
+"""Estimates of memory and tokens of a run, against runs and by hand."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from small_recipes import RECIPES
+from stratagem.algorithms.catalogue import bound, read_any
+from stratagem.algorithms.estimates import estimated
+from stratagem.algorithms.sepo.recipe import SEPORecipe
+from stratagem.cli.main import main
+from stratagem.models.shapes import SHAPES
+from stratagem.play.store import read_episodes
+from stratagem.runs.folder import RunFolder
+from stratagem.training.estimate import Memory, Speed, Workload
+from stratagem.training.sft import AdapterSettings
+
+ROOT = Path(__file__).parents[2] / "recipes"
+PAPERS = {
+    "SCO-PAL, 7B": ["scopal/qwen"],
+    "SCO-PAL, 7B, all weights": ["scopal/qwen-all"],
+    "Diplomacy league, 14B": ["league/diplomacy-14b"],
+    "SEPO, Gemma 4 E4B": ["sepo/ipd", "models/gemma"],
+    "SEPO, Qwen 3.5-4B": ["sepo/ipd", "models/qwen"],
+    "SEPO, Qwen 3.5-4B, 4 bits": ["sepo/ipd", "models/qwen-4bit"],
+    "ShapeLLM, gemma-2-2b": ["shapellm/games/ipd", "shapellm/pairs/shaper", "shapellm/models/gemma"],
+    "ShapeLLM, Llama-3.2-1B": ["shapellm/games/ipd", "shapellm/pairs/shaper", "shapellm/models/llama"],
+}
+"""Recipes at the sizes of the papers."""
+LARGEST = 80 * 2**30
+"""Bytes of a GPU that all of them but one fit on."""
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_recipe_of_a_papers_size_is_estimated_without_a_download(name):
+    estimate = estimated(read_any([ROOT / f"{part}.toml" for part in PAPERS[name]]))
+    assert not estimate.unknown
+    for memory in estimate.memory.values():
+        assert (memory.total() < LARGEST) != name.endswith("all weights")
+    data = estimate.data(Speed(decode=1000.0, learn=5000.0))
+    assert data["seconds"] > data["seconds_per_step"] > 0.0 or data["steps"] == 1
+    assert estimate.data(Speed())["seconds"] is None
+
+
+def test_league_of_seven_holds_seven_learners_and_their_snapshots():
+    (memory,) = estimated(read_any(ROOT / "league/diplomacy-14b.toml")).memory.values()
+    each = SHAPES["Qwen/Qwen3-14B"].adapter_parameters(16) * 4
+    assert (memory.learners, memory.frozen) == (7, 14)
+    assert memory.parts()["adapters"] == 21 * each
+    assert memory.parts()["optimizer"] == 14 * each
+
+
+def test_memory_by_hand():
+    shape = SHAPES["Qwen/Qwen2-7B-Instruct"]
+    whole = Memory(shape, "bf16", reference="bf16", rows=2, context=100, microbatch=10)
+    parts = whole.parts()
+    assert parts["weights"] == parts["reference"] == parts["gradients"] == 2 * shape.parameters
+    assert parts["optimizer"] == 12 * shape.parameters  # two moments and a master copy in fp32
+    assert parts["keys_and_values"] == 200 * 2 * 28 * 4 * 128 * 2
+    few = dataclasses.replace(whole, adapter=AdapterSettings(rank=2, targets=("q_proj",)), reference="")
+    assert few.parts()["gradients"] == 28 * 2 * (3584 + 3584) * 4
+    assert few.parts()["reference"] == 0.0
+    assert few.total() < whole.total()
+
+
+def test_time_by_hand():
+    work = Workload(steps=3, replies=10, learnt=5, passes=2, prompt=90, reply=10, sft_examples=4)
+    assert work.seconds(Speed(decode=50, learn=100)) == pytest.approx(100 / 50 + (900 / 3 + 1000) / 100)
+    assert work.sft_seconds(Speed(learn=100)) == pytest.approx(4.0)
+
+
+def test_number_of_decisions_is_that_of_a_run(tmp_path):
+    recipe = SEPORecipe.read({**RECIPES["sepo"], "sepo": {"iterations": 1, "group_size": 2, "groups_per_batch": 2}})
+    run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
+    bound(recipe, run).train()
+    episodes = [episode for episode in read_episodes(run.record) if "/validation" not in episode.id]
+    own = sum(row.seat == episode.seat_of(0) for episode in episodes for row in episode.decisions)
+    assert 0.5 < estimated(recipe).workload.replies / own < 2.0
+
+
+@pytest.mark.parametrize("name", [name for name in RECIPES if name != "sepo"])
+def test_every_algorithm_is_estimated(name, tmp_path):
+    recipe = bound(read_recipe(name), RunFolder(tmp_path)).recipe
+    assert estimated(recipe).memory["tiny"].total() > 0
+
+
+def read_recipe(name):
+    from stratagem.algorithms.catalogue import algorithm_of
+
+    return algorithm_of({"algorithm": name}).recipe_type.read(RECIPES[name])
+
+
+def test_dry_run_prints_the_estimate(capsys):
+    command = ["train", "sepo/ipd", "models/qwen-4bit", "--dry-run", "--decode-speed", "1000", "--learn-speed", "4000"]
+    for extra in ([], ["--json"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*command, *extra])
+        assert ended.value.code == 0
+    printed = capsys.readouterr().out
+    assert "Estimate of memory: hf:Qwen/Qwen3.5-4B+4bit+dtype=bf16" in printed
+    assert "hours in all" in printed
+    data = json.loads(printed[printed.index("{\n") :])
+    assert data["estimate"]["seconds"] > 0
+    assert data["algorithm"] == "sepo"
