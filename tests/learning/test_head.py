@@ -5,6 +5,7 @@ import torch
 import transformers
 
 from stratagem.learning.example import Example
+from stratagem.learning.head import head_of
 from stratagem.learning.packing import pack_examples
 from stratagem.learning.policy import Policy
 from stratagem.models.load import load
@@ -52,3 +53,25 @@ def test_a_model_that_does_something_else_is_refused():
     lm.model.register_forward_hook(lambda module, inputs, output: setattr(output, "logits", output.logits.flip(-1)))
     with pytest.raises(BadModel, match=r"cannot work out 'tiny'.*logit_scale.*not trained"):
         Policy(lm)
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_fp32_head_has_the_logits_and_gradients_of_an_fp32_product(monkeypatch, trained):
+    monkeypatch.setattr("stratagem.learning.head._SLICE", 37)
+    lm = load("tiny", dtype="bf16")
+    head = lm.model.get_output_embeddings()
+    head.weight.requires_grad_(trained)
+    torch.manual_seed(1)
+    hidden = torch.randn(5, head.weight.shape[1], dtype=torch.bfloat16, requires_grad=True)
+    long, weight = hidden.detach().float().requires_grad_(), head.weight.detach().float().requires_grad_()
+    found, expected = head_of(lm, fp32=True).logits(hidden), long @ weight.T
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected)
+    for logits in (found, expected):
+        torch.log_softmax(logits, -1)[:, 7].sum().backward()
+    torch.testing.assert_close(hidden.grad, long.grad.bfloat16())
+    if trained:
+        torch.testing.assert_close(head.weight.grad, weight.grad.bfloat16())
+    short = head_of(lm).logits(hidden.detach())
+    assert short.dtype == torch.bfloat16
+    assert (short.float() - expected).abs().max() > 10 * (found - expected).abs().max()

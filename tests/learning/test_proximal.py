@@ -32,8 +32,8 @@ SETTINGS = PPOSettings(
 RATE = 3e-3
 
 
-def made(settings=SETTINGS, rate=RATE):
-    lm = load("tiny")
+def made(settings=SETTINGS, rate=RATE, dtype="fp32"):
+    lm = load("tiny", dtype=dtype)
     add_adapter(lm, "one", 2, 32, ["q_proj", "v_proj"], seed=1)
     head = ValueHead(lm)
     generator = torch.Generator().manual_seed(4)
@@ -42,7 +42,8 @@ def made(settings=SETTINGS, rate=RATE):
             weight += 0.03 * torch.randn(weight.shape, generator=generator)
     weights = [*adapter_parameters(lm, "one"), *head.parameters()]
     optimizer = Optimizer(weights, OptimizerSettings(learning_rate=rate, max_grad_norm=1e9), 1000)
-    learner = Learner(Policy(lm, max_tokens_per_microbatch=60), PPO(), optimizer, adapter="one", value_head=head)
+    policy = Policy(lm, max_tokens_per_microbatch=60, fp32_head=True)
+    learner = Learner(policy, PPO(), optimizer, adapter="one", value_head=head)
     return PPOLearner(learner, settings)
 
 
@@ -273,3 +274,18 @@ def test_a_scaled_head_says_more_and_is_moved_farther_by_a_step_of_one_size():
         adam.step()
         moved.append(head(states).item())
     assert moved[1] == pytest.approx(50.0 * moved[0], rel=1e-3)
+
+
+def test_ratios_in_bf16_are_one_to_the_bit_until_weights_change(monkeypatch):
+    """Mini-batches are packed otherwise than the batch, and rounding moves ratios by more than a clip range of 1e-4."""
+    settings = SETTINGS.model_copy(update={"batches": Batches(batch_size=16, mini_batch_size=3)})
+
+    def ends():
+        reports = list(made(settings, rate=1e-30, dtype="bf16").learn(played(1), Key(2)))
+        return {
+            size for one in reports for name, size in one.metrics.items() if name.endswith(("ratio_min", "ratio_max"))
+        }
+
+    assert ends() == {1.0}
+    monkeypatch.setattr(PPOLearner, "_read_in_steps", lambda self, examples, plain, steps: examples)
+    assert max(ends()) - 1.0 > 1e-4

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from stratagem.learning.logprobs import Head
 from stratagem.models.language_model import LanguageModel
@@ -12,6 +13,8 @@ from stratagem.models.reference import BadModel
 
 TOLERANCE = {"fp32": 1e-3}
 """Tolerance between two computations of the same logits, in standard deviations; larger in short formats."""
+_SLICE = 8192
+"""Rows of the head's weights that are converted at once."""
 _SCALES = ("logits_scaling", "logit_scale", "lm_head_multiplier")
 """Names of the logit scale in model configurations; some models multiply by it, some divide."""
 
@@ -22,13 +25,17 @@ def decoder_of(lm: LanguageModel) -> Any:
     return base.get_decoder()
 
 
-def head_of(lm: LanguageModel, scale: float = 1.0) -> Head:
-    """Return the head with its logit scale, and with the soft cap of the model if it has one."""
+def head_of(lm: LanguageModel, scale: float = 1.0, *, fp32: bool = False) -> Head:
+    """Return the head with its logit scale, and with the soft cap of the model if it has one.
+
+    With `fp32` the logits of a model in a short format are computed and returned in fp32.
+    """
     head = lm.model.get_output_embeddings()
+    long = fp32 and head.weight.dtype in (torch.bfloat16, torch.float16) and head.bias is None
     cap = getattr(lm.model.config.get_text_config(), "final_logit_softcapping", None)
 
     def scaled(hidden: torch.Tensor) -> torch.Tensor:
-        logits: torch.Tensor = head(hidden)
+        logits: torch.Tensor = _LongLogits.apply(hidden, head.weight) if long else head(hidden)  # type: ignore[no-untyped-call]
         return logits if scale == 1.0 else logits * scale
 
     return Head(
@@ -61,3 +68,23 @@ def _named(lm: LanguageModel) -> list[float]:
     config = lm.model.config.get_text_config()
     values = [getattr(config, name, None) for name in _SCALES]
     return [scale for value in values if value for scale in (float(value), 1.0 / float(value))]
+
+
+class _LongLogits(torch.autograd.Function):
+    """Logits in fp32 of hidden states and weights in a short format; the weights are converted a slice at a time."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(hidden, weight)
+        long = hidden.float()
+        return torch.cat([long @ some.float().T for some in torch.split(weight, _SLICE)], -1)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, given: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
+        hidden, weight = ctx.saved_tensors
+        own = torch.zeros_like(hidden, dtype=torch.float32)
+        for some, rows in zip(torch.split(given, _SLICE, -1), torch.split(weight, _SLICE), strict=True):
+            own += some @ rows.float()
+        theirs = (given.T @ hidden.float()).to(weight) if ctx.needs_input_grad[1] else None
+        return own.to(hidden), theirs

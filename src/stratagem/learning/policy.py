@@ -39,16 +39,19 @@ class Policy:
         chunk: int | None = None,
         share: bool | None = None,
         gradient_checkpointing: bool = False,
+        fp32_head: bool = False,
     ) -> None:
         """A pass reads at most `max_tokens_per_microbatch`; the head, `chunk` of them (None: what its size allows).
 
         `share` None shares prefixes where a probe shows that this is exact. `gradient_checkpointing` recomputes the
-        activations inside layers in the backward pass: less memory, about a third more time.
+        activations inside layers in the backward pass: less memory, about a third more time. `fp32_head` computes the
+        logits of a model in a short format in fp32.
         """
         self.lm = lm
         self.max_tokens_per_microbatch = max_tokens_per_microbatch
         self.chunk = chunk
         self.gradient_checkpointing = gradient_checkpointing
+        self.fp32_head = fp32_head
         self.scale = logit_scale_of(lm)
         self.attention = attention_of(lm.model.config)
         tree = _check(lm, self.attention, _probed_tree) if share is None else "chosen by the caller"
@@ -93,7 +96,7 @@ class Policy:
         target_list = [None if target is None else dict(target) for target in targets]
         unique = TokenQueries(tokens, temperatures, allowed, target_list, sets)
         hidden = states[list(nodes_)]
-        outputs = token_outputs(head_of(self.lm, self.scale), hidden, unique, self.chunk)
+        outputs = token_outputs(head_of(self.lm, self.scale, fp32=self.fp32_head), hidden, unique, self.chunk)
         if value_head is not None:
             outputs = outputs._replace(values=value_head(hidden.float())[:, 0])
         return outputs.at(torch.tensor(indices, device=states.device))

@@ -143,13 +143,33 @@ class PPOLearner:
         self.learner.loss = self.settings.loss(self.num_updates)
         old = old_outputs(self.learner, batch.examples)
         estimate = self.settings.advantage_estimator()(self._decisions(batch, old))
+        steps = list(self.settings.batches.drawn(len(batch.examples), key))
         examples = with_advantages(batch.examples, old, estimate)
+        if self.learner.policy.lm.dtype != "fp32":
+            examples = self._read_in_steps(examples, batch.examples, steps)
         before = self.learner.optimizer.snapshot() if self.settings.max_update_kl else None
-        for indices in self.settings.batches.drawn(len(examples), key):
+        for indices in steps:
             yield self.learner.update([examples[index] for index in indices])
         self._note(batch, old)
         if before is not None:
             self.last_metrics = {**self.last_metrics, "undone": float(self._undone(before, batch.examples, old))}
+
+    def _read_in_steps(
+        self, examples: Sequence[Example], plain: Sequence[Example], steps: Sequence[Sequence[int]]
+    ) -> list[Example]:
+        """Replace the old log-probabilities by those of the mini-batches, for a model in a short format.
+
+        Its rounding depends on what is read together. So a ratio is 1 to the bit while the weights are the same.
+        """
+        read: dict[int, Example] = {}
+        for indices in steps:
+            if not read.keys() >= set(indices):  # of several epochs, the first
+                some = self.learner.with_old_logprobs([plain[index] for index in indices])
+                read |= zip(indices, some, strict=True)
+        return [
+            example.with_columns(**{OLD_LOGPROBS: read[index].columns[OLD_LOGPROBS]})
+            for index, example in enumerate(examples)
+        ]
 
     def _undone(self, before: Snapshot, examples: Sequence[Example], old: OldOutputs) -> bool:
         """Undo the update if its KL divergence exceeds `max_update_kl`."""

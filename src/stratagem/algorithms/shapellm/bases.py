@@ -33,4 +33,5 @@ class Base:
                 "as run:PATH@start, or name this model at a seat that is frozen."
             )
         lm = artifacts.load()
-        return cls(lm, open_engine(lm, spec), Policy(lm, max_tokens_per_microbatch=max_tokens))
+        policy = Policy(lm, max_tokens_per_microbatch=max_tokens, fp32_head=True)
+        return cls(lm, open_engine(lm, spec), policy)
