@@ -36,10 +36,13 @@ EXCUSED = {
     "opponents": "always who plays the other seats: in training with shares, in evaluation by name",
     "optimizer": "the same optimizer; of ShapeLLM it moves the value head, too",
     "recipe": "the recipe of a sweep, and that of one of its arms",
+    "reference": "always a reference policy; the sentence says of which loss",
     "reward": "SCO-PAL's stage of step rewards, and whose payoff a seat of ShapeLLM is rewarded by",
     "style": "always a prompt style; that of a seat must fit its memory",
     "teacher": "who is imitated: a player by its games, or a model by its policy",
     "temperature": "always a sampling temperature; the sentence says of whom",
+    "top_k": "always the cut of the sampling distribution; the sentence says of whom",
+    "top_p": "always the cut of the sampling distribution; the sentence says of whom",
 }
 """Keys whose sentence differs from class to class, each with the reason why that is right."""
 

@@ -28,7 +28,7 @@ class Mute:
     num_resets = 0
 
     def __getattr__(self, name):
-        if name in ("begin", "follow", "submit", "poll", "cancel", "score", "publish", "load_adapter"):
+        if name in ("begin", "follow", "submit", "poll", "cancel", "score", "publish", "load_adapter", "version"):
             return lambda *_: None
         raise AttributeError(name)
 

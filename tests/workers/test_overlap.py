@@ -21,8 +21,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.training import loop
 from stratagem.training.collector import RolloutBatch
 from stratagem.training.overlap import AHEAD, Overlap, with_sampler_logprobs
-from stratagem.workers.plan import working
-from stratagem.workers.processes import Processes
+from stratagem.workers.plan import changed
 
 OWN = {**RECIPES["grpo"], "overlap": 1, "checkpoint_every": 1}
 
@@ -90,8 +89,8 @@ def test_the_sampler_follows_the_policy_by_one_step():
     assert sampled[1:] == [0.0, 1.0]
 
 
-def test_processes_change_nothing(whole, tmp_path):
-    with working(Processes(2)):
+def test_processes_change_nothing(whole, two, tmp_path):
+    with changed(workers=two):
         assert trained(tmp_path / "run", "grpo", **OWN) == whole
 
 

@@ -19,14 +19,6 @@ from stratagem.workers.processes import Processes, WorkersLost
 from stratagem.workers.shards import play_shards, played, shards_of
 
 
-@pytest.fixture(scope="module")
-def two():
-    """Two processes for all tests of the module, since each loads torch."""
-    workers = Processes(2)
-    yield workers
-    workers.close()
-
-
 def test_shards_follow_from_the_size_alone():
     assert [list(shard) for shard in shards_of(range(7), 3)] == [[0, 1, 2], [3, 4, 5], [6]]
 
@@ -39,11 +31,8 @@ def test_played_in_shards_equals_one_scheduler(size):
         assert played(reversed(wanted)) == [together[setup.id] for setup in reversed(wanted)]
 
 
-def _run(name):
-    return name if name == "league" else pytest.param(name, marks=pytest.mark.long)
-
-
-@pytest.mark.parametrize("name", map(_run, RECIPES))
+@pytest.mark.long
+@pytest.mark.parametrize("name", RECIPES)
 def test_a_run_by_processes_equals_one_in_process(two, tmp_path, name):
     alone = trained(tmp_path / "alone", name)
     with changed(workers=two):

@@ -15,7 +15,6 @@ from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import load
 from stratagem.workers.base import InProcess
 from stratagem.workers.plan import changed
-from stratagem.workers.processes import Processes
 
 EXAMPLES = [
     Example(
@@ -25,13 +24,6 @@ EXAMPLES = [
     )
     for number in range(4)
 ]
-
-
-@pytest.fixture(scope="module")
-def two():
-    workers = Processes(2)
-    yield workers
-    workers.close()
 
 
 class Counting(InProcess):
@@ -71,7 +63,7 @@ def stepped(workers, kl_coef):
     return [weight.detach().clone() for weight in weights], report
 
 
-@pytest.mark.parametrize("kl_coef", [0.0, 0.1])
+@pytest.mark.parametrize("kl_coef", [pytest.param(0.0, marks=pytest.mark.long), 0.1])
 def test_gradients_of_workers_equal_those_of_one_process(two, kl_coef):
     alone, report = stepped(InProcess(), kl_coef)
     workers = Counting(two)
@@ -82,6 +74,7 @@ def test_gradients_of_workers_equal_those_of_one_process(two, kl_coef):
     assert report.grad_norm > 0.0
 
 
+@pytest.mark.long
 def test_a_run_with_gradients_by_workers_equals_one_in_process(two, tmp_path):
     settings = {**RECIPES["grpo"], "max_tokens_per_microbatch": 1, "games": ["kuhn(hands=1)", "ipd(rounds=1)"]}
     alone = trained(tmp_path / "alone", "grpo", **settings)
