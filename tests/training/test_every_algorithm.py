@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+import stratagem.engines.open as open_module
+import stratagem.models.load as loading
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of, bound
 from stratagem.learning.monitor import CheckFailed
@@ -117,3 +119,18 @@ def test_a_strict_run_stops_in_sft_at_a_loss_that_is_no_number(name, tmp_path):
     with pytest.raises(CheckFailed, match="not_finite"):
         bound(found, run, strict=True).train(lambda step, in_all, metrics: steps.append(metrics))
     assert all(key.startswith(("sft/", "kl_sft/")) for metrics in steps for key in metrics)
+
+
+@pytest.mark.parametrize("name", ["reinforce", "league"])
+def test_final_evaluation_holds_the_base_once(tmp_path, monkeypatch, name):
+    """Base, start and checkpoints are adapters on the base that was trained on, so nothing is loaded again."""
+    loaded = []
+    whole = loading._model
+    monkeypatch.setattr(loading, "_model", lambda ref, *rest: loaded.append(str(ref)) or whole(ref, *rest))
+    cached = open_module._local
+    monkeypatch.setattr(open_module, "_local", cached.__wrapped__)
+    made = recipe(name)
+    run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
+    bound(made, run).train()
+    assert loaded == ["tiny"]
+    assert (run.path / "evaluation.json").is_file()

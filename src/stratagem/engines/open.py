@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
@@ -37,6 +38,7 @@ _METHODS = (
 )
 _specs: list[TrainableEngineSpec] = [DEFAULT]
 _opened_by: WeakKeyDictionary[Any, TrainableEngineSpec] = WeakKeyDictionary()
+_present: dict[ModelRef, _Present] = {}
 _servers: dict[tuple[ModelRef, Terms], Engine] = {}
 
 
@@ -94,11 +96,42 @@ def served(text: str) -> Served:
         return Served(_remote(ref), "")
     if len(ref.adapters) > 1:
         raise BadModel(f"A player has one adapter, and {text!r} names {len(ref.adapters)}: leave one.")
-    base = ModelRef(ref.kind, ref.where, ref.revision, four_bit=ref.four_bit, dtype=ref.dtype)
+    base = _base_of(ref)
+    if base in _present:
+        present = _present[base]
+        return Served(present.engine, present.adapter(ref.adapters[0].path) if ref.adapters else "")
     engine = _local(base, _specs[-1])
     if not ref.adapters:
         return Served(engine, "")
     return Served(engine, _adapter(base, _specs[-1], ref.adapters[0].path))
+
+
+def _base_of(ref: ModelRef) -> ModelRef:
+    return ModelRef(ref.kind, ref.where, ref.revision, four_bit=ref.four_bit, dtype=ref.dtype)
+
+
+@dataclass
+class _Present:
+    """Engine that serves a base within a context, with the adapters that were loaded there."""
+
+    engine: TrainableEngine
+    names: dict[str, str] = field(default_factory=dict)
+
+    def adapter(self, path: str) -> str:
+        if path not in self.names:
+            self.names[path] = self.engine.load_adapter(path)
+        return self.names[path]
+
+
+@contextmanager
+def serving_base(text: str, engine: TrainableEngine) -> Iterator[None]:
+    """Serve the base of a model text, and adapters on it, by an engine that is open, so that it is not loaded twice."""
+    base = _base_of(resolved(parse_model(text)))
+    _present[base] = _Present(engine)
+    try:
+        yield
+    finally:
+        del _present[base]
 
 
 def engine_of(text: str) -> Engine:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from stratagem.engines.caches import reset_caches
+from stratagem.engines.open import serving_base
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.evaluate import Row, evaluate, measured
 from stratagem.evaluation.matchups import Evaluator
@@ -23,11 +25,12 @@ from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.models.run_models import DecodingSettings, own_name
+from stratagem.models.run_models import DecodingSettings, own_name, own_text
 from stratagem.players.base import Player
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import player_names
+from stratagem.training.policy import TrainablePolicy
 from stratagem.training.recipe import PolicyRecipe
 
 POLICIES, EVALUATION = "policies", "evaluation.json"
@@ -106,6 +109,13 @@ def save_policies(run: RunFolder, games: Sequence[Game[Any]], step: int, player:
         write_file(folder / f"{game.spec.name}-{step:06d}.json", json.dumps(data, indent=1) + "\n")
 
 
+def _base_once(run: RunFolder, policy: TrainablePolicy | None) -> AbstractContextManager[None]:
+    """Serve models on the base of a policy by the policy's engine, where that reads the policy's own weights."""
+    if policy is None or policy.adapter is None or policy.engine.capabilities.copies:
+        return nullcontext()
+    return serving_base(own_text(run.path, "start"), policy.engine)
+
+
 @dataclass(frozen=True)
 class Final:
     """Final evaluation of a run, on deals that are used nowhere else."""
@@ -126,14 +136,25 @@ class Final:
         key = Key(recipe.seed).at("test")
         return cls(suite, Evaluator(recipe.test_episodes, key, exact_budget=recipe.exact_budget), recipe.seed)
 
-    def write(self, run: RunFolder, titles: Mapping[str, str], decoding: DecodingSettings | None = None) -> None:
-        """Evaluate models of a run by their labels, each with its title; an existing evaluation is kept."""
+    def write(
+        self,
+        run: RunFolder,
+        titles: Mapping[str, str],
+        decoding: DecodingSettings | None = None,
+        *,
+        policy: TrainablePolicy | None = None,
+    ) -> None:
+        """Evaluate models of a run by their labels, each with its title; an existing evaluation is kept.
+
+        Models on the base of a `policy` that trains an adapter play by its engine, so that the base is in memory once.
+        """
         path = run.path / EVALUATION
         if path.is_file():
             return
         reset_caches()
         names = {name: own_name(label) for label, name in player_names(run, titles, decoding).items()}
-        results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
+        with _base_once(run, policy):
+            results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
         rows = {own_name(label): title for label, title in titles.items()}
         write_file(path, json.dumps({"rows": rows, "evaluation": data}, indent=1) + "\n")

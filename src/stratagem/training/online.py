@@ -165,7 +165,8 @@ class Online(Stage):
         publish(run, labelled(Saved(base, start, steps, best)), decoding_settings(self.recipe))
 
     def final_evaluation(self, best: int | None) -> None:
-        Final.of(self.recipe, self.games).write(self.run, self._titles(best), decoding_settings(self.recipe))
+        final, titles = Final.of(self.recipe, self.games), self._titles(best)
+        final.write(self.run, titles, decoding_settings(self.recipe), policy=self.policy)
 
     def _titles(self, best: int | None) -> dict[str, str]:
         """Return the labels of the evaluated models, each with its title in reports."""

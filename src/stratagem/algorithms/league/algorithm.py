@@ -139,7 +139,8 @@ class Rounds(Stage):
 
     def final_evaluation(self, best: int | None) -> None:
         """Evaluate the first learner against the frozen pool, and cross-play of all members."""
-        Final.of(self.recipe, [self.game]).write(self.run, self._titles())
+        first = self.league.learners[self.recipe.first]
+        Final.of(self.recipe, [self.game]).write(self.run, self._titles(), policy=first)
         path = self.run.path / TABLE
         if not path.is_file():
             reset_caches()
