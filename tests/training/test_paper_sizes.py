@@ -25,14 +25,15 @@ VOCABULARY = 4096
 """Rows of the embeddings, enough for the tokenizer of `tiny`: those of the papers would be most of the memory."""
 FEW = {
     "sepo": {"sft.num_examples": "10", "sft.epochs": "1", "sepo.iterations": "1", "sepo.group_size": "2"},
-    "scopal": {"interaction.episodes": "4", "kto.max_steps": "1", "bc.max_steps": "1", "samples.max_samples": "8"},
+    "scopal": {"interaction.episodes": "8", "kto.max_steps": "1", "bc.max_steps": "1", "samples.max_samples": "8"},
     "shapellm": {"trials": "1", "environments": "2", "episodes": "2", "final_evaluation.rounds": "[2]"},
     "league": {"league.iterations": "1", "league.groups_per_batch": "1", "league.group_size": "2"},
 }
 """Changes that make a run short, by algorithm."""
 ALWAYS = {
     "sepo": {"games": '["kuhn(hands=1)"]', "validation_episodes": "1", "test_episodes": "1", "max_new_tokens": "8"},
-    "scopal": {"games": '["kuhn(hands=1)"]', "final_evaluation.episodes": "2"},
+    "scopal": {"games": '["kuhn(hands=1)"]', "final_evaluation.episodes": "2", "mode": "direct"}
+    | {"interaction.teachers": '{ "mcts:5" = 1.0 }'},
     "shapellm": {"game": "ipd-shapellm(labels=(C, D), rounds=2)", "final_evaluation.episodes": "2"},
     "league": {
         "games": '["kuhn(hands=1)"]',
