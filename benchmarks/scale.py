@@ -32,6 +32,7 @@ from stratagem.workers.base import InProcess, Workers
 from stratagem.workers.plan import changed
 from stratagem.workers.processes import Processes
 from stratagem.workers.shards import played
+from stratagem.workers.threads import use_threads
 
 
 class Case(NamedTuple):
@@ -93,18 +94,18 @@ def crossplay(number: int) -> tuple[int, Any]:
 CASES = {
     "sweep": Case("runs", sweep),
     "tournament": Case("episodes", crossplay),
-    "evaluation": Case("decisions", of_setups(bout("connect-four", ("tiny(mode=recover)", "random"), 128))),
-    "diplomacy": Case("decisions", of_setups(bout("diplomacy(until=1901)", ("tiny", *["dumbbot"] * 6), 14))),
+    "evaluation": Case("decisions", of_setups(bout("tic-tac-toe", ("tiny(mode=recover)", "random"), 32))),
+    "diplomacy": Case("decisions", of_setups(bout("diplomacy(until=1901)", ("tiny", *["dumbbot"] * 6), 7))),
 }
 
 
-SHARDS = {"decisions": 8, "episodes": 64}
+SHARDS = {"decisions": 4, "episodes": 64}
 """Tables in a shard by unit."""
 
 
 def measured(case: Case, workers: Workers, rounds: int) -> tuple[float, Any]:
     """Return the units an hour of one kind of workers, and the results of the last round."""
-    with changed(workers=workers, tables_per_shard=SHARDS.get(case.unit, 8), num_threads=1):
+    with changed(workers=workers, tables_per_shard=SHARDS.get(case.unit, 4), num_threads=1):
         case.work(0)
         start, units = time.perf_counter(), 0
         for number in range(1, rounds + 1):
@@ -120,6 +121,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--rounds", type=int, default=2)
     asked = parser.parse_args()
+    use_threads(1)
     cores = len(os.sched_getaffinity(0))
     print(f"python {platform.python_version()}, {platform.machine()}, {cores} cores, one thread each")
     print("| work | unit | in process |", " | ".join(f"{number} workers" for number in asked.workers), "| equal |")

@@ -72,10 +72,13 @@ def run(arguments: list[str]) -> int:
     """Run the tests, and write the note if all of them passed."""
     import pytest
 
+    from stratagem.provenance import source
+
     before, counts, start = digest(), Counts(), time.monotonic()
     code = int(pytest.main(["-m", "not llama", *arguments, *TESTS], plugins=[counts]))
     if code == 0 and not arguments and digest() == before:
-        note = {"digest": before, "versions": installed(), "tests": counts.counts}
+        made_by = {"commit": source()["commit"], "command": "make test-vllm"}
+        note = {"digest": before, "versions": installed(), "tests": counts.counts, "made_by": made_by}
         note["seconds"] = round(time.monotonic() - start)
         NOTE.write_text(json.dumps(note, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return code

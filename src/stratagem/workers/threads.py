@@ -19,8 +19,8 @@ def available_threads() -> int:
 def use_threads(number: int) -> None:
     """Compute with this number of threads from now on; torch reads the variables when it is imported."""
     os.environ.update(dict.fromkeys(_VARIABLES, str(number)))
-    if (torch := sys.modules.get("torch")) is not None and torch.get_num_threads() != number:
-        torch.set_num_threads(number)
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(number)  # of MKL, too, which may have another number until then
 
 
 @contextmanager
