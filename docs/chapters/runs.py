@@ -40,7 +40,7 @@ FILES = {
         "Instead of the adapter where all weights are trained: the complete model.",
     ),
     f"{STEP}/{ADAPTERS}/reference": ("every validation", "The moving reference policy, where there is one."),
-    f"{STEP}/state": ("every validation", "Optimizer, random state, and the state of the algorithm."),
+    f"{STEP}/state": ("every validation", "Optimizer, and the state of the algorithm."),
     f"{STEP}/checkpoint.json": (
         "every validation",
         "Its step, the best step, the digest of the recipe, and the valid shards and metrics with their digests.",

@@ -44,16 +44,12 @@ def step_of(run, step, state=None, **options):
 
 
 def test_a_checkpoint_says_what_was_saved(run):
-    torch.manual_seed(3)
     saved = step_of(run, 100, {"weights": torch.ones(2), "scores": {3: (1.5, None)}}, best=[100])
-    expected = torch.rand(3)
     found = latest(run)
     assert found == saved
     assert (found.step, found.shards, found.best) == (100, (100,), (100,))
     assert found.folder == run.checkpoints / "step-000100"
-    torch.rand(5)
-    state = found.restore()
-    assert torch.equal(torch.rand(3), expected)
+    state = found.state()
     assert torch.equal(state["weights"], torch.ones(2))
     assert state["scores"] == {3: (1.5, None)}
     assert not [path for path in found.folder.rglob("*") if path.suffix not in (".json", ".safetensors", "")]

@@ -17,7 +17,6 @@ from stratagem.runs.checkpoint import checkpoint_folders, keep, latest, save_che
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import FILE, MetricLog
 from stratagem.runs.resume import resume
-from stratagem.runs.state_files import load_state
 from stratagem.settings import Settings
 
 
@@ -42,7 +41,7 @@ def _work(run, config, seed):
     optimizer = Optimizer(model.parameters(), config.learner, config.steps)
     done, best = 0, (math.inf, 0)
     if start := resume(run):
-        state = start.restore()
+        state = start.state()
         model.load_state_dict(state["model"])
         optimizer.restore(state["optimizer"])
         done, best = start.step, state["best"]
@@ -52,7 +51,8 @@ def _work(run, config, seed):
             log.write(step - 1, {"before": float(model.weight.detach()[0, 0])})  # after a checkpoint, at its step
             episodes = played(seed, step)
             write_shard(run.record, step, episodes)
-            loss = (model(torch.randn(8, 4)) - episodes[0].payoffs[0]).square().mean()  # draws as dropout does
+            inputs = torch.randn(8, 4, generator=torch.Generator().manual_seed(100 * seed + step))
+            loss = (model(inputs) - episodes[0].payoffs[0]).square().mean()
             loss.backward()
             log.write(
                 step, {"loss": float(loss.detach()), "grad_norm": optimizer.step(), "pay": episodes[0].payoffs[0]}
@@ -85,5 +85,4 @@ def end_of(run):
         "counted": (last.step, last.shards, last.best, state["best"]),
         "weights": {name: value.view(torch.uint8).tolist() for name, value in state["model"].items()},
         "optimizer": repr(state["optimizer"]),
-        "random": load_state(last.folder / "state")["random"]["cpu"].tolist(),
     }

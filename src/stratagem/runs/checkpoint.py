@@ -20,7 +20,6 @@ from stratagem.runs.binding import bound_digest
 from stratagem.runs.files import new_folder, numbered, remove_folder, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import CountedMetrics, counted_metrics, sync_metrics
-from stratagem.runs.random_state import random_state, restore_random
 from stratagem.runs.shard_files import counted_files, sync_shards
 from stratagem.runs.state_files import load_state, save_state
 
@@ -75,17 +74,8 @@ class Checkpoint:
 
     def state(self) -> dict[str, Any]:
         """Load the saved state; its tensors are on the CPU."""
-        return self._load()["saved"]
-
-    def restore(self) -> dict[str, Any]:
-        """Load the saved state, and restore torch's random generators."""
-        loaded = self._load()
-        restore_random(loaded["random"])
-        return loaded["saved"]
-
-    def _load(self) -> dict[str, dict[str, Any]]:
-        loaded: dict[str, dict[str, Any]] = load_state(self.folder / _STATE)
-        return loaded
+        saved: dict[str, Any] = load_state(self.folder / _STATE)["saved"]
+        return saved
 
 
 def save_checkpoint(
@@ -99,7 +89,7 @@ def save_checkpoint(
 ) -> Checkpoint:
     """Save the state of training with the present extent of the record and the metrics; later entries do not count.
 
-    `state` is a tree of dicts, lists, numbers and tensors, to which torch's random state is added. `write` puts
+    `state` is a tree of dicts, lists, numbers and tensors. `write` puts
     more files into the folder, such as weights; the files in `loose` may be edited by people and are checked by
     their readers. `best` are the steps of checkpoints to keep, perhaps including this one.
     """
@@ -110,7 +100,7 @@ def save_checkpoint(
         if write is not None:
             write(folder)
         (folder / _STATE).mkdir()
-        save_state({"saved": dict(state), "random": random_state()}, folder / _STATE)
+        save_state({"saved": dict(state)}, folder / _STATE)
         (folder / _ABOUT).write_text(json.dumps(about) + "\n", encoding="utf-8")
         write_manifest(folder, besides=loose)
 

@@ -103,7 +103,7 @@ class _Loop:
         """Run the remaining stages, and return the last one."""
         saved: Mapping[str, Any] | None = None
         if start is not None:
-            saved = start.restore()
+            saved = start.state()
             self.at = Position(**saved["position"])
         while True:
             stage = self.makers[self.at.stage]()
