@@ -13,20 +13,23 @@ import re
 from collections import defaultdict
 from itertools import combinations
 
-from stratagem.evaluation.exact import Rows, of_table, policy_table
+from stratagem.evaluation.exact import of_policy
+from stratagem.evaluation.tree_policy import Floats, oracle_of, policy_on
 from stratagem.games.catalogue import make_game
+from stratagem.games.tree import GameTree
 from stratagem.players.catalogue import make_player
 
 CARD = re.compile(r"\[Private: (\d)\]")
 
 
-def told_apart(rows: Rows) -> float:
+def told_apart(tree: GameTree, policy: Floats) -> float:
     """Mean total variation between cards of different rank that see the same."""
-    mixes = defaultdict[str, dict[int, dict[int, float]]](dict)
-    for state, mix in rows.items():
-        found = CARD.search(state)
+    mixes = defaultdict[str, dict[int, dict[str, float]]](dict)
+    for known, first in zip(tree.information_sets, tree.slots[:-1], strict=True):
+        found = CARD.search(known.view.info_key)
         assert found is not None
-        mixes[CARD.sub("", state)][int(found[1]) // 2] = dict(mix)
+        mix = dict(zip(known.actions, policy[first:].tolist(), strict=False))
+        mixes[CARD.sub("", known.view.info_key)][int(found[1]) // 2] = mix
     pairs = [pair for same in mixes.values() for pair in combinations(same.values(), 2)]
     apart = [sum(abs(a.get(move, 0.0) - b.get(move, 0.0)) for move in {*a, *b}) / 2 for a, b in pairs]
     return math.fsum(apart) / len(apart)
@@ -37,12 +40,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("players", nargs="+", metavar="PLAYER")
     game = make_game("leduc")
-    twin = game.twin()
-    assert twin is not None
+    oracle = oracle_of(game)
     for name in parser.parse_args().players:
-        rows = policy_table(twin, make_player(name, game))
-        exploitability = of_table(twin, rows).exploitability
-        print(f"{name}: cards differ by {told_apart(rows):.3f}, exploitability {exploitability:.3f}")
+        policy = policy_on(oracle.tree, make_player(name, game))
+        exploitability = of_policy(oracle, policy).exploitability
+        print(f"{name}: cards differ by {told_apart(oracle.tree, policy):.3f}, exploitability {exploitability:.3f}")
 
 
 if __name__ == "__main__":

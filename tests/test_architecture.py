@@ -51,7 +51,7 @@ OUTSIDE = {
     "files": set(),
     "garbage": set(),
     "manifest": set(),
-    "games": {"pyspiel", "diplomacy"},
+    "games": {"pyspiel", "diplomacy", "numpy"},
     "decoding": set(),
     "players": {"pyspiel", "numpy"},
 }

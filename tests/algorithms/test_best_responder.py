@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from stratagem.algorithms.sepo.best_responder import best_responder, check_oracle, mean_kl
+from stratagem.algorithms.sepo.best_responder import best_responder, mean_kl
 from stratagem.algorithms.sepo.collector import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
@@ -61,11 +61,11 @@ def test_situations_are_counted():
         best_responder(game, make_player("Random", game), budget=100)
 
 
-def test_a_game_that_hides_something_and_has_no_oracle_is_refused():
-    with pytest.raises(CannotCompute, match="take the pool"):
-        check_oracle(make_game("auction"))
-    check_oracle(make_game("kuhn"))
-    check_oracle(make_game("ipd"))
+@pytest.mark.parametrize("name", ["Truthful", "random"])
+def test_in_a_hidden_game_without_openspiel_it_is_the_best_response_on_the_tree(name):
+    game = make_game("auction(rounds=1)")
+    agent = make_player(name, game)
+    assert advantage(game, agent, best_responder(game, agent)) == pytest.approx(exact(game, agent).worst_advantage)
 
 
 def test_divergence_of_stated_policies_is_the_mean_over_information_sets():

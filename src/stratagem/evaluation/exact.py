@@ -1,4 +1,4 @@
-"""Exact exploitability: the gain of a best responder against a player that states its policy, beside its own value.
+"""Exact exploitability: the gain of a best response to a player that states its policy, beside its own value.
 
 `nash_conv / seats` is the incentive to deviate when the player sits everywhere (Lanctot et al. 2017); `worst_advantage`
 is the most that any opponent can earn above the player, which is what a pool of adversaries samples.
@@ -12,12 +12,9 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, best_response
 from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.policies import Stated, stated
-from stratagem.games.base import Game, Json, Node, Twin, View
+from stratagem.evaluation.tree_policy import Floats, Oracle, oracle_of, policy_on
+from stratagem.games.base import Game, Json
 from stratagem.players.base import Player
-
-Rows = dict[str, list[tuple[int, float]]]
-"""Actions with their probabilities for each information state of OpenSpiel."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +52,31 @@ class Exact:
 def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     """Compute the exact exploitability of a player, or raise `CannotCompute` with the reason.
 
-    `budget` situations may be walked by backward induction; a situation that a model is asked about counts as many as
-    its traits say.
+    A game that hides something is walked as a tree. Others are solved by backward induction, over `budget` situations
+    at most; a situation that a model is asked about counts as many as its traits say.
     """
     check_stated(player)
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
-    twin = hidden_twin(game)
-    if twin is not None:
-        return _by_twin(twin, player)
-    return _by_induction(game.one_round() or game, player, budget)
+    game = game.one_round() or game
+    if game.spec.private_information:
+        oracle = oracle_of(game)
+        return of_policy(oracle, policy_on(oracle.tree, player))
+    return _by_induction(game, player, budget)
+
+
+def of_policy(oracle: Oracle, policy: Floats) -> Exact:
+    """Return the figures of a policy on a tree."""
+    seats, (values, length) = range(oracle.tree.game.spec.seats), oracle.tree.expected(policy)
+    best, advantage = (
+        [oracle.best_response(policy, seat, advantage=kind).value / length for seat in seats] for kind in (False, True)
+    )
+    return Exact(
+        values=tuple((values / length).tolist()),
+        best_responses=tuple(best),
+        worst_advantage=max(0.0, sum(advantage) / len(advantage)),
+        unit=oracle.tree.game.spec.unit,
+    )
 
 
 def _by_induction(game: Game[Any], player: Player, budget: int) -> Exact:
@@ -80,84 +92,7 @@ def _by_induction(game: Game[Any], player: Player, budget: int) -> Exact:
     )
 
 
-def _by_twin(twin: Twin, player: Player) -> Exact:
-    check_twin(twin)
-    return of_table(twin, policy_table(twin, player))
-
-
-def of_table(twin: Twin, table: Rows) -> Exact:
-    """Return the figures of a table as a policy, in a zero-sum game of two seats."""
-    import pyspiel  # only the exact figures of hidden-information games need the engine here
-
-    root = twin.spiel.new_initial_state()
-    values = pyspiel.expected_returns(root, pyspiel.TabularPolicy(table), -1, True)
-    best = [pyspiel.TabularBestResponse(twin.spiel, seat, table).value_from_state(root) for seat in (0, 1)]
-    total = sum(values)
-    return Exact(
-        values=tuple(values),
-        best_responses=tuple(best),
-        worst_advantage=max(0.0, sum(2 * response - total for response in best) / 2),
-        unit=twin.game.spec.unit,
-    )
-
-
-def hidden_twin(game: Game[Any]) -> Twin | None:
-    """OpenSpiel's game of a round, where something is hidden in it; other games are solved by backward induction."""
-    game = game.one_round() or game
-    return game.twin() if game.spec.private_information else None
-
-
 def check_stated(player: Player) -> None:
     """Refuse a player that cannot state its probabilities."""
     if not player.traits.exact:
         raise CannotCompute(f"{player.name} cannot state its probabilities, so only play can measure it.")
-
-
-def check_twin(twin: Twin) -> None:
-    """Refuse a game that OpenSpiel's best response cannot solve."""
-    spec = twin.game.spec
-    if spec.utility not in ("zero-sum", "constant-sum") or spec.seats != 2:
-        raise CannotCompute(f"OpenSpiel's best response needs a zero-sum game of two seats, which {spec.name} is not.")
-    if not twin.spiel.get_type().provides_information_state_string:
-        raise CannotCompute(f"OpenSpiel does not name the information sets of {spec.name}.")
-
-
-def policy_table(twin: Twin, player: Player, budget: int = 2_000_000, asking: int = 100_000) -> Rows:
-    """Return the player's policy at every information state of OpenSpiel's game, for both seats, in one batch."""
-    nodes = _decisions(twin, budget)
-    if player.traits.price > 1 and len(nodes) * player.traits.price > asking:
-        raise CannotCompute(f"{twin.game.spec.name} has {len(nodes)} situations, too many to ask {player.name} about.")
-    views = [twin.view(node) for node in nodes.values()]
-    table = Rows()
-    for (key, node), view, mix in zip(nodes.items(), views, stated(player, views), strict=True):
-        legal = _legal(view, mix)
-        table[key] = [(action, legal.get(twin.action(node, action), 0.0)) for action in node.legal_actions()]
-    return table
-
-
-def _decisions(twin: Twin, budget: int) -> dict[str, Node]:
-    """Return a node of every information state with a decision."""
-    nodes_found: dict[str, Node] = {}
-    nodes: list[Node] = [twin.spiel.new_initial_state()]
-    while nodes:
-        node = nodes.pop()
-        budget -= 1
-        if budget < 0:
-            raise CannotCompute(f"{twin.game.spec.name} has too many situations for an exact best response.")
-        if node.is_terminal():
-            continue
-        if not node.is_chance_node():
-            nodes_found.setdefault(node.information_state_string(), node)
-        nodes.extend(node.child(action) for action in node.legal_actions())
-    return nodes_found
-
-
-def _legal(view: View[Any], mix: Stated) -> dict[str, float]:
-    """Replace the null action of a mixture by the action that the game plays for it."""
-    legal = {action: p for action, p in mix.items() if action is not None}
-    if None in mix:
-        if view.game.spec.on_illegal != "default":
-            raise CannotCompute(f"{view.game.spec.name} has no action for a reply that is none, so nothing is exact.")
-        default = view.game.default_action(view.facts)
-        legal[default] = legal.get(default, 0.0) + mix[None]
-    return legal

@@ -200,9 +200,9 @@ def player_names(game: Game[Any]) -> list[str]:
 def patterns(game: Game[Any]) -> list[str]:
     """Return the entries of `PATTERNS` that this game admits, as far as its declaration says."""
     spec = game.spec
-    duel = spec.seats == 2 and spec.utility == "zero-sum" and game.twin() is not None
+    duel = spec.seats == 2 and spec.utility in ("zero-sum", "constant-sum")
     barred = {
-        "perfect": not (duel and spec.perfect_information),
+        "perfect": not (duel and spec.perfect_information and game.twin() is not None),
         "mcts:100": spec.simultaneous or game.twin() is None,
         "cfr:1000": not (duel and spec.private_information),
     }

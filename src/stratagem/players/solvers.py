@@ -32,8 +32,8 @@ class CFR(Scripted[Any]):
 
     def check(self, game: Game[Any]) -> None:
         """Refuse a game that CFR cannot solve, before it is played."""
-        if game.twin() is None or game.spec.seats != 2 or game.spec.utility != "zero-sum":
-            raise BadParameter(f"{self.name} solves two-player zero-sum games of OpenSpiel, unlike {game.spec.name}.")
+        if game.spec.seats != 2 or game.spec.utility not in ("zero-sum", "constant-sum"):
+            raise BadParameter(f"{self.name} solves two-player zero-sum games, unlike {game.spec.name}.")
         refuse_untabled(game, self.iterations)
 
     def strategy(self, view: View[Any]) -> Mix:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, worst_actions
-from stratagem.evaluation.exact import check_twin, hidden_twin, policy_table
-from stratagem.games.base import Game, Twin, View
+from stratagem.evaluation.tree_policy import BestResponse, oracle_of, policy_on
+from stratagem.games.base import Game, View
+from stratagem.games.tree import GameTree
 from stratagem.players.base import Mix, Player, Scripted, Traits
 
 StatedPolicy = Mapping[str, Mapping[str, float]]
@@ -32,27 +33,50 @@ class BestResponder(Scripted[Any]):
         return self.table[view.info_key]
 
 
-def check_oracle(game: Game[Any]) -> None:
-    """Refuse a game for which no best response can be computed."""
-    twin = hidden_twin(game)
-    if twin is not None:
-        check_twin(twin)
-    elif game.spec.private_information:
-        raise CannotCompute(f"There is no oracle that plays {game.spec.name} as a best response: take the pool.")
-
-
 def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> BestResponder:
-    """Compute the best response at every seat: by OpenSpiel, or by backward induction in games of open information.
+    """Compute the best response at every seat: on the game's tree where it hides something, by induction elsewhere.
 
-    Raise `CannotCompute` for other games, and where the induction would visit more than `budget` states.
+    It has the largest advantage over the mean of the other seats, which the player holds. Raise `CannotCompute` where
+    the tree is too large, or the induction would visit more than `budget` states.
     """
-    check_oracle(game)
-    twin = hidden_twin(game)
-    if twin is not None:
-        return BestResponder(_by_twin(twin, player))
     game = game.one_round() or game
-    tables = [worst_actions(game, player, seat, budget) for seat in range(game.spec.seats)]
-    return BestResponder({key: action for table in tables for key, action in table.items()})
+    seats = range(game.spec.seats)
+    if not game.spec.private_information:
+        tables = [worst_actions(game, player, seat, budget) for seat in seats]
+    else:
+        oracle = oracle_of(game)
+        policy = policy_on(oracle.tree, player)
+        responses = [oracle.best_response(policy, seat, advantage=True) for seat in seats]
+        tables = [_actions(oracle.tree, response) for response in responses]
+    return BestResponder(_joined(game, tables))
+
+
+def _actions(tree: GameTree, response: BestResponse) -> dict[str, str]:
+    """Return the action at each information set of the responder; the first where OpenSpiel names none."""
+    table = dict[str, str]()
+    for number, known in enumerate(tree.information_sets):
+        if known.seat == response.seat:
+            action = known.actions[response.actions.get(number, 0)]
+            if table.setdefault(known.view.info_key, action) != action:
+                raise _ambiguous(tree.game, known.view.info_key)
+    return table
+
+
+def _joined(game: Game[Any], tables: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the actions of all seats by information set."""
+    joined = dict[str, str]()
+    for table in tables:
+        for key, action in table.items():
+            if joined.setdefault(key, action) != action:
+                raise _ambiguous(game, key)
+    return joined
+
+
+def _ambiguous(game: Game[Any], key: str) -> CannotCompute:
+    return CannotCompute(
+        f"{game.spec.name} has one `info_key` for situations whose best responses differ, {key!r}: let it name the "
+        "seat and all that the seat has seen."
+    )
 
 
 def mean_kl(policy: StatedPolicy, other: StatedPolicy) -> float:
@@ -70,28 +94,3 @@ def _normalised(mix: Mapping[str, float]) -> dict[str, float]:
     """Return the distribution over legal actions; a mode without a mask leaves a share to illegal replies."""
     total = math.fsum(mix.values()) or 1.0
     return {action: share / total for action, share in mix.items()}
-
-
-def _by_twin(twin: Twin, player: Player) -> dict[str, str]:
-    """Return OpenSpiel's best response at both seats."""
-    import pyspiel  # only hidden-information games need the engine here
-
-    check_twin(twin)
-    rows = policy_table(twin, player)
-    root = twin.spiel.new_initial_state()
-    best: dict[str, int] = {}
-    for seat in (0, 1):
-        response = pyspiel.TabularBestResponse(twin.spiel, seat, rows)
-        response.value_from_state(root)
-        best |= response.get_best_response_actions()
-    table: dict[str, str] = {}
-    nodes = [root]
-    while nodes:
-        node = nodes.pop()
-        if node.is_terminal():
-            continue
-        if not node.is_chance_node():
-            chosen = best.get(node.information_state_string(), node.legal_actions()[0])
-            table[twin.view(node).info_key] = twin.action(node, chosen)
-        nodes.extend(node.child(action) for action in node.legal_actions())
-    return table

@@ -1,0 +1,135 @@
+"""Policies on a game tree: the stated probabilities of a player, a mixture of policies, and best responses to them.
+
+A policy is one array: the probability of each action of each information set, by slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.policies import Stated, stated
+from stratagem.games.base import Game, Seat, View
+from stratagem.games.spiel.tree_game import set_names, spiel_game
+from stratagem.games.tree import GameTree
+from stratagem.games.tree_walk import BUDGET, walk
+from stratagem.players.base import Player
+
+Floats = NDArray[np.float64]
+_ASKED = 100_000
+"""Largest price of the information sets of a tree, in situations looked at."""
+
+
+def policy_on(tree: GameTree, player: Player) -> Floats:
+    """Return a player's policy at every seat; it is asked once about each view, about all in one batch."""
+    views = {(known.seat, known.view.info_key): known.view for known in tree.information_sets}
+    price = player.traits.price
+    if price > 1 and len(views) * price > _ASKED:
+        raise CannotCompute(f"{tree.game.spec.name} has {len(views)} situations, too many to ask {player.name} about.")
+    mixes = dict(zip(views, stated(player, list(views.values())), strict=True))
+    rows = (_row(known.view, known.actions, mixes[known.seat, known.view.info_key]) for known in tree.information_sets)
+    return np.array([p for row in rows for p in row])
+
+
+def _row(view: View[Any], actions: Sequence[str], mix: Stated) -> list[float]:
+    """Return the probabilities of the actions; the null action counts as the action that the game plays for it."""
+    null = mix.get(None, 0.0)
+    if not null:
+        return [mix.get(action, 0.0) for action in actions]
+    if view.game.spec.on_illegal != "default":
+        raise CannotCompute(f"{view.game.spec.name} has no action for a reply that is none, so nothing is exact.")
+    default = view.game.default_action(view.facts)
+    return [mix.get(action, 0.0) + null * (action == default) for action in actions]
+
+
+def mixed(tree: GameTree, policies: Sequence[Floats], shares: Sequence[float]) -> Floats:
+    """Return the policy of a mixture: one policy is drawn for a whole game, and nobody sees which.
+
+    With perfect recall the same behaviour results from draws decision by decision: at an information set each policy
+    counts by its share and by the probability that its own moves lead there (Kuhn 1953, Extensive games and the problem
+    of information). So the average over training, as fictitious play makes it, and the Nash mixture of a population
+    have an exploitability of their own.
+    """
+    weights = np.asarray(shares, dtype=np.float64) / sum(shares)
+    counts = weights[:, None] * np.array([_own_reach(tree, policy) for policy in policies])
+    unreached = counts.sum(axis=0) == 0.0  # there a row does not matter
+    counts[:, unreached] = weights[:, None]
+    shares_by_slot = (counts / counts.sum(axis=0))[:, tree.set_of_slot]
+    mixture: Floats = (shares_by_slot * np.array(policies)).sum(axis=0)
+    return mixture
+
+
+def _own_reach(tree: GameTree, policy: Floats) -> Floats:
+    """Return for each information set the probability that the seat's own moves lead there."""
+    reach = np.ones(len(tree.information_sets))
+    for number, known in enumerate(tree.information_sets):
+        if known.before is not None:
+            earlier, action = known.before
+            reach[number] = reach[earlier] * policy[tree.slots[earlier] + action]
+    return reach
+
+
+class BestResponse(NamedTuple):
+    """Best response of one seat to a policy of all others."""
+
+    seat: Seat
+    value: float
+    """Expected value of its objective."""
+    actions: dict[int, int]
+    """By information set: the index of the action."""
+
+
+class Oracle:
+    """Best responses on a tree, by OpenSpiel."""
+
+    def __init__(self, tree: GameTree) -> None:
+        self.tree = tree
+        self.payoffs = spiel_game(tree)
+        self.advantages = spiel_game(tree, advantages(tree))
+        self._names = set_names(tree)
+        self._sets = {name: number for number, name in enumerate(self._names)}
+
+    def best_response(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
+        """Return the best response for the payoff of a seat, or for its advantage over the mean of the others."""
+        import pyspiel  # the tree and its policies need no engine
+
+        game = self.advantages if advantage else self.payoffs
+        table = self._table(policy)
+        response = pyspiel.TabularBestResponse(game, seat, table)
+        value = response.value_from_state(game.new_initial_state())
+        actions = {self._sets[name]: action for name, action in response.get_best_response_actions().items()}
+        return BestResponse(seat, value, actions)
+
+    def _table(self, policy: Floats) -> dict[str, list[tuple[int, float]]]:
+        slots, flat = self.tree.slots.tolist(), policy.tolist()
+        return {
+            name: list(enumerate(flat[first:after]))
+            for name, first, after in zip(self._names, slots[:-1], slots[1:], strict=True)
+        }
+
+
+def advantages(tree: GameTree) -> Floats:
+    """Return the returns of each seat less the mean of the others."""
+    seats = tree.returns.shape[1]
+    rest = (tree.returns.sum(axis=1, keepdims=True) - tree.returns) / (seats - 1)
+    result: Floats = tree.returns - rest
+    return result
+
+
+def oracle_of(game: Game[Any], budget: int = BUDGET) -> Oracle:
+    """Return the oracle of a game; its tree is walked once, unless an option of the game has no hash."""
+    try:
+        hash(game)
+    except TypeError:
+        return Oracle(walk(game, budget))
+    return _cached(game, budget)
+
+
+@lru_cache(maxsize=4)
+def _cached(game: Game[Any], budget: int) -> Oracle:
+    return Oracle(walk(game, budget))

@@ -1,0 +1,123 @@
+"""Game tree of a finite game as arrays.
+
+Seats that choose at once are nodes one after another, in the order of the seats, and none sees the choice of another.
+An information set is what its seat sees when it acts, with its own earlier information sets and actions, so every seat
+has perfect recall.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stratagem.games.base import Game, Seat, View
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Ints = np.ndarray[Any, np.dtype[np.int64]]
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+CHANCE, TERMINAL = -1, -4
+"""Movers that are no seat, numbered as in OpenSpiel."""
+
+
+class InformationSet(NamedTuple):
+    """Situations that a seat cannot tell apart."""
+
+    seat: Seat
+    view: View[Any]
+    """View of the seat, at the first node of the set."""
+    actions: tuple[str, ...]
+    before: tuple[int, int] | None
+    """Index of the seat's last information set before this one, and of its action there."""
+
+
+@dataclass(frozen=True, eq=False)
+class GameTree:
+    """All nodes of a game, the root first and then depth by depth; children of a node stand together."""
+
+    game: Game[Any]
+    parent: Ints
+    mover: Ints
+    """Seat to move, CHANCE or TERMINAL."""
+    information_set: Ints
+    """Index of the information set of the node; -1 where no seat moves."""
+    choice: Ints
+    """Index of the action or outcome that leads from the parent to the node."""
+    probability: Floats
+    """Probability of that outcome; 1 where a seat moved."""
+    first_child: Ints
+    num_children: Ints
+    returns: Floats
+    """Payoffs from the root to the node, by seat."""
+    rounds: Ints
+    """Rounds that were closed on the way to the node."""
+    depths: Ints
+    """First node of each depth, and the number of nodes at the end."""
+    information_sets: Sequence[InformationSet]
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @cached_property
+    def slots(self) -> Ints:
+        """Number of the first action of each information set among the actions of all sets, and their number."""
+        import numpy as np
+
+        return np.cumsum([0, *(len(known.actions) for known in self.information_sets)])
+
+    @cached_property
+    def set_of_slot(self) -> Ints:
+        """Information set of each slot."""
+        import numpy as np
+
+        return np.repeat(np.arange(len(self.information_sets)), np.diff(self.slots))
+
+    @cached_property
+    def slot(self) -> Ints:
+        """Number of the action that leads to a node, among the actions of all sets; -1 where chance leads to it."""
+        import numpy as np
+
+        before = self.information_set[self.parent]
+        slot = np.where(before >= 0, self.slots[before] + self.choice, -1)
+        slot[0] = -1
+        return slot
+
+    def reach(self, policy: Floats) -> Floats:
+        """Return the probability of each node, where all seats play a policy: a probability by slot."""
+        import numpy as np
+
+        probability = np.where(self.slot >= 0, policy[self.slot], self.probability)
+        for layer in list(self.layers())[1:]:
+            probability[layer] *= probability[self.parent[layer]]
+        return probability
+
+    def expected(self, policy: Floats) -> tuple[Floats, float]:
+        """Return the expected returns by seat and the expected number of rounds under a policy."""
+        ends = self.mover == TERMINAL
+        reach = self.reach(policy)[ends]
+        return reach @ self.returns[ends], float(reach @ self.rounds[ends])
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of all nodes and information sets: equal trees play alike."""
+        digest = hashlib.blake2b(digest_size=8)
+        for column in (self.parent, self.mover, self.information_set, self.probability, self.returns):
+            digest.update(column.tobytes())
+        for known in self.information_sets:
+            digest.update(repr((known.seat, known.view.info_key, known.actions)).encode())
+        return digest.hexdigest()
+
+    def children(self, node: int) -> range:
+        """Return the indices of a node's children, in the order of the actions."""
+        first = int(self.first_child[node])
+        return range(first, first + int(self.num_children[node]))
+
+    def layers(self) -> Iterator[slice]:
+        """Yield the nodes of each depth, from the root on."""
+        for first, after in zip(self.depths[:-1], self.depths[1:], strict=True):
+            yield slice(int(first), int(after))

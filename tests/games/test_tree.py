@@ -1,0 +1,113 @@
+"""Game trees: sizes from the literature, perfect recall, payoffs along the way, budgets and bad games."""
+
+import numpy as np
+import pyspiel
+import pytest
+
+from stratagem.errors import CannotCompute
+from stratagem.games import tree_walk
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.games.spiel.tree_game import set_names, spiel_game
+from stratagem.games.tree import CHANCE, TERMINAL
+from stratagem.games.tree_size import estimated_size
+from stratagem.games.tree_walk import walk
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes", "sets"),
+    [
+        ("kuhn(hands=1)", 55, 12),  # 1 root, 6 deals of 9 nodes; 12 information sets (Kuhn 1950)
+        ("kuhn-spiel", 58 - 3, 12),  # OpenSpiel deals the cards one by one, in 58 nodes
+        ("leduc", 9457 - 6, 936),  # OpenSpiel's 9,457 histories less six with one card dealt
+        ("auction(rounds=1)", 118, 6),  # 1 root, 9 deals of 1 + 3 + 9 nodes
+        ("ipd(rounds=2)", 1 + 2 + 4 * (1 + 2 + 4), 10),
+    ],
+)
+def test_size_of_known_trees(text, nodes, sets):
+    tree = walk(make_game(text))
+    assert (len(tree), len(tree.information_sets)) == (nodes, sets)
+
+
+@pytest.mark.parametrize("text", ["kuhn(hands=2)", "leduc", "auction(rounds=2)", "public-goods(rounds=2)"])
+def test_columns_fit_each_other(text):
+    tree = walk(make_game(text))
+    for node in range(len(tree)):
+        children = tree.children(node)
+        assert all(tree.parent[child] == node for child in children)
+        assert (len(children) == 0) == (tree.mover[node] == TERMINAL)
+        if tree.mover[node] == CHANCE:
+            assert tree.probability[children.start : children.stop].sum() == pytest.approx(1.0)
+        elif children:
+            known = tree.information_sets[tree.information_set[node]]
+            assert (known.seat, len(known.actions)) == (tree.mover[node], len(children))
+    even = np.repeat(1.0 / np.diff(tree.slots), np.diff(tree.slots))
+    assert tree.reach(even)[tree.mover == TERMINAL].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("text", ["kuhn(hands=2)", "leduc", "auction(rounds=2)"])
+def test_every_seat_has_perfect_recall(text):
+    """All nodes of an information set have the same own past."""
+    tree = walk(make_game(text))
+    own = [(None,) * tree.game.spec.seats]
+    for node in range(1, len(tree)):
+        parent = tree.parent[node]
+        past, mover = own[parent], tree.mover[parent]
+        if mover >= 0:
+            past = (*past[:mover], (tree.information_set[parent], tree.choice[node]), *past[mover + 1 :])
+        own.append(past)
+    for node, number in enumerate(tree.information_set):
+        if number >= 0:
+            known = tree.information_sets[number]
+            assert own[node][known.seat] == known.before
+
+
+def test_rounds_and_payoffs_on_the_way_are_summed():
+    tree = walk(make_game("ipd(rounds=2)"))
+    ends = tree.mover == TERMINAL
+    assert set(tree.rounds[ends]) == {2}
+    assert sorted(tree.returns[ends][:, 0]) == sorted(a + b for a in (3, 0, 5, 1) for b in (3, 0, 5, 1))
+
+
+@pytest.mark.parametrize("text", ["kuhn(hands=1)", "spiel:kuhn_poker(players=3)", "auction(rounds=1)"])
+def test_openspiel_has_the_same_tree(text):
+    """Random play earns the same, and each information set has its name and its actions."""
+    tree = walk(make_game(text))
+    game, names = spiel_game(tree), set(set_names(tree))
+    even = np.repeat(1.0 / np.diff(tree.slots), np.diff(tree.slots))
+    policy = pyspiel.UniformRandomPolicy(game)
+    found = pyspiel.expected_returns(game.new_initial_state(), policy, -1, True)
+    assert tree.expected(even)[0] == pytest.approx(found)
+    pending, met = [game.new_initial_state()], set()
+    while pending:
+        node = pending.pop()
+        if node.is_terminal():
+            continue
+        if not node.is_chance_node():
+            met.add(node.information_state_string())
+            assert node.legal_actions() == list(range(len(node.legal_actions())))
+        pending.extend(node.child(action) for action in node.legal_actions())
+    assert met == names
+
+
+@pytest.mark.parametrize("text", ["kuhn(hands=1)", "leduc", "auction(rounds=2)", "public-goods(rounds=2)"])
+def test_estimated_size_is_near_the_size(text):
+    game = make_game(text)
+    estimates = [estimated_size(game, Key(seed)) for seed in range(10)]
+    assert sum(estimates) / 10 == pytest.approx(len(walk(game)), rel=0.25)
+
+
+def test_a_tree_beyond_the_budget_is_refused():
+    with pytest.raises(
+        CannotCompute, match=r"The tree of connect-four has about \de\+\d\d nodes, beyond the budget of"
+    ):
+        walk(make_game("connect-four"))
+    with pytest.raises(CannotCompute, match=r"beyond the budget of 9,000: raise it, or make the game smaller"):
+        walk(make_game("leduc"), budget=9_000)
+
+
+def test_progress_is_reported(monkeypatch):
+    seen = []
+    monkeypatch.setattr(tree_walk, "_REPORT_EVERY", 500)
+    walk(make_game("kuhn(hands=2)"), progress=seen.append)
+    assert seen == [500, 1000, 1500]
