@@ -162,6 +162,32 @@ def test_a_long_match_is_computed_where_situations_are_few_and_refused_where_the
         best_response(game, make_player("GrimTrigger", game), 0, budget=2_000)
 
 
+@pytest.mark.parametrize("name", ["random", "Truthful", "Adaptive"])
+def test_induction_over_information_states_agrees_with_the_tree(name):
+    """Two rounds of hidden values: two algorithms that share nothing but the rules."""
+    game = make_game("auction(rounds=2)")
+    player = make_player(name, game)
+    tree, induced = exact(game, player), [best_response(game, player, seat) for seat in (0, 1)]
+    assert [found.payoff / 2 for found in induced] == pytest.approx(tree.best_responses)
+    assert sum(found.advantage for found in induced) / 4 == pytest.approx(tree.worst_advantage)
+
+
+def test_a_long_auction_against_a_player_without_memory_is_exact():
+    """Rounds do not depend on each other, so six of them have the figures of one."""
+    long, short = (figures(text, "Truthful") for text in ("auction", "auction(rounds=1)"))
+    assert long.gains == pytest.approx(short.gains)
+    assert long.gains == pytest.approx((2 / 9, 2 / 9))
+    assert figures("auction", "Conservative").gains == pytest.approx((0.0, 0.0))
+
+
+def test_three_bidders_have_a_gain_each():
+    """Who bids its value earns nothing. Against two such, 3 earns 7/27 by MEDIUM, and 2 earns 1/27 by LOW."""
+    found = figures("auction(seats=3,rounds=1)", "Truthful")
+    assert found.values == pytest.approx((0.0, 0.0, 0.0))
+    assert found.gains == pytest.approx(((7 / 27 + 1 / 27) / 3,) * 3)
+    assert (found.nash_conv, found.exploitability) == (pytest.approx(8 / 27), pytest.approx(8 / 81))
+
+
 def test_an_uncertain_end_is_averaged_over():
     """Tit for tat loses 5 once, in matches of two rounds on average."""
     found = figures("ipd(rounds=60, continuation=0.5)", "TitForTat")

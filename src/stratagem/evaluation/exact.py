@@ -12,6 +12,7 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, best_response
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.policies import merges
 from stratagem.evaluation.tree_policy import Floats, Oracle, oracle_of, policy_on
 from stratagem.games.base import Game, Json
 from stratagem.players.base import Player
@@ -53,16 +54,22 @@ def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     """Compute the exact exploitability of a player, or raise `CannotCompute` with the reason.
 
     A game that hides something is walked as a tree. Others are solved by backward induction, over `budget` situations
-    at most; a situation that a model is asked about counts as many as its traits say.
+    at most; a situation that a model is asked about counts as many as its traits say. So are games with a large tree
+    whose situations repeat, such as an auction of many rounds against a player without memory.
     """
     check_stated(player)
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
     game = game.one_round() or game
-    if game.spec.private_information:
+    if not game.spec.private_information:
+        return _by_induction(game, player, budget)
+    try:
         oracle = oracle_of(game)
-        return of_policy(oracle, policy_on(oracle.tree, player))
-    return _by_induction(game, player, budget)
+    except CannotCompute:
+        if not merges(game, player):
+            raise
+        return _by_induction(game, player, budget)
+    return of_policy(oracle, policy_on(oracle.tree, player))
 
 
 def of_policy(oracle: Oracle, policy: Floats) -> Exact:

@@ -59,6 +59,12 @@ def _no_mixture(player: Player, view: View[Any], mix: Mix) -> CannotCompute:
     return CannotCompute(f"{player.name} states {mix} at {view.info_key!r}, which is no mixture of legal actions.")
 
 
+def merges(game: Game[Any], player: Player) -> bool:
+    """Return whether situations with equal state keys have the same future with this player at the table."""
+    memory = player.traits.memory
+    return game.spec.markov and memory is not None and memory <= 1
+
+
 class Policies:
     """Players by seat, each asked once in each situation, and a budget of situations."""
 
@@ -68,7 +74,7 @@ class Policies:
         self.players = players
         self.budget = budget
         traits = [player.traits for player in players]
-        self.merging = merge and game.spec.markov and all(t.memory is not None and t.memory <= 1 for t in traits)
+        self.merging = merge and all(merges(game, player) for player in players)
         self._prices = [t.price for t in traits]
         self._known: dict[tuple[Seat, str], Stated] = {}
 
