@@ -181,7 +181,7 @@ def test_a_long_auction_against_a_player_without_memory_is_exact():
 
 
 def test_three_bidders_have_a_gain_each():
-    """Who bids its value earns nothing. Against two such, 3 earns 7/27 by MEDIUM, and 2 earns 1/27 by LOW."""
+    """Bids at value earn nothing. Against two such, a value of 3 earns 7/27 by MEDIUM, and 2 earns 1/27 by LOW."""
     found = figures("auction(seats=3,rounds=1)", "Truthful")
     assert found.values == pytest.approx((0.0, 0.0, 0.0))
     assert found.gains == pytest.approx(((7 / 27 + 1 / 27) / 3,) * 3)
