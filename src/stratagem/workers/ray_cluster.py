@@ -23,7 +23,7 @@ _RETRIES = 5
 """Number of times that a unit of work is repeated whose actor or node is lost."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class RayParcel:
     """Files in the object store; a node fetches them once."""
 
@@ -44,10 +44,8 @@ class RayParcel:
             yield Path(folder)
 
     def drop(self) -> None:
-        """Free the object store."""
-        import ray
-
-        ray.internal.free(list(self.files))
+        """Forget the reference; Ray removes what nobody refers to."""
+        self.files = ()
 
 
 class RayWorkers(Workers):
