@@ -13,12 +13,15 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
+from stratagem.cli.other_words import in_other_words
 from stratagem.cli.output import cell, number, print_json, progress, table, write_json
 from stratagem.errors import BadParameter
 from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_rows, shortened
 from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.memorisation import wraps
 from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.metrics.memorisation import MemorisationGap
 from stratagem.evaluation.recorded import Reading, reading_of, recorded
 from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
 from stratagem.evaluation.resumable import ResumableRecord
@@ -47,6 +50,10 @@ def evaluate_players(
     by_seat: Annotated[
         bool, typer.Option("--by-seat", help="Print figures by seat, too; default where seats have names.")
     ] = False,
+    disguise: Annotated[
+        str | None,
+        typer.Option(help="Number of disguises, or a file: the same deals in other words, and the memorisation gap."),
+    ] = None,
     from_record: Annotated[
         Path | None, typer.Option("--from", help="Compute the figures of a record and play nothing.")
     ] = None,
@@ -62,7 +69,7 @@ def evaluate_players(
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
     output = EvaluationOutput(by_opponent, write_to, json)
     if from_record is not None:
-        if suite or player or resume or record_to:
+        if suite or player or resume or record_to or disguise:
             raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
         from stratagem.play.store import read_episodes
 
@@ -71,9 +78,12 @@ def evaluate_players(
         return
     if suite is None or not player:
         raise BadParameter("Name a suite or a game, and whom to measure with --player; or a record with --from.")
-    chosen = with_metrics(find_suite(suite, tuple(opponents or ())), metric or ())
+    disguises = wraps(disguise) if disguise is not None else []
+    further = [*(metric or ()), *([MemorisationGap.name] if disguises else [])]
+    chosen = with_metrics(find_suite(suite, tuple(opponents or ())), further)
     number = shortened(Evaluator(), episodes, chosen).episodes
     plan = {"command": "eval", "suite": suite, "players": player, "opponents": opponents or [], "chance": chance}
+    plan |= {"disguise": disguise} if disguise else {}  # without one the settings are those of earlier records
     record = ResumableRecord(record_to, plan | {"episodes": number, "seed": seed}, resume=resume)
     at = Evaluator(key=Key(seed), episodes=number, record=record)
 
@@ -82,7 +92,7 @@ def evaluate_players(
         output.show(results, chosen.name, seed, number, broken_off=True)
 
     with stoppable(record, so_far), progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
-        results = evaluate(chosen, player, at, chance=chance, seats=by_seat, progress=step)
+        results = evaluate(chosen, player, at, chance=chance, seats=by_seat, disguises=disguises, progress=step)
     output.show(results, chosen.name, seed, number)
 
 
@@ -117,6 +127,8 @@ class EvaluationOutput(NamedTuple):
             out.print(_plain(result))
         if any(row.validity for row in result.rows):
             out.print(_replies(result))
+        if any(row.in_other_words for row in result.rows):
+            out.print(in_other_words(result))
         if self.by_opponent:
             out.print(_opponents(result))
         for row in result.rows:

@@ -9,7 +9,8 @@ from typing import Any
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.exact import Exact, exact
-from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
+from stratagem.evaluation.matchups import Evaluator, Matchup, pay_by_deal
+from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.statistics import Difference, Estimate, paired_difference
 from stratagem.evaluation.suites import Line, Suite
@@ -45,6 +46,8 @@ class Row:
     """Figure under the null hypothesis by metric, of those that have one."""
     by_seat: tuple[SeatFigures, ...] = ()
     """Figures seat by seat, where seats have names or it was requested."""
+    in_other_words: tuple[OtherWords, ...] = ()
+    """The player under disguises, where they were requested."""
 
 
 @dataclass(frozen=True)
@@ -67,16 +70,24 @@ def evaluate(
     *,
     chance: bool = True,
     seats: bool = False,
+    disguises: Sequence[Wrap] = (),
     progress: Progress = lambda _: None,
 ) -> list[GameResult]:
-    """Measure the named players in every game of the suite; by seat if `seats` or if seats have names."""
+    """Measure the named players in every game of the suite; by seat if `seats` or if seats have names.
+
+    With `disguises` each player but the chance level also plays in other words.
+    """
     wanted = _agents(players, chance)
     made = [(line, make_game(line.game)) for line in suite.lines]
     for line, game in made:  # every name is checked before the first game is played
-        seated = [*_players(wanted, game), *(player for player, _ in _opponents(line, game))]
+        agents = _players(wanted, game)
+        check_wraps(game, [player for player in agents if player.name != CHANCE], disguises)
+        seated = [*agents, *(player for player, _ in _opponents(line, game))]
         if any(at_keyboard(player) for player in seated):
             raise StratagemError("An evaluation plays hundreds of episodes: a human takes a seat in `stratagem play`.")
-    return [_game(suite, line, game, wanted, evaluator, progress, seats=seats) for line, game in made]
+    return [
+        _game(suite, line, game, wanted, evaluator, progress, seats=seats, disguises=disguises) for line, game in made
+    ]
 
 
 def num_rows(suite: Suite, players: Sequence[str], *, chance: bool = True) -> int:
@@ -116,9 +127,16 @@ def _game(
     progress: Progress,
     *,
     seats: bool,
+    disguises: Sequence[Wrap],
 ) -> GameResult:
-    players = _players(names, game)
-    rows = tuple(measured(suite, line, game, player, evaluator, progress, seats=seats) for player in players)
+    rows = tuple(
+        measured(
+            *(suite, line, game, player, evaluator, progress),
+            seats=seats,
+            disguises=disguises if player.name != CHANCE else (),
+        )
+        for player in _players(names, game)
+    )
     pooled = "train" in line.pools
     warnings = [overlap_warning(game)] if pooled else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
@@ -134,12 +152,15 @@ def measured(
     progress: Progress = lambda _: None,
     *,
     seats: bool = False,
+    disguises: Sequence[Wrap] = (),
 ) -> Row:
     """Return one player's figures in one game of a suite."""
     opponents = _opponents(line, game)
     progress(f"{line.game}: {agent.name} against {len(opponents)} opponents")
     matchups = evaluator.matchups(game, agent, opponents)
-    return row_of(game, agent.name, matchups, suite.metrics, _exact(game, agent, evaluator.exact_budget), seats=seats)
+    others = in_other_words(game, agent, opponents, disguises, evaluator)
+    by_name = _exact(game, agent, evaluator.exact_budget)
+    return row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
 
 
 def row_of(
@@ -150,13 +171,16 @@ def row_of(
     by_name: tuple[Exact | None, str],
     *,
     seats: bool = False,
+    others: Sequence[OtherWords] = (),
 ) -> Row:
     """Return a player's figures by these metrics, with the exact figures or the reason why there are none."""
-    sample = Sample(game, tuple(matchups))
+    sample = Sample(game, tuple(matchups), tuple(other.matchups for other in others))
     metrics = {name: METRICS[name].measure(sample) for name in wanted}
     nulls = {name: null for name in wanted if (null := METRICS[name].null(sample)) is not None}
     seat_rows = by_seat(game, matchups, wanted) if seats or game.spec.seat_names else ()
-    return Row(player, metrics, *by_name, sample.matchups, raised(matchups), validity(matchups), nulls, seat_rows)
+    errors = raised([*matchups, *(matchup for other in others for matchup in other.matchups)])
+    replies = validity(matchups)
+    return Row(player, metrics, *by_name, sample.matchups, errors, replies, nulls, seat_rows, tuple(others))
 
 
 def _exact(game: Game[Any], agent: Player, budget: int) -> tuple[Exact | None, str]:
@@ -193,12 +217,7 @@ def differences(rows: Sequence[Row], evaluator: Evaluator) -> dict[str, Differen
 
 
 def _pay_by_deal(row: Row) -> dict[tuple[str, str], float]:
-    matchups = [matchup for matchup in row.matchups if {"train", "opponents"} & set(matchup.pools)]
-    return {
-        (matchup.opponent, deal.rpartition("/")[2]): payoff
-        for matchup in matchups
-        for deal, payoff in matchup.by_deal(lambda episode: payoff_of(episode, episode.seat_of(0))).items()
-    }
+    return pay_by_deal(matchup for matchup in row.matchups if {"train", "opponents"} & set(matchup.pools))
 
 
 def shortened(evaluator: Evaluator, episodes: int | None, suite: Suite) -> Evaluator:

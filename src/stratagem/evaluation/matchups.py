@@ -7,7 +7,7 @@ the means are exact expectations; otherwise they are means over deals, each deal
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -93,6 +93,15 @@ class Matchup:
         for episode in self.episodes:
             deals.setdefault(_deal(episode), []).append(value(episode))
         return {deal: _average(values) for deal, values in deals.items()}
+
+
+def pay_by_deal(matchups: Iterable[Matchup]) -> dict[tuple[str, str], float]:
+    """Return the agent's payoff a round of each deal, by opponent and number of the deal."""
+    return {
+        (matchup.opponent, deal.rpartition("/")[2]): payoff
+        for matchup in matchups
+        for deal, payoff in matchup.by_deal(lambda episode: payoff_of(episode, episode.seat_of(0))).items()
+    }
 
 
 def payoff_of(episode: Episode, seat: Seat, *, scaled: bool = True) -> float:

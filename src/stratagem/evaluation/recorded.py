@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from stratagem.errors import BadRecord
 from stratagem.evaluation.evaluate import CHANCE, GameResult, differences, row_of
 from stratagem.evaluation.matchups import Evaluator, Matchup
+from stratagem.evaluation.memorisation import OtherWords
 from stratagem.evaluation.resumable import read_plan
 from stratagem.evaluation.suites import Line, Suite, find_suite, with_metrics
 from stratagem.games.base import Game
@@ -18,6 +20,8 @@ from stratagem.games.key import Key
 from stratagem.play.records import Episode
 
 WHY = "figures from a record are sampled"
+_DISGUISED = re.compile(r"disguise\((.*), (?:seed=\d+|file='[^']*')\)")
+"""Name of a player under a disguise."""
 Pair = tuple[str, str]
 """Agent and opponents, with their versions."""
 
@@ -64,14 +68,32 @@ def _game(text: str, episodes: list[Episode], reading: Reading) -> GameResult:
         now = game.spec.version
         raise BadRecord(f"{text} was recorded with version {known_versions} of its rules, and they are at {now} now.")
     suite = with_metrics(reading.suite or find_suite(text, (CHANCE,)), reading.metrics)
+    disguised = any(plain_name(name) != name for episode in episodes for name in episode.players)
+    suite = with_metrics(suite, ("memorisation_gap",)) if disguised else suite
     line = next((line_of for line_of in suite.lines if describe(make_game(line_of.game)) == text), Line(text, {}))
+    by_agent = _by_agent(game, line, _pairs(episodes, crossed=reading.crossed), reading)
     rows = [
-        row_of(game, agent, matchups, suite.metrics, (None, WHY), seats=reading.seats)
-        for agent, matchups in _by_agent(game, line, _pairs(episodes, crossed=reading.crossed), reading).items()
+        row_of(game, agent, matchups, suite.metrics, (None, WHY), seats=reading.seats, others=_others(agent, by_agent))
+        for agent, matchups in by_agent.items()
+        if plain_name(agent) == agent or plain_name(agent) not in by_agent
     ]
     rows.sort(key=lambda row: row.player == CHANCE)
     warnings = tuple(f"{row.player}: {error}" for row in rows for error in row.errors)
     return GameResult(game, line.game, tuple(rows), differences(rows, Evaluator(key=Key(reading.seed))), warnings)
+
+
+def plain_name(player: str) -> str:
+    """Return the name of a player without its disguise."""
+    return _DISGUISED.sub(r"\1", player)
+
+
+def _others(agent: str, by_agent: Mapping[str, Sequence[Matchup]]) -> list[OtherWords]:
+    """Return the matchups of an agent's disguises, which are agents of the record themselves."""
+    return [
+        OtherWords(name, tuple(matchups))
+        for name, matchups in by_agent.items()
+        if name != agent and plain_name(name) == agent
+    ]
 
 
 def _pairs(episodes: Sequence[Episode], *, crossed: bool) -> dict[Pair, list[Episode]]:

@@ -9,11 +9,13 @@ from stratagem.evaluation.comparisons import family, holm_p
 from stratagem.evaluation.evaluate import GameResult, Row
 from stratagem.evaluation.expectation import SCALE
 from stratagem.evaluation.matchups import Matchup
+from stratagem.evaluation.memorisation import OtherWords
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.exploit import pool_advantage
 from stratagem.evaluation.metrics.payoff import mean_pay
 from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.tournament import CrossPlay
+from stratagem.evaluation.validity import validity
 from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
 from stratagem.provenance import provenance
@@ -76,7 +78,18 @@ def _row_json(result: GameResult, row: Row) -> Json:
         "unscaled": {"pay": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
         "exact": row.exact.to_json() if row.exact else {"not_computed": row.why_not_exact},
         "replies": row.validity and row.validity.to_json(),
+        "in_other_words": [_other_words_json(result.game, other) for other in row.in_other_words],
         "opponents": [_bout_json(result.game, matchup) for matchup in row.matchups],
+    }
+
+
+def _other_words_json(game: Game[Any], other: OtherWords) -> Json:
+    pay, replies = mean_pay(Sample(game, other.matchups), scaled=True), validity(other.matchups)
+    return {
+        "player": other.player,
+        "proof": other.proof,
+        "pay": pay and pay.to_json(),
+        "replies": replies and replies.to_json(),
     }
 
 

@@ -192,6 +192,9 @@ class Auction(Game[AuctionFacts]):
         past = " ".join(f"{row.value}:{row.bid}:{','.join(map(str, row.others))}" for row in facts.past)
         return f"seat {facts.seat} value {facts.value}; {past}"
 
+    def vocabulary(self) -> tuple[str, ...]:
+        return (*BIDS, "bid", "item")
+
     def rules(self, seat: Seat) -> str:
         others = "the other bidder" if self.seats == 2 else f"{self.seats - 1} other bidders"
         return (

@@ -143,6 +143,13 @@ class Game(ABC, Generic[F]):
         """
         return self.info_key(facts)
 
+    def vocabulary(self) -> tuple[str, ...]:
+        """Return the words of the texts that a disguise renames; by default those of the actions are found in play.
+
+        `games.disguise.substitution` says how words are written. Raises `CannotCompute` where there are no other words.
+        """
+        return ()
+
     def default_action(self, facts: F) -> str:
         """Return the action that is played for an absent seat: by default the first legal action."""
         return self.choices(facts).first

@@ -145,6 +145,9 @@ class Kuhn(Game[KuhnFacts]):
     def info_key(self, facts: KuhnFacts) -> str:
         return f"{facts.card}:{facts.line}"
 
+    def vocabulary(self) -> tuple[str, ...]:
+        return ("pass", "bet", "fold", "call", *CARDS, "poker", "chip", "pot")
+
     def rules(self, seat: Seat) -> str:
         hands = "one hand" if self.hands == 1 else f"{self.hands} hands, opening in turn,"
         return (

@@ -121,6 +121,8 @@ class MatrixGame(Game[MatrixFacts]):
     cooperative: bool = False
     """True if the first action of each seat is the cooperative one; the safety signals need to know."""
     story: str = "Two players choose at the same time, again and again, without talking."
+    story_words: tuple[str, ...] = ()
+    """Words of the story that a disguise renames, beside the labels."""
     summary: str = "A repeated matrix game of your own."
     reference: str = ""
 
@@ -219,6 +221,10 @@ class MatrixGame(Game[MatrixFacts]):
         own, other = self.seat_labels(seat).index(mine), self.seat_labels(1 - seat).index(theirs)
         cell = self.payoffs[own][other] if seat == 0 else self.payoffs[other][own]
         return cell[seat], cell[1 - seat]
+
+    def vocabulary(self) -> tuple[str, ...]:
+        labels = dict.fromkeys((*self.seat_labels(0), *self.seat_labels(1)))
+        return (*(label for label in labels if label.isalpha()), *self.story_words)
 
     def rules(self, seat: Seat) -> str:
         lines = [self.story, "What you and the other player get in a round:"]

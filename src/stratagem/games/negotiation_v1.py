@@ -117,6 +117,9 @@ class Pie(Game[PieFacts]):
         pairs = " ".join(f"{mine},{theirs}" for mine, theirs in zip(facts.mine, facts.theirs, strict=True))
         return f"seat {facts.seat}: {pairs}"
 
+    def vocabulary(self) -> tuple[str, ...]:
+        return ("demand",)
+
     def rules(self, seat: Seat) -> str:
         return (
             f"You and another player share {self.pie} points in each of {self.rounds} rounds.\n"

@@ -170,6 +170,9 @@ class Division(Game[DivisionFacts]):
         pairs = " ".join(f"{written(a)}{written(b)}" for a, b in zip(facts.mine, facts.theirs, strict=True))
         return f"seat {facts.seat} {written(facts.pool)} {written(facts.values)}: {pairs}"
 
+    def vocabulary(self) -> tuple[str, ...]:
+        return ("book", "hat", "ball", "demand")
+
     def rules(self, seat: Seat) -> str:
         return (
             f"You and another player share a pool of books, hats and balls in each of {self.rounds} rounds; the pool "

@@ -128,6 +128,9 @@ class PublicGoods(Game[PublicGoodsFacts]):
         rows = ("".join("CK"[not contributed] for contributed in row) for row in facts.gave)
         return f"seat {facts.seat}: {' '.join(rows)}"
 
+    def vocabulary(self) -> tuple[str, ...]:
+        return ("contribute", "keep/kept", "pot")
+
     def rules(self, seat: Seat) -> str:
         others = "another player" if self.seats == 2 else f"{self.seats - 1} other players"
         return (

@@ -216,6 +216,9 @@ class Quiz(Game[QuizFacts]):
         """Return the question: nothing that was asked before matters."""
         return self.situation(facts)
 
+    def vocabulary(self) -> tuple[str, ...]:
+        return LETTERS
+
     def rules(self, seat: Seat) -> str:
         return "You answer questions. Each has four answers, A to D, of which one is right and worth a point."
 

@@ -79,6 +79,7 @@ REPEATED: dict[str, Callable[..., MatrixGame]] = {
         rounds=1,
         cooperative=True,
         story="You and your accomplice are questioned in separate rooms; what you get is minus the years in prison.",
+        story_words=("accomplice", "question", "prison", "year"),
         summary="The prisoner's dilemma in sentences, once.",
         reference="SCO-PAL, appendix D; GTBench (Duan et al. 2024)",
     ),

@@ -40,6 +40,8 @@ class Traits:
     """
     sees_hidden: bool = False
     """True if the player reads hidden information (search over the true state)."""
+    reads_words: bool = False
+    """True if the player reads the texts of a view or the names of actions; a disguise then changes what it sees."""
     exact: bool = True
     """True if `policy` can state its probabilities."""
     fallible: bool = False
@@ -81,9 +83,10 @@ class Ask:
         """Key of the player's own draws: a function of table, player slot (not seat), turn and attempt."""
         return _players(self._table_key.value).at((self.turn * _PLACES + self.slot) * _PLACES + self.attempt)
 
-    def seeing(self, view: View[Any]) -> Ask:
-        """Return the same turn with another view, for players that change what another player sees."""
-        return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state, self.past)
+    def seeing(self, view: View[Any], past: Past | None = None) -> Ask:
+        """Return the same turn with another view or past, for players that change what another player sees."""
+        seen = self.past if past is None else past
+        return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state, seen)
 
     def peek(self) -> State[Any]:
         """Return a copy of the true state, for players whose traits say `sees_hidden`.

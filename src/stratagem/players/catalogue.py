@@ -12,6 +12,7 @@ from stratagem.games.base import Game
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.players import auction, iterated_classics, iterated_zd, kuhn, negotiation_v1, negotiation_v2, uniform
 from stratagem.players.base import Player
+from stratagem.players.disguised import disguised
 from stratagem.players.human import keyboard
 from stratagem.players.tabular import TablePlayer
 from stratagem.players.wrappers import Delayed, Noisy, check_player
@@ -138,6 +139,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "human": keyboard,
     "noise": Noisy,
     "delay": Delayed,
+    "disguise": disguised,
 }
 """Players of a family of games as `family/Name`, players of any game by a bare name."""
 
@@ -148,7 +150,7 @@ PREFIXES: dict[str, Callable[[str], Player]] = {"mcts": _mcts, "cfr": _cfr, "tab
 PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
 """Players of any game whose names carry a raw tail after a colon."""
 
-WRAPPERS = ("noise", "delay")
+WRAPPERS = ("noise", "delay", "disguise")
 """Players that take another player as their first argument, by name."""
 
 PATTERNS = (
@@ -159,6 +161,7 @@ PATTERNS = (
     "table:PATH",
     "noise(PLAYER, p=0.1)",
     "delay(PLAYER, rounds=1)",
+    "disguise(PLAYER, seed=1)",
     *NAMED,
     "dir:PATH",
     "hf:ID",

@@ -14,6 +14,7 @@ from stratagem.errors import CannotCompute, Quit
 from stratagem.games.base import View
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.players.base import Ask, Move, Traits
+from stratagem.players.disguised import Disguised
 from stratagem.players.wrappers import Delayed, Noisy
 from stratagem.visible import visible
 
@@ -106,7 +107,7 @@ class Human:
     """A person at the keyboard, in any game: types an action or its number, `?` for help, `q` to leave."""
 
     name: ClassVar[str] = "human"
-    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, exact=False, repeats=False)
+    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, reads_words=True, exact=False, repeats=False)
 
     def __init__(self, terminal: Terminal | None = None) -> None:
         self.terminal = terminal or Terminal()
@@ -179,7 +180,7 @@ def _rules(view: View[Any]) -> str:
 
 def at_keyboard(player: object) -> bool:
     """Return whether a person answers for this player, wrapped or not."""
-    while isinstance(player, Noisy | Delayed):
+    while isinstance(player, Noisy | Delayed | Disguised):
         player = player.player
     return isinstance(player, Human)
 

@@ -117,6 +117,10 @@ class LanguagePlayer:
         """Refuse a mode that the model, the style or the game does not admit, before it is played."""
         self._player.check(game)
 
+    def check_view(self, view: View[Any]) -> None:
+        """Refuse a view that the mode or the style cannot read."""
+        self._player.check_view(view)
+
     def turn(self, ask: Ask) -> Turn:
         return self._player.turn(ask)
 

@@ -32,6 +32,7 @@ class ModelPlayer:
         return Traits(
             stochastic=self.speaker.sampling.temperature > 0.0,
             memory=self.speaker.style.memory,
+            reads_words=True,
             exact=MODES[self.mode].exact,
             fallible=self.mode == "single",
             repeats=self.speaker.engine.capabilities.repeats,
@@ -41,7 +42,11 @@ class ModelPlayer:
     def check(self, game: Game[Any]) -> None:
         """Refuse a mode that the model, the style or the game does not admit, before it is played."""
         state = game.start(Key(0))
-        check_mode(self.mode, self.speaker, state.view(state.to_act[0]))
+        self.check_view(state.view(state.to_act[0]))
+
+    def check_view(self, view: View[Any]) -> None:
+        """Refuse a view that the mode or the style cannot read."""
+        check_mode(self.mode, self.speaker, view)
 
     def turn(self, ask: Ask) -> Turn:
         return MODES[self.mode].turn(self.speaker, ask)

@@ -10,6 +10,7 @@ from stratagem.evaluation.metrics.exploit import Exploit
 from stratagem.evaluation.metrics.externality import Externality
 from stratagem.evaluation.metrics.illegal import IllegalRate
 from stratagem.evaluation.metrics.length import Length
+from stratagem.evaluation.metrics.memorisation import MemorisationGap
 from stratagem.evaluation.metrics.nra import NraOfSums, NraPerMatch, NraPerOpponent
 from stratagem.evaluation.metrics.orders import Bounced, Coordinated, Effective, Supported
 from stratagem.evaluation.metrics.payoff import Payoff
@@ -48,6 +49,7 @@ _ALL: tuple[type[Metric], ...] = (
     Bounced,
     Peace,
     Kingmaking,
+    MemorisationGap,
 )
 METRICS = MetricTable({metric.name: metric for metric in _ALL})
 """Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""

@@ -18,6 +18,8 @@ class Sample:
 
     game: Game[Any]
     matchups: tuple[Matchup, ...]
+    disguised: tuple[tuple[Matchup, ...], ...] = ()
+    """Matchups of the agent under each disguise, against the opponents that count for its pay."""
 
     def pool(self, *names: str) -> list[Matchup]:
         """Return the matchups against opponents of these pools; an opponent of several counts once."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from stratagem.games.base import Game
-from stratagem.games.conformance import acting, copies, declared, hiding, keys, symmetry, texts, twins
+from stratagem.games.conformance import acting, copies, declared, disguising, hiding, keys, symmetry, texts, twins
 from stratagem.games.conformance.report import Broken, Check, NotApplicable, Report, shortened
 from stratagem.games.conformance.walk import Case, Chooser, at_random
 from stratagem.games.key import Key
@@ -42,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     Rule("hidden", hiding.hidden, ("forks",)),
     Rule("state-keys", keys.state_keys, ("forks",)),
     Rule("texts", texts.texts, ("legal",)),
+    Rule("disguise", disguising.disguise, ("texts", "choices")),
     Rule("twin", twins.twin, ("forks",)),
 )
 """Every check by name, foundations first."""

@@ -12,6 +12,7 @@ from stratagem.games.choices import Choices
 from stratagem.games.diplomacy.board import WAIVE, Board
 from stratagem.games.diplomacy.engine import powers_of, win_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
+from stratagem.games.diplomacy.graph import graph_of
 from stratagem.games.diplomacy.state import DiplomacyState
 from stratagem.games.diplomacy.table import DiplomacyTable
 from stratagem.games.spec import GameSpec
@@ -76,6 +77,13 @@ class Diplomacy(DiplomacyTable):
         """Return the digest of all orders so far; written out it would be most of a record."""
         digest = hashlib.sha256(repr(facts.log).encode()).hexdigest()[:24]
         return f"{facts.power} {facts.board.phase} {digest}"
+
+    def vocabulary(self) -> tuple[str, ...]:
+        """Return the powers, provinces, coasts, units and orders, and the words that name the game or the old names."""
+        places = {part for node in graph_of(self.map).nodes for part in node[2:].split("/")}
+        orders = ("A", "F", "H", "S", "C", "R", "B", "D", "VIA", WAIVE)
+        told = ("diplomacy", "army", "fleet", "three letters", *_SEASONS.values())
+        return (*powers_of(self.map), *sorted(places), *orders, *told)
 
     def rules(self, seat: Seat) -> str:
         sitting = f"The powers at the table are {', '.join(self.powers)}."

@@ -25,6 +25,8 @@ class Face(ABC):
     summary: str = ""
     reference: str = ""
     symmetric: bool = False
+    vocabulary: ClassVar[tuple[str, ...]] = ()
+    """Words of the texts that a disguise renames; those of the actions where there are none."""
     static_actions: ClassVar[bool] = True
     """True if an action's string follows from its number, so that menus can be cached."""
 

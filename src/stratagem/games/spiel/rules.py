@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from stratagem.errors import IllegalAction
+from stratagem.errors import CannotCompute, IllegalAction
 from stratagem.games.base import Game, Node, RoundResult, Seat, pending
 from stratagem.games.choices import Flat
 from stratagem.games.spec import GameSpec
@@ -118,3 +118,8 @@ class SpielRules(Game[SpielFacts]):
 
     def situation(self, facts: SpielFacts) -> str:
         return self.look.situation(facts)
+
+    def vocabulary(self) -> tuple[str, ...]:
+        if isinstance(self.look, PlainFace):
+            raise CannotCompute(f"{self.spec.name} is told by its name, so its rules cannot be put in other words.")
+        return self.look.vocabulary

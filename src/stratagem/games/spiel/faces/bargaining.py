@@ -20,6 +20,7 @@ class Bargaining(Face):
     text: str = "bargaining"
     summary: str = "Two players divide books, hats and balls that each values differently, by at most ten offers."
     reference: str = "Lewis et al. 2017, arXiv:1706.05125"
+    vocabulary = ("offer", "agree", "book", "hat", "ball")
 
     def rules(self, seat: Seat) -> str:
         return (

@@ -18,6 +18,7 @@ class BlindAuction(Face):
     text: str = "first_sealed_auction"
     summary: str = "Two bidders with private values bid once, unseen; the higher bid wins and is paid."
     reference: str = "Vickrey 1961, Counterspeculation, auctions, and competitive sealed tenders"
+    vocabulary = ("bid", "auction", "item")
 
     def rules(self, seat: Seat) -> str:
         return (

@@ -18,6 +18,7 @@ class Breakthrough(Face):
 
     columns: int
     rows: int
+    vocabulary = (*"abcdefghi", "w", "black", "white", "breakthrough", "piece")
 
     def rules(self, seat: Seat) -> str:
         last = _LETTERS[self.columns - 1]

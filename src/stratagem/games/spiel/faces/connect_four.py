@@ -16,6 +16,7 @@ class ConnectFour(Face):
     name: str = "connect-four"
     text: str = "connect_four"
     summary: str = "Four in a row on six rows and seven columns, where discs fall; the first player can force a win."
+    vocabulary = ("drop", "X", "O", "disc", "connect four")
 
     def rules(self, seat: Seat) -> str:
         return (

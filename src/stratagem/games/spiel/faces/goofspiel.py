@@ -18,6 +18,7 @@ class Goofspiel(Face):
     summary: str = "Five prizes in random order; both bid a card for each at the same time."
     reference: str = "Ross 1971, Goofspiel: the game of pure strategy"
     symmetric: bool = True
+    vocabulary = ("bid", "goofspiel", "card", "prize")
 
     def rules(self, seat: Seat) -> str:
         return (

@@ -20,6 +20,7 @@ class Kuhn(Face):
     text: str = "kuhn_poker"
     summary: str = "One hand of Kuhn poker; worth -1/18 to the first player."
     reference: str = "Kuhn 1950, A simplified two-person poker"
+    vocabulary = ("pass", "bet", "J", "Q", "K", "kuhn", "poker", "chip")
 
     def rules(self, seat: Seat) -> str:
         return (

@@ -21,6 +21,7 @@ class Leduc(Face):
     text: str = "leduc_poker"
     summary: str = "One hand of Leduc poker: a private card, a public card, two rounds of betting."
     reference: str = "Southey et al. 2005, arXiv:1207.1411"
+    vocabulary = ("call", "raise", "fold", "bet", "J", "Q", "K", "leduc", "poker", "chip")
 
     def rules(self, seat: Seat) -> str:
         return (

@@ -16,6 +16,7 @@ class LiarsDice(Face):
     name: str = "liars-dice"
     text: str = "liars_dice"
     summary: str = "Two players with one hidden die each bid on both dice together, until one calls the other a liar."
+    vocabulary = ("bid", "liar", "dice")
 
     def rules(self, seat: Seat) -> str:
         return (

@@ -18,6 +18,7 @@ class Nim(Face):
     text: str = "nim"
     summary: str = "Misere nim on piles of 1, 3, 5 and 7; the second player can force a win."
     reference: str = "Bouton 1901, Nim, a game with a complete mathematical theory"
+    vocabulary = ("pile", "take", "object", "nim")
 
     def rules(self, seat: Seat) -> str:
         return (

@@ -18,6 +18,7 @@ class Pig(Face):
     text: str = "pig"
     summary: str = "A race to 100 with one die: roll on, or bank the turn's total before a 1 takes it away."
     reference: str = "Scarne 1945; Neller and Presser 2004, Optimal play of the dice game Pig"
+    vocabulary = ("roll", "stop", "pig", "die")
 
     def rules(self, seat: Seat) -> str:
         return (

@@ -18,6 +18,7 @@ class TicTacToe(Face):
     name: str = "tic-tac-toe"
     text: str = "tic_tac_toe"
     summary: str = "Three in a row on a board of three by three; a draw under perfect play."
+    vocabulary = ("X", "O", "A", "B", "C", "tic-tac-toe")
 
     def rules(self, seat: Seat) -> str:
         return (

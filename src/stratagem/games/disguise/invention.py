@@ -1,0 +1,50 @@
+"""Generated words: pronounceable, without a meaning, drawn by a key.
+
+A word has six letters in three syllables, such as `lobaku`. All words have one length, so none is the beginning of
+another, and two words of one disguise differ in at least two letters. English has no word of this form: the last
+syllable is one of `bu`, `ku`, `vu`, `zu`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from stratagem.errors import CannotCompute
+from stratagem.games.key import Key
+
+CONSONANTS, VOWELS, LAST = "bdklmnprstvz", "aeiou", "bkvz"
+_TRIES = 10_000
+_SHORTEST = 3
+"""Letters from which on a word of the game must not stand inside a generated word."""
+
+
+def invent(number: int, key: Key, taken: Iterable[str] = ()) -> list[str]:
+    """Return so many generated words that are not among the taken ones, and hold none of them."""
+    avoided = frozenset(word.casefold() for word in taken)
+    words: list[str] = []
+    for attempt in range(_TRIES):
+        if len(words) == number:
+            return words
+        word = _drawn(key.at("word", attempt))
+        if _is_clear(word, avoided) and all(_distance(word, other) > 1 for other in words):
+            words.append(word)
+    raise CannotCompute(f"No {number} generated words differ from each other in two letters: rename fewer words.")
+
+
+def _drawn(key: Key) -> str:
+    """Draw three syllables of a consonant and a vowel; the last vowel is always `u`."""
+    letters = (CONSONANTS, VOWELS, CONSONANTS, VOWELS, LAST)
+    return "".join(_one(some, key.at(place)) for place, some in enumerate(letters)) + "u"
+
+
+def _one(letters: Sequence[str], key: Key) -> str:
+    return letters[key.integer(len(letters))]
+
+
+def _is_clear(word: str, avoided: frozenset[str]) -> bool:
+    return not any(other in word for other in avoided if len(other) >= _SHORTEST)
+
+
+def _distance(word: str, other: str) -> int:
+    """Return the number of letters that differ (Hamming distance)."""
+    return sum(a != b for a, b in zip(word, other, strict=True))

@@ -1,0 +1,164 @@
+"""Proof that a disguised game is the same game: on its whole tree, or on sampled episodes of a larger one.
+
+At every decision node the disguised choices must go back to the plain ones, one to one. Over all nodes, what a seat
+reads in plain words and what it reads in disguise must determine each other, so that it learns neither more nor less.
+The rules, the transitions and the payoffs are those of the game itself; a score is an increasing affine map of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice, product
+from math import prod
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Game, State, View
+from stratagem.games.choices import Choices, Sheet
+from stratagem.games.disguise.disguise import Disguise
+from stratagem.games.disguise.vocabulary import action_words, played
+from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.key import Key
+
+BUDGET = 20_000
+"""Number of moves that a proof walks, each outcome of chance counted."""
+EPISODES = 20
+"""Number of sampled episodes beyond the budget."""
+_LISTED = 500
+Text = tuple[Any, ...]
+
+
+class NoIsomorphism(CannotCompute):
+    """Disguise under which the game is another one."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Extent of a check that a disguised game is the same game."""
+
+    nodes: int
+    """Number of decision nodes: pairs of a state and a seat to act."""
+    episodes: int = 0
+    """Number of sampled episodes; 0 if the whole tree was walked."""
+
+    def __str__(self) -> str:
+        if not self.episodes:
+            return f"proved on all {self.nodes} decision nodes"
+        return f"checked on {self.nodes} decision nodes of {self.episodes} episodes"
+
+
+@dataclass
+class Comparison:
+    """Texts met so far, in plain words and in disguise."""
+
+    disguise: Disguise
+    nodes: int = 0
+    _disguised: dict[Text, Text] = field(default_factory=dict)
+    _plain: dict[Text, Text] = field(default_factory=dict)
+
+    def look(self, state: State[Any]) -> None:
+        """Compare the views of the seats to act."""
+        for seat in state.to_act:
+            self.nodes += 1
+            self._compare(state.view(seat))
+
+    def _compare(self, plain: View[Any]) -> None:
+        seen = self.disguise.view(plain)
+        before, after = _text(plain), _text(seen)
+        if self._disguised.setdefault(before, after) != after or self._plain.setdefault(after, before) != before:
+            raise NoIsomorphism(f"two situations of seat {plain.seat} read alike under the disguise: {after[2]!r}")
+        for ours in _options(plain.choices):
+            if seen.plain_action(there := self._there(seen.choices, ours)) != ours:
+                raise NoIsomorphism(f"the action {there!r} does not go back to {ours!r}")
+
+    def _there(self, choices: Choices, action: str) -> str:
+        """Return a plain action in disguise; a sheet has its own order of lines."""
+        if not isinstance(choices, Sheet):
+            return self.disguise.cached(action)
+        return choices.canonical(map(self.disguise.cached, action.split("\n"))) or ""
+
+
+def _text(view: View[Any]) -> Text:
+    """Return all that a player reads."""
+    choices = view.choices
+    listed = choices.slots if isinstance(choices, Sheet) else tuple(choices)
+    return view.seat, view.rules, view.situation, listed
+
+
+def _options(choices: Choices) -> Iterable[str]:
+    """Return the actions to send there and back; of a sheet the first, since its lines are compared with the texts."""
+    return islice(choices, _LISTED) if not isinstance(choices, Sheet) else [choices.first]
+
+
+def prove(
+    disguise: Disguise, game: Game[Any], *, budget: int = BUDGET, episodes: int = EPISODES, key: Key | None = None
+) -> Proof:
+    """Walk the whole tree, or sampled episodes if it has more moves than the budget; `NoIsomorphism` if it fails."""
+    comparison = Comparison(disguise)
+    try:
+        for state in every_state(game, budget):
+            comparison.look(state)
+        return Proof(comparison.nodes)
+    except NoIsomorphism:
+        raise
+    except CannotCompute:  # too large, or with draws that cannot be enumerated
+        comparison = Comparison(disguise)
+        for number in range(episodes):
+            for state in played(game, (key or Key(0)).at("proof", number)):
+                comparison.look(state)
+        return Proof(comparison.nodes, episodes)
+
+
+def every_state(game: Game[Any], budget: int) -> Iterator[State[Any]]:
+    """Yield every state with a decision once, or raise `CannotCompute` after `budget` moves and outcomes of chance."""
+    known: set[str] = set()
+    layer = _counted((state for _, state in starts(game)), game, budget)
+    spent = 0
+    while layer:
+        reached: list[State[Any]] = []
+        for state in layer:
+            place = repr(state.dump())
+            if state.over or place in known:
+                continue
+            known.add(place)
+            yield state
+            if prod(state.view(seat).choices.count for seat in state.to_act) > budget:
+                raise CannotCompute(f"The tree of {game.spec.name} is larger than the budget.")
+            after = _counted(_successors(state), game, budget - spent)
+            spent += len(after)
+            reached += after
+        layer = reached
+
+
+def _successors(state: State[Any]) -> Iterator[State[Any]]:
+    """Yield the states after every joint action and every outcome of chance."""
+    seats = state.to_act
+    for actions in product(*(state.view(seat).choices for seat in seats)):
+        for _, after, _ in outcomes(state, dict(zip(seats, actions, strict=True))):
+            yield after
+
+
+def _counted(states: Iterator[State[Any]], game: Game[Any], most: int) -> list[State[Any]]:
+    listed = list(islice(states, most + 1))
+    if len(listed) > most:
+        raise CannotCompute(f"The tree of {game.spec.name} is larger than the budget.")
+    return listed
+
+
+def left_in_plain_words(disguise: Disguise, view: View[Any]) -> str:
+    """Return a plain word that the disguised view still shows, within another word or in an action; or nothing."""
+    seen = disguise.view(view)
+    inside = disguise.text.remaining(f"{seen.rules}\n{seen.situation}")
+    kept = (_kept(disguise, action) for action in islice(lines_of(view.choices), _LISTED))
+    return inside or next(filter(None, kept), "")
+
+
+def _kept(disguise: Disguise, action: str) -> str:
+    """Return a word of an action that is the same in disguise."""
+    return min(set(action_words(action)) & set(action_words(disguise.cached(action))), default="")
+
+
+def lines_of(choices: Choices) -> Iterable[str]:
+    """Return the actions; of a sheet its lines."""
+    return [line for slot in choices.slots for line in slot.options] if isinstance(choices, Sheet) else choices

@@ -1,0 +1,151 @@
+"""Disguise around a player: it sees and says other words, and plays the same game."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, ClassVar, NoReturn, Protocol, runtime_checkable
+
+from stratagem.engines.base import Call, Request
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, View
+from stratagem.games.disguise import Disguise, DisguisedView, generated, read_disguise
+from stratagem.games.key import Key
+from stratagem.options import whole
+from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
+from stratagem.players.wrappers import Delayed, Noisy, check_player
+from stratagem.prompting.past import Past
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """Player that cannot read every view of the games that it plays."""
+
+    def check_view(self, view: View[Any]) -> None:
+        """Refuse such a view, in one sentence."""
+        ...
+
+
+class Unread(View[Any]):
+    """View of a player that declares to read no words: its texts are refused, so that the declaration holds."""
+
+    @property
+    def rules(self) -> str:
+        _refuse()
+
+    @property
+    def situation(self) -> str:
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise BadParameter("A player under a disguise that reads texts must declare it: Traits(reads_words=True).")
+
+
+@dataclass(frozen=True)
+class Disguised:
+    """Plays as another player does that sees the game in other words; players that read no words see it as it is."""
+
+    family: ClassVar[str] = "any"
+    player: Player
+    seed: int = 0
+    """Seed of the generated words."""
+    file: str = ""
+    """File of a disguise made by hand, in place of generated words."""
+
+    def __post_init__(self) -> None:
+        whole("disguise", "seed", self.seed, 0)
+        if not isinstance(self.file, str):
+            raise BadParameter(f"disguise needs `file` as a path, not {self.file!r}.")
+        if isinstance(self.player, Disguised):
+            raise BadParameter("disguise goes around a player that sees the game in plain words, and only once.")
+
+    @property
+    def name(self) -> str:
+        option = f"file={self.file!r}" if self.file else f"seed={self.seed}"
+        return f"disguise({self.player.name}, {option})"
+
+    @property
+    def traits(self) -> Traits:
+        return self.player.traits
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse a game without other words, and a player or a prompt style that cannot do with them."""
+        check_player(self.player, game)
+        disguise = self.disguise(game)
+        if isinstance(self.player, Reader):
+            state = game.start(Key(0))
+            self.player.check_view(disguise.view(state.view(state.to_act[0])))
+
+    def disguise(self, game: Game[Any]) -> Disguise:
+        """Return the disguise of a game."""
+        return _read(self.file, game) if self.file else generated(game, self.seed)
+
+    def turn(self, ask: Ask) -> Turn:
+        if not self.traits.reads_words:
+            return self.player.turn(ask.seeing(_unread(ask.view)))
+        disguise = self.disguise(ask.view.game)
+        view = disguise.view(ask.view)
+        turn = self.player.turn(ask.seeing(view, disguised_past(ask.past, disguise)))
+        return _translated(turn, view) if isinstance(turn, Move) else _later(turn, view)
+
+    def policy(self, view: View[Any]) -> Mix:
+        return self.policies([view])[0]
+
+    def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
+        """Return the probabilities in many situations, in one batch where the player has one."""
+        if not self.traits.reads_words:
+            return _stated(self.player, [_unread(view) for view in views])
+        seen = [self.disguise(view.game).view(view) for view in views]
+        return [_plain_mix(mix, view) for mix, view in zip(_stated(self.player, seen), seen, strict=True)]
+
+
+def disguised(player: Player, seed: int = 0, file: str = "") -> Player:
+    """Put a disguise around a player; noise and delay stay outside, since they know the game itself."""
+    if isinstance(player, Noisy | Delayed):
+        return replace(player, player=disguised(player.player, seed, file))
+    return Disguised(player, seed, file)
+
+
+@lru_cache(maxsize=64)
+def _read(file: str, game: Game[Any]) -> Disguise:
+    return read_disguise(file, game)
+
+
+def _unread(view: View[Any]) -> Unread:
+    return Unread(view.game, view.seat, view.facts)
+
+
+def _later(turn: Generator[Request, Call, Move], view: DisguisedView) -> Generator[Request, Call, Move]:
+    return _translated((yield from turn), view)
+
+
+def _translated(move: Move, view: DisguisedView) -> Move:
+    """Return the move in plain words; an action that is none under the disguise is an illegal reply."""
+    if move.action is None:
+        return move
+    plain = view.plain_action(move.action)
+    return move._replace(action=plain, said=move.said if plain else move.action)
+
+
+def _plain_mix(mix: Mix, view: DisguisedView) -> Mix:
+    plain = {view.plain_action(action): p for action, p in mix.items()}
+    if None in plain:
+        wrong = next(action for action in mix if view.plain_action(action) is None)
+        raise BadParameter(f"Under a disguise {wrong!r} is none of the choices {view.choices.summary()}.")
+    return {action: p for action, p in plain.items() if action is not None}
+
+
+def _stated(player: Player, views: Sequence[View[Any]]) -> list[Mix]:
+    together = getattr(player, "policies", None)
+    mixes: list[Mix] = together(views) if together else [player.policy(view) for view in views]
+    return mixes
+
+
+def disguised_past(past: Past, disguise: Disguise) -> Past:
+    """Return the memory of earlier episodes in other words."""
+    if past.last is None:
+        return past
+    counts = {tuple(map(disguise.cached, joint)): count for joint, count in past.counts.items()}
+    return Past(counts, tuple(map(disguise.cached, past.last)), past.rounds)
