@@ -160,6 +160,10 @@ class Peeking(Seen):
 # --- games
 
 
+def tell_the_card_by_a_slip(self, facts):
+    return f"Round {facts.round}: {'raised' if facts.card % 2 else 'raiseed'}."
+
+
 def tell_the_others_card(self, facts):
     return f"{Cards.situation(self, facts)} They hold {facts.other}."
 
@@ -238,6 +242,8 @@ BROKEN = [
     ),
     broken("state-keys", how="too coarse", game={"state_key": lambda self, facts: str(facts.card // 2)}),
     broken("texts", how="an empty text", game={"situation": lambda self, facts: "\n" if facts.round else "Begin."}),
+    broken("disguise", how="an action within a word", game={"rules": lambda self, seat: "RAISE or PASS; praise wins."}),
+    broken("disguise", how="situations that read alike", game={"situation": tell_the_card_by_a_slip}),
     broken("texts", how="control characters", game={"rules": lambda self, seat: "High card\x1b[1m wins."}),
 ]
 

@@ -44,7 +44,9 @@ def check_wraps(game: Game[Any], players: Sequence[Player], disguises: Sequence[
     """Refuse a game that has no other words, and a player that cannot be played in them."""
     for player in players:
         for wrap in disguises:
-            check_player(wrap(player), game)
+            one = wrap(player)
+            check_player(one, game)
+            proof_of(game, one)
 
 
 def in_other_words(

@@ -10,12 +10,15 @@ from typing import Any, ClassVar, NoReturn, Protocol, runtime_checkable
 from stratagem.engines.base import Call, Request
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, View
-from stratagem.games.disguise import Disguise, DisguisedView, generated, read_disguise
+from stratagem.games.disguise import Disguise, DisguisedView, generated, prove, read_disguise
 from stratagem.games.key import Key
 from stratagem.options import whole
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.prompting.past import Past
+
+_BUDGET, _EPISODES = 2_000, 5
+"""Extent of the proof before a disguise made by hand is used."""
 
 
 @runtime_checkable
@@ -110,7 +113,9 @@ def disguised(player: Player, seed: int = 0, file: str = "") -> Player:
 
 @lru_cache(maxsize=64)
 def _read(file: str, game: Game[Any]) -> Disguise:
-    return read_disguise(file, game)
+    disguise = read_disguise(file, game)
+    prove(disguise, game, budget=_BUDGET, episodes=_EPISODES)
+    return disguise
 
 
 def _unread(view: View[Any]) -> Unread:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from stratagem.errors import CannotCompute
 from stratagem.games.conformance.report import Broken, NotApplicable
 from stratagem.games.conformance.walk import Case
-from stratagem.games.disguise.disguise import Disguise, generated
-from stratagem.games.disguise.proof import NoIsomorphism, left_in_plain_words, prove
+from stratagem.games.disguise.disguise import generated
+from stratagem.games.disguise.proof import Comparison, NoIsomorphism, left_in_plain_words, prove
+from stratagem.games.key import Key
 
 _BUDGET = 1_500
 """Number of moves of the tree that a check walks."""
@@ -15,13 +16,16 @@ _SEEDS = (0, 1)
 
 
 def disguise(case: Case) -> str:
-    """Check two generated disguises on the whole tree, or on some episodes of a larger one."""
+    """Check two generated disguises on some episodes, and on the whole tree if it is small."""
     try:
         disguises = [generated(case.game, seed) for seed in _SEEDS]
     except CannotCompute as reason:
         raise NotApplicable(str(reason)) from reason
-    _no_plain_words(case, disguises[0])
     episodes = min(_EPISODES, case.episodes)
+    for one in disguises:
+        comparison = Comparison(one)
+        for key in case.tables(number=episodes):
+            _look(case, key, comparison)
     try:
         proofs = [prove(one, case.game, budget=_BUDGET, episodes=episodes, key=case.key) for one in disguises]
     except NoIsomorphism as fault:
@@ -29,10 +33,13 @@ def disguise(case: Case) -> str:
     return f"{len(disguises)} generated, {proofs[0]}"
 
 
-def _no_plain_words(case: Case, disguise: Disguise) -> None:
-    for key in case.tables(number=min(_EPISODES, case.episodes)):
-        for here in case.closer(key):
-            for seat in here.state.to_act:
-                if left := left_in_plain_words(disguise, here.state.view(seat)):
-                    says = f"the disguise of seat {seat} leaves a word of the game in {left!r}: see `Game.vocabulary`"
-                    raise Broken(says, here.transcript)
+def _look(case: Case, key: Key, comparison: Comparison) -> None:
+    for here in case.closer(key):
+        try:
+            comparison.look(here.state)
+        except NoIsomorphism as fault:
+            raise Broken(str(fault), here.transcript) from fault
+        for seat in here.state.to_act:
+            if left := left_in_plain_words(comparison.disguise, here.state.view(seat)):
+                says = f"a disguise of seat {seat} leaves a word of the game in {left!r}: see `Game.vocabulary`"
+                raise Broken(says, here.transcript)

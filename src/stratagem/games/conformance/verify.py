@@ -42,7 +42,7 @@ RULES: tuple[Rule, ...] = (
     Rule("hidden", hiding.hidden, ("forks",)),
     Rule("state-keys", keys.state_keys, ("forks",)),
     Rule("texts", texts.texts, ("legal",)),
-    Rule("disguise", disguising.disguise, ("texts", "choices")),
+    Rule("disguise", disguising.disguise, ("texts", "choices", "forks")),
     Rule("twin", twins.twin, ("forks",)),
 )
 """Every check by name, foundations first."""

@@ -74,8 +74,8 @@ def by_hand(
         if word.casefold() not in known:
             raise BadParameter(f"The game {name} has no word {word!r} to rename; its words are {', '.join(known)}.")
     new = [*(text.casefold() for text in words.values()), *([unit.casefold()] if unit else ())]
-    if broken := next((text for text in new if not text.isalpha()), None):
-        raise BadParameter(f"A disguise exchanges words for words of letters alone, unlike {broken!r}.")
+    if broken := [text for text in new if not text.isalpha()]:
+        raise BadParameter(f"A disguise exchanges words for words of letters alone, unlike {broken[0]!r}.")
     if twice := next((text for text in new if new.count(text) > 1), None):
         raise BadParameter(f"A disguise of {name} is one to one, and {twice!r} would stand for two words.")
     renamed = {word.casefold() for word in words}

@@ -22,12 +22,14 @@ def invent(number: int, key: Key, taken: Iterable[str] = ()) -> list[str]:
     """Return so many generated words that are not among the taken ones, and hold none of them."""
     avoided = frozenset(word.casefold() for word in taken)
     words: list[str] = []
+    near: set[str] = set()
     for attempt in range(_TRIES):
         if len(words) == number:
             return words
         word = _drawn(key.at("word", attempt))
-        if _is_clear(word, avoided) and all(_distance(word, other) > 1 for other in words):
+        if near.isdisjoint(_gaps(word)) and _is_clear(word, avoided):
             words.append(word)
+            near.update(_gaps(word))
     raise CannotCompute(f"No {number} generated words differ from each other in two letters: rename fewer words.")
 
 
@@ -45,6 +47,6 @@ def _is_clear(word: str, avoided: frozenset[str]) -> bool:
     return not any(other in word for other in avoided if len(other) >= _SHORTEST)
 
 
-def _distance(word: str, other: str) -> int:
-    """Return the number of letters that differ (Hamming distance)."""
-    return sum(a != b for a, b in zip(word, other, strict=True))
+def _gaps(word: str) -> list[str]:
+    """Return the word with each letter left open in turn; words that differ in one letter share one of these."""
+    return [f"{word[:place]}_{word[place + 1 :]}" for place in range(len(word))]

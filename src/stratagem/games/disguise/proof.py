@@ -67,16 +67,20 @@ class Comparison:
         seen = self.disguise.view(plain)
         before, after = _text(plain), _text(seen)
         if self._disguised.setdefault(before, after) != after or self._plain.setdefault(after, before) != before:
-            raise NoIsomorphism(f"two situations of seat {plain.seat} read alike under the disguise: {after[2]!r}")
+            raise _other_game(plain, f"two situations of seat {plain.seat} read alike, {after[2]!r}")
         for ours in _options(plain.choices):
             if seen.plain_action(there := self._there(seen.choices, ours)) != ours:
-                raise NoIsomorphism(f"the action {there!r} does not go back to {ours!r}")
+                raise _other_game(plain, f"the action {there!r} does not go back to {ours!r}")
 
     def _there(self, choices: Choices, action: str) -> str:
         """Return a plain action in disguise; a sheet has its own order of lines."""
         if not isinstance(choices, Sheet):
             return self.disguise.cached(action)
         return choices.canonical(map(self.disguise.cached, action.split("\n"))) or ""
+
+
+def _other_game(view: View[Any], why: str) -> NoIsomorphism:
+    return NoIsomorphism(f"This disguise makes another game of {view.game.spec.name}: {why}.")
 
 
 def _text(view: View[Any]) -> Text:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 _LETTER = r"[^\W\d_]"
 _STARTS, _ENDS = rf"(?<!{_LETTER})", rf"(?!{_LETTER})"
-_SIGN = rf"(?<=\d)x(?={_LETTER}\d)"
-"""Sign of a capture, as in `a2xb3`, after which a square begins."""
+_SIGN = rf"(?<=\d)x(?={_LETTER}?\d)"
+"""Sign between numbers or squares, as in `2x5` and `a2xb3`."""
+WORDS = rf"{_SIGN}|{_LETTER}+"
+"""Pattern of the signs and words of a text."""
 _ARTICLE = re.compile(r" (?!to\b)[a-z]{2}")
 """Text after `a` as an article; as a name it stands alone, or in `a to c`."""
 _ENDINGS = {"s": "s", "es": "s", "d": "ed", "ed": "ed", "er": "er", "ers": "ers", "ing": "ing", "ment": "ment"}
@@ -21,6 +24,8 @@ _ENDINGS = {"s": "s", "es": "s", "d": "ed", "ed": "ed", "er": "er", "ers": "ers"
 _VOWELS = "aeiou"
 _SHORTEST = 4
 """Letters from which on a word is looked for inside other words."""
+_SHORTEST_NAME = 3
+"""Letters from which on a name is looked for in another case."""
 
 
 class Ending(NamedTuple):
@@ -72,7 +77,7 @@ class Substitution:
                     self._forms.setdefault(form, Ending(lemma(word), added))
         phrases = (word for word in (*self._names, *self._forms) if not word.isalpha())
         first = (rf"{_STARTS}(?i:{re.escape(phrase)}){_ENDS}" for phrase in sorted(phrases, key=len, reverse=True))
-        words = "|".join([*first, _SIGN, rf"{_LETTER}+"])
+        words = "|".join([*first, WORDS])
         self._pattern = re.compile(rf"(?:{_STARTS}(?P<article>[Aa])n )?(?P<word>{words})")
 
     def __call__(self, text: str) -> str:
@@ -96,13 +101,20 @@ class Substitution:
         return None
 
     def remaining(self, text: str) -> str:
-        """Return a longer word of the text that holds one of the words, such as `recall` for `call`; empty if none."""
-        words = [word for word in self._new if word not in self._names and len(word) >= _SHORTEST]
-        if not words:
-            return ""
-        inside = "|".join(map(re.escape, sorted(words)))
-        found = re.search(rf"{_LETTER}*(?i:{inside}){_LETTER}*", text)
+        """Return a word of the text that still shows one of the words; empty if none does.
+
+        It holds it, as `recall` holds `call`, or is a name in another case.
+        """
+        found = self._left.search(text)
         return found.group() if found else ""
+
+    @cached_property
+    def _left(self) -> re.Pattern[str]:
+        words = sorted(word for word in self._new if word not in self._names and len(word) >= _SHORTEST)
+        names = sorted(name for name in self._names if len(name) >= _SHORTEST_NAME)
+        inside = (rf"{_LETTER}*(?i:{re.escape(word)}){_LETTER}*" for word in words)
+        alone = (rf"{_STARTS}(?i:{re.escape(name)}){_ENDS}" for name in names)
+        return re.compile("|".join([*inside, *alone]) or r"(?!)")
 
 
 def _as_in(plain: str, new: str) -> str:

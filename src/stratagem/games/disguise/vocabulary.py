@@ -13,12 +13,12 @@ from typing import Any
 
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, State
-from stratagem.games.disguise.substitution import lemma
+from stratagem.games.disguise.substitution import WORDS, lemma
 from stratagem.games.key import Key
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(WORDS)
 _EPISODES, _MOVES, _LISTED = 4, 200, 500
-_SHORTEST = 4
+_SHORTEST = 3
 """Letters from which on a found word is renamed in any case and inflection."""
 _COMMON = frozenset(
     _WORD.findall(
@@ -56,14 +56,13 @@ def _entry(word: str) -> str:
 
 
 def action_words(action: str) -> list[str]:
-    """Return the words of an action that carry a meaning of the game; a letter between digits is a sign."""
-    found = _WORD.finditer(action)
-    return [match.group() for match in found if match.group().lower() not in _COMMON and not _is_sign(match)]
+    """Return the words of an action that carry a meaning of the game."""
+    found = (match for match in _WORD.finditer(action) if not _is_sign(match))
+    return [word for match in found if (word := match.group()).lower() not in _COMMON]
 
 
 def _is_sign(match: re.Match[str]) -> bool:
-    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
-    return len(match.group()) == 1 and before.isdigit() and (after.isdigit() or after.isalpha())
+    return match.group() == "x" and match.string[: match.start()][-1:].isdigit()
 
 
 def played(game: Game[Any], key: Key) -> Iterator[State[Any]]:
