@@ -10,6 +10,7 @@ from chapters.markdown import code, definition, notes, page, rule, table, yes
 from stratagem.games import Game, make_game
 from stratagem.players.base import Player, Traits
 from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, make_player
+from stratagem.players.disguised import Disguised
 from stratagem.players.human import Human
 from stratagem.players.pools import DEMONSTRATORS, POOLS
 from stratagem.players.search import MCTS
@@ -28,6 +29,7 @@ ANY_GAME: dict[str, type] = {
     "table:PATH": TablePlayer,
     "noise(PLAYER, p=0.1)": Noisy,
     "delay(PLAYER, rounds=1)": Delayed,
+    "disguise(PLAYER, seed=1)": Disguised,
 }
 """Text of each, and the class whose docstring is its rule."""
 

@@ -80,10 +80,16 @@ CASES = {
         ("eval", HOSTILE, "--player", "random"),
         ("eval", "kuhn", "--player", f"api:{HOSTILE}@http://127.0.0.1:1/v1"),
         ("eval", "kuhn", "--player", "random", "--metric", HOSTILE),
+        ("eval", "kuhn", "--player", "random", "--disguise", HOSTILE),
+        ("eval", "kuhn", "--player", f"disguise(random, file={HOSTILE!r})"),
     ],
     "tournament": [("tournament", "kuhn", "--players", HOSTILE, "random")],
     "verify-game": [("verify-game", HOSTILE)],
-    "prompt": [("prompt", "kuhn", "--model", HOSTILE), ("prompt", "kuhn", "--style", HOSTILE)],
+    "prompt": [
+        ("prompt", "kuhn", "--model", HOSTILE),
+        ("prompt", "kuhn", "--style", HOSTILE),
+        ("prompt", "kuhn", "--disguised-as", HOSTILE),
+    ],
     "data": [("data", HOSTILE, "--out", "{tmp}/data"), ("data", "sepo", "--out", "{tmp}/data", "--set", HOSTILE)],
     "steps": [
         ("steps", "{record}", "--out", "{tmp}/steps.parquet", "--player", HOSTILE),

@@ -50,6 +50,8 @@ NAMES = (
     "NashApprox",
     "noise(random, p=0.1)",
     "delay(noise(AlwaysBet, p=.5))",
+    "disguise(delay(noise(random)), file=/nowhere)",
+    "disguise(random, seed=99999999999999999999999)",
     "mcts:100",
     "lm(tiny, mode=free)",
     "lm(dir:/nowhere)",

@@ -12,11 +12,16 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.cli.output import print_json
-from stratagem.games.base import State, View
+from stratagem.games.base import Game, State, View
 from stratagem.games.catalogue import make_game
+from stratagem.games.disguise import generated, read_disguise
 from stratagem.games.key import Key
 from stratagem.prompting.base import Message
 from stratagem.prompting.catalogue import make_style, style_names
+
+
+_MOST_DIGITS = 20
+"""Digits of a seed; a longer number is the name of a file."""
 
 
 def views(state: State[Any], key: Key, count: int) -> Iterator[View[Any]]:
@@ -34,13 +39,17 @@ def prompt(
     style: Annotated[str, typer.Option(help=f"Prompt style: {', '.join(style_names())}.")] = "plain",
     turns: Annotated[int, typer.Option(min=1, help="Number of turns of a game of random moves.")] = 3,
     model: Annotated[str | None, typer.Option(help="Print the tokens of this model, such as `tiny`.")] = None,
+    disguised_as: Annotated[
+        str | None, typer.Option(metavar="SEED|FILE", help="Disguise: print the prompts in other words.")
+    ] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
     """Print the prompts of the first turns of a game; the prefix shared with the previous prompt is dim."""
     instance, prompt_style = make_game(game), make_style(style)
     state = instance.start(Key(seed).at("chance"))
-    shown = [prompt_style.messages(view) for view in islice(views(state, Key(seed), turns), turns)]
+    seen = _seen(disguised_as, instance)
+    shown = [prompt_style.messages(seen(view)) for view in islice(views(state, Key(seed), turns), turns)]
     if json:
         print_json([[message._asdict() for message in messages] for messages in shown])
         return
@@ -54,6 +63,15 @@ def prompt(
         out.print(Text("".join(pieces[:shared]), style="dim") + Text("".join(pieces[shared:]), style="green"))
         out.print()
         before = pieces
+
+
+def _seen(disguised_as: str | None, game: Game[Any]) -> Callable[[View[Any]], View[Any]]:
+    """Return the function from a plain view to what a player sees."""
+    if disguised_as is None:
+        return lambda view: view
+    is_seed = disguised_as.isdecimal() and len(disguised_as) < _MOST_DIGITS
+    disguise = generated(game, int(disguised_as)) if is_seed else read_disguise(disguised_as, game)
+    return disguise.view
 
 
 def _characters(messages: list[Message]) -> list[str]:
