@@ -168,6 +168,8 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("eval sepoo --player random", "did you mean sepo"),
         ("eval kuhn --player random --episodes 0", "at least one episode"),
         ("eval kuhn --player random --metric exploits", "did you mean exploit"),
+        ("eval kuhn --player first-legal --disguise 0", "a number of disguises from 1 to 1000, or a file"),
+        ("prompt ipd --style shapellm-base --disguised-as 1", "take a prompt style that reads nothing else"),
         ("eval connect-four --player perfect", "too large"),
         ("tournament ipd --players TitForTat --no-chance", "at least two players"),
         ("tournament spiel:catch --players random first-legal", "has one seat"),

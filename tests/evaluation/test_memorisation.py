@@ -38,13 +38,13 @@ class ReadsRules(Scripted):
 
 
 class KnowsWords(Scripted):
-    """Bets and calls where it finds these words; without them it plays uniformly."""
+    """Bets, calls and defects where it finds these words; without them it plays uniformly."""
 
     traits = Traits(reads_words=True, stochastic=True)
     name = "knows-words"
 
     def strategy(self, view):
-        known = [word for word in ("BET", "CALL") if word in view.choices]
+        known = [word for word in ("BET", "CALL", "DEFECT") if word in view.choices]
         return known[0] if known else dict.fromkeys(view.choices, 0.5)
 
 
@@ -62,8 +62,8 @@ def planted(monkeypatch):
     monkeypatch.setattr(catalogue, "_registry", known)
 
 
-def measured(*players, disguises=3, episodes=20, record=None, opponents=AGAINST):
-    suite = with_metrics(find_suite(KUHN, opponents), [GAP])
+def measured(*players, disguises=3, episodes=20, record=None, game=KUHN, opponents=AGAINST):
+    suite = with_metrics(find_suite(game, opponents), [GAP])
     at = Evaluator(episodes=episodes, key=Key(3), record=record or ResumableRecord())
     return evaluate(suite, players, at, chance=False, disguises=wraps(str(disguises)))[0]
 
@@ -99,6 +99,14 @@ def test_a_sampled_gap_has_an_interval_over_deals_and_disguises():
     assert gap.n == 100  # two opponents, a deal for every two episodes
     assert not gap.exact
     assert abs(gap.mean - exact) < 3 * gap.se
+
+
+def test_a_sampled_gap_of_a_repeated_game():
+    """Defection against AlwaysCooperate has payoff 5, uniform play 4."""
+    row = measured("sampled", game="ipd(rounds=2)", opponents=("ipd/AlwaysCooperate",)).rows[0]
+    gap = row.metrics[GAP]
+    assert 0.0 < gap.low < 1.0 < gap.high
+    assert row.metrics["pay"].mean == 5.0
 
 
 def test_a_record_gives_the_gap_again(tmp_path):

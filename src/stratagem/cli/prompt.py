@@ -19,7 +19,6 @@ from stratagem.games.key import Key
 from stratagem.prompting.base import Message
 from stratagem.prompting.catalogue import make_style, style_names
 
-
 _MOST_DIGITS = 20
 """Digits of a seed; a longer number is the name of a file."""
 
