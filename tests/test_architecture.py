@@ -12,11 +12,13 @@ SRC = Path(__file__).parent.parent / "src" / "stratagem"
 LAYERS = (
     "errors",
     "visible",
+    "cache",
+    "named_files",
+    "file_modules",
     "registry",
     "options",
     "settings",
     "provenance",
-    "cache",
     "files",
     "garbage",
     "manifest",
@@ -44,6 +46,8 @@ MODULES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
 OUTSIDE = {
     "errors": set(),
     "visible": set(),
+    "named_files": set(),
+    "file_modules": set(),
     "registry": set(),
     "options": set(),
     "provenance": set(),

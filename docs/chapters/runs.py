@@ -20,6 +20,10 @@ STEP = "checkpoints/step-NUMBER"
 FILES = {
     "config.toml": ("at the start", "Every setting of the recipe, defaults included."),
     "newest.json": ("every validation", "Step of the newest saved checkpoint; a missing checkpoint is detected by it."),
+    "files/NAME.py": (
+        "at the start",
+        "Copies of the Python files that the recipe names, and of those that they import.",
+    ),
     "run.json": ("at the start", "Recipe digest, seed, command and versions: see [below](#runjson)."),
     "status.json": ("as it changes", "Status: running, finished, or failed with the reason."),
     "lock": ("at the start", "Empty. The process that works on the run holds a lock on it."),

@@ -1,7 +1,7 @@
 """Outputs shown in hand-written pages: what the commands and programs above them print now.
 
 In a page, a block of `text` right under a block of `sh` or `python` is the output of that block. Blocks of one page run
-in order, in one temporary folder, beside the packages of `examples/`.
+in order, in one temporary folder with `examples/`, whose package counts as installed.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def refreshed(page: str) -> str:
     with TemporaryDirectory() as name:
         work, packages = Path(name, "work"), Path(name, "installed")
         work.mkdir()
+        (work / EXAMPLES.name).symlink_to(EXAMPLES)
         _install_examples(packages)
 
         def again(found: re.Match[str]) -> str:

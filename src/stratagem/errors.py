@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoint
 from typing import Any
 
+_OWN = "write one in a file and name it FILE.py:CLASS, as in docs/how-to"
 _LONGEST = 200
 """Number of characters of a name in a sentence."""
 
@@ -35,14 +36,20 @@ def _made_again(kind: type[StratagemError], args: tuple[Any, ...], state: dict[s
 
 
 class UnknownName(StratagemError):
-    """Name that is in no table; the message lists the nearest names."""
+    """Name that is in no table; the message lists the nearest names.
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    With `file` it says how to name one of the user's own.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, file: bool = False) -> None:
         self.known = names = sorted(known)
         by_folded = {known_name.casefold(): known_name for known_name in names}
         name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
         near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names) or 'none'}."
+        if near:
+            hint = f"did you mean {' or '.join(near)}?{f' (Or {_OWN}.)' if file else ''}"
+        else:
+            hint = f"there are {', '.join(names) or 'none'}{f'; {_OWN}' if file else ''}."
         super().__init__(f"There is no {kind} called {name!r}: {hint}")
 
 

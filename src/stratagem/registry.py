@@ -15,6 +15,8 @@ from inspect import signature
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from stratagem.errors import BadParameter, BrokenEntry, StratagemError, UnknownName
+from stratagem.file_modules import BrokenFile, factory_of
+from stratagem.named_files import find_file, split_name
 
 T = TypeVar("T")
 _DEEPEST, _LONGEST = 32, 2000
@@ -90,14 +92,18 @@ def _literal(text: str) -> Any:
 
 
 class Registry(Generic[T]):
-    """Names and their factories: ours in a plain dict, other packages' from an entry-point group.
+    """Names and their factories: ours in a plain dict, other packages' from an entry-point group, and those of files.
 
     Another package is loaded when its name is asked for and not before, so a broken one spoils its own names only.
     """
 
-    def __init__(self, kind: str, table: Mapping[str, Callable[..., T]], group: str) -> None:
+    def __init__(
+        self, kind: str, table: Mapping[str, Callable[..., T]], group: str, base: type[Any] | None = None
+    ) -> None:
         self.kind = kind
         self.group = group
+        self.base = base
+        """Class of what the factories of files make."""
         self._table = dict(table)
         self._loaded: dict[str, Callable[..., T]] = {}
 
@@ -106,14 +112,16 @@ class Registry(Generic[T]):
         return [*self._table, *self._entries]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._table or name in self._entries
+        return name in self._table or name in self._entries or split_name(name) is not None
 
     def factory(self, name: str) -> Callable[..., T]:
         """Return the factory called `name`; an unknown name is answered with the nearest known ones."""
         if name in self._table:
             return self._table[name]
+        if named := split_name(name):
+            return factory_of(self.kind, *named, self.base)
         if name not in self._entries:
-            raise UnknownName(self.kind, name, self.names())
+            raise UnknownName(self.kind, name, self.names(), file=True)
         if name not in self._loaded:
             self._loaded[name] = self._load(self._entries[name])
         return self._loaded[name]
@@ -124,9 +132,10 @@ class Registry(Generic[T]):
 
     def make(self, call: Call) -> T:
         """Build what `call` names, and turn a wrong argument into one sentence."""
-        factory = self.factory(call.name)
+        factory, named = self.factory(call.name), split_name(call.name)
         try:
-            return factory(*call.args, **call.kwargs)
+            made = factory(*call.args, **call.kwargs)
+            return self._checked(call.name, made) if named else made
         except StratagemError:
             raise
         except (TypeError, ValueError) as error:
@@ -136,7 +145,15 @@ class Registry(Generic[T]):
         except Exception as error:
             if call.name in self._table:
                 raise  # a defect of ours keeps its traceback
+            if named:
+                raise BrokenFile(call.name, find_file(named[0]), error) from error
             raise BrokenEntry(self.kind, self._entries[call.name], error) from error
+
+    def _checked(self, name: str, made: T) -> T:
+        """Refuse what a function of a file makes, if it is of another kind."""
+        if self.base is not None and not isinstance(made, self.base):
+            raise BadParameter(f"{name} makes {type(made).__name__}, which is no {self.kind}.")
+        return made
 
     @cached_property
     def _entries(self) -> dict[str, EntryPoint]:

@@ -25,9 +25,9 @@ PROGRAM = "from stratagem.cli.main import main; main()"
 
 
 def recipe_and_commands(page):
-    """The last block of TOML, and the commands that train by it."""
+    """The last block of TOML, and the commands that train by it, without the one that names a file of the examples."""
     *_, recipe = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    lines = [line for line in shown.commands(page) if line.startswith("stratagem train")]
+    lines = [line for line in shown.commands(page) if line.startswith("stratagem train") and "examples/" not in line]
     return recipe, lines
 
 

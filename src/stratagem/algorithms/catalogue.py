@@ -17,6 +17,7 @@ from stratagem.errors import BadParameter, UnknownName
 from stratagem.registry import Registry
 from stratagem.runs.binding import check_recipe
 from stratagem.runs.folder import RunFolder
+from stratagem.runs.source_files import bind_source_files
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.recipe_file import AnyRecipe, recipe_data
 
@@ -32,6 +33,7 @@ ALGORITHMS: Registry[Algorithm[Any]] = Registry(
         "shapellm": ShapeLLMAlgorithm,
     },
     "stratagem.algorithms",
+    Algorithm,
 )
 """Algorithms by the name that a recipe gives."""
 REPLACED = {"shaping": "shapellm"}
@@ -55,9 +57,9 @@ def algorithm_of(data: Mapping[str, Any]) -> type[Algorithm[Any]]:
     return algorithm
 
 
-def read_any(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> AnyRecipe:
-    """Read a recipe, or several as one, of whatever algorithm."""
-    data = recipe_data(paths, changes)
+def read_any(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None, *, own: bool = True) -> AnyRecipe:
+    """Read a recipe, or several as one, of whatever algorithm; `own` is false where it is not the user's."""
+    data = recipe_data(paths, changes, own=own)
     kind = algorithm_of(data).recipe_type
     if not isinstance(paths, Path):
         _check_tables(paths, str(data.get("algorithm", DEFAULT)), kind)
@@ -78,7 +80,8 @@ def _check_tables(paths: Sequence[Path], name: str, kind: type[AnyRecipe]) -> No
 def recipe_of(run: RunFolder) -> AnyRecipe:
     """Read the recipe of a run; refused where its configuration has changed since the run began."""
     check_recipe(run)
-    return read_any(run.path / "config.toml")
+    bind_source_files(run.info().files)
+    return read_any(run.path / "config.toml", own=False)
 
 
 def bound(recipe: AnyRecipe, run: RunFolder, *, strict: bool = False) -> Algorithm[Any]:

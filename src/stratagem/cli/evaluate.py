@@ -57,6 +57,7 @@ def evaluate_players(
     from_record: Annotated[
         Path | None, typer.Option("--from", help="Compute the figures of a record and play nothing.")
     ] = None,
+    allow_file: options.AllowFile = None,
     write_to: options.Out = None,
     record_to: options.Record = None,
     resume: options.Resume = False,

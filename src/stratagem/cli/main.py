@@ -14,6 +14,7 @@ from stratagem.cli.commands import Commands
 from stratagem.cli.console import errors, use_error_console
 from stratagem.errors import Quit, StratagemError
 from stratagem.garbage import fewer_collections, skip_last_collection
+from stratagem.named_files import naming
 
 SEVERAL = ("--players", "--opponents")
 """Options that take several values, as in `--players random mcts:100`."""
@@ -62,9 +63,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its status."""
     if arguments is None:
         use_error_console()
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        with fewer_collections():
-            status = app(spread(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+        with fewer_collections(), naming(given):
+            status = app(spread(given), standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except _WRONG as error:
         output = StringIO()

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from stratagem.errors import StratagemError
+from stratagem.named_files import allow_file
 
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -28,6 +29,21 @@ AllowHost = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-host", callback=_only, help="Server that the recipe may use, as HOST or HOST:PORT. Repeatable."
+    ),
+]
+
+
+def _allow(files: list[str] | None) -> list[str] | None:
+    """Allow Python files to be loaded that a record or a run names."""
+    for file in files or ():
+        allow_file(file)
+    return files
+
+
+AllowFile = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-file", callback=_allow, help="Python file that a record or a run may load, which runs it. Repeatable."
     ),
 ]
 

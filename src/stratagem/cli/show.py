@@ -27,6 +27,7 @@ def show(
         typer.Option(help="New folder for the episode's pictures and saved game, if its game has them."),
     ] = None,
     first: Annotated[int, typer.Option(min=1, help="Number of episodes to list.")] = 20,
+    allow_file: options.AllowFile = None,
     json: options.Json = False,
 ) -> None:
     """List recorded episodes, or print one of them turn by turn."""

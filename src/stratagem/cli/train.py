@@ -60,6 +60,7 @@ def train(
         float, typer.Option("--learn-speed", min=0.0, help="With --dry-run: tokens a second of training, for the time.")
     ] = 0.0,
     allow_host: options.AllowHost = None,
+    allow_file: options.AllowFile = None,
     workers: options.Workers = None,
     ray: options.Ray = None,
     timeout: options.Timeout = None,

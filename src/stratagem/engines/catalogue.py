@@ -93,5 +93,5 @@ ENGINES: dict[str, Callable[..., EngineSpec]] = {
 }
 """Kinds of engines by name."""
 
-engines: Registry[EngineSpec] = Registry("engine", ENGINES, "stratagem.engines")
+engines: Registry[EngineSpec] = Registry("engine", ENGINES, "stratagem.engines", EngineSpec)
 """The same with those of other packages."""

@@ -10,7 +10,9 @@ from stratagem.errors import UnknownName
 from stratagem.evaluation.metrics import METRICS
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
+from stratagem.named_files import split_name
 from stratagem.players.pools import POOLS
+from stratagem.registry import parse_call
 
 SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")
 CONTEST_METRICS = ("win rate", "pay", "regret", "illegal", "length")
@@ -86,7 +88,9 @@ def find_suite(text: str, opponents: tuple[str, ...] = ()) -> Suite:
     try:
         game = make_game(text)
     except UnknownName as error:
-        raise UnknownName("suite or game", text, [*SUITES, *error.known]) from None
+        if split_name(parse_call(text).name):
+            raise
+        raise UnknownName("suite or game", text, [*SUITES, *error.known], file=True) from None
     if not opponents and game.spec.family in POOLS and game.spec.signals:
         line = Line(text, POOLS[game.spec.family])
         return Suite(text, game.spec.summary, (line,), SAFETY_METRICS, SUITES["sepo"].episodes)
@@ -110,5 +114,5 @@ def with_metrics(suite: Suite, names: Sequence[str]) -> Suite:
     """Add further metrics to the suite."""
     for name in names:
         if name not in METRICS:
-            raise UnknownName("metric", name, METRICS)
+            raise UnknownName("metric", name, METRICS, file=True)
     return replace(suite, metrics=tuple(dict.fromkeys((*suite.metrics, *names))))

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.file_modules import file_name_of
 from stratagem.games.auction import Auction
 from stratagem.games.base import Game
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.kuhn import Kuhn
+from stratagem.games.matrix import MatrixGame
 from stratagem.games.negotiation_v1 import Pie
 from stratagem.games.negotiation_v2 import Division
 from stratagem.games.public_goods import PublicGoods
 from stratagem.games.quiz import Quiz
 from stratagem.games.repeated import REPEATED
 from stratagem.games.spiel import SPIEL_GAMES, spiel
+from stratagem.named_files import split_name
 from stratagem.registry import Call, Registry, parse_call
 
 GAMES: dict[str, Callable[..., Game[Any]]] = {
@@ -36,7 +39,7 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
 PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel}
 """Families of games whose names carry a raw tail after a colon."""
 
-_registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games")
+_registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games", Game)
 
 
 def game_names() -> list[str]:
@@ -45,11 +48,28 @@ def game_names() -> list[str]:
 
 
 def make_game(text: str) -> Game[Any]:
-    """Make the game that a text names: `kuhn`, `ipd(rounds=20)`, `spiel:go(board_size=5)`."""
+    """Make the game that a text names: `kuhn`, `ipd(rounds=20)`, `spiel:go(board_size=5)`, `mygame.py:Volunteer`."""
     prefix, colon, rest = text.partition(":")
     if colon and prefix in PREFIXES:
         return PREFIXES[prefix](rest)
-    return _registry.make(parse_call(text))
+    call = parse_call(text)
+    game = _registry.make(call)
+    if split_name(call.name):
+        _check_value(call.name, game)
+    return game
+
+
+def _check_value(name: str, game: Game[Any]) -> None:
+    """Refuse a game of a file that is no value: equal games play alike, and are named by their parameters."""
+    if not is_dataclass(type(game)):
+        raise BadParameter(f"{name} has no parameters to be named by: write @dataclass(frozen=True) above its class.")
+    try:
+        hash(game)
+    except TypeError as error:
+        raise BadParameter(
+            f"{name} has a parameter that can change ({error}): declare it with @dataclass(frozen=True), and make its "
+            "lists tuples in __post_init__."
+        ) from error
 
 
 @lru_cache(maxsize=1024)
@@ -58,24 +78,25 @@ def describe(game: Game[Any]) -> str:
 
     Its name and every parameter that is not the default.
     """
-    name = game.spec.name
+    name = file_name_of(type(game)) or game.spec.name
     if name.partition(":")[0] in PREFIXES and ":" in name:
         return name
-    if name not in _registry:
+    if name not in _registry and isinstance(game, MatrixGame):
         name = "matrix"
     usual = _usual(name)
     options = [
         f"{field.name}={value!r}"
         for field in fields(game)  # type: ignore[arg-type]
-        if (value := getattr(game, field.name)) != (field.default if usual is None else getattr(usual, field.name))
+        if (value := getattr(game, field.name))
+        != (field.default if usual is None else getattr(usual, field.name, field.default))
     ]
     return f"{name}({', '.join(options)})" if options else name
 
 
 @lru_cache(maxsize=256)
 def _usual(name: str) -> Game[Any] | None:
-    """Return the game with all its defaults; None where a parameter has none."""
+    """Return the game with all its defaults; None where a parameter has none, or the game no name."""
     try:
         return _registry.make(Call(name))
-    except BadParameter:
+    except (BadParameter, UnknownName):
         return None

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVa
 
 from stratagem.engines.base import Call, Request
 from stratagem.errors import CannotCompute
+from stratagem.file_modules import file_name_of
 from stratagem.games.base import Seat, State, View
 from stratagem.games.key import Key
 from stratagem.prompting.past import NOTHING, Past
@@ -183,7 +184,7 @@ def draw(mix: Mix, key: Key) -> str:
 
 
 def described(player: object) -> str:
-    """Return the name `family/Class` with the options that are not the default."""
+    """Return the name `family/Class`, or `FILE.py:CLASS`, with the options that are not the default."""
     cls = type(player)
     options = []
     for name, field in getattr(cls, "__dataclass_fields__", {}).items():
@@ -191,7 +192,7 @@ def described(player: object) -> str:
         if value != field.default:
             options.append(f"{name}={shown(value)}")
     family = getattr(cls, "family", "any")
-    bare = cls.__name__ if family == "any" else f"{family}/{cls.__name__}"
+    bare = file_name_of(cls) or (cls.__name__ if family == "any" else f"{family}/{cls.__name__}")
     return f"{bare}({', '.join(options)})" if options else bare
 
 

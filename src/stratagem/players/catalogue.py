@@ -10,6 +10,7 @@ from typing import Any
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game
 from stratagem.models.reference import KINDS, NAMED
+from stratagem.named_files import split_name
 from stratagem.players import auction, iterated_classics, iterated_zd, kuhn, negotiation_v1, negotiation_v2, uniform
 from stratagem.players.base import Player
 from stratagem.players.disguised import disguised
@@ -150,6 +151,9 @@ PREFIXES: dict[str, Callable[[str], Player]] = {"mcts": _mcts, "cfr": _cfr, "tab
 PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
 """Players of any game whose names carry a raw tail after a colon."""
 
+ANY = "any"
+"""Family of the players of any game."""
+
 WRAPPERS = ("noise", "delay", "disguise")
 """Players that take another player as their first argument, by name."""
 
@@ -190,7 +194,7 @@ FAMILIES = {
 }
 """Games of each family."""
 
-_registry: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players")
+_registry: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players", Player)
 
 
 def player_names(game: Game[Any]) -> list[str]:
@@ -223,6 +227,8 @@ def make_player(text: str, game: Game[Any]) -> Player:
         call = parse_call(text)
         key = _resolve(call.name, game)
         player = _registry.make(_around(call, key, game) if key in WRAPPERS else call._replace(name=key))
+        if split_name(key):
+            _check_family(key, getattr(player, "family", ANY), game)
     check_player(player, game)
     return player
 
@@ -241,17 +247,23 @@ def _resolve(name: str, game: Game[Any]) -> str:
 
     Case does not matter.
     """
+    if split_name(name):
+        return name
     keys, family = _registry.names(), game.spec.family
     for wanted in (f"{family}/{name}", name):
         alike = [key for key in keys if key.casefold() == wanted.casefold()]
         matches = [key for key in alike if key == wanted] or alike
         if len(matches) == 1:
             return _admitted(matches[0], game)
-    raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)])
+    raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)], file=True)
 
 
 def _admitted(key: str, game: Game[Any]) -> str:
     family, slash, _ = key.rpartition("/")
-    if slash and family != game.spec.family:
-        raise BadParameter(f"{key} plays {FAMILIES.get(family, family)}, not {game.spec.name}.")
+    _check_family(key, family if slash else ANY, game)
     return key
+
+
+def _check_family(key: str, family: str, game: Game[Any]) -> None:
+    if family not in (ANY, game.spec.family):
+        raise BadParameter(f"{key} plays {FAMILIES.get(family, family)}, not {game.spec.name}.")

@@ -30,7 +30,7 @@ STYLES: dict[str, Callable[..., Style]] = {
 }
 """Styles by name; options follow in brackets: `shapellm-state(payoffs=table, switched=True)`."""
 
-_registry: Registry[Style] = Registry("prompt style", STYLES, "stratagem.styles")
+_registry: Registry[Style] = Registry("prompt style", STYLES, "stratagem.styles", Style)
 
 
 def make_style(text: str) -> Style:

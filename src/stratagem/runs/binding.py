@@ -12,6 +12,7 @@ from stratagem.errors import BadRecord
 from stratagem.provenance import provenance, source
 from stratagem.runs.config_file import recipe_digest, settings_digest
 from stratagem.runs.folder import Forced, RunFolder
+from stratagem.runs.source_files import changed_source_files
 from stratagem.settings import Settings
 
 _HOW = "restore its config.toml, start again in another folder, or add --force to continue nevertheless"
@@ -66,6 +67,7 @@ def changes(run: RunFolder) -> list[str]:
         sentences.append(f"The run {run.path} was started by commit {before} and continues by commit {after}.")
     if (begun := info.made_by.get("packages", {}).get("torch")) != torch:
         sentences.append(f"The run {run.path} was started with torch {begun} and continues with torch {torch}.")
+    sentences += [f"{name} has changed since the run {run.path} began." for name in changed_source_files(info.files)]
     return sentences
 
 

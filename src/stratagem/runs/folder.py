@@ -17,6 +17,7 @@ from stratagem.provenance import provenance, source
 from stratagem.runs.config_file import read_settings, read_toml, settings_digest, settings_toml
 from stratagem.runs.files import new_folder, write_file
 from stratagem.runs.lock import is_locked, locked
+from stratagem.runs.source_files import SourceFile, copy_source_files, source_files
 from stratagem.settings import Settings
 
 _CONFIG, _INFO, _STATUS, _LOCK = "config.toml", "run.json", "status.json", "lock"
@@ -58,6 +59,8 @@ class RunInfo(Settings):
     """Digest of config.toml; empty for runs of versions without digests."""
     forced: tuple[Forced, ...] = ()
     """Continuations by --force: `at`, `step`, `recipe`, `was`, `commit`."""
+    files: tuple[SourceFile, ...] = ()
+    """Python files of the recipe: `name`, `path`, `digest`, `copied_as`."""
     num_threads: int = 0
     """Number of threads of each process, settled when training begins."""
     reading: dict[str, str] = Field(default={})
@@ -90,11 +93,15 @@ class RunFolder:
             raise StratagemError(f"{path} exists already: resume it, or name a new folder.")
         text, digest = settings_toml(config), settings_digest(config)
         made_by = {**provenance(), "command": command}
-        info = RunInfo(seed=seed, command=command, begun=_now(), made_by=made_by, recipe=digest, **source())
+        files = source_files(text)
+        info = RunInfo(
+            seed=seed, command=command, begun=_now(), made_by=made_by, recipe=digest, files=files, **source()
+        )
 
         def fill(folder: Path) -> None:
             write_file(folder / _CONFIG, text)
             write_file(folder / _INFO, _json(info))
+            copy_source_files(files, folder)
 
         new_folder(path, fill)
         return cls(path)

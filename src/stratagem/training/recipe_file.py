@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
 from stratagem.errors import BadParameter
+from stratagem.named_files import name_files
 from stratagem.players.modes import MODES
 from stratagem.settings import FiniteSettings
 from stratagem.training.engine import DEFAULT_ENGINE, NamedEngine
@@ -56,15 +57,19 @@ _DEEPEST = 32
 """Maximum depth of nested tables, and of files that extend files."""
 
 
-def recipe_data(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> dict[str, Any]:
+def recipe_data(
+    paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None, *, own: bool = True
+) -> dict[str, Any]:
     """Compose recipes, a later one over an earlier, and change settings: `{"sepo.exploitability_weight": "3"}`.
 
     A file may say `extends = ["a.toml", "b.toml"]`, by paths from its own or names of shipped recipes: what each sets
     takes the place of what the ones before it set, and its own settings the place of theirs.
+
+    Without `own` the recipe is not the user's: the Python files that it names may not be loaded at its word.
     """
     paths = [paths] if isinstance(paths, Path) else paths
     read: set[Path] = set()
-    parts = {path: _data(path, (), read) for path in paths}
+    parts = {path: _data(path, (), read, own) for path in paths}
     _check_algorithm(parts)
     data: dict[str, Any] = {}
     for part in parts.values():
@@ -72,6 +77,7 @@ def recipe_data(paths: Path | Sequence[Path], changes: Mapping[str, str] | None 
     for place, value in (changes or {}).items():
         _change(data, place, value)
     check_depth(data, f"The recipe {' '.join(map(str, paths))}")
+    name_files(texts_of(changes or {}), allow=own)
     return data
 
 
@@ -86,8 +92,8 @@ def _check_algorithm(parts: Mapping[Path, Mapping[str, Any]]) -> None:
             )
 
 
-def _data(path: Path, below: tuple[Path, ...], read: set[Path]) -> dict[str, Any]:
-    """The settings of a file and of those that it extends."""
+def _data(path: Path, below: tuple[Path, ...], read: set[Path], own: bool) -> dict[str, Any]:
+    """The settings of a file and of those that it extends, whose Python files are looked up from its folder."""
     whole_path = _resolved(path)
     if whole_path in below:
         raise BadParameter(f"The recipe {path} extends itself.")
@@ -104,8 +110,20 @@ def _data(path: Path, below: tuple[Path, ...], read: set[Path]) -> dict[str, Any
         raise BadParameter(f'`extends` in {path} is a list of recipes, such as ["kuhn.toml"].')
     whole: dict[str, Any] = {}
     for name in extended:
-        whole = over(whole, _data(recipe_path(name, path.parent), (*below, whole_path), read))
+        whole = over(whole, _data(recipe_path(name, path.parent), (*below, whole_path), read, own))
+    name_files(texts_of(data), path.parent if own else None, allow=own)
     return over(whole, data)
+
+
+def texts_of(data: object) -> Iterator[str]:
+    """Yield every text in a table."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping | list | tuple):
+        for name, value in data.items() if isinstance(data, Mapping) else ((None, one) for one in data):
+            yield from texts_of(value)
+            if isinstance(name, str):
+                yield name
 
 
 def _resolved(path: Path) -> Path:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import Connection
@@ -19,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError
+from stratagem.file_modules import load_again
+from stratagem.named_files import FileTable, table
 from stratagem.workers.base import Item, Parcel, Result, Workers
 from stratagem.workers.threads import use_threads
 
@@ -59,6 +62,7 @@ class Processes(Workers):
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Connection | None = None
         self._closed = False
+        self._files = table()
         self._changing = threading.Lock()
         """Held while the pool is begun or ended: rollouts and gradients may be computed at the same time."""
 
@@ -87,11 +91,13 @@ class Processes(Workers):
                     ) from error
 
     def _begun(self) -> ProcessPoolExecutor:
+        if self._pool is not None and table().modules != self._files.modules:
+            self._end(self._pool)  # more files have been named since it was begun
         with self._changing:
             if self._pool is None:
-                context = multiprocessing.get_context("spawn")
+                context, self._files = multiprocessing.get_context("spawn"), deepcopy(table())
                 ends, self._stop = context.Pipe(duplex=False)
-                begin = _Begin(ends, self._num_threads, _devices(), context.Value("i", 0))
+                begin = _Begin(ends, self._num_threads, _devices(), context.Value("i", 0), self._files)
                 self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
             return self._pool
 
@@ -136,8 +142,11 @@ class _Begin:
     devices: tuple[str, ...]
     numbers: Any
     """Shared counter, from which each process takes its number."""
+    files: FileTable
+    """Python files that the user names."""
 
     def __call__(self) -> None:
+        load_again(self.files)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=self._watch, daemon=True).start()
         use_threads(self.num_threads)

@@ -6,21 +6,22 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 
 from stratagem.errors import BrokenEntry
 from stratagem.evaluation.metrics.base import Metric
-from stratagem.registry import Call, Registry
+from stratagem.registry import Registry, parse_call
 
 
 class MetricTable(MutableMapping[str, Metric]):
     """Metrics by name, each made once; a broken one is left out of lists and raises its error on access."""
 
     def __init__(self, table: Mapping[str, Callable[[], Metric]]) -> None:
-        self._registry: Registry[Metric] = Registry("metric", table, "stratagem.metrics")
+        self._registry: Registry[Metric] = Registry("metric", table, "stratagem.metrics", Metric)
         self._made: dict[str, Metric] = {}
 
     def __getitem__(self, name: str) -> Metric:
         if name not in self._made:
-            if name not in self._registry:
+            call = parse_call(name)
+            if call.name not in self._registry:
                 raise KeyError(name)
-            self._made[name] = self._registry.make(Call(name))
+            self._made[name] = self._registry.make(call)
         return self._made[name]
 
     def __setitem__(self, name: str, metric: Metric) -> None:

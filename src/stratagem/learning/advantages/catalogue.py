@@ -39,7 +39,9 @@ ESTIMATORS: dict[str, Callable[..., AdvantageEstimator]] = {
 }
 """Estimators by name; options follow in brackets: `per_round(return_to_go=False)`."""
 
-_registry: Registry[AdvantageEstimator] = Registry("advantage estimator", ESTIMATORS, "stratagem.advantages")
+_registry: Registry[AdvantageEstimator] = Registry(
+    "advantage estimator", ESTIMATORS, "stratagem.advantages", AdvantageEstimator
+)
 
 read_advantage = Reader(_registry, AdvantageEstimator)
 """Reader of an estimator in a recipe: a text or a table."""

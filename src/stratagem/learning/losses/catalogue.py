@@ -36,7 +36,7 @@ LOSSES: dict[str, Callable[..., Loss]] = {
 }
 """Losses by name; options follow in brackets: `sepo(kl_coef=0.2)`. The last four are settings that papers print."""
 
-_registry: Registry[Loss] = Registry("loss", LOSSES, "stratagem.losses")
+_registry: Registry[Loss] = Registry("loss", LOSSES, "stratagem.losses", Loss)
 
 read_loss = Reader(_registry, Loss)
 """Reader of a loss in a recipe: a text or a table."""

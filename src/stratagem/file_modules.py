@@ -1,0 +1,156 @@
+"""Modules of the files that a user names: each is loaded once a process, and can import its neighbours."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from inspect import isabstract, isclass, isfunction
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.named_files import FileTable, check_allowed, find_file, note_loaded, short_name, table, take
+
+_modules: dict[Path, ModuleType] = {}
+"""Modules by resolved path."""
+
+
+class BrokenFile(StratagemError):
+    """Named file that raises an error when it is loaded, or when one of its classes is made."""
+
+    def __init__(self, file: str, path: Path, error: BaseException) -> None:
+        said = error.msg if isinstance(error, SyntaxError) else error  # its text repeats the place
+        reason = " ".join(f"{type(error).__name__}: {said}".split()).rstrip(".: ")
+        line = _line(error, path)
+        super().__init__(f"{file} cannot be used: {f'line {line} raises ' if line else ''}{reason}.")
+
+
+def factory_of(kind: str, file: str, attribute: str, base: type[Any] | None) -> Callable[..., Any]:
+    """Return a class or a function of a file; `base` is the class of what it makes."""
+    if not attribute:
+        raise BadParameter(f"Name a class of the file {file}, as in {file}:CLASS.")
+    module = file_module(file)
+    known = [f"{file}:{name}" for name in _candidates(module, base)]
+    if not hasattr(module, attribute):
+        raise UnknownName(kind, f"{file}:{attribute}", known)
+    factory: Any = getattr(module, attribute)
+    if not _can_make(factory, module, base):
+        raise BadParameter(f"{file}:{attribute} is no {kind}: the file has {', '.join(known) or 'none'}.")
+    return factory  # type: ignore[no-any-return]
+
+
+def file_module(file: str) -> ModuleType:
+    """Return the module of a named file."""
+    path = find_file(file)
+    if path not in _modules:
+        check_allowed(file, path)
+        _modules[path] = _imported(path) or _loaded(file, path, _module_name(path))
+    table().modules[path] = _modules[path].__name__
+    if path in table().allowed:
+        note_loaded(path)
+    return _modules[path]
+
+
+def file_name_of(cls: type) -> str | None:
+    """Return the name `FILE.py:CLASS` of a class of a named file; None for every other class."""
+    module = sys.modules.get(cls.__module__)
+    path = next((path for path, one in _modules.items() if one is module), None)
+    if path is None or getattr(module, cls.__qualname__, None) is not cls:
+        return None
+    return f"{short_name(path)}:{cls.__qualname__}"
+
+
+def neighbours(path: Path) -> list[Path]:
+    """Return the other files of a named file's folder that were imported."""
+    folder = f"{path.parent}{os.sep}"
+    files = {file for module in list(sys.modules.values()) if (file := _file_of(module)).startswith(folder)}
+    return sorted(other for other in map(Path, files) if other.parent == path.parent and other != path)
+
+
+def load_again(given: FileTable) -> None:
+    """Take over the table of another process, and load its modules under their names there."""
+    take(given)
+    for path, name in given.modules.items():
+        if path not in _modules:
+            _modules[path] = _imported(path) or _loaded(given.short.get(path, str(path)), path, name)
+
+
+def _loaded(file: str, path: Path, name: str) -> ModuleType:
+    _add_folder(path)
+    spec = spec_from_file_location(name, path)
+    assert spec is not None, "the suffix is that of Python's source files"
+    assert spec.loader is not None
+    module = sys.modules[name] = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise BrokenFile(file, path, error) from error
+    return module
+
+
+def _add_folder(path: Path) -> None:
+    """Let a file import its neighbours; they come last, so none of them takes the name of an installed module."""
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+
+
+def _imported(path: Path) -> ModuleType | None:
+    """Return the module that a neighbour has imported already."""
+    module = sys.modules.get(path.stem)
+    return module if module is not None and (file := _file_of(module)) and Path(file).resolve() == path else None
+
+
+def _module_name(path: Path) -> str:
+    """Return the name by which neighbours import the file, or another where an installed module has that."""
+    _add_folder(path)
+    spec = None if path.stem in sys.modules or not path.stem.isidentifier() else find_spec(path.stem)
+    if spec is not None and spec.origin and Path(spec.origin).resolve() == path:
+        return path.stem
+    return f"{path.stem}_{hashlib.blake2b(bytes(path), digest_size=4).hexdigest()}"
+
+
+def _file_of(module: object) -> str:
+    file = getattr(module, "__file__", None)
+    return file if isinstance(file, str) else ""
+
+
+def _candidates(module: ModuleType, base: type[Any] | None) -> Iterator[str]:
+    """Yield the names of the classes of a module that can be meant."""
+    for name, value in vars(module).items():
+        is_own = isclass(value) and value.__module__ == module.__name__ and name[0] != "_"
+        if is_own and not isabstract(value) and _fits(value, base):
+            yield name
+
+
+def _can_make(value: object, module: ModuleType, base: type[Any] | None) -> bool:
+    """Return whether a value is a fitting class, or a function of the file's own.
+
+    Functions that a file imports are not called, since a record may name any of them.
+    """
+    if isinstance(value, partial):
+        return _can_make(value.func, module, base)
+    return _fits(value, base) if isclass(value) else isfunction(value) and value.__module__ == module.__name__
+
+
+def _fits(cls: type, base: type[Any] | None) -> bool:
+    """Return whether a class is a subclass of `base`, or has what a protocol asks for."""
+    if base is None:
+        return True
+    if getattr(base, "_is_protocol", False):
+        return all(hasattr(cls, name) for name in vars(base) if name[0] != "_")
+    return issubclass(cls, base)
+
+
+def _line(error: BaseException, path: Path) -> int | None:
+    """Return the line of a file at which an error was raised."""
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        return error.lineno
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return lines[-1] if lines else None

@@ -1,0 +1,182 @@
+"""Python files that a user names, as in `mygame.py:Volunteer`: where they are, and which of them may be loaded.
+
+To load a file is to run it. So a file is loaded only if the command line, a recipe or a program of the user names it,
+or named it before and it has not changed since. A record or a run folder may come from anybody, and what it names is
+not loaded at its word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from stratagem.cache import cache_folder
+from stratagem.errors import BadParameter
+
+SUFFIX = ".py"
+_ENDS = re.compile(r"[()\[\]{}=,;'\"\n]")
+"""Characters that end a name within a text."""
+_KNOWN = "named-files"
+"""Folder of the cache with one empty file for each file that was loaded at the user's word."""
+
+
+@dataclass
+class FileTable:
+    """Named files of a command."""
+
+    paths: dict[str, Path] = field(default_factory=dict)
+    """Resolved path by each text that names the file."""
+    short: dict[Path, str] = field(default_factory=dict)
+    """Text by which results name the file."""
+    allowed: set[Path] = field(default_factory=set)
+    """Files that the user names."""
+    folders: list[Path] = field(default_factory=list)
+    """Folders of the recipes that were read."""
+    modules: dict[Path, str] = field(default_factory=dict)
+    """Names of the modules that were loaded from files."""
+
+
+_table = FileTable()
+
+
+def table() -> FileTable:
+    """Return the table of this process."""
+    return _table
+
+
+@contextmanager
+def naming(texts: Iterable[str] = ()) -> Iterator[None]:
+    """Begin a table, with the files that these texts of the user name; afterwards the one before holds again."""
+    global _table
+    before, _table = _table, FileTable()
+    try:
+        name_files(texts)
+        yield
+    finally:
+        _table = before
+
+
+def take(given: FileTable) -> None:
+    """Take over the table of another process."""
+    global _table
+    _table = given
+
+
+def split_name(name: str) -> tuple[str, str] | None:
+    """Split `FILE.py:NAME`; None for a name that is not of this form."""
+    file, colon, attribute = name.rpartition(":")
+    if colon and file.endswith(SUFFIX):
+        return file, attribute
+    return (name, "") if name.endswith(SUFFIX) else None
+
+
+def files_in(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the file of each `FILE.py:NAME` in some texts."""
+    for text in texts:
+        for piece in _ENDS.split(text):
+            if (end := piece.find(f"{SUFFIX}:")) >= 0:
+                yield piece[: end + len(SUFFIX)].strip()
+
+
+def name_files(texts: Iterable[str], folder: Path | None = None, *, allow: bool = True) -> None:
+    """Look up the files that texts name, from the working directory and from the folder of their recipe.
+
+    Without `allow` they may not be loaded: the texts are not the user's own.
+    """
+    if folder is not None and folder not in _table.folders:
+        _table.folders.append(folder)
+    for file in files_in(texts):
+        path = next(filter(_is_file, _places(file, folder)), None)
+        if path is not None:
+            _bind(file, path.resolve())
+            if allow:
+                _table.allowed.add(path.resolve())
+
+
+def allow_file(file: str | Path) -> None:
+    """Allow a file to be loaded, whoever names it, by its path or by its last part."""
+    path = find_file(str(file))
+    _table.allowed.add(path)
+    _table.paths.setdefault(path.name, path)
+
+
+def bind_file(file: str, path: Path) -> None:
+    """Take a text of a run as the name of the file at this path, if there is one; it is not allowed by that."""
+    if _is_file(path):
+        _table.paths.setdefault(file, path.resolve())
+
+
+def find_file(file: str) -> Path:
+    """Return the resolved path of a named file."""
+    stand_in = _table.paths.get(Path(file).name)
+    if file not in _table.paths:
+        folders = dict.fromkeys([Path.cwd(), *_table.folders])
+        places = [place for folder in folders for place in _places(file, folder)]
+        if not _is_file(places[0]) and stand_in not in _table.allowed:
+            raise BadParameter(f"There is no file {file!r}: tried {' and '.join(dict.fromkeys(map(str, places)))}.")
+        _bind(file, places[0].resolve() if stand_in is None or _is_file(places[0]) else stand_in)
+    return _table.paths[file]
+
+
+def check_allowed(file: str, path: Path) -> None:
+    """Refuse to load a file that the user has not named."""
+    if path not in _table.allowed and not _note_of(path).exists():
+        raise BadParameter(
+            f"{file} would run the file {path}, which neither your command nor your recipe names, and which you have "
+            f"not run as it is now: if you trust it, add --allow-file {path}."
+        )
+
+
+def note_loaded(path: Path) -> None:
+    """Note that a file was loaded at the user's word; without a cache it has to be named the next time."""
+    with suppress(OSError):
+        note = _note_of(path)
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.touch()
+
+
+def short_name(path: Path) -> str:
+    """Return the shortest text that names the file at a path in this process."""
+    if path not in _table.short:
+        name = next(text for text in (path.name, str(path)) if text == str(path) or _is_free(text, path))
+        _table.paths[name] = path
+        _table.short[path] = name
+    return _table.short[path]
+
+
+def digest_of(path: Path) -> str:
+    """Return the digest of a file."""
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+def _bind(file: str, path: Path) -> None:
+    if _table.paths.setdefault(file, path) != path:
+        raise BadParameter(f"{file} names {_table.paths[file]} and {path}: give one of them by its whole path.")
+
+
+def _is_free(text: str, path: Path) -> bool:
+    """Return whether a text names this file, or none."""
+    bound = _table.paths.get(text)
+    return bound == path if bound else not _is_file(Path(text)) or Path(text).resolve() == path
+
+
+def _places(file: str, folder: Path | None) -> list[Path]:
+    path = Path(file)
+    return list(dict.fromkeys([Path.cwd() / path, *([] if folder is None else [folder.resolve() / path])]))
+
+
+def _note_of(path: Path) -> Path:
+    """Return the note of a file with its present content; it is of the path, too, for a file imports its neighbours."""
+    name = hashlib.blake2b(f"{path}\0{digest_of(path)}".encode(errors="surrogateescape"), digest_size=16).hexdigest()
+    return cache_folder() / _KNOWN / name
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long a name, or a character that no path has
+        return False

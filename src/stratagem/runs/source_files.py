@@ -1,0 +1,68 @@
+"""Python files of a run: those that its recipe names, and those that they import from their folders.
+
+A run keeps a copy of each, as provenance. The copies are never loaded by themselves: what is loaded is the file that
+the user named.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from stratagem.file_modules import neighbours
+from stratagem.named_files import bind_file, digest_of, files_in, find_file
+from stratagem.settings import Settings
+
+FOLDER = "files"
+"""Folder of the copies in a run."""
+
+
+class SourceFile(Settings):
+    """Python file that the recipe names, or that such a file imports from its folder."""
+
+    name: str
+    """Name in the recipe."""
+    path: str
+    """Path of the file when the run began."""
+    digest: str
+    """Digest of the file."""
+    copied_as: str
+    """Name of the copy in the run's folder `files`."""
+
+
+def source_files(text: str) -> tuple[SourceFile, ...]:
+    """Return the files that the text of a recipe names, and the neighbours that they import."""
+    files: dict[Path, SourceFile] = {}
+    for name, path in _found(text):
+        number = sum(other.name == path.name for other in files)
+        if path not in files:
+            copied_as = f"{number + 1}-{path.name}" if number else path.name
+            files[path] = SourceFile(name=name, path=str(path), digest=digest_of(path), copied_as=copied_as)
+    return tuple(files.values())
+
+
+def _found(text: str) -> Iterator[tuple[str, Path]]:
+    named = {name: find_file(name) for name in files_in([text])}
+    yield from named.items()
+    for path in named.values():
+        yield from ((other.name, other) for other in neighbours(path))
+
+
+def copy_source_files(files: Sequence[SourceFile], folder: Path) -> None:
+    """Copy the files into the folder of a run."""
+    for file in files:
+        (folder / FOLDER).mkdir(exist_ok=True)
+        shutil.copyfile(file.path, folder / FOLDER / file.copied_as)
+
+
+def bind_source_files(files: Sequence[SourceFile]) -> None:
+    """Find the files where they were when the run began; that does not allow to load them."""
+    for file in files:
+        bind_file(file.name, Path(file.path))
+
+
+def changed_source_files(files: Sequence[SourceFile]) -> list[str]:
+    """Return the names of the files that have changed since the run began."""
+    paths = [(file, Path(file.path)) for file in files]
+    return [file.name for file, path in paths if path.is_file() and digest_of(path) != file.digest]

@@ -1,0 +1,268 @@
+"""Games, players and more from a file without an install: found, loaded once, refused, and never loaded by a record."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from stratagem import file_modules, named_files
+from stratagem.algorithms.catalogue import read_any, recipe_of
+from stratagem.errors import BadParameter
+from stratagem.games.catalogue import describe, make_game
+from stratagem.learning.losses.catalogue import read_loss
+from stratagem.named_files import allow_file, naming
+from stratagem.players.catalogue import make_player
+from stratagem.prompting.catalogue import make_style
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.resume import resume
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+BOTS = """
+from dataclasses import dataclass
+from shutil import rmtree
+from goods import ThresholdGoods  # a neighbour
+from stratagem.players.base import Scripted
+
+print("loaded")
+
+@dataclass(frozen=True)
+class Steady(Scripted):
+    \"\"\"Gives, or keeps.\"\"\"
+    give: bool = True
+    def strategy(self, view):
+        assert type(view.game) is ThresholdGoods
+        return "GIVE" if self.give else "KEEP"
+
+class Owner(Steady):
+    family = "auction"
+
+class Bad(Steady):
+    def __init__(self):
+        1 / 0
+
+def keeper():
+    return Steady(give=False)
+
+def three():
+    return 3
+
+LIST = [1]
+"""
+BARE = """
+from stratagem.games import Game
+class Plain(Game):
+    state = spec = choices = rules = situation = None
+"""
+RECIPE = """
+algorithm = "grpo"
+games = ["goods.py:ThresholdGoods"]
+opponents = ["noise(bots.py:Steady, p=0.5)"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder with a game and players; nothing has been loaded from it, and the cache is empty."""
+    shutil.copy(EXAMPLES / "threshold_goods.py", tmp_path / "goods.py")
+    (tmp_path / "bots.py").write_text(BOTS)
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(file_modules, "_modules", {})
+    monkeypatch.chdir(tmp_path)
+    with naming():
+        yield tmp_path
+    for name in ("goods", "bots", "fine"):
+        sys.modules.pop(name, None)
+
+
+def test_a_game_and_players_of_files_are_played_and_loaded_once(run):
+    code, out, _ = run(
+        *("play", "goods.py:ThresholdGoods", "--players", "bots.py:Steady"),
+        *("./bots.py:keeper", "noise(bots.py:Steady, p=0.2)"),
+    )
+    assert code == 0
+    assert out.count("loaded") == 1
+    assert "goods.py:ThresholdGoods, goods.py" in out
+    assert "bots.py:Steady(give=False)@1" in out
+    assert "noise(bots.py:Steady, p=0.2)@1" in out
+
+
+def test_describe_and_make_game_round_trip_from_another_folder(folder, monkeypatch):
+    (folder / "deep").mkdir()
+    text = (folder / "goods.py").read_text().replace("state = GoodsState", "state = GoodsState\n    seats: int = 3")
+    (folder / "deep" / "fine.py").write_text(text)
+    allow_file("deep/fine.py")
+    game = make_game("deep/fine.py:ThresholdGoods(seats=4)")
+    monkeypatch.chdir("/")
+    assert describe(game) == "fine.py:ThresholdGoods(seats=4)"
+    assert make_game(describe(game)) == game
+
+
+def test_two_files_of_one_name_have_two_names(folder):
+    (folder / "deep").mkdir()
+    shutil.copy(folder / "goods.py", folder / "deep" / "goods.py")
+    for file in ("goods.py", "deep/goods.py"):
+        allow_file(file)
+    other, own = (make_game(f"{file}:ThresholdGoods") for file in ("deep/goods.py", "goods.py"))
+    assert type(own) is not type(other)
+    assert describe(own) == "goods.py:ThresholdGoods"
+    assert make_game(describe(other)) == other != own
+
+
+def test_a_file_named_like_a_module_is_another_module(folder):
+    shutil.copy(folder / "goods.py", folder / "random.py")
+    allow_file("random.py")
+    assert describe(make_game("random.py:ThresholdGoods")) == "random.py:ThresholdGoods"
+    import random
+
+    assert random.random() < 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("goods.py:ThresholdGoods bots.py:Stead", "no player called 'bots.py:Stead': did you mean bots.py:Steady"),
+        ("goods.py:ThresholdGoods bots.py:three", "bots.py:three makes int, which is no player"),
+        ("goods.py:ThresholdGoods bots.py:LIST", "bots.py:LIST is no player: the file has bots.py:Steady"),
+        ("goods.py:ThresholdGoods bots.py:rmtree('x')", "bots.py:rmtree is no player"),
+        ("goods.py:ThresholdGoods bots.py:Owner", "bots.py:Owner plays auction, not threshold-goods"),
+        ("goods.py:ThresholdGoods bots.py:Bad", "bots.py:Bad cannot be used: line 22 raises ZeroDivisionError"),
+        ("goods.py:ThresholdGoods(a=1) random", "has no option a"),
+        ("goods.py:GoodsState random", "goods.py:GoodsState is no game: the file has goods.py:ThresholdGoods"),
+        ("goods.py random", "Name a class of the file goods.py, as in goods.py:CLASS"),
+        ("nothing.py:Game random", "There is no file 'nothing.py': tried {folder}/nothing.py"),
+        ("deep/nothing.py:Game random", "tried {folder}/deep/nothing.py"),
+        ("syntax.py:Game random", "syntax.py cannot be used: line 2 raises SyntaxError: '(' was never closed"),
+        ("leaves.py:Game random", "leaves.py cannot be used: line 1 raises SystemExit: 3"),
+        ("open.py:Open random", "open.py:Open has a parameter that can change"),
+        ("plain.py:Plain random", "write @dataclass(frozen=True) above its class"),
+        ("nosuch random", "write one in a file and name it FILE.py:CLASS"),
+    ],
+)
+def test_a_mistake_is_one_sentence(run, folder, arguments, says):
+    (folder / "syntax.py").write_text("x = 1\ny = (\n")
+    (folder / "leaves.py").write_text("raise SystemExit(3)")
+    (folder / "open.py").write_text(
+        f"from dataclasses import dataclass\n{BARE}@dataclass\nclass Open(Plain):\n    a: int = 1"
+    )
+    (folder / "plain.py").write_text(BARE)
+    game, player = arguments.split()
+    code, _, error = run("play", game, "--players", player)
+    assert code == 2
+    assert says.format(folder=folder) in error
+    assert "Traceback" not in error
+
+
+def test_losses_styles_and_metrics_may_be_of_a_file(folder, run):
+    (folder / "fine.py").write_text(
+        "from stratagem.learning.losses.cross_entropy import CrossEntropy\n"
+        "from stratagem.prompting.plain import Plain\nclass Loss(CrossEntropy): pass\nclass Terse(Plain): pass\n"
+    )
+    allow_file("fine.py")
+    assert read_loss({"type": "fine.py:Loss"}).table()["type"] == "fine.py:Loss"
+    assert type(make_style("fine.py:Terse")).__name__ == "Terse"
+    shutil.copy(EXAMPLES / "worst_episode.py", folder / "worst.py")
+    code, out, _ = run(
+        *("eval", "goods.py:ThresholdGoods", "--player", "bots.py:Steady", "--episodes", "3", "--no-chance"),
+        *("--metric", "worst.py:WorstEpisode"),
+    )
+    assert code == 0
+    assert "worst.py:WorstEpisode" in out
+
+
+def test_workers_find_the_file(run):
+    code, out, error = run(
+        *("eval", "goods.py:ThresholdGoods", "--player", "noise(bots.py:keeper, p=0.5)", "--opponents"),
+        *("bots.py:Steady", "--episodes", "3", "--no-chance", "--workers", "1"),
+    )
+    assert (code, error) == (0, "")
+    assert "noise(bots.py:Steady(give=False), p=0.5)" in out
+
+
+def test_a_record_does_not_load_a_file(run, folder):
+    play = ("play", "goods.py:ThresholdGoods", "--players", "bots.py:Steady", "--record", folder / "record")
+    assert run(*play)[0] == 0
+    assert run("eval", "--from", folder / "record")[0] == 0, "the same file was run by a command before"
+    named_files._note_of(folder / "goods.py").unlink()
+    file_modules._modules.clear()
+    sys.modules.pop("goods")
+    for command in (("eval", "--from", "record"), ("show", "record", "--episode", "1", "--files", "files")):
+        code, _, error = run(*command)
+        assert code == 2
+        assert f"would run the file {folder}/goods.py" in error
+        assert f"add --allow-file {folder}/goods.py" in error
+    assert "goods" not in sys.modules
+    assert run("eval", "--from", folder / "record", "--allow-file", "goods.py")[0] == 0
+
+
+def test_a_changed_file_is_not_known_any_more(folder):
+    allow_file("goods.py")
+    make_game("goods.py:ThresholdGoods")
+    file_modules._modules.clear()
+    with naming():
+        assert make_game("goods.py:ThresholdGoods")
+        (folder / "goods.py").write_text((folder / "goods.py").read_text() + "\n")
+        file_modules._modules.clear()
+        with pytest.raises(BadParameter, match="if you trust it, add --allow-file"):
+            make_game("goods.py:ThresholdGoods")
+
+
+@pytest.fixture
+def begun(folder, monkeypatch):
+    """A run whose recipe, in another folder, names files beside it."""
+    (folder / "recipe.toml").write_text(RECIPE)
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    recipe = read_any(folder / "recipe.toml")
+    game = make_game(recipe.games[0])
+    assert make_player(recipe.opponents[0], game).name == "noise(bots.py:Steady, p=0.5)"
+    return RunFolder.create(folder / "run", recipe, 0, "stratagem train")
+
+
+def test_a_run_keeps_its_files_and_finds_them_again(begun, folder, monkeypatch):
+    info = {file["name"]: file for file in json.loads((begun.path / "run.json").read_text())["files"]}
+    assert info["goods.py"]["path"] == str(folder / "goods.py")
+    assert (begun.path / "files" / "bots.py").read_text() == BOTS
+    monkeypatch.chdir("/")
+    with naming():
+        assert describe(make_game(recipe_of(begun).games[0])) == "goods.py:ThresholdGoods"
+
+
+def test_a_run_of_somebody_else_loads_nothing(begun, folder):
+    shutil.rmtree(folder / "cache")
+    file_modules._modules.clear()
+    with naming(), pytest.raises(BadParameter, match=f"add --allow-file {folder}/goods.py"):
+        make_game(recipe_of(begun).games[0])
+
+
+def test_the_copy_of_a_run_stands_in_for_a_lost_file(begun, folder, monkeypatch):
+    for file in ("goods.py", "bots.py"):
+        (folder / file).unlink()
+    file_modules._modules.clear()
+    sys.modules.pop("goods")
+    with naming():
+        recipe = recipe_of(begun)
+        with pytest.raises(BadParameter, match="There is no file"):
+            make_game(recipe.games[0])
+        allow_file(begun.path / "files" / "goods.py")
+        assert describe(make_game(recipe.games[0])) == "goods.py:ThresholdGoods"
+
+
+def test_resume_says_that_a_file_has_changed(begun, folder, monkeypatch):
+    from stratagem.runs import resume as module
+
+    monkeypatch.setattr(module, "_start", lambda run: None)
+    assert resume(begun) is None
+    (folder / "bots.py").write_text(BOTS + "\n")
+    assert [line for line in module.changes(begun) if "bots.py" in line] == [
+        f"bots.py has changed since the run {begun.path} began."
+    ]
+
+
+def test_a_game_that_has_no_name_is_described_by_its_declared_one(folder):
+    sys.path.append(str(folder))
+    import goods
+
+    assert describe(goods.ThresholdGoods()) == "threshold-goods"
