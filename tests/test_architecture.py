@@ -57,7 +57,7 @@ OUTSIDE = {
     "manifest": set(),
     "games": {"pyspiel", "diplomacy", "numpy"},
     "decoding": set(),
-    "players": {"pyspiel", "numpy"},
+    "players": {"pyspiel", "open_spiel", "numpy"},
 }
 """Packages that the lower layers may load; higher ones may load any."""
 

@@ -13,7 +13,7 @@ from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, make_player
 from stratagem.players.disguised import Disguised
 from stratagem.players.human import Human
 from stratagem.players.pools import DEMONSTRATORS, POOLS
-from stratagem.players.search import MCTS
+from stratagem.players.search import ISMCTS, MCTS
 from stratagem.players.solvers import CFR, Perfect
 from stratagem.players.tabular import TablePlayer
 from stratagem.players.uniform import FirstLegal, Random
@@ -25,6 +25,7 @@ ANY_GAME: dict[str, type] = {
     "human": Human,
     "perfect": Perfect,
     "mcts:100": MCTS,
+    "ismcts:100": ISMCTS,
     "cfr:1000": CFR,
     "table:PATH": TablePlayer,
     "noise(PLAYER, p=0.1)": Noisy,

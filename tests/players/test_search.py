@@ -3,11 +3,13 @@
 import pytest
 
 from stratagem.errors import BadParameter, CannotCompute
+from stratagem.games.auction import Auction
+from stratagem.games.catalogue import GAMES, make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.spiel import SPIEL_GAMES, spiel
 from stratagem.players.base import Ask, Player
-from stratagem.players.search import MCTS, mcts
+from stratagem.players.search import ISMCTS, MCTS, ismcts, mcts, obstacle, searchable
 
 
 def decide(player, state, key):
@@ -65,11 +67,57 @@ def test_it_plays_our_own_rules_through_their_twin():
         assert action == ("CALL" if higher else "FOLD")
 
 
-def test_what_it_cannot_play_is_refused_in_a_sentence():
-    with pytest.raises(BadParameter, match="games of turns only"):
-        decide(MCTS(), SPIEL_GAMES["goofspiel"]().start(Key(0)), Key(0))
-    with pytest.raises(CannotCompute, match="pays on the way"):
-        decide(MCTS(), spiel("hanabi").start(Key(0)), Key(0))
+@pytest.mark.parametrize("name", sorted(GAMES.keys() - {"matrix"}))
+def test_search_plays_any_game_or_says_why_not(name):
+    """With a given key it always gives the same legal action."""
+    state = make_game(name).start(Key(1))
+    for player in (MCTS(simulations=4), ISMCTS(simulations=4)):
+        reason = obstacle(state.game, hidden=player.kind == "ismcts")
+        if reason:
+            with pytest.raises(BadParameter, match="cannot play"):
+                player.check(state.game)
+        else:
+            player.check(state.game)
+            actions = {decide(player, state, Key(2)) for _ in range(2)}
+            assert len(actions) == 1
+            assert actions <= set(state.view(state.to_act[0]).choices)
+        assert searchable(state.game, hidden=player.kind == "ismcts") == (not reason)
+
+
+def test_games_that_cannot_be_searched_are_those_with_too_many_actions_or_no_redraw():
+    games = {name: make_game(name) for name in GAMES if name != "matrix"}
+    assert {name for name, game in games.items() if not searchable(game, hidden=True)} == {
+        *("diplomacy", "liars-dice", "blind-auction")
+    }
+    assert {name for name, game in games.items() if not searchable(game)} == {"diplomacy"}
+
+
+def test_information_set_search_sees_no_cards():
+    """It decides the same whatever the other holds; the search from the true state does not."""
+    cheated = 0
+    for game in (Kuhn(hands=1), SPIEL_GAMES["leduc"](), Auction(rounds=1)):
+        for seed in range(10):
+            state = game.start(Key(seed))
+            seat = state.to_act[0]
+            others = [state.resample(seat, Key(number)) for number in range(6)]
+            for kind, most in ((ISMCTS, 1), (MCTS, 6)):
+                actions = {decide(kind(simulations=30), other, Key(seed)) for other in others}
+                assert len(actions) <= most
+                cheated += kind is MCTS and len(actions) > 1
+    assert cheated
+
+
+def test_search_takes_the_better_of_two_unseen_moves():
+    """In the prisoner's dilemma of one round defection is better against every reply."""
+    game = make_game("matrix(payoffs=[[[3,3],[0,5]],[[5,0],[1,1]]], labels=[C,D], rounds=1)")
+    for kind in (MCTS, ISMCTS):
+        moves = [decide(kind(simulations=40), game.start(Key(0)), Key(seed)) for seed in range(10)]
+        assert moves.count("D") >= 9
+
+
+def test_a_game_that_pays_on_the_way_is_searched_through_our_states():
+    state = spiel("hanabi").start(Key(0))
+    assert decide(MCTS(simulations=2), state, Key(0)) in state.view(state.to_act[0]).choices
 
 
 def test_names_and_traits():
@@ -80,6 +128,9 @@ def test_names_and_traits():
     assert player.traits.sees_hidden
     with pytest.raises(CannotCompute, match="sample"):
         player.policy(SPIEL_GAMES["nim"]().start(Key(0)).view(0))
+    assert ismcts("20").name == "ismcts:20"
+    assert not ismcts("20").traits.sees_hidden
     for tail in ("", "0", "ten", "-3"):
-        with pytest.raises(BadParameter, match="mcts:100"):
-            mcts(tail)
+        for make in (mcts, ismcts):
+            with pytest.raises(BadParameter, match="mcts:100"):
+                make(tail)

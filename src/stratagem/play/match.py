@@ -18,7 +18,7 @@ from stratagem.prompting.past import NOTHING, Past
 class Match:
     """A game and its players by slot, with the names that the record carries."""
 
-    __slots__ = ("game", "listeners", "names", "players", "repeats", "retries", "text")
+    __slots__ = ("game", "listeners", "names", "players", "recalls", "repeats", "retries", "text")
 
     def __init__(self, game: Game[Any], players: Sequence[Player | None]) -> None:
         spec = game.spec
@@ -33,6 +33,8 @@ class Match:
         self.text = describe(game)
         self.names = tuple("absent" if p is None else f"{p.name}@{p.traits.version}" for p in players)
         self.retries = spec.retries
+        self.recalls = any(player.traits.searches for _, player in seated)
+        """True if a player recalls its own decisions."""
         self.repeats = not self.listeners and all(player.traits.repeats for _, player in seated)
         """True if its episodes are the same whenever and wherever they are played."""
 

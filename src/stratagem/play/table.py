@@ -14,7 +14,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.play.match import Setup
 from stratagem.play.rows import Row, Rows
-from stratagem.players.base import Ask, Move
+from stratagem.players.base import Ask, Move, Recall
 from stratagem.prompting.past import NOTHING
 
 _MOST_SAID = 2000
@@ -38,6 +38,7 @@ class Table:
         "_moves",
         "_new",
         "_open",
+        "_recalls",
         "_round",
         "_rows",
         "_turn",
@@ -56,6 +57,7 @@ class Table:
         self._moves: dict[Seat, str | None] = {}
         self._open: dict[Seat, OpenTurn] = {}
         self._new: list[Seat] = []
+        self._recalls: dict[Seat, Recall] | None = {} if setup.match.recalls and setup.state is None else None
         self._round = [0.0] * len(setup.slots)
 
     def advance(self) -> bool:
@@ -106,10 +108,12 @@ class Table:
         if player is None:
             return self._settle(seat, view, Move(state.game.default_action(view.facts), "absent"), attempt)
         try:
-            shown = state if player.traits.sees_hidden else None
+            traits = player.traits
+            shown = state if traits.sees_hidden or traits.searches else None
+            recall = None if self._recalls is None else self._recalls.get(seat, ())
             key = setup.draw_keys[slot] if setup.draw_keys else setup.key
             past = setup.pasts[slot] if setup.pasts else NOTHING
-            answer = player.turn(Ask(view, key, slot, self._turn, attempt, shown, past))
+            answer = player.turn(Ask(view, key, slot, self._turn, attempt, shown, past, recall))
         except Exception as error:  # noqa: BLE001 - a player's fault is data, and no other table suffers
             answer = _raised(error)
         if type(answer) is not Move and isinstance(answer, Generator):  # the second question takes ten times as long
@@ -148,7 +152,9 @@ class Table:
             return self._ask(seat, attempt + 1)
         self.episode.num_decisions[seat] += 1
         self.episode.num_illegal[seat] += not legal
-        self._moves[seat] = action if legal else None
+        self._moves[seat] = action = action if legal else None
+        if self._recalls is not None:
+            self._recalls[seat] = (*self._recalls.get(seat, ()), (view.info_key, action))
         return None
 
     def _row(self, seat: Seat, view: View[Any], move: Move, attempt: int, *, legal: bool) -> Row:

@@ -21,6 +21,8 @@ from stratagem.prompting.past import NOTHING, Past
 F = TypeVar("F")
 Mix = Mapping[str, float]
 """Actions and their probabilities."""
+Recall = tuple[tuple[str, str | None], ...]
+"""A seat's own decisions of the episode: information sets and actions."""
 _PLACES = 1 << 10
 """Bound above the number of players of a match and the number of attempts of a turn."""
 How = Literal["scripted", "free", "recovered", "constrained", "illegal", "error", "absent"]
@@ -43,6 +45,8 @@ class Traits:
     """True if the player reads hidden information (search over the true state)."""
     reads_words: bool = False
     """True if the player reads the texts of a view or the names of actions; a disguise then changes what it sees."""
+    searches: bool = False
+    """True if the player redraws what its seat cannot see, and recalls its own decisions of the episode."""
     exact: bool = True
     """True if `policy` can state its probabilities."""
     fallible: bool = False
@@ -59,7 +63,7 @@ class Ask:
     The key is computed on demand because most players never draw.
     """
 
-    __slots__ = ("_state", "_table_key", "attempt", "past", "slot", "turn", "view")
+    __slots__ = ("_state", "_table_key", "attempt", "past", "recall", "slot", "turn", "view")
 
     def __init__(
         self,
@@ -70,9 +74,12 @@ class Ask:
         attempt: int,
         state: State[Any] | None,
         past: Past = NOTHING,
+        recall: Recall | None = None,
     ) -> None:
+        """`recall` None stands for an episode whose beginning the seat has not seen."""
         self.view = view
         self.past = past
+        self.recall = recall
         self.slot = slot
         self.turn = turn
         self.attempt = attempt
@@ -87,7 +94,7 @@ class Ask:
     def seeing(self, view: View[Any], past: Past | None = None) -> Ask:
         """Return the same turn with another view or past, for players that change what another player sees."""
         seen = self.past if past is None else past
-        return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state, seen)
+        return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state, seen, self.recall)
 
     def peek(self) -> State[Any]:
         """Return a copy of the true state, for players whose traits say `sees_hidden`.
@@ -97,6 +104,12 @@ class Ask:
         if self._state is None:
             raise CannotCompute("A player that looks at the true state must declare it: Traits(sees_hidden=True).")
         return self._state.fork(self.key.at("peek"))
+
+    def redrawn(self, chance: Key) -> State[Any]:
+        """Return a state that the seat cannot tell from the true one, for players whose traits say `searches`."""
+        if self._state is None:
+            raise CannotCompute("A player that redraws what it does not see must declare it: Traits(searches=True).")
+        return self._state.resample(self.view.seat, chance)
 
 
 @lru_cache(maxsize=1024)

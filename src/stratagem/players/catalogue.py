@@ -32,6 +32,12 @@ def _mcts(tail: str) -> Player:
     return mcts(tail)
 
 
+def _ismcts(tail: str) -> Player:
+    from stratagem.players.search import ismcts  # as above
+
+    return ismcts(tail)
+
+
 def _commander(name: str) -> Player:
     from stratagem.players.diplomacy import COMMANDERS  # loads numpy
 
@@ -147,7 +153,12 @@ PLAYERS: dict[str, Callable[..., Player]] = {
 MODELS: dict[str, Callable[..., Player]] = {name: partial(_lm, name) for name in NAMED} | {"lm": _lm}
 """Language models with a registry name, and the general form for all others."""
 
-PREFIXES: dict[str, Callable[[str], Player]] = {"mcts": _mcts, "cfr": _cfr, "table": TablePlayer.load}
+PREFIXES: dict[str, Callable[[str], Player]] = {
+    "mcts": _mcts,
+    "ismcts": _ismcts,
+    "cfr": _cfr,
+    "table": TablePlayer.load,
+}
 PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
 """Players of any game whose names carry a raw tail after a colon."""
 
@@ -161,6 +172,7 @@ PATTERNS = (
     "human",
     "perfect",
     "mcts:100",
+    "ismcts:100",
     "cfr:1000",
     "table:PATH",
     "noise(PLAYER, p=0.1)",
@@ -206,11 +218,14 @@ def player_names(game: Game[Any]) -> list[str]:
 
 def patterns(game: Game[Any]) -> list[str]:
     """Return the entries of `PATTERNS` that this game admits, as far as its declaration says."""
+    from stratagem.players.search import searchable  # as above
+
     spec = game.spec
     duel = spec.seats == 2 and spec.utility in ("zero-sum", "constant-sum")
     barred = {
         "perfect": not (duel and spec.perfect_information and game.twin() is not None),
-        "mcts:100": spec.simultaneous or game.twin() is None,
+        "mcts:100": not searchable(game),
+        "ismcts:100": not searchable(game, hidden=game.twin() is None),
         "cfr:1000": not (duel and spec.private_information),
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]

@@ -109,7 +109,7 @@ class Delayed:
 
     def __post_init__(self) -> None:
         whole("delay", "rounds", self.rounds, 1)
-        if self.player.traits.sees_hidden:
+        if self.player.traits.sees_hidden or self.player.traits.searches:
             raise BadParameter(f"delay cannot keep news from {self.player.name}, which looks at the table itself.")
 
     @property

@@ -1,0 +1,263 @@
+"""Search of any game by OpenSpiel's information-set MCTS (Cowling, Powley and Whitehouse 2012).
+
+Chance is drawn anew in each simulation, by key. Seats whose play is known can be left out of the search: they draw from
+a model. Of seats that choose at once one explores in a simulation, and the others draw from their visit counts, as in
+Smooth UCT (Heinrich and Silver 2015): if all follow UCB1 their choices run in step, and a dominated action can win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Game, Seat, State, View
+from stratagem.games.key import Key
+from stratagem.players.uniform import LISTABLE
+
+Reply = Callable[[State[Any], Seat, Key], str | None]
+"""Draw of an action for a seat that does not search."""
+Menu = Callable[[View[Any]], Sequence[str]]
+"""Actions that a search considers."""
+EXPLORATION = 1.0
+"""Constant of UCB1, in units of the spread of returns."""
+_EPISODES = 32
+
+
+def listed(view: View[Any]) -> Sequence[str]:
+    """Return all actions, or refuse where they are too many."""
+    if view.choices.count > LISTABLE:
+        raise CannotCompute(
+            f"{view.game.spec.name} has {view.choices.count} actions at once, and a search lists at most {LISTABLE}."
+        )
+    return tuple(view.choices)
+
+
+class Place(NamedTuple):
+    """Node of a search: the seat to move, and all that it knows."""
+
+    seat: Seat
+    known: tuple[object, ...]
+
+    def current_player(self) -> Seat:
+        """Return the seat to move."""
+        return self.seat
+
+    def information_state_string(self) -> tuple[object, ...]:
+        """Return what the seat knows."""
+        return self.known
+
+
+class Search:
+    """Search for one decision of a seat; with `reply` it is the only seat that searches."""
+
+    def __init__(
+        self,
+        view: View[Any],
+        key: Key,
+        simulations: int,
+        *,
+        reply: Reply | None = None,
+        sees_all: bool = False,
+        menu: Menu = listed,
+    ) -> None:
+        """`sees_all` lets each seat know what every seat knows."""
+        import numpy as np
+        from open_spiel.python.algorithms import ismcts
+
+        self.view, self.key, self.simulations = view, key, simulations
+        self.reply, self.sees_all = reply, sees_all
+        self._menu = menu
+        self._menus: dict[Place, Sequence[str]] = {}
+        seats = range(view.game.spec.seats)
+        others = [seat for seat in seats if seat != view.seat] if reply is None else []
+        self._explorers = [seat for other in others for seat in (view.seat, other)] or [view.seat]
+        draws = np.random.RandomState(key.at("search").integer(1 << 32))
+        self._bot = ismcts.ISMCTSBot(None, Playouts(), EXPLORATION * spread(view.game), simulations, random_state=draws)
+
+    def action(self, world: Callable[[int], State[Any]]) -> str:
+        """Return the most visited action; `world(n)` is the state in which simulation n starts, a copy to play on."""
+        if self.view.choices.count == 1:
+            return self.view.choices.first
+        root = None
+        for n in range(self.simulations):
+            state = world(n)
+            view = state.view(self.view.seat)
+            if view.info_key != self.view.info_key:
+                raise CannotCompute(f"{view.game.spec.name} redraws a state into another information set.")
+            root = root or self.place(state, view)
+            self._bot.run_simulation(
+                SearchState(state, self.key.at(n), self, self._explorers[n % len(self._explorers)])
+            )
+        assert root is not None
+        return self._most_visited(root)
+
+    def _most_visited(self, root: Place) -> str:
+        """Return the action with the most visits; ties are drawn."""
+        visits, actions = self.visits(root), self.actions(root, self.view)
+        best = [n for n in range(len(actions)) if visits.get(n, 0) == max(visits.values(), default=0)]
+        return actions[best[self.key.at("tie").integer(len(best))]]
+
+    def place(self, state: State[Any], view: View[Any]) -> Place:
+        """Return the node of a seat to move."""
+        known = [view.info_key]
+        if self.sees_all:
+            known += [state.view(seat).info_key for seat in range(view.game.spec.seats) if seat != view.seat]
+        return Place(view.seat, (state.round, *known))
+
+    def visits(self, place: Place) -> Mapping[int, int]:
+        """Return the number of visits by action."""
+        node = self._bot.lookup_node(place)
+        return {} if node is None else {number: child.visits for number, child in node.child_info.items()}
+
+    def actions(self, place: Place, view: View[Any]) -> Sequence[str]:
+        """Return the actions considered at a node."""
+        if place not in self._menus:
+            self._menus[place] = self._menu(view)
+        return self._menus[place]
+
+
+class SearchState:
+    """State of a simulation, with the methods of a `pyspiel.State` that the search calls."""
+
+    __slots__ = ("_chosen", "_draws", "_explorer", "_key", "_place", "_search", "_totals", "state", "view")
+
+    def __init__(self, state: State[Any], key: Key, search: Search | None, explorer: Seat = 0) -> None:
+        """Without `search` nobody searches; `explorer` explores where several seats choose at once."""
+        self.state = state
+        self.view: View[Any] | None = None
+        """View of the seat to move; None at the end."""
+        self._search = search
+        self._explorer = explorer
+        self._key = key
+        self._draws = 0
+        self._chosen: dict[Seat, str | None] = {}
+        self._totals = [0.0] * state.game.spec.seats
+        self._place: Place | None = None
+        self.advance()
+
+    def advance(self) -> None:
+        """Play on to the next seat that searches."""
+        state = self.state
+        while not state.over:
+            for seat in state.to_act:
+                if seat not in self._chosen:
+                    self.view, self._place = state.view(seat), None
+                    if self._chooses(seat):
+                        return
+                    self._chosen[seat] = self._reply(self.view)
+            payoffs = state.play(self._chosen).payoffs
+            self._totals = [total + payoff for total, payoff in zip(self._totals, payoffs, strict=True)]
+            self._chosen = {}
+        self.view = None
+
+    def _chooses(self, seat: Seat) -> bool:
+        """Return whether the search chooses for a seat."""
+        if self._search is None:
+            return False
+        if self._search.reply is not None:
+            return seat == self._search.view.seat
+        return len(self.state.to_act) == 1 or seat == self._explorer
+
+    def _reply(self, view: View[Any]) -> str | None:
+        """Draw from the model, else by visit counts, else at random."""
+        search = self._search
+        if search is None:
+            return view.choices.sample(self.draw())
+        if search.reply is not None:
+            return search.reply(self.state, view.seat, self.draw())
+        visits = search.visits(self.place)
+        if not visits:
+            return view.choices.sample(self.draw())
+        return search.actions(self.place, view)[list(visits)[self.draw().choose(list(visits.values()))]]
+
+    def draw(self) -> Key:
+        """Return the key of the next draw."""
+        self._draws += 1
+        return self._key.at("draw", self._draws)
+
+    @property
+    def place(self) -> Place:
+        """Node of the seat to move."""
+        if self._place is None:
+            assert self._search is not None
+            assert self.view is not None
+            self._place = self._search.place(self.state, self.view)
+        return self._place
+
+    def choose(self, action: str | None) -> None:
+        """Choose for the seat to move."""
+        assert self.view is not None
+        self._chosen[self.view.seat] = action
+        self.advance()
+
+    def play_out(self) -> list[float]:
+        """Play to the end at random, and return the payoffs."""
+        while self.view is not None:
+            self.choose(self.view.choices.sample(self.draw()))
+        return self._totals
+
+    def current_player(self) -> Seat:
+        """Return the seat to move."""
+        return self.place.seat
+
+    def information_state_string(self) -> tuple[object, ...]:
+        """Return what the seat to move knows."""
+        return self.place.known
+
+    def legal_actions(self) -> list[int]:
+        """Return the numbers of the actions."""
+        return list(range(len(self._actions())))
+
+    def apply_action(self, number: int) -> None:
+        """Choose by number."""
+        self.choose(self._actions()[number])
+
+    def _actions(self) -> Sequence[str]:
+        assert self._search is not None
+        assert self.view is not None
+        return self._search.actions(self.place, self.view)
+
+    def is_terminal(self) -> bool:
+        """Return whether the game is over."""
+        return self.view is None
+
+    def is_chance_node(self) -> bool:
+        """Return False: chance is drawn as the game is played."""
+        return False
+
+    def returns(self) -> list[float]:
+        """Return the payoffs since the start of the simulation."""
+        return self._totals
+
+
+class Playouts:
+    """Evaluator that plays on at random."""
+
+    def evaluate(self, state: SearchState) -> list[float]:
+        """Play to the end, and return the payoffs."""
+        return state.play_out()
+
+    def prior(self, state: SearchState) -> list[tuple[int, float]]:
+        """Return even odds for all actions."""
+        actions = state.legal_actions()
+        return [(action, 1.0 / len(actions)) for action in actions]
+
+
+def spread(game: Game[Any]) -> float:
+    """Return the difference between the largest and the smallest return of a seat in a few random episodes."""
+    try:
+        hash(game)
+    except TypeError:
+        return _spread(game)
+    return _known_spread(game)
+
+
+def _spread(game: Game[Any]) -> float:
+    episodes = [SearchState(game.start(key), key, None) for key in map(Key, range(_EPISODES))]
+    returns = [value for episode in episodes for value in episode.returns()]
+    return (max(returns) - min(returns)) or 1.0
+
+
+_known_spread = lru_cache(maxsize=64)(_spread)
