@@ -112,7 +112,9 @@ def test_a_sampled_gap_of_a_repeated_game():
 def test_a_record_gives_the_gap_again(tmp_path):
     record = ResumableRecord(tmp_path / "record", {"command": "eval"})
     row = measured("sampled", record=record).rows[0]
-    again = recorded(record.clean, Reading(find_suite(KUHN, AGAINST)))[0].rows
+    apart = recorded(record.clean, Reading(find_suite(KUHN, AGAINST)))[0].rows
+    assert [one.player for one in apart] == ["sampled", *(f"disguise(sampled, seed={n})" for n in (1, 2, 3))]
+    again = recorded(record.clean, Reading(find_suite(KUHN, AGAINST), disguised=True))[0].rows
     assert [one.player for one in again] == ["sampled"]
     assert again[0].metrics[GAP] == row.metrics[GAP]
     assert [other.player for other in again[0].in_other_words] == [other.player for other in row.in_other_words]

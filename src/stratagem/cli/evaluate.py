@@ -89,7 +89,7 @@ def evaluate_players(
     at = Evaluator(key=Key(seed), episodes=number, record=record)
 
     def so_far(episodes: list[Episode]) -> None:
-        results = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed))
+        results = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed, disguised=bool(disguises)))
         output.show(results, chosen.name, seed, number, broken_off=True)
 
     with stoppable(record, so_far), progress(num_rows(chosen, player, chance=chance), quiet=json) as step:

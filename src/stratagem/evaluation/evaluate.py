@@ -129,18 +129,14 @@ def _game(
     seats: bool,
     disguises: Sequence[Wrap],
 ) -> GameResult:
-    rows = tuple(
-        measured(
-            *(suite, line, game, player, evaluator, progress),
-            seats=seats,
-            disguises=disguises if player.name != CHANCE else (),
-        )
-        for player in _players(names, game)
-    )
+    rows = []
+    for player in _players(names, game):
+        wraps = () if player.name == CHANCE else disguises
+        rows.append(measured(suite, line, game, player, evaluator, progress, seats=seats, disguises=wraps))
     pooled = "train" in line.pools
     warnings = [overlap_warning(game)] if pooled else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
-    return GameResult(game, line.game, rows, differences(rows, evaluator), tuple(filter(None, warnings)))
+    return GameResult(game, line.game, tuple(rows), differences(rows, evaluator), tuple(filter(None, warnings)))
 
 
 def measured(

@@ -39,6 +39,8 @@ class Reading:
     metrics: tuple[str, ...] = ()
     """Further metrics."""
     seed: int = 0
+    disguised: bool = False
+    """True for an evaluation with disguises, whose agents in other words are parts of the plain agents' rows."""
 
 
 def reading_of(folder: Path, metrics: Sequence[str] = (), *, seats: bool = False, seed: int = 0) -> Reading:
@@ -47,7 +49,7 @@ def reading_of(folder: Path, metrics: Sequence[str] = (), *, seats: bool = False
     asked, against = plan.get("suite"), plan.get("opponents")
     known = isinstance(asked, str) and isinstance(against, list) and all(isinstance(name, str) for name in against)
     suite = find_suite(str(asked), tuple(against or ())) if known else None
-    return Reading(suite, plan.get("command") == "tournament", seats, tuple(metrics), seed)
+    return Reading(suite, plan.get("command") == "tournament", seats, tuple(metrics), seed, bool(plan.get("disguise")))
 
 
 def recorded(episodes: Iterable[Episode], reading: Reading) -> list[GameResult]:
@@ -68,14 +70,14 @@ def _game(text: str, episodes: list[Episode], reading: Reading) -> GameResult:
         now = game.spec.version
         raise BadRecord(f"{text} was recorded with version {known_versions} of its rules, and they are at {now} now.")
     suite = with_metrics(reading.suite or find_suite(text, (CHANCE,)), reading.metrics)
-    disguised = any(plain_name(name) != name for episode in episodes for name in episode.players)
-    suite = with_metrics(suite, ("memorisation_gap",)) if disguised else suite
+    suite = with_metrics(suite, ("memorisation_gap",)) if reading.disguised else suite
     line = next((line_of for line_of in suite.lines if describe(make_game(line_of.game)) == text), Line(text, {}))
     by_agent = _by_agent(game, line, _pairs(episodes, crossed=reading.crossed), reading)
+    others = _others(by_agent) if reading.disguised else {}
     rows = [
-        row_of(game, agent, matchups, suite.metrics, (None, WHY), seats=reading.seats, others=_others(agent, by_agent))
+        row_of(game, agent, matchups, suite.metrics, (None, WHY), seats=reading.seats, others=others.get(agent, ()))
         for agent, matchups in by_agent.items()
-        if plain_name(agent) == agent or plain_name(agent) not in by_agent
+        if plain_name(agent) not in others or agent in others
     ]
     rows.sort(key=lambda row: row.player == CHANCE)
     warnings = tuple(f"{row.player}: {error}" for row in rows for error in row.errors)
@@ -87,13 +89,13 @@ def plain_name(player: str) -> str:
     return _DISGUISED.sub(r"\1", player)
 
 
-def _others(agent: str, by_agent: Mapping[str, Sequence[Matchup]]) -> list[OtherWords]:
-    """Return the matchups of an agent's disguises, which are agents of the record themselves."""
-    return [
-        OtherWords(name, tuple(matchups))
-        for name, matchups in by_agent.items()
-        if name != agent and plain_name(name) == agent
-    ]
+def _others(by_agent: Mapping[str, Sequence[Matchup]]) -> dict[str, list[OtherWords]]:
+    """Return the matchups of the disguises of each agent that also played in plain words."""
+    others: dict[str, list[OtherWords]] = {}
+    for name, matchups in by_agent.items():
+        if (plain := plain_name(name)) != name and plain in by_agent:
+            others.setdefault(plain, []).append(OtherWords(name, tuple(matchups)))
+    return others
 
 
 def _pairs(episodes: Sequence[Episode], *, crossed: bool) -> dict[Pair, list[Episode]]:

@@ -39,9 +39,9 @@ class OrderSheets(Style):
     close = CLOSE
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
+        facts: DiplomacyFacts = view.facts  # refused under a disguise, whatever the game
         if not isinstance(view.game, Diplomacy):
             raise BadParameter(f"The style diplomacy-{self.shows} tells of diplomacy, not of {view.game.spec.name}.")
-        facts: DiplomacyFacts = view.facts
         sheet = view.game.choices(facts)
         asked = _ASKED[facts.board.kind].format(fill=getattr(sheet, "fill", 0))
         own = "\n".join(self._own(facts, view.game))

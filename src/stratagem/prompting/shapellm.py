@@ -132,9 +132,10 @@ _WORDED = {"sentences": _sentences, "table": _table, "matrix": _square}
 
 
 def _matrix(view: View[Any]) -> tuple[MatrixGame, MatrixFacts]:
+    facts = view.facts  # refused under a disguise, whatever the game
     if not isinstance(view.game, MatrixGame):
         raise BadParameter(f"The style shapellm is for repeated matrix games, not {view.game.spec.name}.")
-    return view.game, cast("MatrixFacts", view.facts)
+    return view.game, cast("MatrixFacts", facts)
 
 
 def _remembered(facts: MatrixFacts, past: Past, played: list[Pair]) -> tuple[Counter[Pair], Pair | None]:

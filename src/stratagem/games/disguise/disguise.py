@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, View
@@ -18,6 +18,7 @@ from stratagem.games.disguise.invention import invent
 from stratagem.games.disguise.substitution import Substitution
 from stratagem.games.disguise.vocabulary import known_words, vocabulary_of
 from stratagem.games.key import Key
+from stratagem.games.spec import GameSpec
 from stratagem.options import within
 
 _FACTORS, _MOST_ADDED = (2, 3, 4, 5, 7, 10), 12
@@ -99,13 +100,34 @@ def _rank(order: int, action: str) -> int:
     return Key(order).at("order", action).value
 
 
+class Declared:
+    """Game of a disguised view: its declaration, and nothing that writes in plain words."""
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: GameSpec) -> None:
+        self.spec = spec
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _in_plain_words()
+
+
+def _in_plain_words() -> BadParameter:
+    return BadParameter(
+        "Under a disguise a player has the texts and choices of its view only, since facts, keys and the game are in "
+        "plain words: take a prompt style that reads nothing else, such as plain."
+    )
+
+
 class DisguisedView(View[Any]):
     """View of a player under a disguise: texts and choices in other words, and nothing in plain ones."""
 
     __slots__ = ("_back", "_plain", "disguise")
 
     def __init__(self, plain: View[Any], disguise: Disguise) -> None:
-        self.game, self.seat = plain.game, plain.seat
+        self.game, self.seat = cast("Game[Any]", Declared(plain.game.spec)), plain.seat
         self.disguise = disguise
         self._plain = plain
         self._choices = None
@@ -128,22 +150,16 @@ class DisguisedView(View[Any]):
 
     @property
     def state_key(self) -> str:
-        self._refuse()
+        raise _in_plain_words()
 
     @property
     def info_key(self) -> str:
-        self._refuse()
+        raise _in_plain_words()
 
     def __getattr__(self, name: str) -> NoReturn:
         if name != "facts":
             raise AttributeError(name)
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
-        raise BadParameter(
-            "Under a disguise a player has the texts and choices of its view only, since facts and keys are in plain "
-            "words: take a prompt style that reads nothing else, such as plain."
-        )
+        raise _in_plain_words()
 
     def plain_action(self, action: str) -> str | None:
         """Return the action in plain words; None if it is none of the choices."""

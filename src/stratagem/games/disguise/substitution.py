@@ -94,7 +94,7 @@ class Substitution:
 
     def _new_word(self, word: str, found: re.Match[str]) -> str | None:
         if word in self._names:
-            is_article = word in "aA" and _ARTICLE.match(found.string, found.end())
+            is_article = word in ("a", "A") and _ARTICLE.match(found.string, found.end())
             return None if is_article else self._new[word]
         if form := self._forms.get(word.lower()):
             return self._new[form.word] + form.added
