@@ -162,7 +162,7 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("play ipd(rounds=0) --players random", "`rounds` of at least 1"),
         ("play ipd(rounds=3 --players random", "opens a bracket"),
         ("play spiel:nope --players random", "nope"),
-        ("play goofspiel --players mcts:10", "games of turns only"),
+        ("play diplomacy --players mcts:10", "actions at once"),
         ("play kuhn --players mcts:many random", "mcts:100"),
         ("play kuhn --players table:/nowhere.json random", "/nowhere.json"),
         ("eval sepoo --player random", "did you mean sepo"),
@@ -235,3 +235,18 @@ def test_a_single_comparison_has_nothing_to_be_corrected_for(run):
     printed = run("eval", "kuhn", *names, "--opponents", "random", "--episodes", 4)[1]
     assert "p = " in printed
     assert "Holm" not in printed
+
+
+def test_a_lower_bound_stands_where_nothing_is_exact(run):
+    command = ("eval", "tic-tac-toe", "--player", "mcts:2", "--opponents", "random", "--episodes", 2, "--no-chance")
+    command += ("--exploit-budget", 12, "--exploit-deals", 4)
+    status, printed, _ = run(*command)
+    assert status == 0
+    assert "≥" in printed
+    assert "simulations a decision" in printed
+    row = json.loads(run(*command, "--json")[1])["games"][0]["players"][0]
+    assert [point["budget"] for point in row["lower_bound"]["curve"]] == [10, 12]
+    assert "not_computed" in row["exact"]
+    for wrong in (0, -3):
+        assert "of at least 1" in run("eval", "kuhn", "--player", "random", "--exploit-budget", wrong)[2]
+    assert "one seat" in run("eval", "quiz", "--player", "random", "--exploit-budget", 3)[2]

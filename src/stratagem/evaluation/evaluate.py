@@ -9,6 +9,7 @@ from typing import Any
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.exact import Exact, exact
+from stratagem.evaluation.lower_bound import LowerBound, checked, search_bound
 from stratagem.evaluation.matchups import Evaluator, Matchup, pay_by_deal
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
@@ -48,6 +49,9 @@ class Row:
     """Figures seat by seat, where seats have names or it was requested."""
     in_other_words: tuple[OtherWords, ...] = ()
     """The player under disguises, where they were requested."""
+    bound: LowerBound | None = None
+    """Lower bound on exploitability, where it was requested and there is no exact figure."""
+    why_no_bound: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ def evaluate(
     wanted = _agents(players, chance)
     made = [(line, make_game(line.game)) for line in suite.lines]
     for line, game in made:  # every name is checked before the first game is played
+        if evaluator.exploit_budget:
+            checked(game)
         agents = _players(wanted, game)
         check_wraps(game, [player for player in agents if player.name != CHANCE], disguises)
         seated = [*agents, *(player for player, _ in _opponents(line, game))]
@@ -136,6 +142,7 @@ def _game(
     pooled = "train" in line.pools
     warnings = [overlap_warning(game)] if pooled else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
+    warnings += [f"{row.player} has no lower bound: {row.why_no_bound}" for row in rows if row.why_no_bound]
     return GameResult(game, line.game, tuple(rows), differences(rows, evaluator), tuple(filter(None, warnings)))
 
 
@@ -156,7 +163,17 @@ def measured(
     matchups = evaluator.matchups(game, agent, opponents)
     others = in_other_words(game, agent, opponents, disguises, evaluator)
     by_name = _exact(game, agent, evaluator.exact_budget)
-    return row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
+    row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
+    return row if row.exact or not evaluator.exploit_budget else replace(row, **_bound(game, agent, evaluator))
+
+
+def _bound(game: Game[Any], agent: Player, evaluator: Evaluator) -> dict[str, Any]:
+    """Return the lower bound on exploitability, or the reason why there is none."""
+    key = evaluator.key.at("exploit", placeless(agent.name))
+    try:
+        return {"bound": search_bound(game, agent, evaluator.exploit_budget, key, deals=evaluator.exploit_deals)}
+    except CannotCompute as error:
+        return {"why_no_bound": str(error)}
 
 
 def row_of(

@@ -132,7 +132,7 @@ def obstacle(game: Game[Any], *, hidden: bool) -> str:
 
 def _probe(state: State[Any], *, hidden: bool) -> None:
     for seat in state.to_act:
-        listed(state.view(seat))
+        listed(state, seat)
         if hidden:
             state.resample(seat, Key(0))
 

@@ -18,15 +18,16 @@ from stratagem.players.uniform import LISTABLE
 
 Reply = Callable[[State[Any], Seat, Key], str | None]
 """Draw of an action for a seat that does not search."""
-Menu = Callable[[View[Any]], Sequence[str]]
-"""Actions that a search considers."""
+Menu = Callable[[State[Any], Seat], Sequence[str]]
+"""Actions of a seat that a search considers."""
 EXPLORATION = 1.0
 """Constant of UCB1, in units of the spread of returns."""
 _EPISODES = 32
 
 
-def listed(view: View[Any]) -> Sequence[str]:
-    """Return all actions, or refuse where they are too many."""
+def listed(state: State[Any], seat: Seat) -> Sequence[str]:
+    """Return all actions of a seat, or refuse where they are too many."""
+    view = state.view(seat)
     if view.choices.count > LISTABLE:
         raise CannotCompute(
             f"{view.game.spec.name} has {view.choices.count} actions at once, and a search lists at most {LISTABLE}."
@@ -95,7 +96,7 @@ class Search:
 
     def _most_visited(self, root: Place) -> str:
         """Return the action with the most visits; ties are drawn."""
-        visits, actions = self.visits(root), self.actions(root, self.view)
+        visits, actions = self.visits(root), self._menus.get(root) or tuple(self.view.choices)
         best = [n for n in range(len(actions)) if visits.get(n, 0) == max(visits.values(), default=0)]
         return actions[best[self.key.at("tie").integer(len(best))]]
 
@@ -111,10 +112,10 @@ class Search:
         node = self._bot.lookup_node(place)
         return {} if node is None else {number: child.visits for number, child in node.child_info.items()}
 
-    def actions(self, place: Place, view: View[Any]) -> Sequence[str]:
+    def actions(self, place: Place, state: State[Any]) -> Sequence[str]:
         """Return the actions considered at a node."""
         if place not in self._menus:
-            self._menus[place] = self._menu(view)
+            self._menus[place] = self._menu(state, place.seat)
         return self._menus[place]
 
 
@@ -170,7 +171,7 @@ class SearchState:
         visits = search.visits(self.place)
         if not visits:
             return view.choices.sample(self.draw())
-        return search.actions(self.place, view)[list(visits)[self.draw().choose(list(visits.values()))]]
+        return self._actions()[list(visits)[self.draw().choose(list(visits.values()))]]
 
     def draw(self) -> Key:
         """Return the key of the next draw."""
@@ -193,9 +194,11 @@ class SearchState:
         self.advance()
 
     def play_out(self) -> list[float]:
-        """Play to the end at random, and return the payoffs."""
-        while self.view is not None:
-            self.choose(self.view.choices.sample(self.draw()))
+        """Play to the end at random, or all seats by the model if there is one, and return the payoffs."""
+        reply = None if self._search is None else self._search.reply
+        while (view := self.view) is not None:
+            key = self.draw()
+            self.choose(view.choices.sample(key) if reply is None else reply(self.state, view.seat, key))
         return self._totals
 
     def current_player(self) -> Seat:
@@ -216,8 +219,7 @@ class SearchState:
 
     def _actions(self) -> Sequence[str]:
         assert self._search is not None
-        assert self.view is not None
-        return self._search.actions(self.place, self.view)
+        return self._search.actions(self.place, self.state)
 
     def is_terminal(self) -> bool:
         """Return whether the game is over."""
@@ -233,10 +235,10 @@ class SearchState:
 
 
 class Playouts:
-    """Evaluator that plays on at random."""
+    """Evaluator that plays to the end."""
 
     def evaluate(self, state: SearchState) -> list[float]:
-        """Play to the end, and return the payoffs."""
+        """Return the payoffs."""
         return state.play_out()
 
     def prior(self, state: SearchState) -> list[tuple[int, float]]:

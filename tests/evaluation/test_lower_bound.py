@@ -1,0 +1,150 @@
+"""Best responses by search: a lower bound on the exact figure, with honest beliefs."""
+
+import pickle
+
+import pytest
+
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.evaluation.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
+from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploiter import Exploiter
+from stratagem.evaluation.lower_bound import budgets, search_bound
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.players.base import Ask, Traits
+from stratagem.players.catalogue import make_player
+from stratagem.players.search_state import Search
+from stratagem.players.uniform import Random
+from stratagem.workers.shards import played
+
+
+@pytest.mark.parametrize(
+    ("name", "agent", "least"),
+    [("kuhn", "LooseAggressive", 0.8), ("auction(rounds=1)", "Truthful", 0.8)],
+)
+def test_search_approaches_the_best_response_and_stays_within_its_interval(name, agent, least):
+    game = make_game(name)
+    player = make_player(agent, game)
+    figure = exact(game, player).exploitability
+    bound = search_bound(game, player, 40, Key(0), deals=40)
+    assert [point.budget for point in bound.curve] == [10, 30, 40]
+    for point in bound.curve:
+        assert point.mean.low <= figure
+    assert bound.exploitability.mean > least * figure
+    assert bound.nash_conv.mean == pytest.approx(2 * bound.exploitability.mean)
+    assert bound.model == StatedPolicy.kind
+
+
+def test_nothing_is_gained_from_an_equilibrium():
+    game = make_game("kuhn")
+    bound = search_bound(game, make_player("cfr:1000", game), 60, Key(1), deals=60).exploitability
+    assert bound.low <= 0.0 <= bound.high
+
+
+def test_an_exploiter_gains_exactly_what_a_sure_thing_gains():
+    """Against a player that always defects nothing is better; against one that always cooperates defection is."""
+    game = make_game("prisoners-dilemma(rounds=1)")
+    for agent, gain in (("AlwaysDefect", 0.0), ("AlwaysCooperate", 2.0)):
+        player = make_player(agent, game)
+        expected = exact(game, player).exploitability
+        assert search_bound(game, player, 20, Key(0), deals=3).exploitability.mean == pytest.approx(expected)
+        assert (expected > 0.0) == (gain > 0.0)
+
+
+def asked(state, recall, key, *, seen=True):
+    seat = state.to_act[0]
+    return Ask(state.view(seat), key, 0, 0, 0, state if seen else None, recall=recall)
+
+
+def facing_a_bet(key):
+    """A hand of kuhn in which seat 1 holds the queen, and seat 0 has bet."""
+    state = make_game("kuhn(hands=1)").start(key)
+    while state.cards[1] != "Q":
+        key = key.at("again")
+        state = state.game.start(key)
+    state.play({0: "BET"})
+    return state
+
+
+def test_beliefs_follow_from_the_agents_moves():
+    """TightValue bets only the king as opener, so after its bet it holds the king; unseen, both cards are as likely."""
+    state = facing_a_bet(Key(3))
+    for agent, cards in (("TightValue", {"K"}), ("AlwaysBet", {"J", "K"})):
+        exploiter = Exploiter(player := make_player(agent, state.game), StatedPolicy(player), 60)
+        ask = asked(state, (), Key(5), seen=False)
+        search = Search(ask.view, ask.key, 60, reply=exploiter.model.draw)
+        assert {world.cards[0] for world in exploiter.worlds(ask, search)} == cards
+        assert exploiter.turn(ask).action == ("FOLD" if agent == "TightValue" else exploiter.turn(ask).action)
+
+
+def test_an_exploiter_sees_no_cards():
+    state = facing_a_bet(Key(3))
+    player = make_player("LooseAggressive", state.game)
+    for recall in ((), None):
+        exploiter = Exploiter(player, StatedPolicy(player), 20)
+        for seed in range(5):
+            others = [state.resample(1, Key(number)) for number in range(4)]
+            assert len({exploiter.turn(asked(other, recall, Key(seed))).action for other in others}) == 1
+
+
+def test_an_exploiter_plays_the_same_in_another_process():
+    game = make_game("kuhn(hands=1)")
+    agent = make_player("random", game)
+    first = Exploiter(agent, model_of(game, agent), 5)
+    episodes = []
+    for player in (first, pickle.loads(pickle.dumps(first))):
+        episodes += played([Setup(id="one", match=Match(game, [player, agent]), slots=(0, 1), key=Key(4))])
+    assert [row.action for row in episodes[0].decisions] == [row.action for row in episodes[1].decisions]
+    assert episodes[0].finished
+
+
+class Talker(Random):
+    """Answers by way of requests, and states nothing."""
+
+    traits = Traits(stochastic=True, exact=False)
+
+    def turn(self, ask):
+        move = super().turn(ask)
+        return move
+        yield
+
+
+def test_an_agent_is_known_by_its_policy_else_by_its_moves_else_by_its_record():
+    game = make_game("kuhn(hands=1)")
+    assert isinstance(model_of(game, make_player("AlwaysBet", game)), StatedPolicy)
+    assert isinstance(model_of(game, make_player("ismcts:3", game)), AskedAgent)
+    assert model_of(game, Talker()) is None
+    bound = search_bound(game, Talker(), 10, Key(0), deals=4)
+    assert bound.model == Frequencies.kind
+
+
+def test_frequencies_are_those_of_the_record():
+    game = make_game("kuhn(hands=1)")
+    agent = make_player("AlwaysBet", game)
+    match = Match(game, [agent, agent])
+    setups = [Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(50)]
+    model, state = Frequencies(played(setups)), game.start(Key(1))
+    moves = [model.draw(state, 0, Key(n)) for n in range(100)]
+    assert moves.count("BET") > 90
+
+
+def test_budgets_grow_by_threes():
+    assert budgets(300) == [10, 30, 100, 300]
+    assert budgets(250) == [10, 30, 100, 250]
+    assert budgets(1) == [1]
+
+
+def test_what_cannot_be_bounded_is_one_sentence():
+    kuhn = make_game("kuhn")
+    for game, budget, deals, sentence in (
+        (kuhn, 0, 10, "`budget` of at least 1"),
+        (kuhn, -1, 10, "`budget` of at least 1"),
+        (kuhn, 1, 1, "`deals` of at least 2"),
+        (make_game("quiz"), 1, 10, "one seat"),
+    ):
+        with pytest.raises(BadParameter, match=sentence):
+            search_bound(game, make_player("random", game), budget, Key(0), deals=deals)
+    agent = make_player("AlwaysBet", kuhn)
+    with pytest.raises(CannotCompute, match="counted, not computed"):
+        Exploiter(agent, StatedPolicy(agent), 1).policy(kuhn.start(Key(0)).view(0))
