@@ -249,7 +249,7 @@ class State(ABC, Generic[F]):
 
     def resample(self, seat: Seat, chance: Chance) -> Self:
         """Draw anew everything that `seat` cannot see; the result is indistinguishable to it from this state."""
-        if not self.game.spec.private_information:
+        if self.game.spec.perfect_information:
             return self.fork(chance)
         raise CannotCompute(f"{self.game.spec.name} cannot redraw what a seat does not see.")
 

@@ -109,6 +109,8 @@ class Ask:
         """Return a state that the seat cannot tell from the true one, for players whose traits say `searches`."""
         if self._state is None:
             raise CannotCompute("A player that redraws what it does not see must declare it: Traits(searches=True).")
+        if not self._state.game.spec.private_information:  # nobody sees what others choose now, and the state has none
+            return self._state.fork(chance)
         return self._state.resample(self.view.seat, chance)
 
 

@@ -133,7 +133,7 @@ def obstacle(game: Game[Any], *, hidden: bool) -> str:
 def _probe(state: State[Any], *, hidden: bool) -> None:
     for seat in state.to_act:
         listed(state, seat)
-        if hidden:
+        if hidden and state.game.spec.private_information:
             state.resample(seat, Key(0))
 
 
