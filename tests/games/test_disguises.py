@@ -107,7 +107,7 @@ def test_a_tree_beyond_the_budget_is_refused():
     "pairs", [(("J", "kazu"), ("Q", "kazu")), (("pass", "kazu"), ("bet", "kazu")), (("J", "queen"), ("Q", "Queen"))]
 )
 def test_words_that_are_not_one_to_one_make_another_game(pairs):
-    with pytest.raises((NoIsomorphism, ValueError), match=r"makes another game|only once"):
+    with pytest.raises(NoIsomorphism, match="makes another game of kuhn"):
         prove(Disguise(pairs), HAND)
 
 

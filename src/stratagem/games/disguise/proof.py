@@ -26,6 +26,7 @@ BUDGET = 20_000
 EPISODES = 20
 """Number of sampled episodes beyond the budget."""
 _LISTED = 500
+"""Number of actions of a list that are compared."""
 Text = tuple[Any, ...]
 
 
@@ -64,6 +65,9 @@ class Comparison:
             self._compare(state.view(seat))
 
     def _compare(self, plain: View[Any]) -> None:
+        lines = set(islice(lines_of(plain.choices), _LISTED))
+        if len(set(map(self.disguise.cached, lines))) < len(lines):
+            raise _other_game(plain, f"two of the actions {plain.choices.summary()} have one name")
         seen = self.disguise.view(plain)
         before, after = _text(plain), _text(seen)
         if self._disguised.setdefault(before, after) != after or self._plain.setdefault(after, before) != before:
@@ -91,7 +95,7 @@ def _text(view: View[Any]) -> Text:
 
 
 def _options(choices: Choices) -> Iterable[str]:
-    """Return the actions to send there and back; of a sheet the first, since its lines are compared with the texts."""
+    """Return the actions to send there and back; of a sheet the first, since its lines are compared one by one."""
     return islice(choices, _LISTED) if not isinstance(choices, Sheet) else [choices.first]
 
 
