@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,8 +104,18 @@ $(RAY)/.ready: pyproject.toml constraints.txt
 test-ray: $(RAY)/.ready ## run the tests of workers on a Ray cluster of two simulated nodes, some minutes
 	$(RAY)/bin/python -m pytest -m 'not llama' tests/workers/test_ray.py
 
+ENVIRONMENTS := .venv-environments
+$(ENVIRONMENTS)/.ready: pyproject.toml constraints.txt
+	test -x $(ENVIRONMENTS)/bin/python || $(PYTHON) -m venv $(ENVIRONMENTS)
+	$(ENVIRONMENTS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-e . textarena==0.7.4 'pettingzoo[classic]==1.27.0' pytest
+	touch $@
+
+test-environments: $(ENVIRONMENTS)/.ready ## audit environments of TextArena and PettingZoo, about a minute
+	$(ENVIRONMENTS)/bin/python -m pytest tests/conformance/test_real_environments.py
+
 bench-vllm: $(VLLM)/.ready ## print the speed of vLLM as ratios to the transformers engine, some minutes
 	OMP_NUM_THREADS=1 $(VLLM)/bin/python benchmarks/engine_vllm.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -49,6 +49,19 @@ def fork_deaf_to_fresh_chance(self, chance=None):
     return copy
 
 
+def fork_without_fresh_chance(self, chance=None):
+    return CardsState.fork(self)
+
+
+def deal_the_same(self):
+    self.cards = (2, 2)
+
+
+def deal_unseen(self):
+    CardsState.deal(self)
+    self.cards = (2, 2)
+
+
 def fork_that_redraws(self, chance=None):
     copy = CardsState.fork(self, chance)
     if chance is not None:
@@ -240,6 +253,9 @@ BROKEN = [
         state={"view": view_with_the_others_card, "resample": State.resample},
         game={"situation": tell_the_others_card},
     ),
+    broken("varies", how="constant deals", state={"deal": deal_the_same, "resample": State.resample}),
+    broken("varies", how="draws without effect", state={"deal": deal_unseen, "resample": State.resample}),
+    broken("varies", how="forks with the old chance", state={"fork": fork_without_fresh_chance}),
     broken("state-keys", how="too coarse", game={"state_key": lambda self, facts: str(facts.card // 2)}),
     broken("texts", how="an empty text", game={"situation": lambda self, facts: "\n" if facts.round else "Begin."}),
     broken("disguise", how="an action within a word", game={"rules": lambda self, seat: "RAISE or PASS; praise wins."}),
@@ -289,6 +305,17 @@ def test_the_transcript_is_the_shortest_and_can_be_replayed():
     assert table.past == (("RAISE", "RAISE"),)
     with pytest.raises(IllegalAction):
         table.play({0: "PASS", 1: "PASS"})
+
+
+def test_the_smallest_episode_has_the_first_key_and_first_actions():
+    def pay_too_much_for_a_late_pass(self, said):
+        return (99.0, -99.0) if self.round == 1 and said[1] == "PASS" else CardsState.pay(self, said)
+
+    game = made(state={"pay": pay_too_much_for_a_late_pass}, game={"spec": declares(symmetric=False)})
+    found, shrunk = (verify(game, tries=tries)["bounds"].transcripts[0] for tries in (0, 60))
+    first = {0: "RAISE", 1: "RAISE"}
+    assert shrunk.actions == (first, {0: "RAISE", 1: "PASS"}, first) != found.actions
+    assert shrunk.key == Key(0).at("episode", 0)
 
 
 def test_a_crash_is_shown_where_it_happened():

@@ -74,7 +74,7 @@ def test_no_check_passes_for_want_of_cases(name):
     report = verify(make_game(name), episodes=25)
     assert report.ok
     spec = make_game(name).spec
-    expected = {"chance"} if spec.chance else set()
+    expected = {"chance"} if spec.chance else {"varies"}
     expected |= {"utility"} if spec.utility == "general-sum" else set()
     expected |= set() if spec.symmetric else {"symmetry"}
     expected |= set() if spec.markov else {"state-keys"}

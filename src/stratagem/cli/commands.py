@@ -40,7 +40,7 @@ COMMANDS = {
     ),
     "verify-game": Listed(
         "stratagem.cli.verify:verify_game",
-        "Check a game's rules against its declaration, and against OpenSpiel where it has the game.",
+        "Check a game or an environment against its declaration, and against OpenSpiel where it has the game.",
     ),
     "prompt": Listed(
         "stratagem.cli.prompt:prompt",

@@ -48,6 +48,10 @@ class Case:
     episodes: int
     key: Key
     player: Chooser = at_random
+    only: tuple[Key, ...] = ()
+    """Keys of the only tables; empty for as many as there are episodes."""
+    script: tuple[Actions, ...] = ()
+    """Actions that are played first, where they are legal."""
     latest: Transcript = field(init=False)
     """Latest position of the walk in progress, for the report of an unexpected exception."""
 
@@ -56,6 +60,8 @@ class Case:
 
     def tables(self, kind: str = "episode", number: int | None = None) -> Iterator[Key]:
         """Keys of the tables."""
+        if self.only:
+            return iter(self.only)
         return (self.key.at(kind, n) for n in range(number or self.episodes))
 
     def joint(self, state: State[Any], key: Key) -> dict[Seat, str | None]:
@@ -69,13 +75,21 @@ class Case:
         yield Position(state, transcript)
         while not state.over:
             player_key = key.at("player", len(transcript.actions))
-            actions = self.joint(state, player_key)
+            actions = self._scripted(state, len(transcript.actions)) or self.joint(state, player_key)
             for seat in actions:
                 if silence and player_key.at("silent", seat).unit() < silence:
                     actions[seat] = None
             transcript = transcript.then(actions)
             self._count(transcript)
             yield Position(state, transcript, self._played(state, actions))
+
+    def _scripted(self, state: State[Any], number: int) -> dict[Seat, str | None]:
+        """Return the actions that the script has for a move; empty where they cannot be played."""
+        actions = dict(self.script[number]) if number < len(self.script) else {}
+        is_legal = set(actions) == set(state.to_act) and all(
+            action is None or action in state.view(seat).choices for seat, action in actions.items()
+        )
+        return actions if is_legal else {}
 
     def _played(self, state: State[Any], actions: Actions) -> RoundResult:
         try:

@@ -1,0 +1,93 @@
+"""Checks of an environment of another package: those for games that it can be held to, and some of its own."""
+
+from __future__ import annotations
+
+from stratagem.games.conformance import acting, declared, varying
+from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
+from stratagem.games.conformance.shrinking import Rule
+from stratagem.games.conformance.walk import Case, every_episode
+from stratagem.games.foreign import oracle
+from stratagem.games.foreign.environment import Environment, unlike, version_of
+from stratagem.games.foreign.game import ForeignGame
+from stratagem.games.key import Key
+
+_SEED = 7
+
+
+def environment(case: Case) -> str:
+    """Describe the environment."""
+    env = _game(case).made()
+    return f"{env.package} {version_of(env.package)}, {case.game.spec.seats} seats"
+
+
+def seed(case: Case) -> str:
+    """Check that two environments with one seed, one after the other, are alike."""
+    return every_episode(case, lambda case, key: _compare(case, key, "of two environments with one seed"))
+
+
+def reset(case: Case) -> str:
+    """Check that one environment, reset with the same seed, begins and goes on as before."""
+    return every_episode(
+        case, lambda case, key: _compare(case, key, "after a second reset with the same seed", anew=False)
+    )
+
+
+def apart(case: Case) -> str:
+    """Check that an environment goes on as before while another one is in progress."""
+    says = "beside another environment in progress, which draws from the same generator,"
+    return every_episode(case, lambda case, key: _compare(case, key, says, beside=True))
+
+
+def _compare(case: Case, key: Key, says: str, *, anew: bool = True, beside: bool = False) -> None:
+    """Play an episode two times and compare what is shown."""
+    *_, last = case.walk(key)
+    actions = [action for move in last.transcript.actions for action in move.values() if action is not None]
+    env, game = _game(case).made(), _game(case)
+    first = _shown(env, actions)
+    second = _shown(game.made() if anew else env, actions, game.made() if beside else None)
+    for number, (one, other) in enumerate(zip(first, second, strict=True)):
+        if one != other:
+            raise Broken(
+                f"{says} the texts differ: {unlike(one, other)}", Transcript(key, last.transcript.actions[:number])
+            )
+
+
+def _shown(env: Environment, actions: list[str], other: Environment | None = None) -> list[str]:
+    """Play actions as far as they are legal, and return what was shown to the seat to act in each position."""
+    env.reset(_SEED)
+    shown = []
+    for number, action in enumerate([*actions, ""]):
+        seat = env.to_act
+        shown.append("" if seat is None else env.shown(seat))
+        if other is not None:
+            other.reset(_SEED + 1 + number)
+        if seat is None or (env.legal() is not None and action not in (env.legal() or ())) or env.step(action):
+            break
+    return shown + [""] * (len(actions) + 1 - len(shown))
+
+
+def chance(case: Case) -> str:
+    """Check that other seeds deal otherwise, where OpenSpiel's game has chance."""
+    if _game(case).translation is None:
+        raise NotApplicable("no table says whether it has chance")
+    return varying.varies(case)
+
+
+def _game(case: Case) -> ForeignGame:
+    if not isinstance(case.game, ForeignGame):
+        raise NotApplicable("it is no environment of another package")
+    return case.game
+
+
+AUDIT: tuple[Rule, ...] = (
+    Rule("environment", environment),
+    Rule("ends", declared.ends),
+    Rule("legal", acting.legal, ("ends",)),
+    Rule("results", declared.results, ("legal",)),
+    Rule("seed", seed, ("legal",)),
+    Rule("reset", reset, ("seed",)),
+    Rule("apart", apart, ("seed",)),
+    Rule("varies", chance, ("results",)),
+    Rule("rules", oracle.rules, ("ends",)),
+)
+"""Checks by name, foundations first."""
