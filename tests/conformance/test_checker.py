@@ -57,6 +57,11 @@ def deal_the_same(self):
     self.cards = (2, 2)
 
 
+def deal_by_a_generator(self):
+    generator = random.Random(self.chance.value + self.round)
+    self.cards = (generator.randrange(4), generator.randrange(4))
+
+
 def deal_unseen(self):
     CardsState.deal(self)
     self.cards = (2, 2)
@@ -254,6 +259,7 @@ BROKEN = [
         game={"situation": tell_the_others_card},
     ),
     broken("varies", how="constant deals", state={"deal": deal_the_same, "resample": State.resample}),
+    broken("varies", how="a generator", state={"deal": deal_by_a_generator, "resample": State.resample}),
     broken("varies", how="draws without effect", state={"deal": deal_unseen, "resample": State.resample}),
     broken("varies", how="forks with the old chance", state={"fork": fork_without_fresh_chance}),
     broken("state-keys", how="too coarse", game={"state_key": lambda self, facts: str(facts.card // 2)}),

@@ -66,11 +66,14 @@ def _over_tables(case: Case) -> str:
     for number, key in enumerate(case.tables("varies", _TABLES), 1):
         draws, seen = _played(case, key)
         first = first or (draws, seen)
-        if seen != first[1]:
+        if seen != first[1] and draws:
             return f"two of {number} tables differ"
-        differ |= draws != first[0]
+        differ |= draws != first[0] or seen != first[1]
     if not draws:
-        raise Broken("the game declares chance, and draws nothing from its key", case.latest)
+        other = "another generator deals" if differ else "every table is alike"
+        raise Broken(
+            f"the game declares chance, and draws nothing from its key by `integer` or `choose`: {other}", case.latest
+        )
     if differ:
         raise Broken(f"the draws of {_TABLES} tables differ, and nothing that is shown or paid does", case.latest)
     return f"no draw of {_TABLES} tables came out otherwise"
