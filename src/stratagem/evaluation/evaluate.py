@@ -161,7 +161,7 @@ def measured(
     opponents = _opponents(line, game)
     progress(f"{line.game}: {agent.name} against {len(opponents)} opponents")
     matchups = evaluator.matchups(game, agent, opponents)
-    others = in_other_words(game, agent, opponents, disguises, evaluator)
+    others = in_other_words(game, agent, opponents, disguises, evaluator, matchups)
     by_name = _exact(game, agent, evaluator.exact_budget)
     row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
     return row if row.exact or not evaluator.exploit_budget else replace(row, **_bound(game, agent, evaluator))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -55,8 +55,14 @@ def in_other_words(
     opponents: Sequence[tuple[Player, Sequence[str]]],
     disguises: Sequence[Wrap],
     evaluator: Evaluator,
+    plain: Sequence[Matchup],
 ) -> tuple[OtherWords, ...]:
-    """Play the agent under each disguise, against the opponents that count for its pay."""
+    """Play the agent under each disguise, against the opponents that count for its pay.
+
+    Exact expectations are not tried where `plain`, the matchups in plain words, has none: a gap is exact or sampled.
+    """
+    if not all(matchup.expectations for matchup in plain if set(matchup.pools) & set(POOLS)):
+        evaluator = replace(evaluator, budget=0)
     counted = [(player, pools) for player, pools in opponents if set(pools) & set(POOLS)]
     agents = [wrap(agent) for wrap in disguises]
     over = evaluator.meet(game, [(one, player, pools) for one in agents for player, pools in counted])
