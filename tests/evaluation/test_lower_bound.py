@@ -4,11 +4,12 @@ import pickle
 
 import pytest
 
+from stratagem.algorithms.tabular_exploiter import TabularExploiter, learned_bound
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.exploiter import Exploiter
-from stratagem.evaluation.lower_bound import budgets, search_bound
+from stratagem.evaluation.lower_bound import budgets, player_bound, search_bound
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -19,16 +20,17 @@ from stratagem.players.uniform import Random
 from stratagem.workers.shards import played
 
 
+@pytest.mark.parametrize(("measure", "budget"), [(search_bound, 40), (learned_bound, 400)])
 @pytest.mark.parametrize(
     ("name", "agent", "least"),
     [("kuhn", "LooseAggressive", 0.8), ("auction(rounds=1)", "Truthful", 0.8)],
 )
-def test_search_approaches_the_best_response_and_stays_within_its_interval(name, agent, least):
+def test_search_approaches_the_best_response_and_stays_within_its_interval(name, agent, least, measure, budget):
     game = make_game(name)
     player = make_player(agent, game)
     figure = exact(game, player).exploitability
-    bound = search_bound(game, player, 40, Key(0), deals=40)
-    assert [point.budget for point in bound.curve] == [10, 30, 40]
+    bound = measure(game, player, Key(0), budget=budget, deals=40)
+    assert [point.budget for point in bound.curve] == budgets(budget)
     for point in bound.curve:
         assert point.mean.low <= figure
     assert bound.exploitability.mean > least * figure
@@ -38,7 +40,7 @@ def test_search_approaches_the_best_response_and_stays_within_its_interval(name,
 
 def test_nothing_is_gained_from_an_equilibrium():
     game = make_game("kuhn")
-    bound = search_bound(game, make_player("cfr:1000", game), 60, Key(1), deals=60).exploitability
+    bound = learned_bound(game, make_player("cfr:1000", game), Key(1), budget=1000, deals=200).exploitability
     assert bound.low <= 0.0 <= bound.high
 
 
@@ -48,7 +50,7 @@ def test_an_exploiter_gains_exactly_what_a_sure_thing_gains():
     for agent, gain in (("AlwaysDefect", 0.0), ("AlwaysCooperate", 2.0)):
         player = make_player(agent, game)
         expected = exact(game, player).exploitability
-        assert search_bound(game, player, 20, Key(0), deals=3).exploitability.mean == pytest.approx(expected)
+        assert search_bound(game, player, Key(0), budget=20, deals=3).exploitability.mean == pytest.approx(expected)
         assert (expected > 0.0) == (gain > 0.0)
 
 
@@ -115,7 +117,7 @@ def test_an_agent_is_known_by_its_policy_else_by_its_moves_else_by_its_record():
     assert isinstance(model_of(game, make_player("AlwaysBet", game)), StatedPolicy)
     assert isinstance(model_of(game, make_player("ismcts:3", game)), AskedAgent)
     assert model_of(game, Talker()) is None
-    bound = search_bound(game, Talker(), 10, Key(0), deals=4)
+    bound = search_bound(game, Talker(), Key(0), budget=10, deals=4)
     assert bound.model == Frequencies.kind
 
 
@@ -135,7 +137,8 @@ def test_budgets_grow_by_threes():
     assert budgets(1) == [1]
 
 
-def test_what_cannot_be_bounded_is_one_sentence():
+@pytest.mark.parametrize("measure", [search_bound, learned_bound])
+def test_what_cannot_be_bounded_is_one_sentence(measure):
     kuhn = make_game("kuhn")
     for game, budget, deals, sentence in (
         (kuhn, 0, 10, "`budget` of at least 1"),
@@ -144,7 +147,27 @@ def test_what_cannot_be_bounded_is_one_sentence():
         (make_game("quiz"), 1, 10, "one seat"),
     ):
         with pytest.raises(BadParameter, match=sentence):
-            search_bound(game, make_player("random", game), budget, Key(0), deals=deals)
+            measure(game, make_player("random", game), Key(0), budget=budget, deals=deals)
     agent = make_player("AlwaysBet", kuhn)
     with pytest.raises(CannotCompute, match="counted, not computed"):
         Exploiter(agent, StatedPolicy(agent), 1).policy(kuhn.start(Key(0)).view(0))
+    with pytest.raises(BadParameter, match="sees what is hidden"):
+        player_bound(kuhn, agent, Key(0), exploiter="mcts:2")
+
+
+def test_a_tabular_exploiter_plays_its_table_and_else_as_the_agent():
+    state = facing_a_bet(Key(3))
+    agent = make_player("AlwaysBet", state.game)
+    learnt = TabularExploiter(agent, {(1, state.view(1).info_key): "FOLD"}, 1)
+    assert learnt.turn(asked(state, None, Key(0), seen=False)).action == "FOLD"
+    assert TabularExploiter(agent, {}, 1).turn(asked(state, None, Key(0), seen=False)).action == "CALL"
+    with pytest.raises(CannotCompute, match="falls back"):
+        learnt.policy(state.view(1))
+
+
+def test_any_player_can_be_the_exploiter():
+    """AlwaysBet gains from a player that folds too often, and less than the best response."""
+    game = make_game("kuhn")
+    bound = player_bound(game, make_player("TightPassive", game), Key(0), exploiter="AlwaysBet", deals=60)
+    assert bound.exploitability.mean > 0.0
+    assert bound.exploitability.low <= exact(game, make_player("TightPassive", game)).exploitability

@@ -13,12 +13,12 @@ from rich.text import Text
 from stratagem.cli import options
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
+from stratagem.cli.exploit import DEALS, Budget, By, Deals, bound_of, curve_line
 from stratagem.cli.other_words import in_other_words
 from stratagem.cli.output import cell, number, print_json, progress, table, write_json
 from stratagem.errors import BadParameter
 from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_rows, shortened
-from stratagem.evaluation.lower_bound import DEALS, LowerBound
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.memorisation import wraps
 from stratagem.evaluation.metrics import METRICS
@@ -30,7 +30,6 @@ from stratagem.evaluation.statistics import exactly
 from stratagem.evaluation.suites import SUITES, find_suite, with_metrics
 from stratagem.evaluation.validity import KINDS
 from stratagem.games.key import Key
-from stratagem.options import whole
 from stratagem.play.records import Episode
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
@@ -56,11 +55,9 @@ def evaluate_players(
         str | None,
         typer.Option(help="Number of disguises, or a file: the same deals in other words, and the memorisation gap."),
     ] = None,
-    exploit_budget: Annotated[
-        int | None,
-        typer.Option(help="Simulations a decision of a searched best response, where nothing is exact: a lower bound."),
-    ] = None,
-    exploit_deals: Annotated[int, typer.Option(help="Deals of that lower bound.")] = DEALS,
+    exploit_budget: Budget = None,
+    exploit_by: By = None,
+    exploit_deals: Deals = DEALS,
     from_record: Annotated[
         Path | None, typer.Option("--from", help="Compute the figures of a record and play nothing.")
     ] = None,
@@ -77,16 +74,13 @@ def evaluate_players(
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
     output = EvaluationOutput(by_opponent, write_to, json)
     if from_record is not None:
-        if suite or player or resume or record_to or disguise or exploit_budget:
+        if suite or player or resume or record_to or disguise or exploit_budget or exploit_by:
             raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
         from stratagem.play.store import read_episodes
 
         reading = reading_of(from_record, metric or (), seats=by_seat, seed=seed)
         output.show(recorded(read_episodes(from_record), reading), from_record.name, seed)
         return
-    for name, value, least in (("--exploit-budget", exploit_budget, 1), ("--exploit-deals", exploit_deals, 2)):
-        if value is not None:
-            whole("eval", name, value, least)
     if suite is None or not player:
         raise BadParameter("Name a suite or a game, and whom to measure with --player; or a record with --from.")
     disguises = wraps(disguise) if disguise is not None else []
@@ -96,13 +90,8 @@ def evaluate_players(
     plan = {"command": "eval", "suite": suite, "players": player, "opponents": opponents or [], "chance": chance}
     plan |= {"disguise": disguise} if disguise else {}  # without one the settings are those of earlier records
     record = ResumableRecord(record_to, plan | {"episodes": number, "seed": seed}, resume=resume)
-    at = Evaluator(
-        key=Key(seed),
-        episodes=number,
-        record=record,
-        exploit_budget=exploit_budget or 0,
-        exploit_deals=exploit_deals,
-    )
+    bound = bound_of(exploit_budget, exploit_by, exploit_deals)
+    at = Evaluator(key=Key(seed), episodes=number, record=record, bound=bound)
 
     def so_far(episodes: list[Episode]) -> None:
         results = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed, disguised=bool(disguises)))
@@ -282,19 +271,10 @@ def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> N
         out.print(Text(f"  {reason}", style="dim"))
     for row in result.rows:
         if row.bound is not None:
-            out.print(Text(f"  {_curve(result, row.player, row.bound)}"))
+            out.print(Text(f"  {curve_line(_short(row.player, result), row.bound)}"))
     for warning in result.warnings:
         errors.print(Text(f"  warning: {warning}", style="yellow"))
     out.print()
-
-
-def _curve(result: GameResult, player: str, bound: LowerBound) -> str:
-    """Return the lower bound by budget, with the method."""
-    points = ", ".join(f"{point.budget}: {cell(point.mean)}" for point in bound.curve)
-    return (
-        f"lower bound for {_short(player, result)} by {bound.budget_unit} ({bound.method} against {bound.model}, "
-        f"{bound.deals} deals): {points}"
-    )
 
 
 def _difference(result: GameResult, row: Row, holm: float | None) -> str:
@@ -328,7 +308,7 @@ def _legend(results: Sequence[GameResult], comparisons: int) -> str:
             "`worst case` that of the best responder.",
         ]
     if any(row.bound for result in results for row in result.rows):
-        caption.append("≥ is a lower bound: the gain of a best response that was searched for under a budget.")
+        caption.append("≥ is a lower bound: the gain of an exploiter under a budget.")
     caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
     if any(row.by_seat for result in results for row in result.rows):
         caption.append(

@@ -9,7 +9,7 @@ from typing import Any
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.exact import Exact, exact
-from stratagem.evaluation.lower_bound import LowerBound, checked, search_bound
+from stratagem.evaluation.lower_bound import Bound, LowerBound, checked
 from stratagem.evaluation.matchups import Evaluator, Matchup, pay_by_deal
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
@@ -18,6 +18,7 @@ from stratagem.evaluation.suites import Line, Suite
 from stratagem.evaluation.validity import Validity, validity
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
 from stratagem.garbage import rare_collection
 from stratagem.models.reference import placeless
 from stratagem.players.base import Player
@@ -84,7 +85,7 @@ def evaluate(
     wanted = _agents(players, chance)
     made = [(line, make_game(line.game)) for line in suite.lines]
     for line, game in made:  # every name is checked before the first game is played
-        if evaluator.exploit_budget:
+        if evaluator.bound:
             checked(game)
         agents = _players(wanted, game)
         check_wraps(game, [player for player in agents if player.name != CHANCE], disguises)
@@ -164,14 +165,17 @@ def measured(
     others = in_other_words(game, agent, opponents, disguises, evaluator, matchups)
     by_name = _exact(game, agent, evaluator.exact_budget)
     row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
-    return row if row.exact or not evaluator.exploit_budget else replace(row, **_bound(game, agent, evaluator))
+    return (
+        row
+        if row.exact or not evaluator.bound
+        else replace(row, **_bounded(game, agent, evaluator.bound, evaluator.key))
+    )
 
 
-def _bound(game: Game[Any], agent: Player, evaluator: Evaluator) -> dict[str, Any]:
+def _bounded(game: Game[Any], agent: Player, bound: Bound, key: Key) -> dict[str, Any]:
     """Return the lower bound on exploitability, or the reason why there is none."""
-    key = evaluator.key.at("exploit", placeless(agent.name))
     try:
-        return {"bound": search_bound(game, agent, evaluator.exploit_budget, key, deals=evaluator.exploit_deals)}
+        return {"bound": bound(game, agent, key.at("exploit", placeless(agent.name)))}
     except CannotCompute as error:
         return {"why_no_bound": str(error)}
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.agent_model import Frequencies, model_of
+from stratagem.evaluation.agent_model import AgentModel, Frequencies, model_of
 from stratagem.evaluation.exploiter import Exploiter
 from stratagem.evaluation.statistics import Estimate, mean, with_interval
 from stratagem.games.base import Game, Json, Seat
@@ -23,6 +23,7 @@ from stratagem.play.match import Match
 from stratagem.play.records import Episode
 from stratagem.play.seating import rotated
 from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
 from stratagem.workers.shards import played
 
 DEALS = 100
@@ -73,13 +74,33 @@ class LowerBound:
         return {**asdict(self), **bounds}
 
 
-def search_bound(game: Game[Any], agent: Player, budget: int, key: Key, *, deals: int = DEALS) -> LowerBound:
+Bound = Callable[[Game[Any], Player, Key], LowerBound]
+"""Measurement of a lower bound for an agent."""
+
+
+def search_bound(game: Game[Any], agent: Player, key: Key, *, budget: int, deals: int = DEALS) -> LowerBound:
     """Measure search with up to `budget` simulations a decision against an agent."""
     whole("The lower bound", "budget", budget, 1)
     game = checked(game)
-    model = model_of(game, agent) or Frequencies(_self_play(game, agent, _RECORDED, key.at("recorded")))
+    model = known_model(game, agent, key)
     makers = {size: partial(Exploiter, agent, model, size) for size in budgets(budget)}
     return measured_bound(game, agent, makers, key, ("search", "simulations a decision", model.kind), deals=deals)
+
+
+def player_bound(game: Game[Any], agent: Player, key: Key, *, exploiter: str, deals: int = DEALS) -> LowerBound:
+    """Measure a player that is there already, such as a trained model, against an agent."""
+    game = checked(game)
+    player = make_player(exploiter, game)
+    if player.traits.sees_hidden and game.spec.private_information:
+        raise BadParameter(f"{player.name} sees what is hidden, so what it gains bounds no best response.")
+    return measured_bound(
+        game, agent, {0: lambda: player}, key, (player.name, "", "nothing but its own training"), deals=deals
+    )
+
+
+def known_model(game: Game[Any], agent: Player, key: Key) -> AgentModel:
+    """Return the best model of an agent: its policy, its moves, or the frequencies in a record made for it."""
+    return model_of(game, agent) or Frequencies(_self_play(game, agent, _RECORDED, key.at("recorded")))
 
 
 def checked(game: Game[Any]) -> Game[Any]:

@@ -15,7 +15,7 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
-from stratagem.evaluation.lower_bound import DEALS
+from stratagem.evaluation.lower_bound import Bound
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
 from stratagem.games.base import Game, Seat
@@ -148,10 +148,8 @@ class Evaluator:
     """Number of situations that an exact expectation may walk."""
     exact_budget: int = BUDGET
     """Number of situations that the exact exploitability may walk."""
-    exploit_budget: int = 0
-    """Largest number of simulations a decision of an exploiter, where nothing is exact; 0 for no lower bound."""
-    exploit_deals: int = DEALS
-    """Number of deals of such a lower bound."""
+    bound: Bound | None = None
+    """Measurement of a lower bound on exploitability, where nothing is exact."""
 
     def matchup(self, game: Game[Any], agent: Player, opponent: Player, pools: Sequence[str]) -> Matchup:
         """Play one agent against one opponent."""

@@ -88,15 +88,22 @@ class Search:
             if view.info_key != self.view.info_key:
                 raise CannotCompute(f"{view.game.spec.name} redraws a state into another information set.")
             root = root or self.place(state, view)
-            self._bot.run_simulation(
-                SearchState(state, self.key.at(n), self, self._explorers[n % len(self._explorers)])
-            )
+            self.simulate(state, n)
         assert root is not None
-        return self._most_visited(root)
+        return self._most_visited(root) if root in self._menus else self.view.choices.sample(self.key.at("unseen"))
 
-    def _most_visited(self, root: Place) -> str:
+    def simulate(self, state: State[Any], n: int) -> None:
+        """Run simulation n from a state, a copy to play on."""
+        self._bot.run_simulation(SearchState(state, self.key.at(n), self, self._explorers[n % len(self._explorers)]))
+
+    def table(self) -> dict[tuple[Seat, object], str]:
+        """Return the most visited action by seat and information set; of equal ones in several rounds that of most."""
+        places = sorted(self._menus, key=lambda place: sum(self.visits(place).values()))
+        return {(place.seat, place.known[1]): self._most_visited(place) for place in places}
+
+    def _most_visited(self, place: Place) -> str:
         """Return the action with the most visits; ties are drawn."""
-        visits, actions = self.visits(root), self._menus.get(root) or tuple(self.view.choices)
+        visits, actions = self.visits(place), self._menus[place]
         best = [n for n in range(len(actions)) if visits.get(n, 0) == max(visits.values(), default=0)]
         return actions[best[self.key.at("tie").integer(len(best))]]
 
