@@ -165,11 +165,9 @@ def measured(
     others = in_other_words(game, agent, opponents, disguises, evaluator, matchups)
     by_name = _exact(game, agent, evaluator.exact_budget)
     row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
-    return (
-        row
-        if row.exact or not evaluator.bound
-        else replace(row, **_bounded(game, agent, evaluator.bound, evaluator.key))
-    )
+    if row.exact or evaluator.bound is None:
+        return row
+    return replace(row, **_bounded(game, agent, evaluator.bound, evaluator.key))
 
 
 def _bounded(game: Game[Any], agent: Player, bound: Bound, key: Key) -> dict[str, Any]:
