@@ -15,8 +15,11 @@ _SEED = 7
 
 
 def environment(case: Case) -> str:
-    """Describe the environment."""
+    """Check that an episode begins with a seat to act, and describe the environment."""
     env = _game(case).made()
+    env.reset(_SEED)
+    if env.to_act is None:
+        raise Broken("the episode is over when it begins", case.latest)
     return f"{env.package} {version_of(env.package)}, {case.game.spec.seats} seats"
 
 

@@ -14,6 +14,7 @@ from stratagem.games.foreign.environment import Environment
 from stratagem.games.foreign.game import ForeignGame
 from stratagem.games.foreign.translations import TRANSLATIONS
 from stratagem.games.key import Key
+from stratagem.options import whole
 from stratagem.registry import parse_call
 
 _VERSION = re.compile(r"[-_]v\d+.*$")
@@ -34,9 +35,13 @@ def _textarena(name: str, options: Mapping[str, Any]) -> Environment:
         textarena: Any = import_module("textarena")
     except ImportError as error:
         raise MissingPackage("textarena", "textarena", error) from error
-    if name not in textarena.envs.registration.ENV_REGISTRY:
-        raise UnknownName("environment of textarena", name, textarena.envs.registration.ENV_REGISTRY)
-    return TextArenaEnvironment(textarena.make(name, **options))
+    registry = textarena.envs.registration.ENV_REGISTRY
+    if name not in registry:
+        raise UnknownName("environment of textarena", name, [known for known in registry if known.endswith("-v0")])
+    players = options.get("num_players", 2)
+    whole("textarena", "num_players", players, 1)
+    own = {option: value for option, value in options.items() if option != "num_players"}
+    return TextArenaEnvironment(textarena.make(name, **own), players)
 
 
 def _pettingzoo(name: str, options: Mapping[str, Any]) -> Environment:

@@ -16,6 +16,8 @@ from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
 
 _SEEDS = 2**31 - 1
+_LONGEST = 200
+"""Number of characters of a refusal, whose end says why."""
 
 
 class ForeignFacts(NamedTuple):
@@ -64,7 +66,8 @@ class ForeignState(State[ForeignFacts]):
         assert action is not None
         if reason := self.running.step(action):
             self._running = None
-            raise IllegalAction(f"{self.game.name} refuses {action!r} of seat {seat}: {reason}")
+            said = " ".join(reason.split())[-_LONGEST:]
+            raise IllegalAction(f"{self.game.name} refuses {action!r} of seat {seat}: {said}")
         self.moves += (action,)
         self._turn()
         return RoundResult(self.running.payoffs) if self.over else pending(self.game.spec.seats)
