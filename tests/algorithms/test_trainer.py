@@ -179,23 +179,25 @@ VARIANTS = {
 }
 
 
+SMALL = {
+    "validation_episodes": 1,
+    "test_episodes": 1,
+    "evaluate_every": 1,
+    "sepo": {
+        "iterations": 2,
+        "group_size": 2,
+        "groups_per_batch": 1,
+        "signal_every": 1,
+        "optimizer": {"learning_rate": 1e-3},
+    },
+    "sft": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}},
+    "games": ["kuhn(hands=2)"],
+}
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
-    small = {
-        "validation_episodes": 1,
-        "test_episodes": 1,
-        "evaluate_every": 1,
-        "sepo": {
-            "iterations": 2,
-            "group_size": 2,
-            "groups_per_batch": 1,
-            "signal_every": 1,
-            "optimizer": {"learning_rate": 1e-3},
-        },
-        "sft": {"num_examples": 40, "epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}},
-        "games": ["kuhn(hands=2)"],
-    }
-    recipe = SEPORecipe.read(over(small, VARIANTS[name]))
+    recipe = SEPORecipe.read(over(SMALL, VARIANTS[name]))
     whole = RunFolder.create(tmp_path / "whole", recipe, recipe.seed, "a test")
     SEPOAlgorithm(recipe, whole).train()
     broken = RunFolder.create(tmp_path / "broken", recipe, recipe.seed, "a test")
@@ -212,13 +214,13 @@ def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
 
 
 def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):
-    changes = {"evaluate_every": 1, "sepo": {"penalty_source": "best_response", "best_response_every": 3}}
-    recipe = SEPORecipe.read(over(RECIPE.model_dump(), changes))
+    changes = {"sepo": {"penalty_source": "best_response", "best_response_every": 3}}
+    recipe = SEPORecipe.read(over(SMALL, changes))
     runs = [RunFolder.create(tmp_path / name, recipe, recipe.seed, "a test") for name in ("whole", "broken")]
     SEPOAlgorithm(recipe, runs[0]).train()
 
     def plug(step, steps, seen):
-        if step == WARM + 1:
+        if step == recipe.sft_steps + 1:
             raise Broken
 
     with pytest.raises(Broken):
@@ -401,7 +403,7 @@ def test_a_recipe_extends_others(tmp_path):
 
 def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_path):
     recipe = SEPORecipe.read({"games": ["auction"], "sepo": {"penalty_source": "best_response"}})
-    with pytest.raises(StratagemError, match="take the pool"):
+    with pytest.raises(StratagemError, match="cannot be best_response in auction: The tree of auction has"):
         SEPOAlgorithm(recipe, RunFolder(tmp_path))
 
 

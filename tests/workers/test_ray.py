@@ -3,8 +3,8 @@
 `make test-ray` runs it in an environment that has Ray.
 """
 
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from operator import neg
 
 import pytest
@@ -56,20 +56,20 @@ def test_a_lost_actor_is_begun_anew_and_its_shard_is_played_again(two, tmp_path)
 
 
 def test_a_run_goes_on_when_a_node_is_lost(cluster, two, tmp_path):
-    """The node goes while the run works; another comes, as from a supervisor, and takes its actor."""
+    """Both nodes have an actor; one goes while the run works, and its actor begins anew on a node that came later."""
     alone = trained(tmp_path / "alone", "league")
+    assert dict(two.run(neg, range(2))) == {0: 0, 1: -1}
     lost = next(iter(cluster.worker_nodes))
-
-    def fail():
-        time.sleep(4.0)
-        cluster.remove_node(lost)
-        cluster.add_node(num_cpus=1)
-
-    failing = threading.Thread(target=fail)
-    failing.start()
-    with changed(workers=two):
+    cluster.add_node(num_cpus=1)
+    with ThreadPoolExecutor(1) as pool, changed(workers=two):
+        loss = pool.submit(_lose, cluster, lost)
         assert trained(tmp_path / "work", "league") == alone
-    failing.join()
+        loss.result()
+
+
+def _lose(cluster, node):
+    time.sleep(4.0)
+    cluster.remove_node(node, allow_graceful=False)
 
 
 def test_more_workers_than_the_cluster_has_cores_are_refused(cluster):

@@ -14,13 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, MissingExtra, StratagemError
+from stratagem.file_modules import load_again
+from stratagem.named_files import FileTable, table
 from stratagem.workers.base import Item, Parcel, Result, Workers
 from stratagem.workers.threads import available_threads, use_threads
 
 LOCAL = "local"
 """Address of a new cluster on this machine."""
-_RETRIES = 5
-"""Number of times that a unit of work is repeated whose actor or node is lost."""
+_RETRIES = 100
+"""Number of times that a unit of work is repeated whose actor or node is lost.
+
+Ray tries about once a second to reach a node that is lost, and needs half a minute to notice.
+"""
 
 
 @dataclass
@@ -57,8 +62,13 @@ class RayWorkers(Workers):
         self._asked = num_workers
 
     @cached_property
+    def _resources(self) -> dict[str, float]:
+        """Resources of the cluster; the first look connects to it."""
+        return _connect(self._address)
+
+    @cached_property
     def _actors(self) -> list[Any]:
-        found = _connect(self._address)
+        found = self._resources
         gpus, cores = int(found.get("GPU", 0)), int(found.get("CPU", 0))
         threads = available_threads() if gpus else 1
         most = gpus or cores // threads
@@ -74,7 +84,7 @@ class RayWorkers(Workers):
         actor = ray.remote(_Worker).options(
             num_cpus=threads, num_gpus=int(gpus > 0), max_restarts=-1, max_task_retries=_RETRIES
         )
-        return [actor.remote(threads) for _ in range(number)]
+        return [actor.remote(threads, table()) for _ in range(number)]
 
     @property
     def num_workers(self) -> int:
@@ -90,7 +100,9 @@ class RayWorkers(Workers):
         import ray
 
         paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
-        return RayParcel((ray.put({str(path.relative_to(folder)): path.read_bytes() for path in paths}),))
+        contents = {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+        assert self._resources  # without a connection Ray begins a cluster of its own
+        return RayParcel((ray.put(contents),))
 
     def close(self) -> None:
         if "ray" in sys.modules:
@@ -123,8 +135,9 @@ def _connect(address: str) -> dict[str, float]:
 class _Worker:
     """Actor that does units of work."""
 
-    def __init__(self, num_threads: int) -> None:
+    def __init__(self, num_threads: int, files: FileTable) -> None:
         use_threads(num_threads)
+        load_again(files)
 
     def do(self, work: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
         """Do the work on an item."""
