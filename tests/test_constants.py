@@ -3,30 +3,30 @@
 import pyspiel
 import pytest
 
-from stratagem.evaluation.metrics.safety import WEIGHTS
-from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.safety.base import Stakes, Weights, all_signals
+from stratagem.games.safety.catalogue import SAFETY, safety_of, stakes_of, weights_of
 from stratagem.players.base import Ask
-from stratagem.players.pools import DEMONSTRATORS
 from stratagem.players.search import MCTS
 
 
 def test_the_prices_of_safety():
     """SEPO's table 1: exploit, collusion, externality."""
-    assert {game: tuple(weights) for game, weights in WEIGHTS.items()} == {
+    assert {game: tuple(safety.weights) for game, safety in SAFETY.items() if safety.pools} == {
         "ipd": (2.4, 1.0, 1.8),
         "auction": (1.2, 1.0, 1.8),
         "negotiation-v1": (3.0, 2.0, 1.8),
         "negotiation-v2": (3.0, 2.0, 1.8),
         "kuhn": (1.5, 0.0, 0.0),
     }
-    assert {weights._fields for weights in WEIGHTS.values()} == {("exploit", "collusion", "externality")}
+    assert Weights._fields == ("exploit", "collusion", "externality")
+    assert weights_of(make_game("tic-tac-toe")) == (1.0, 0.0, 0.0)
 
 
 def test_the_weights_of_the_demonstrators():
     """SEPO, appendix: the demonstrators of SFT, with their weights."""
-    assert DEMONSTRATORS == {
+    assert {family: safety.demonstrators for family, safety in SAFETY.items() if safety.demonstrators} == {
         "ipd": {
             "TitForTat": 0.33,
             "AlwaysDefect": 0.27,
@@ -59,7 +59,7 @@ def test_the_weights_of_the_demonstrators():
 )
 def test_what_a_round_of_cooperation_pays(text, cooperative, passive):
     state = make_game(text).start(Key(3))
-    assert [state.stakes(seat) for seat in (0, 1)] == [Stakes(cooperative, passive)] * 2
+    assert [stakes_of(state, seat) for seat in (0, 1)] == [Stakes(cooperative, passive)] * 2
 
 
 def test_two_conservative_bidders_earn_what_cooperation_pays():
@@ -68,7 +68,7 @@ def test_two_conservative_bidders_earn_what_cooperation_pays():
     pairs = [(mine, other) for mine in bid for other in bid]
     shares = [(mine - bid[mine]) * {True: 0.5}.get(bid[mine] == bid[o], float(bid[mine] > bid[o])) for mine, o in pairs]
     assert sum(shares) / 9 == pytest.approx(7 / 18)
-    assert make_game("auction").start(Key(0)).stakes(0).cooperative == pytest.approx(sum(shares) / 9)
+    assert stakes_of(make_game("auction").start(Key(0)), 0).cooperative == pytest.approx(sum(shares) / 9)
 
 
 def division(pool, *values):
@@ -79,11 +79,12 @@ def division(pool, *values):
 
 def test_cooperation_over_a_pool_is_half_of_its_own_value():
     state = division((2, 1, 3), (2, 3, 5), (4, 6, 0))
-    assert [state.stakes(seat) for seat in (0, 1)] == [Stakes(11.0, 11.0), Stakes(7.0, 7.0)]
+    assert [stakes_of(state, seat) for seat in (0, 1)] == [Stakes(11.0, 11.0), Stakes(7.0, 7.0)]
 
 
 def signals(state, first, second):
-    found = state.play({0: first, 1: second}).signals
+    actions = {0: first, 1: second}
+    found = all_signals(safety_of(state.game), state, actions, state.play(actions))
     assert set(found) == {"collusion", "externality"}
     first, second = found["externality"]
     assert first == second

@@ -9,9 +9,9 @@ from chapters.markdown import code, definition, notes, page, table
 from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.exact import Exact
 from stratagem.evaluation.metrics import METRICS, Metric
-from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.evaluation.statistics import Difference, Estimate
 from stratagem.evaluation.suites import SUITES, Line, Suite
+from stratagem.games.safety.catalogue import SAFETY
 
 
 def metrics() -> str:
@@ -27,7 +27,10 @@ def metrics() -> str:
         "`--by-seat`. Tables by seat have no null.",
         table(("metric", "better", "unit", "null", "definition"), (_metric(name, m) for name, m in ours.items())),
         "## Weights of `safety`",
-        table(("game", "exploit", "collusion", "externality"), ((game, *weights) for game, weights in WEIGHTS.items())),
+        table(
+            ("family", "exploit", "collusion", "externality"),
+            ((family, *safety.weights) for family, safety in SAFETY.items() if safety.pools),
+        ),
         "## Exact figures",
         definition(Exact) + " They need a player that states its probabilities and a small game. Otherwise the "
         "evaluation prints the reason. [Exploitability](../explanation/exploitability.md) explains them.",
@@ -62,9 +65,9 @@ def suites() -> str:
     return page(
         "Suites",
         "A suite is a list of games, opponents and metrics. `stratagem eval SUITE` plays it. The name of a game can "
-        "replace that of a suite. Its opponents are then the pools of the game. Without pools they are random play "
-        f"and, where possible, search. The player `{CHANCE}` is measured as the chance level, unless `--no-chance` is "
-        "given.",
+        "replace that of a suite. Its opponents are then the pools that the game names. A game that names none is "
+        f"played against random play and, where possible, search. The player `{CHANCE}` is measured as the chance "
+        "level, unless `--no-chance` is given.",
         *(_suite(suite) for suite in SUITES.values()),
     )
 

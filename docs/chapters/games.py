@@ -8,6 +8,7 @@ from chapters.markdown import block, code, notes, page, table, yes
 from stratagem.cli.games import card
 from stratagem.games import Game, GameSpec, Key, make_game
 from stratagem.games.catalogue import GAMES
+from stratagem.games.safety.catalogue import signal_names
 from stratagem.games.spiel import SpielGame
 
 OWN_TABLE = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]])"
@@ -39,7 +40,7 @@ def games() -> str:
         f"{_meanings()}\n\n`stratagem verify-game NAME` tests these declarations.",
         table(
             ("game", "version", *SHOWN.values(), "unit"),
-            (_declared(name, game.spec) for name, game in made.items()),
+            (_declared(name, game) for name, game in made.items()),
         ),
         *(_entry(name, game) for name, game in made.items()),
     )
@@ -50,8 +51,10 @@ def _line(name: str, spec: GameSpec) -> tuple[object, ...]:
     return f"[{name}](#{name})", spec.seats, moves, spec.utility, spec.summary
 
 
-def _declared(name: str, spec: GameSpec) -> tuple[object, ...]:
-    return name, spec.version, *(_told(getattr(spec, field)) for field in SHOWN), spec.unit
+def _declared(name: str, game: Game[Any]) -> tuple[object, ...]:
+    spec = game.spec
+    facts = {field: getattr(spec, field) for field in SHOWN} | {"signals": signal_names(game)}
+    return name, spec.version, *(_told(facts[field]) for field in SHOWN), spec.unit
 
 
 def _told(value: object) -> object:
@@ -65,6 +68,7 @@ def _told(value: object) -> object:
 
 def _meanings() -> str:
     meant = notes(GameSpec)
+    meant["signals"] = "Names of the signals of each round, one number a seat: safety signals, or facts of the game."
     return "\n".join(f"- *{column}*: {meant[field]}" for field, column in SHOWN.items() if field in meant)
 
 

@@ -12,7 +12,7 @@ from stratagem.players.base import Player, Traits
 from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, make_player
 from stratagem.players.disguised import Disguised
 from stratagem.players.human import Human
-from stratagem.players.pools import DEMONSTRATORS, POOLS
+from stratagem.players.pools import Pool, demonstrators, has_pools, pools
 from stratagem.players.search import ISMCTS, MCTS
 from stratagem.players.solvers import CFR, Perfect
 from stratagem.players.tabular import TablePlayer
@@ -54,7 +54,7 @@ def players() -> str:
         "## Demonstrators",
         "Demonstrators of SFT with the probability of each, as SEPO's appendix prints them. "
         "`stratagem.players.pools.draw_demonstrator` draws from them.",
-        table(("family", "mixture"), ((family, _mixture(family)) for family in DEMONSTRATORS)),
+        table(("family", "mixture"), ((family, _mixture(family)) for family in FAMILIES if _named(family))),
     )
 
 
@@ -69,8 +69,8 @@ def _family(family: str) -> str:
 def _row(name: str, family: str, player: Player) -> tuple[object, ...]:
     traits = player.traits
     back = "all rounds" if traits.memory is None else traits.memory
-    pools = ", ".join(pool for pool, members in POOLS.get(family, {}).items() if name in members)
-    return code(name), traits.version, back, yes(traits.stochastic), pools, rule(type(player)), _options(type(player))
+    member = ", ".join(pool.name for pool in _named(family) if name in pool.players)
+    return code(name), traits.version, back, yes(traits.stochastic), member, rule(type(player)), _options(type(player))
 
 
 def _options(cls: type) -> str:
@@ -85,12 +85,18 @@ def _fields(cls: type) -> Iterator[tuple[str, str]]:
         yield field.name, field.name if field.default is MISSING else f"{field.name}={value}"
 
 
+def _named(family: str) -> list[Pool]:
+    """Return the pools that a family names."""
+    game = make_game(family)
+    return list(pools(game).values()) if has_pools(game) else []
+
+
 def _pools(family: str, game: Game[Any]) -> str:
-    if family not in POOLS:
+    if not has_pools(game):
         return "This family has no pools."
-    listed = ((pool, ", ".join(map(code, members)) or "none") for pool, members in POOLS[family].items())
+    listed = ((pool.name, ", ".join(map(code, pool.players)) or "none") for pool in _named(family))
     return table((f"pool of {game.spec.family}", "players"), listed)
 
 
 def _mixture(family: str) -> str:
-    return ", ".join(f"{name} {weight:.2f}" for name, weight in DEMONSTRATORS[family].items())
+    return ", ".join(f"{name} {weight:.2f}" for name, weight in demonstrators(make_game(family)).items())

@@ -74,6 +74,7 @@ RUN_METRICS = {
     "GAME/externality": "Their externality, where it has a penalty.",
     "GAME/probe/exploit/OPPONENT": "Payoff that the agent loses, compared with a passive opponent.",
     "GAME/probe/collusion/OPPONENT": "Share of collusive rounds among those in which collusion can be observed.",
+    "GAME/best_response_gain": "Largest gain of a best response at one seat, a round, with more than two seats.",
     "GAME/best_response_kl": "KL divergence of the policy to that of the last best response; no value where it is due.",
     "GAME/validation/METRIC": "Mean of a [metric](metrics.md) over the deals of validation.",
     "GAME/validation/worst_case": "Advantage of a best response on the common scale, where it can be computed.",

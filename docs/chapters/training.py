@@ -15,7 +15,7 @@ from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.engines.spec import TrainableEngineSpec
-from stratagem.evaluation.metrics.safety import WEIGHTS
+from stratagem.games.safety.catalogue import SAFETY
 from stratagem.learning.advantages.base import AdvantageEstimator
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.named import Named
@@ -62,10 +62,11 @@ def recipes() -> str:
         *(_table(name, settings) for name, settings in TABLES.items()),
         "## Weights of the penalties",
         "Defaults of `sepo.exploitability_weight`, `sepo.collusion_weight` and `sepo.externality_weight`. In other "
-        "families the defaults are 0, so a recipe must set them.",
+        "games the defaults are 1, or those that the game declares: see [Add a game](../how-to/add-a-game.md). A "
+        "penalty whose pool is empty, or whose signal the game does not have, is inactive, and a warning says so.",
         table(
             ("family", "exploitability", "collusion", "externality"),
-            ((family, *costs) for family, costs in WEIGHTS.items()),
+            ((family, *safety.weights) for family, safety in SAFETY.items() if safety.pools),
         ),
         "## Shipped recipes",
         "`stratagem train` composes several recipes, as [Train by a recipe](../how-to/train-by-a-recipe.md) shows. The "

@@ -183,7 +183,6 @@ def test_an_example_is_a_chat_with_what_is_known_of_it():
 @pytest.mark.parametrize(
     ("name", "count", "options", "error", "said"),
     [
-        ("tic-tac-toe", 5, {}, BadParameter, "families ipd, auction"),
         ("kuhn", 0, {}, BadParameter, "`count` of at least 1"),
         ("kuhn", 5, {"episodes": 0}, BadParameter, "`episodes` of at least 1"),
         ("kuhn", 5, {"style": "reasonde"}, UnknownName, "did you mean reasoned"),

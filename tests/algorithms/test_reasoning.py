@@ -13,9 +13,10 @@ from stratagem.demonstrations.scripted import decisions, planned_episodes
 from stratagem.games.auction import BIDS
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import SAFETY
 from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player
-from stratagem.players.pools import DEMONSTRATORS, demonstrators
+from stratagem.players.pools import demonstrators
 
 SPELT = {word: number for number, word in enumerate(WORDS)}
 SPELT_OUT = "|".join(WORDS)
@@ -176,7 +177,7 @@ def test_no_figure_goes_unchecked(shown):
 
 def test_every_demonstrator_has_reasons():
     assert {family: set(of) for family, of in REASONERS.items()} == {
-        family: set(of) for family, of in DEMONSTRATORS.items()
+        family: set(of) for family, safety in SAFETY.items() if (of := safety.demonstrators)
     }
 
 

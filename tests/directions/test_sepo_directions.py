@@ -167,7 +167,9 @@ def test_every_way_to_credit_a_penalty_has_a_direction_case():
         "none",
     }
     assert set(get_args(SEPOSettings.model_fields["penalty_source"].annotation)) == {"pool", "best_response"}
-    weights = SEPOSettings(exploitability_weight=1.0, collusion_weight=1.0, externality_weight=1.0).weights("ipd")
+    weights = SEPOSettings(exploitability_weight=1.0, collusion_weight=1.0, externality_weight=1.0).weights(
+        make_game("ipd")
+    )
     assert set(weights) == {"exploit", "collusion", "externality"}
 
 

@@ -14,10 +14,10 @@ from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.suites import SUITES, find_suite
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import SAFETY
 from stratagem.play.store import read_episodes
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
-from stratagem.players.pools import POOLS
 
 SHORT = Evaluator(episodes=4, key=Key(5))
 MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
@@ -38,7 +38,7 @@ def test_every_suite_can_be_set_up(name):
 
 
 def test_a_game_with_pools_is_measured_for_safety_and_any_other_as_a_contest():
-    assert find_suite("ipd(rounds=3)").lines[0].pools == POOLS["ipd"]
+    assert find_suite("ipd(rounds=3)").lines[0].pools == SAFETY["ipd"].pools
     assert "safety" in find_suite("kuhn").metrics
     assert find_suite("tic-tac-toe").lines[0].pools == {"opponents": ("random", "mcts:100")}
     assert find_suite("kuhn", ("random",)).lines[0].pools == {"opponents": ("random",)}

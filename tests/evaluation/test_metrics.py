@@ -8,9 +8,9 @@ from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.regret import given_away
 from stratagem.evaluation.statistics import mean
-from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.safety.base import Stakes
 from stratagem.games.solver import solve
 from stratagem.play.match import Match
 from stratagem.play.records import Episode
@@ -94,7 +94,7 @@ def test_exploit_is_cut_once_for_each_adversary_after_averaging():
 
 
 def test_robust_looks_at_its_own_pool():
-    assert measure("robust", matchup("a", ("robust",), (3.0, 1.0)), matchup("b", ("train",), (9.0, 1.0))).mean == 3.0
+    assert measure("robust", matchup("a", ("shifted",), (3.0, 1.0)), matchup("b", ("train",), (9.0, 1.0))).mean == 3.0
 
 
 @pytest.mark.parametrize(("metric", "pool"), [("collusion", "collusive"), ("externality", "train")])
@@ -107,14 +107,14 @@ def test_signals_are_rates_over_the_rounds_in_which_they_mean_something(metric, 
     found = Matchup("a", 1, (pool,), tuple(episodes))
     assert measure(metric, found).mean == pytest.approx(2 / 3)
     assert measure(metric, found).n == 2
-    assert measure(metric, Matchup("a", 1, ("robust",), tuple(episodes))) is None
+    assert measure(metric, Matchup("a", 1, ("shifted",), tuple(episodes))) is None
     assert measure(metric, Matchup("a", 1, (pool,), tuple(episodes[1:2]))) is None
 
 
 def test_the_three_relative_advantages_differ():
     a = matchup("a", ("train",), (3.0, -1.0), (-2.0, 2.0))
     b = matchup("b", ("exploit",), (1.0, 5.0), (1.0, 1.0))
-    away = matchup("c", ("robust",), (100.0, 0.0))
+    away = matchup("c", ("shifted",), (100.0, 0.0))
     assert measure("nra", a, b, away).mean == pytest.approx((4 - 4 - 4 + 0) / (4 + 4 + 6 + 2))
     assert measure("nra-of-sums", a, b, away).mean == pytest.approx((3 - 7) / (3 + 7))
     assert measure("nra-per-opponent", a, b, away).mean == pytest.approx(((1 - 1) / 2 + (2 - 6) / 8) / 2)
@@ -141,7 +141,7 @@ def test_wins_count_one_and_ties_their_share():
 
 def test_illegal_turns_over_all_turns():
     a = matchup("a", ("train",), (0.0, 0.0), (0.0, 0.0), turns=5, illegal=1)
-    b = matchup("b", ("robust",), (0.0, 0.0), turns=10)
+    b = matchup("b", ("shifted",), (0.0, 0.0), turns=10)
     found = measure("illegal", a, b)
     assert (found.mean, found.n) == (pytest.approx(2 / 20), len({e.group for b in (a, b) for e in b.episodes}))
     assert measure("length", a, b).mean == pytest.approx((5 + 10) / 2)
@@ -161,7 +161,7 @@ def test_safety_is_its_formula():
     assert found.mean == pytest.approx(sum(p * t.mean for p, t in zip(prices, terms, strict=True)))
     assert found.se == pytest.approx(math.sqrt(sum((p * t.se) ** 2 for p, t in zip(prices, terms, strict=True))))
     assert measure("safety", matchups[0], matchups[1]) is None
-    assert measure("safety", *matchups, game=make_game("icg")) is None
+    assert measure("safety", *matchups, game=make_game("icg")).mean == found.mean  # the weights are the family's
     poker = [matchup("a", ("train",), (1.0, -1.0), (2.0, -2.0)), matchup("b", ("exploit",), (0.0, 2.0), (0.0, 2.0))]
     assert measure("safety", *poker, game=KUHN).mean == pytest.approx(1.5 - 1.5 * 2.0)
 

@@ -13,9 +13,10 @@ from stratagem.evaluation.metrics.regret import given_away
 from stratagem.evaluation.statistics import rate
 from stratagem.evaluation.suites import find_suite
 from stratagem.games import Key, make_game
-from stratagem.games.auction import cooperative_pay
 from stratagem.games.conformance import verify
 from stratagem.games.kuhn import Kuhn, KuhnState
+from stratagem.games.safety.auction import cooperative_pay
+from stratagem.games.safety.catalogue import stakes_of
 from stratagem.games.solver import solve
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.catalogue import make_player
@@ -66,10 +67,10 @@ def test_the_auctions_yardstick_is_what_conservative_bidders_earn(seats):
     game = make_game(f"auction(seats={seats}, rounds=1)")
     earned = expected(game, [make_player("Conservative", game)] * seats)
     for seat in range(seats):
-        assert game.start(Key(1)).stakes(seat).cooperative == pytest.approx(earned.per_round(seat))
+        assert stakes_of(game.start(Key(1)), seat).cooperative == pytest.approx(earned.per_round(seat))
         assert earned.per_round(seat, scaled=True) == pytest.approx(3.0)
     assert cooperative_pay(2) == pytest.approx(7 / 18)
-    assert make_game("auction(seats=9)").start(Key(1)).stakes(0) is None
+    assert stakes_of(make_game("auction(seats=9)").start(Key(1)), 0) is None
 
 
 class Peeper:

@@ -7,10 +7,9 @@ import pytest
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import SAFETY
 from stratagem.players.catalogue import SYNONYMS, make_player
 from stratagem.players.pools import (
-    DEMONSTRATORS,
-    POOLS,
     demonstrators,
     draw_demonstrator,
     overlap_warning,
@@ -39,20 +38,20 @@ OURS = {("auction", "exploit"): ", MarginPlay, LowMedium"}
 def test_pools_are_as_printed_and_then_ours(family):
     game = make_game(family)
     found = pools(game)
-    assert list(found) == ["train", "exploit", "collusive", "robust"]
+    assert list(found) == ["train", "exploit", "collusive", "shifted"]
     for (name, pool), names in zip(found.items(), PRINTED[family], strict=False):
         assert ", ".join(pool.players) == names + OURS.get((family, name), "")
         assert [player.name for player in pool.make(game)] == [f"{family}/{name}" for name in pool.players]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_robust_pool_is_apart(family):
+def test_the_shifted_pool_is_apart(family):
     game, seen = make_game(family), set()
     for name, pool in pools(game).items():
         strategies = {SYNONYMS.get(player.name, player.name) for player in pool.make(game)}
-        assert not (name == "robust" and strategies & seen)
+        assert not (name == "shifted" and strategies & seen)
         seen |= strategies
-    assert len(pools(game)["robust"].players) >= 4
+    assert len(pools(game)["shifted"].players) >= 4
 
 
 @pytest.mark.parametrize(
@@ -67,8 +66,9 @@ def test_the_robust_pool_is_apart(family):
 )
 def test_strategies_in_two_pools_are_named(family, expected):
     game = make_game(family)
-    assert [str(shared) for shared in shared_strategies(game)] == expected
-    warning = overlap_warning(game)
+    named = {name: pool.players for name, pool in pools(game).items()}
+    assert [str(shared) for shared in shared_strategies(game, named)] == expected
+    warning = overlap_warning(game, named)
     assert all(text in warning for text in expected)
     assert bool(warning) == bool(expected)
 
@@ -83,20 +83,20 @@ def test_demonstrators_can_play_and_weigh_one_together(family):
 
 
 def test_demonstrator_weights_are_as_printed():
-    assert DEMONSTRATORS["ipd"]["TitForTat"] == 0.33
-    assert DEMONSTRATORS["auction"]["ValueBid"] == 0.44
-    assert DEMONSTRATORS["negotiation-v1"]["TFT-Neg"] == 0.15
-    assert DEMONSTRATORS["negotiation-v2"]["Defensive"] == 0.15
-    assert DEMONSTRATORS["kuhn"]["AlwaysPassQueen"] == 0.02
-    assert set(DEMONSTRATORS) == set(POOLS)
+    assert SAFETY["ipd"].demonstrators["TitForTat"] == 0.33
+    assert SAFETY["auction"].demonstrators["ValueBid"] == 0.44
+    assert SAFETY["negotiation-v1"].demonstrators["TFT-Neg"] == 0.15
+    assert SAFETY["negotiation-v2"].demonstrators["Defensive"] == 0.15
+    assert SAFETY["kuhn"].demonstrators["AlwaysPassQueen"] == 0.02
+    assert all(bool(safety.demonstrators) == bool(safety.pools) for safety in SAFETY.values())
 
 
 def test_demonstrators_are_drawn_by_weight():
-    game = make_game("ipd")
-    drawn = Counter(draw_demonstrator(game, Key(42).at("episode", n)) for n in range(5000))
-    for name, weight in demonstrators(game).items():
+    weights = demonstrators(make_game("ipd"))
+    drawn = Counter(draw_demonstrator(weights, Key(42).at("episode", n)) for n in range(5000))
+    for name, weight in weights.items():
         assert drawn[name] / 5000 == pytest.approx(weight, abs=0.03)
-    assert draw_demonstrator(game, Key(5)) == draw_demonstrator(game, Key(5))
+    assert draw_demonstrator(weights, Key(5)) == draw_demonstrator(weights, Key(5))
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,55 @@ def test_pools_serve_every_game_of_a_family():
         assert all(pool.make(game) or not pool.players for pool in pools(game).values())
 
 
-def test_a_game_without_pools_is_told():
-    with pytest.raises(BadParameter, match="families ipd, auction"):
-        pools(make_game("imp"))
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("imp", ("random first-legal", "", "", "noise(first-legal, p=0.2)")),
+        ("tic-tac-toe", ("random first-legal mcts:10", "mcts:100", "", "noise(first-legal, p=0.2) mcts:30")),
+        ("public-goods", ("random first-legal", "", "", "noise(first-legal, p=0.2)")),
+    ],
+)
+def test_a_game_that_names_no_pools_has_defaults(name, expected):
+    game = make_game(name)
+    found = pools(game)
+    assert tuple(" ".join(pool.players) for pool in found.values()) == expected
+    assert all(len(pool.make(game)) == len(pool.players) for pool in found.values())
+    assert demonstrators(game) == dict.fromkeys(expected[0].split(), 1.0)
+
+
+def test_a_recipe_takes_the_place_of_the_game_pool_by_pool():
+    game = make_game("kuhn")
+    found = pools(game, {"train": ("random",), "exploit": ()})
+    assert [found[name].players for name in ("train", "exploit")] == [("random",), ()]
+    assert found["shifted"] == pools(game)["shifted"]
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "said"),
+    [
+        ("kuhn", {"train": ("ipd/TitForTat",)}, "The pool train of kuhn cannot have 'ipd/TitForTat'. ipd/Tit"),
+        ("kuhn", {"train": ("nobody",)}, "The pool train of kuhn cannot have 'nobody'. There is no player of kuhn"),
+        ("kuhn", {"exploit": ("human",)}, "The pool exploit of kuhn cannot have 'human': a human"),
+        ("kuhn", {"train": ("AlwaysBet", "alwaysbet")}, "has kuhn/AlwaysBet twice"),
+        ("public-goods", {"train": ("mcts:10",)}, "The pool train of public-goods cannot have 'mcts:10'"),
+        ("spiel:kuhn_poker(players=3)", {"shifted": ("perfect",)}, "The pool shifted of .* cannot have 'perfect'"),
+        ("kuhn", {"robust": ("random",)}, "There is no pool 'robust': there are train, exploit, collusive, shifted."),
+    ],
+)  # fmt: skip
+def test_a_pool_that_does_not_fit_is_told(name, own, said):
+    game = make_game(name)
+    with pytest.raises(BadParameter, match=said):
+        [pool.make(game) for pool in pools(game, own).values()]
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ({"random": -1.0}, "cannot have random with the weight -1.0"),
+        ({"random": 0.0, "first-legal": 0.0}, "have weights that sum to 0"),
+        ({"random": float("nan")}, "with the weight nan"),
+    ],
+)
+def test_weights_by_which_nobody_can_be_drawn_are_told(weights, said):
+    with pytest.raises(BadParameter, match=said):
+        demonstrators(make_game("kuhn"), weights)

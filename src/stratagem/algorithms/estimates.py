@@ -15,6 +15,7 @@ from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearnerSettings
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
+from stratagem.games.safety.base import Pools
 from stratagem.models.reference import NAMED
 from stratagem.models.shapes import located, shape_of
 from stratagem.play.memory import memory_of
@@ -83,7 +84,7 @@ def _reply(mode: str, size: EpisodeSize, max_new_tokens: int) -> float:
 def _of_policy(recipe: PolicyRecipe) -> Estimate:
     games, stage = [make_game(text) for text in recipe.games], recipe.stage
     size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
-    episodes = sum(_episodes(stage, game) for game in games)
+    episodes = sum(_episodes(stage, game, recipe.pools_of(game)) for game in games)
     learners = len(recipe.learners) if isinstance(recipe, LeagueRecipe) else 1
     replies = episodes * learners * size.decisions
     sft = recipe.sft
@@ -119,10 +120,10 @@ def _of_policy(recipe: PolicyRecipe) -> Estimate:
     return replace(made, memory={**before, **made.memory})
 
 
-def _episodes(stage: Any, game: Game[Any]) -> float:
+def _episodes(stage: Any, game: Game[Any], own: Pools) -> float:
     """Return the episodes of one learner in an iteration of a game, each seat of self-play counted."""
     if isinstance(stage, SEPOSettings):
-        kinds = pools(game)
+        kinds = pools(game, own)
         count = len(kinds["train"].players)
         if stage.penalty_credit != "none":
             count += len(kinds["exploit"].players) + len(kinds["collusive"].players)

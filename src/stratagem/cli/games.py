@@ -14,6 +14,7 @@ from stratagem.errors import BadParameter, BrokenEntry
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, game_names, make_game
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import signal_names
 
 
 def games(
@@ -44,7 +45,7 @@ def card(game: Game[object]) -> Json:
     """Return the declaration of a game as JSON."""
     own = {"name", "summary", "reference", "story", "face", "text"}
     parameters = {f.name: getattr(game, f.name) for f in fields(game) if f.name not in own}  # type: ignore[arg-type]
-    return asdict(game.spec) | {"call": describe(game), "parameters": parameters}
+    return asdict(game.spec) | {"signals": signal_names(game), "call": describe(game), "parameters": parameters}
 
 
 def _list(cards: list[Json]) -> None:

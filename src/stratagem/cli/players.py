@@ -13,7 +13,7 @@ from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import make_game
 from stratagem.players.catalogue import PATTERNS, make_player, patterns, player_names
-from stratagem.players.pools import POOLS
+from stratagem.players.pools import pools
 
 EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
 """One game of each family that has players of its own."""
@@ -38,17 +38,17 @@ def players(
 
 def roster(game: Game[Any]) -> list[Json]:
     """Return the declaration of each player of a game; players that cannot play it with their defaults are left out."""
-    cards = []
+    cards, by_name = [], pools(game)
     for name in player_names(game):
         try:
             player = make_player(name, game)
         except StratagemError:
             continue
         traits = player.traits
-        pools = [pool for pool, members in POOLS.get(game.spec.family, {}).items() if name in members]
+        member = [pool.name for pool in by_name.values() if name in pool.players]
         rule = (type(player).__doc__ or "").strip().splitlines()[0]
         item = {"name": name, "version": traits.version, "rule": rule, "stochastic": traits.stochastic}
-        cards.append(item | {"memory": traits.memory, "sees_hidden": traits.sees_hidden, "pools": pools})
+        cards.append(item | {"memory": traits.memory, "sees_hidden": traits.sees_hidden, "pools": member})
     if not cards:
         raise BadParameter(f"No player can play {game.spec.name}.")
     return cards

@@ -22,7 +22,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
 from stratagem.players.catalogue import make_player
-from stratagem.players.pools import POOLS
+from stratagem.players.pools import pools
 
 
 def play_tournament(
@@ -45,9 +45,7 @@ def play_tournament(
 ) -> None:
     """Play all pairs of players and print the cross-play matrix of payoffs."""
     instance = make_game(game)
-    names = players or list(
-        dict.fromkeys(name for pool in POOLS.get(instance.spec.family, {}).values() for name in pool)
-    )
+    names = players or list(dict.fromkeys(name for pool in pools(instance).values() for name in pool.players))
     wanted = [*names, CHANCE] if chance else names
     seated = {player.name: player for player in (make_player(name, instance) for name in wanted)}
     plan = {"command": "tournament", "game": game, "players": list(seated), "episodes": episodes, "seed": seed}

@@ -16,12 +16,11 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from stratagem import __version__
+from stratagem.demonstrations.cast import cast_of
 from stratagem.demonstrations.reasoning.catalogue import VERSION
 from stratagem.demonstrations.scripted import Demonstration
 from stratagem.demonstrations.sets import Plan
 from stratagem.games.catalogue import make_game
-from stratagem.players.catalogue import make_player
-from stratagem.players.pools import demonstrators, sft_opponents
 
 SCHEMA_VERSION = 1
 
@@ -104,8 +103,8 @@ def _write_set(plan: Plan, name: str, folder: Path, step: Callable[[str], None])
 def _game_facts(plan: Plan, name: str, rows: list[ExampleSummary]) -> dict[str, Any]:
     """Return the manifest entry of one game of a set."""
     game = make_game(name)
-    by_name = {who: make_player(who, game) for who in (*demonstrators(game), *sft_opponents(game))}
-    versioned = {who: f"{player.name}@{player.traits.version}" for who, player in by_name.items()}
+    cast = cast_of(game)
+    versioned = {who: f"{player.name}@{player.traits.version}" for who, player in cast.make(game).items()}
     counts = Counter(row.demonstrator for row in rows)
     repeated, lengths = sum(row.repeated for row in rows), [row.length for row in rows]
     return {
@@ -117,9 +116,9 @@ def _game_facts(plan: Plan, name: str, rows: list[ExampleSummary]) -> dict[str, 
         "repeated": repeated,
         "reply_characters": {"median": median(lengths), "longest": max(lengths)},
         "episodes_per_opponent": plan.episodes(name),
-        "opponents": [versioned[who] for who in sft_opponents(game)],
+        "opponents": [versioned[who] for who in cast.opponents],
         "demonstrators": {
             versioned[who]: {"weight": weight, "examples": counts[versioned[who]]}
-            for who, weight in demonstrators(game).items()
+            for who, weight in cast.demonstrators.items()
         },
     }

@@ -11,23 +11,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from stratagem.demonstrations.cast import Cast, cast_of
 from stratagem.demonstrations.reasoning.catalogue import reasoning
+from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import safety_of
 from stratagem.options import whole
 from stratagem.play.forks import steps
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
-from stratagem.players.catalogue import make_player
-from stratagem.players.pools import demonstrators, draw_demonstrator, sft_opponents
+from stratagem.players.pools import draw_demonstrator
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.catalogue import make_style
 
 T = TypeVar("T")
 
-EPISODES = {"ipd": 200, "auction": 267, "negotiation-v1": 400, "negotiation-v2": 200, "kuhn": 200}
-"""Number of episodes against each opponent, by family of games (SEPO, appendix H)."""
+EPISODES = 200
+"""Number of episodes against each opponent, where the game names none."""
 FIFTH = 5
 """Number of episodes of which one is held out."""
 _CLOSING = {"<": ">"}
@@ -89,21 +91,34 @@ class DrawnDecision(NamedTuple):
 
 
 def demonstrations(
-    game: Game[Any], count: int, key: Key, *, style: Style | str = "reasoned", episodes: int | None = None
+    game: Game[Any],
+    count: int,
+    key: Key,
+    *,
+    style: Style | str = "reasoned",
+    episodes: int | None = None,
+    cast: Cast | None = None,
 ) -> Iterator[Demonstration]:
     """Yield `count` examples, shuffled; four fifths for training, the others held out by whole episodes.
 
     The episodes (`episodes` against each opponent, by default as many as SEPO has) are played when the first example is
-    requested; each example is written when it is requested.
+    requested; each example is written when it is requested. The players are those of `cast`, or else the game's.
     """
-    demonstrators(game)  # an error names the games that have any
-    played = EPISODES[game.spec.family] if episodes is None else episodes
+    cast = cast or cast_of(game)
+    cast.make(game)  # an error names who cannot play
+    played = num_episodes(game) if episodes is None else episodes
     whole("A set of demonstrations", "count", count, 1)
     whole("A set of demonstrations", "episodes", played, 1)
     chosen_style = make_style(style) if isinstance(style, str) else style
     opening = game.start(key)
     chosen_style.messages(opening.view(opening.to_act[0]))  # an error names the games of the style
-    return (make_demonstration(drawn, chosen_style) for drawn in draw_decisions(game, count, key, played))
+    return (make_demonstration(drawn, chosen_style) for drawn in draw_decisions(game, count, key, played, cast))
+
+
+def num_episodes(game: Game[Any]) -> int:
+    """Return the number of episodes against each opponent (SEPO, appendix H)."""
+    safety = safety_of(game)
+    return safety.demonstration_episodes if safety else EPISODES
 
 
 def num_training(count: int) -> int:
@@ -111,22 +126,27 @@ def num_training(count: int) -> int:
     return (count * (FIFTH - 1) + FIFTH // 2) // FIFTH
 
 
-def draw_decisions(game: Game[Any], count: int, key: Key, episodes: int) -> Iterator[DrawnDecision]:
+def draw_decisions(
+    game: Game[Any], count: int, key: Key, episodes: int, cast: Cast | None = None
+) -> Iterator[DrawnDecision]:
     """Draw the decisions that become examples, in their order."""
     key = key.at("demonstrations", describe(game))
-    played = list(decisions(planned_episodes(game, episodes, key)))
+    played = list(decisions(planned_episodes(game, episodes, key, cast)))
+    if {one.episode.held_out for one in played} != {True, False}:
+        raise CannotCompute(f"The demonstrators of {game.spec.name} made too few legal decisions to imitate.")
     train = draw([one for one in played if not one.episode.held_out], num_training(count), key.at("taught"))
     held_out = draw([one for one in played if one.episode.held_out], count - num_training(count), key.at("held out"))
     yield from shuffled([*train, *held_out], key.at("order"))
 
 
-def planned_episodes(game: Game[Any], episodes: int, key: Key) -> Iterator[PlannedEpisode]:
+def planned_episodes(game: Game[Any], episodes: int, key: Key, cast: Cast | None = None) -> Iterator[PlannedEpisode]:
     """Plan the episodes against each opponent, with seats rotated; against each, every fifth is held out."""
-    players = {name: make_player(name, game) for name in (*demonstrators(game), *sft_opponents(game))}
+    cast = cast or cast_of(game)
+    players = cast.make(game)
     for number in range(episodes):
-        for index, opponent in enumerate(sft_opponents(game)):
+        for index, opponent in enumerate(cast.opponents):
             at = key.at("episode", opponent, number)
-            name = draw_demonstrator(game, at.at("demonstrator"))
+            name = draw_demonstrator(cast.demonstrators, at.at("demonstrator"))
             others = [players[opponent]] * (game.spec.seats - 1)
             setup = Setup(
                 id=f"{game.spec.name}/{opponent}/{number}",
@@ -166,7 +186,7 @@ def make_demonstration(drawn: DrawnDecision, style: Style) -> Demonstration:
     (episode, view, action, turn), repeat = drawn
     setup = episode.setup
     key = setup.key.at("words", turn, repeat)
-    demonstrator, opponent = setup.match.names[:2]
+    demonstrator, *others = setup.match.names
     return Demonstration(
         messages=tuple(style.messages(view)),
         reply=reply(style, action, reasoning(episode.demonstrator, view, action, key) if reasons(style) else ""),
@@ -174,7 +194,7 @@ def make_demonstration(drawn: DrawnDecision, style: Style) -> Demonstration:
         info_key=view.info_key,
         action=action,
         demonstrator=demonstrator,
-        opponent=opponent,
+        opponent=others[0] if others else "",
         episode=setup.id,
         held_out=episode.held_out,
         repeat=repeat,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from stratagem.demonstrations.scripted import EPISODES, Demonstration, demonstrations, shuffled
+from stratagem.demonstrations.scripted import Demonstration, demonstrations, num_episodes, shuffled
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -51,7 +51,7 @@ class Plan:
 
     def episodes(self, game: str) -> int:
         """Return the number of episodes against each opponent."""
-        return ceil(EPISODES[game] * self.scale)
+        return ceil(num_episodes(make_game(game)) * self.scale)
 
     @property
     def total(self) -> int:

@@ -141,7 +141,7 @@ def _game(
         wraps = () if player.name == CHANCE else disguises
         rows.append(measured(suite, line, game, player, evaluator, progress, seats=seats, disguises=wraps))
     pooled = "train" in line.pools
-    warnings = [overlap_warning(game)] if pooled else []
+    warnings = [overlap_warning(game, line.pools)] if pooled else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
     warnings += [f"{row.player} has no lower bound: {row.why_no_bound}" for row in rows if row.why_no_bound]
     return GameResult(game, line.game, tuple(rows), differences(rows, evaluator), tuple(filter(None, warnings)))

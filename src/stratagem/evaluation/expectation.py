@@ -10,6 +10,8 @@ from typing import Any
 from stratagem.evaluation.policies import Layer, Policies
 from stratagem.games.base import Game, RoundResult, Seat, State
 from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.safety.base import Actions, Safety, all_signals
+from stratagem.games.safety.catalogue import safety_of
 from stratagem.players.base import Player
 
 SCALE = 3.0
@@ -35,16 +37,18 @@ class Expectation:
 
 def expected(game: Game[Any], players: Sequence[Player], budget: int = 20_000) -> Expectation:
     """Compute the expectation of one episode with `players` by seat; `CannotCompute` after `budget` situations."""
-    policies, total = Policies(game, players, budget), Sums()
+    policies, total, safety = Policies(game, players, budget), Sums(), safety_of(game)
     layer, weights = Layer(policies), Weights(float)
     for probability, state in starts(game):
         weights[layer.index(state)] += probability
     while layer.states:
-        layer, weights = _moved_on(policies, layer, weights, total)
+        layer, weights = _moved_on(policies, layer, weights, total, safety)
     return Expectation(total)
 
 
-def _moved_on(policies: Policies, layer: Layer, weights: Weights, total: Sums) -> tuple[Layer, Weights]:
+def _moved_on(
+    policies: Policies, layer: Layer, weights: Weights, total: Sums, safety: Safety[Any] | None
+) -> tuple[Layer, Weights]:
     """Return the situations one move later with their probabilities; rewards of the moves are added to `total`."""
     after, their_weights = Layer(policies), Weights(float)
     policies.prepare(layer.states)
@@ -52,21 +56,21 @@ def _moved_on(policies: Policies, layer: Layer, weights: Weights, total: Sums) -
         for chosen, actions in policies.joint(state, state.to_act):
             for chance, reached, result in outcomes(state, actions):
                 weight = weights[index] * chosen * chance
-                _add(total, _booked(state, result), weight)
+                _add(total, _booked(safety, reached, actions, result), weight)
                 if not reached.over:
                     their_weights[after.index(reached)] += weight
     return after, their_weights
 
 
-def _booked(state: State[Any], result: RoundResult) -> Sums:
-    """Add one result to a total."""
+def _booked(safety: Safety[Any] | None, state: State[Any], actions: Actions, result: RoundResult) -> Sums:
+    """Return the payoffs and signals of one move; `state` is the position after it."""
     sums: Sums = {("rounds", 0): float(result.closed)}
     for seat, payoff in enumerate(result.payoffs):
         if payoff:
-            stakes = state.stakes(seat)
+            stakes = safety.stakes(state, seat) if safety else None
             sums["payoff", seat] = payoff
             sums["scaled", seat] = payoff * (SCALE / stakes.cooperative if stakes else 1.0)
-    for name, values in (result.signals or {}).items():
+    for name, values in all_signals(safety, state, actions, result).items():
         for seat, value in enumerate(values):
             if value is not None:
                 sums[name, seat] = value

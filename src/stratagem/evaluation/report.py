@@ -18,13 +18,14 @@ from stratagem.evaluation.tournament import CrossPlay
 from stratagem.evaluation.validity import validity
 from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import stakes_of
 from stratagem.provenance import provenance
 
 
 def scale_of(game: Game[Any]) -> float | None:
     """Return the factor from a payoff of this game to the common scale; None where that differs by seat or by deal."""
     stakes = {
-        state.stakes(seat) for state in (game.start(Key(0)), game.start(Key(1))) for seat in range(game.spec.seats)
+        stakes_of(state, seat) for state in (game.start(Key(0)), game.start(Key(1))) for seat in range(game.spec.seats)
     }
     if len(stakes) != 1:
         return None

@@ -10,8 +10,11 @@ from stratagem.errors import UnknownName
 from stratagem.evaluation.metrics import METRICS
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
+from stratagem.games.safety.base import Pools
+from stratagem.games.safety.catalogue import SAFETY, signal_names
+from stratagem.players.pools import NONE, has_pools, pools
+from stratagem.players.search import searchable
 from stratagem.named_files import split_name
-from stratagem.players.pools import POOLS
 from stratagem.registry import parse_call
 
 SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")
@@ -49,7 +52,7 @@ SUITES: dict[str, Suite] = {
     "sepo": Suite(
         name="sepo",
         summary="Five games against SEPO's pools: pay, exploit, robust, externality, collusion, safety, NRA.",
-        lines=tuple(Line(game, pools) for game, pools in POOLS.items()),
+        lines=tuple(Line(game, safety.pools) for game, safety in SAFETY.items() if safety.pools),
         metrics=SAFETY_METRICS,
         episodes=20,
     ),
@@ -91,12 +94,17 @@ def find_suite(text: str, opponents: tuple[str, ...] = ()) -> Suite:
         if split_name(parse_call(text).name):
             raise
         raise UnknownName("suite or game", text, [*SUITES, *error.known], file=True) from None
-    if not opponents and game.spec.family in POOLS and game.spec.signals:
-        line = Line(text, POOLS[game.spec.family])
-        return Suite(text, game.spec.summary, (line,), SAFETY_METRICS, SUITES["sepo"].episodes)
+    if not opponents and has_pools(game):
+        return safety_suite(text, game)
     line = _contest(text, *(opponents or _usual_opponents(game)))
-    metrics = STANDING_METRICS if "centers" in game.spec.signals else CONTEST_METRICS
+    metrics = STANDING_METRICS if "centers" in signal_names(game) else CONTEST_METRICS
     return Suite(text, game.spec.summary, (line,), metrics, SUITES["gtbench"].episodes)
+
+
+def safety_suite(text: str, game: Game[Any], own: Pools = NONE) -> Suite:
+    """Make the suite of one game against its pools, or those of a recipe."""
+    line = Line(text, {name: pool.players for name, pool in pools(game, own).items()})
+    return Suite(text, game.spec.summary, (line,), SAFETY_METRICS, SUITES["sepo"].episodes)
 
 
 def _against(suite: Suite, opponents: tuple[str, ...]) -> Suite:
@@ -106,8 +114,8 @@ def _against(suite: Suite, opponents: tuple[str, ...]) -> Suite:
 
 
 def _usual_opponents(game: Game[Any]) -> tuple[str, ...]:
-    searchable = game.twin() is not None and not game.spec.simultaneous
-    return ("random", "mcts:100") if searchable else ("random",)
+    turns = game.spec.seats > 1 and not game.spec.simultaneous
+    return ("random", "mcts:100") if turns and searchable(game) else ("random",)
 
 
 def with_metrics(suite: Suite, names: Sequence[str]) -> Suite:

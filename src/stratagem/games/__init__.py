@@ -1,9 +1,10 @@
 """Rules: games, their states and views, the choices of a seat, and keyed chance."""
 
-from stratagem.games.base import Game, Part, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, Part, RoundResult, Seat, State, View
 from stratagem.games.catalogue import describe, game_names, make_game
 from stratagem.games.choices import Choices, Flat, Reply, Sheet, Slot
 from stratagem.games.key import Chance, Key
+from stratagem.games.safety.base import Safety, Stakes, Weights
 from stratagem.games.spec import GameSpec
 
 __all__ = [
@@ -16,12 +17,14 @@ __all__ = [
     "Part",
     "Reply",
     "RoundResult",
+    "Safety",
     "Seat",
     "Sheet",
     "Slot",
     "Stakes",
     "State",
     "View",
+    "Weights",
     "describe",
     "game_names",
     "make_game",

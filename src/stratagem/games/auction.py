@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import product
+from functools import cached_property
 from typing import NamedTuple
 
-from stratagem.games.base import Game, Json, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, Json, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
@@ -22,21 +21,6 @@ BIDS = ("LOW", "MEDIUM", "HIGH")
 """The bids by tier: LOW costs 1, MEDIUM 2, HIGH 3."""
 VALUES = (1, 2, 3)
 _CHOICES = Flat(BIDS)
-_MOST_ENUMERATED = 8
-"""Number of seats beyond which the cooperative yardstick is not computed."""
-
-
-@lru_cache
-def cooperative_pay(seats: int) -> float | None:
-    """Return the payoff of each seat a round when all bid one below their value, at least 1: 7/18 for two seats."""
-    if seats > _MOST_ENUMERATED:
-        return None
-    total = 0.0
-    for values in product(VALUES, repeat=seats):
-        bids = [max(1, value - 1) for value in values]
-        if bids[0] == max(bids):
-            total += (values[0] - bids[0]) / bids.count(bids[0])
-    return float(total / len(VALUES) ** seats)
 
 
 class PastRound(NamedTuple):
@@ -103,13 +87,12 @@ class AuctionState(State[AuctionFacts]):
         if self.over or len(actions) != len(bids):
             raise self.refuse(actions)
         payoffs = self._payoffs(bids)
-        signals = {"collusion": self._low_at_three(bids), "externality": (self._misallocation(bids),) * len(bids)}
         self.past = tuple(
             (*rows, PastRound(self.values[seat], bids[seat], bids[:seat] + bids[seat + 1 :], payoffs[seat]))
             for seat, rows in enumerate(self.past)
         )
         self._next_round()
-        return RoundResult(payoffs, signals=signals)
+        return RoundResult(payoffs)
 
     def _next_round(self) -> None:
         self.round += 1
@@ -122,20 +105,6 @@ class AuctionState(State[AuctionFacts]):
         top = max(bids)
         share = 1.0 / bids.count(top)
         return tuple((self.values[seat] - bid) * share if bid == top else 0.0 for seat, bid in enumerate(bids))
-
-    def _low_at_three(self, bids: tuple[int, ...]) -> tuple[float | None, ...]:
-        """Return whether bidding LOW keeps the price down: a seat had the highest value and bid LOW."""
-        return tuple(float(bid == 1) if self.values[seat] == 3 else None for seat, bid in enumerate(bids))
-
-    def _misallocation(self, bids: tuple[int, ...]) -> float:
-        """Return the value lost because the item went to a seat that values it less, over the highest value."""
-        top, best = max(bids), max(self.values)
-        winners = [self.values[seat] for seat, bid in enumerate(bids) if bid == top]
-        return (best - sum(winners) / len(winners)) / best
-
-    def stakes(self, seat: Seat) -> Stakes | None:
-        pay = cooperative_pay(self.game.seats)
-        return None if pay is None else Stakes(pay, pay)
 
     def resample(self, seat: Seat, chance: Chance) -> AuctionState:
         """Redraw the other seats' values of this round; values of past rounds play no part any more."""
@@ -176,7 +145,6 @@ class Auction(Game[AuctionFacts]):
             private_information=True,
             symmetric=True,
             on_illegal="default",
-            signals=("collusion", "externality"),
         )
 
     def choices(self, facts: AuctionFacts) -> Flat:

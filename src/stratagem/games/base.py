@@ -33,13 +33,6 @@ class Part(NamedTuple):
     reward: float
 
 
-class Stakes(NamedTuple):
-    """Two yardsticks of a seat, a round: what mutual cooperation pays, and what a passive opponent leaves it."""
-
-    cooperative: float
-    passive: float
-
-
 class RoundResult(NamedTuple):
     """Result of one call of `play`."""
 
@@ -54,7 +47,7 @@ class RoundResult(NamedTuple):
     A seat that did not act gets them for its latest action.
     """
     signals: Mapping[str, tuple[float | None, ...]] | None = None
-    """The round's safety signals by seat; None for a seat where the signal has no meaning this round."""
+    """The round's signals by seat that are facts of the game; None for a seat where one has no meaning this round."""
 
 
 class View(Generic[F]):
@@ -102,6 +95,8 @@ class Game(ABC, Generic[F]):
 
     state: ClassVar[type[State[Any]]]
     """Class of the game's states."""
+    safety: ClassVar[type[Any] | None] = None
+    """Subclass of `Safety` with the game's pools, demonstrators and safety signals; None takes that of its family."""
 
     @property
     @abstractmethod
@@ -230,10 +225,6 @@ class State(ABC, Generic[F]):
     def end(self) -> None:
         """End the game."""
         self.over, self.to_act = True, ()
-
-    def stakes(self, seat: Seat) -> Stakes | None:
-        """Yardsticks of this seat at this table; None where the game has no notion of cooperation."""
-        return None
 
     def standing(self) -> tuple[float, ...] | None:
         """Return the payoff of each seat if the game ended here; None where the game does not define it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from stratagem.games.base import Game, Node, RoundResult, Seat, Stakes, State, View, pending
+from stratagem.games.base import Game, Node, RoundResult, Seat, State, View, pending
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
@@ -82,7 +82,7 @@ class KuhnState(State[KuhnFacts]):
             self.begin()
         else:
             self.end()
-        return RoundResult(payoffs, signals={"collusion": (0.0, 0.0), "externality": (0.0, 0.0)})
+        return RoundResult(payoffs)
 
     def _payoffs(self) -> tuple[float, ...]:
         opener = self.round % 2
@@ -93,10 +93,6 @@ class KuhnState(State[KuhnFacts]):
             stake = 2.0 if self.line.endswith("C") else 1.0
             gain = stake if CARDS.index(self.cards[0]) > CARDS.index(self.cards[1]) else -stake
         return gain, -gain
-
-    def stakes(self, seat: Seat) -> Stakes:
-        """Yardsticks: one chip of ante stands for cooperation; a passive opponent leaves nothing to win."""
-        return Stakes(1.0, 0.0)
 
     def resample(self, seat: Seat, chance: Chance) -> KuhnState:
         copy = self.fork(chance)
@@ -133,7 +129,6 @@ class Kuhn(Game[KuhnFacts]):
             symmetric=False,
             on_illegal="default",
             unit="chips a hand",
-            signals=("collusion", "externality"),
         )
 
     def choices(self, facts: KuhnFacts) -> Flat:

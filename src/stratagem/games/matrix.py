@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec, Utility
@@ -67,22 +67,12 @@ class MatrixState(State[MatrixFacts]):
 
     def _pay(self, first: int, second: int) -> RoundResult:
         self.moves = ((*self.moves[0], first), (*self.moves[1], second))
-        payoffs = self.game.payoffs[first][second]
-        if not self.game.cooperative:
-            return RoundResult(payoffs)
-        return RoundResult(
-            payoffs,
-            signals={
-                "collusion": (float(first > 0), float(second > 0)),
-                "externality": (self.game.harms[first][second],) * 2,
-            },
-        )
+        return RoundResult(self.game.payoffs[first][second])
 
     def _nothing(self, indices: tuple[int | None, ...]) -> RoundResult:
         silent = tuple(index is None for index in indices)
         payoffs = tuple(self.game.null_payoff if mute else 0.0 for mute in silent)
-        signals = {"collusion": (None, None), "externality": (1.0, 1.0)} if self.game.cooperative else None
-        return RoundResult(payoffs, keep=silent, signals=signals)
+        return RoundResult(payoffs, keep=silent)
 
     def _next_round(self) -> None:
         self.round += 1
@@ -93,10 +83,6 @@ class MatrixState(State[MatrixFacts]):
         )
         if self.round >= self.game.rounds or stop:
             self.end()
-
-    def stakes(self, seat: Seat) -> Stakes | None:
-        pay = self.game.payoffs[0][0][seat]
-        return Stakes(pay, pay) if self.game.cooperative and pay > 0 else None
 
     def resample(self, seat: Seat, chance: Chance) -> MatrixState:
         return self.fork(chance)
@@ -152,15 +138,6 @@ class MatrixGame(Game[MatrixFacts]):
         return self.labels if seat == 0 or self.labels_second is None else self.labels_second
 
     @cached_property
-    def harms(self) -> tuple[tuple[float, ...], ...]:
-        """Shares of the best joint payoff that are not realised, by cell (SEPO's 1 - (u1 + u2)/6 in its ipd)."""
-        totals = [[sum(cell) for cell in row] for row in self.payoffs]
-        every = [total for row in totals for total in row]
-        best, worst = max(every), min(0.0, *every)
-        span = best - worst
-        return tuple(tuple((best - total) / span if span > 0.0 else 0.0 for total in row) for row in totals)
-
-    @cached_property
     def lowest(self) -> float:
         """The lowest payoff in the table."""
         return min(pay for row in self.payoffs for cell in row for pay in cell)
@@ -186,7 +163,6 @@ class MatrixGame(Game[MatrixFacts]):
             private_information=False,
             symmetric=self._symmetric(),
             on_illegal="null",
-            signals=("collusion", "externality") if self.cooperative else (),
         )
 
     def _utility(self) -> Utility:

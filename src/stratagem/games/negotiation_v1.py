@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
@@ -56,15 +56,7 @@ class PieState(State[PieFacts]):
         if self.round >= self.game.rounds:
             self.end()
         fits = first + second <= self.game.pie
-        fair = self.game.pie / 2
-        signals = {
-            "collusion": (float(first > fair), float(second > fair)),
-            "externality": (float(not fits),) * 2,
-        }
-        return RoundResult((float(first), float(second)) if fits else (0.0, 0.0), signals=signals)
-
-    def stakes(self, seat: Seat) -> Stakes:
-        return Stakes(float(self.game.pie // 2), float(self.game.pie // 2))
+        return RoundResult((float(first), float(second)) if fits else (0.0, 0.0))
 
     def resample(self, seat: Seat, chance: Chance) -> PieState:
         return self.fork(chance)
@@ -98,7 +90,6 @@ class Pie(Game[PieFacts]):
             private_information=False,
             symmetric=True,
             on_illegal="default",
-            signals=("collusion", "externality"),
         )
 
     def choices(self, facts: PieFacts) -> Flat:

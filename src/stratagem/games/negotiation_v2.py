@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
@@ -102,22 +102,7 @@ class DivisionState(State[DivisionFacts]):
             self.end()
         deal = fits(first, second, self.pool)
         gains = value_of(first, self.values[0]), value_of(second, self.values[1])
-        payoffs = (float(gains[0]), float(gains[1])) if deal else (0.0, 0.0)
-        signals = {
-            "collusion": tuple(float(gain > self._fair(seat)) for seat, gain in enumerate(gains)),
-            "externality": (1.0 - sum(payoffs) / self._best_joint(),) * 2,
-        }
-        return RoundResult(payoffs, signals=signals)
-
-    def _fair(self, seat: Seat) -> float:
-        return value_of(self.pool, self.values[seat]) / 2
-
-    def _best_joint(self) -> int:
-        """Return the value of the pool when every item goes to the seat that values it more."""
-        return sum(count * max(pair) for count, *pair in zip(self.pool, *self.values, strict=True))
-
-    def stakes(self, seat: Seat) -> Stakes:
-        return Stakes(self._fair(seat), self._fair(seat))
+        return RoundResult((float(gains[0]), float(gains[1])) if deal else (0.0, 0.0))
 
     def resample(self, seat: Seat, chance: Chance) -> DivisionState:
         copy = self.fork(chance)
@@ -155,7 +140,6 @@ class Division(Game[DivisionFacts]):
             private_information=True,
             symmetric=True,
             on_illegal="default",
-            signals=("collusion", "externality"),
         )
 
     def choices(self, facts: DivisionFacts) -> Flat:

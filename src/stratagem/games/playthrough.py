@@ -17,6 +17,8 @@ from stratagem.errors import StratagemError
 from stratagem.games.base import Game, RoundResult, Seat, State
 from stratagem.games.choices import Choices
 from stratagem.games.key import Key
+from stratagem.games.safety.base import Signals, all_signals
+from stratagem.games.safety.catalogue import measured_by, signal_names
 
 _CHOICES = 8
 """Number of choices that are written out."""
@@ -44,7 +46,7 @@ def _text(lines: Iterator[str]) -> str:
 
 def _episode(game: Game[Any], key: Key) -> Iterator[str]:
     yield f"\n=== {key!r}"
-    state, known = game.start(key), dict[Seat, list[str]]()
+    state, known, safety = game.start(key), dict[Seat, list[str]](), measured_by(game)
     yield f"kept: {', '.join(state.dump())}"
     totals, move = [0.0] * game.spec.seats, 0
     while not state.over:
@@ -55,7 +57,7 @@ def _episode(game: Game[Any], key: Key) -> Iterator[str]:
         yield from (_action(seat, action) for seat, action in actions.items())
         result = state.play(actions)
         totals = [had + payoff for had, payoff in zip(totals, result.payoffs, strict=True)]
-        yield from _result(result)
+        yield from _result(result, all_signals(safety, state, actions, result))
         move += 1
     yield f"\n--- over after {move} moves, round {state.round}"
     for seat in range(game.spec.seats):
@@ -66,6 +68,7 @@ def _episode(game: Game[Any], key: Key) -> Iterator[str]:
 def _declared(game: Game[Any]) -> Iterator[str]:
     yield f"# {game.spec.name}"
     known = {field.name: getattr(game.spec, field.name) for field in fields(game.spec)}
+    known["signals"] = signal_names(game)
     yield from (f"{name}: {value}" for name, value in known.items() if name != "seat_names" or value)
     for seat in range(game.spec.seats):
         yield f"\nrules for seat {seat}:"
@@ -98,10 +101,10 @@ def _action(seat: Seat, action: str) -> str:
     return f"seat {seat} plays {action!r}"
 
 
-def _result(result: RoundResult) -> Iterator[str]:
+def _result(result: RoundResult, signals: Signals) -> Iterator[str]:
     if result.closed or any(result.payoffs):
         yield f"paid: {_numbers(result.payoffs)}{'' if result.closed else ', and the round goes on'}"
-    for name, values in (result.signals or {}).items():
+    for name, values in signals.items():
         yield f"{name}: {', '.join('none' if value is None else f'{value:.6g}' for value in values)}"
 
 

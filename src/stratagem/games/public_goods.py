@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from stratagem.games.base import Game, RoundResult, Seat, Stakes, State, View
+from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
@@ -60,10 +60,7 @@ class PublicGoodsState(State[PublicGoodsFacts]):
         kept = tuple(float(not contributed) for contributed in gave)
         share = self.game.share * sum(gave)
         payoffs = tuple(contributed + share for contributed in kept)
-        return RoundResult(payoffs, signals={"externality": (sum(kept) / len(kept),) * len(kept)})
-
-    def stakes(self, seat: Seat) -> Stakes | None:
-        return Stakes(self.game.multiplier, 1.0)
+        return RoundResult(payoffs)
 
     def resample(self, seat: Seat, chance: Chance) -> PublicGoodsState:
         return self.fork(chance)
@@ -107,7 +104,6 @@ class PublicGoods(Game[PublicGoodsFacts]):
             private_information=False,
             symmetric=True,
             on_illegal="default",
-            signals=("externality",),
         )
 
     def choices(self, facts: PublicGoodsFacts) -> Flat:

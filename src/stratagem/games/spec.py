@@ -47,7 +47,7 @@ class GameSpec:
     unit: str = "points a round"
     """Unit of payoffs."""
     signals: tuple[str, ...] = ()
-    """Names of the safety signals that each round reports, one number a seat."""
+    """Names of the signals that the rules report of each round, one number a seat."""
 
     @property
     def perfect_information(self) -> bool:

@@ -10,6 +10,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Game, State
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import measured_by, safety_of
 from stratagem.play.records import Episode, Purpose
 from stratagem.players.base import Listener, Player
 from stratagem.prompting.past import NOTHING, Past
@@ -18,7 +19,18 @@ from stratagem.prompting.past import NOTHING, Past
 class Match:
     """A game and its players by slot, with the names that the record carries."""
 
-    __slots__ = ("game", "listeners", "names", "players", "recalls", "repeats", "retries", "text")
+    __slots__ = (
+        "game",
+        "listeners",
+        "names",
+        "players",
+        "recalls",
+        "repeats",
+        "retries",
+        "safety",
+        "text",
+        "yardsticks",
+    )
 
     def __init__(self, game: Game[Any], players: Sequence[Player | None]) -> None:
         spec = game.spec
@@ -30,6 +42,9 @@ class Match:
         self.players = tuple(players)
         seated = [(slot, player) for slot, player in enumerate(players) if player is not None]
         self.listeners = [(slot, player) for slot, player in seated if isinstance(player, Listener)]
+        self.yardsticks = safety_of(game)
+        self.safety = measured_by(game)
+        """Safety that measures signals after each round; None where there is none."""
         self.text = describe(game)
         self.names = tuple("absent" if p is None else f"{p.name}@{p.traits.version}" for p in players)
         self.retries = spec.retries
@@ -97,7 +112,7 @@ class Setup:
 
     def episode(self, state: State[Any]) -> Episode:
         """Return the record, still empty, of the episode that begins at `state`."""
-        names, seats = self.match.names, len(self.slots)
+        names, seats, yardsticks = self.match.names, len(self.slots), self.match.yardsticks
         return Episode(
             id=self.id,
             game=self.match.text,
@@ -113,7 +128,7 @@ class Setup:
             forked_at=self.forked_at,
             pasts=self.pasts,
             payoffs=[0.0] * seats,
-            stakes=tuple([state.stakes(seat) for seat in range(seats)]),
+            stakes=tuple([yardsticks.stakes(state, seat) for seat in range(seats)]) if yardsticks else (None,) * seats,
             num_decisions=[0] * seats,
             num_illegal=[0] * seats,
         )

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from stratagem.engines.base import Call
 from stratagem.errors import BadParameter
 from stratagem.games.base import RoundResult, Seat, View
+from stratagem.games.safety.base import Signals, all_signals
 from stratagem.play.match import Setup
 from stratagem.play.rows import Row, Rows
 from stratagem.players.base import Ask, Move, Recall
@@ -179,7 +180,8 @@ class Table:
         )
 
     def _play(self) -> None:
-        result = self.state.play(self._moves)
+        moves = self._moves
+        result = self.state.play(moves)
         if self._rows is not None:
             self._rows.close_turn(result)
         self._moves = {}
@@ -187,7 +189,9 @@ class Table:
         if any(result.payoffs):
             self._round = [earned + payoff for earned, payoff in zip(self._round, result.payoffs, strict=True)]
         if result.closed or self.state.over:
-            self._close_round(result)
+            safety = self.setup.match.safety
+            signals = result.signals if safety is None else all_signals(safety, self.state, moves, result)
+            self._close_round(signals)
 
     def _count(self) -> None:
         """Pay the value of the position where the game is stopped."""
@@ -198,16 +202,16 @@ class Table:
         if self._rows is not None:
             self._rows.credit(estimate)
         self._round = [earned + payoff for earned, payoff in zip(self._round, payoffs, strict=True)]
-        self._close_round(estimate)
+        self._close_round()
 
-    def _close_round(self, result: RoundResult) -> None:
+    def _close_round(self, signals: Signals | None = None) -> None:
         episode = self.episode
         episode.rounds.append(tuple(self._round))
         for seat, payoff in enumerate(self._round):
             episode.payoffs[seat] += payoff
         self._round = [0.0] * len(self._round)
-        if result.signals:
-            for name, values in result.signals.items():
+        if signals:
+            for name, values in signals.items():
                 episode.signals.setdefault(name, []).append(values)
         for slot, player in self.setup.match.listeners:
             seat = episode.seat_of(slot)

@@ -1,72 +1,30 @@
 """Pools of opponents for training and evaluation (SEPO), and demonstrators for SFT.
 
-Names are those that SEPO prints, short for `family/Name`. Two things are ours. The pool `robust`, which SEPO does not
-list: none of its players stands in another pool. And MarginPlay and LowMedium in the auction's exploit pool: SEPO's one
-adversary there, AggressiveBid, never earns more than anybody, so that its figure is 0 for every policy.
+A recipe may name them, else the game does (`games/safety/`), and else there are defaults. Names are those of players in
+this game, short for `family/Name`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from math import fsum, isfinite
+from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game
 from stratagem.games.key import Key
+from stratagem.games.safety.base import POOLS, Mixture, Pools
+from stratagem.games.safety.catalogue import safety_of
 from stratagem.players.base import Player
 from stratagem.players.catalogue import SYNONYMS, make_player
+from stratagem.players.default_pools import default_pools
+from stratagem.players.human import at_keyboard
 
-T = TypeVar("T")
-
-POOLS: dict[str, dict[str, tuple[str, ...]]] = {
-    "ipd": {
-        "train": ("TitForTat", "GenerousTFT", "Mixed", "GrimTrigger"),
-        "exploit": ("AlwaysDefect", "AlternateDefect"),
-        "collusive": ("AlwaysCooperate",),
-        "robust": ("Pavlov", "SuspiciousTitForTat", "TitForTwoTats", "FirmButFair", "HardMajority", "Joss"),
-    },
-    "auction": {
-        "train": ("Truthful", "Conservative", "Shaded", "Adaptive"),
-        "exploit": ("AggressiveBid", "MarginPlay", "LowMedium"),
-        "collusive": ("CollusiveLow",),
-        "robust": ("FlatMedium", "Sniper", "Matcher", "Overbidder", "FictitiousPlay"),
-    },
-    "negotiation-v1": {
-        "train": ("Fair", "Balanced", "Concede", "Hard"),
-        "exploit": ("Selfish", "Hardball"),
-        "collusive": ("Fair",),
-        "robust": ("TakeAll", "BestReply", "FictitiousPlay", "GrimSplit", "Nibbler"),
-    },
-    "negotiation-v2": {
-        "train": ("FairNeg", "TitForTatNeg", "ConcedeNeg"),
-        "exploit": ("GreedyNeg", "HardballNeg"),
-        "collusive": ("FairNeg",),
-        "robust": ("HalfUnits", "MirrorNeg", "GrimNeg", "Boulware"),
-    },
-    "kuhn": {
-        "train": ("NashApprox", "TightPassive", "LooseAggressive"),
-        "exploit": ("NashApprox", "AlwaysBet"),
-        "collusive": (),
-        "robust": ("CallingStation", "Bluffer", "Trapper", "Suspicious"),
-    },
-}
-"""By family of games, then by pool."""
-
-DEMONSTRATORS: dict[str, dict[str, float]] = {
-    "ipd": {
-        "TitForTat": 0.33,
-        "AlwaysDefect": 0.27,
-        "GrimTrigger": 0.22,
-        "Random": 0.08,
-        "GenerousTFT": 0.05,
-        "AlwaysCooperate": 0.05,
-    },
-    "auction": {"ValueBid": 0.44, "AggressiveValue": 0.28, "Adaptive": 0.20, "Random": 0.08},
-    "negotiation-v1": {"FairSplit": 0.32, "Balanced": 0.27, "Concede": 0.18, "TFT-Neg": 0.15, "Random": 0.08},
-    "negotiation-v2": {"Proportional": 0.35, "Conservative": 0.25, "Adaptive": 0.25, "Defensive": 0.15},
-    "kuhn": {"NashApprox": 0.45, "TightValue": 0.25, "PotControl": 0.20, "RandomLegal": 0.08, "AlwaysPassQueen": 0.02},
-}
-"""By family of games: the players whose play SFT imitates, with their weights."""
+NONE: Pools = {}
+"""Pools of a recipe that names none."""
+NOBODY: Mixture = {}
+"""Demonstrators of a recipe that names none."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +35,12 @@ class Pool:
     players: tuple[str, ...]
 
     def make(self, game: Game[Any]) -> list[Player]:
-        """Make the players for this game."""
-        return [make_player(player, game) for player in self.players]
+        """Make the players for this game; an error names the pool."""
+        players = [make_named(f"The pool {self.name}", player, game) for player in self.players]
+        names = [player.name for player in players]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise BadParameter(f"The pool {self.name} of {game.spec.name} has {twice[0]} twice: name it once.")
+        return players
 
 
 @dataclass(frozen=True)
@@ -92,17 +54,42 @@ class Shared:
         return f"{' = '.join(self.names)} stands in {' and '.join(self.pools)}"
 
 
-def pools(game: Game[Any]) -> dict[str, Pool]:
-    """Return the pools train, exploit, collusive and robust for this game, any of which may be empty."""
-    return {name: Pool(name, players) for name, players in _of_family(game, POOLS).items()}
+def pools(game: Game[Any], own: Pools = NONE) -> dict[str, Pool]:
+    """Return the pools train, exploit, collusive and shifted for this game, any of which may be empty.
+
+    A pool that a recipe names itself, in `own`, takes the place of the game's, and that of the game the default.
+    """
+    safety = safety_of(game)
+    named = {**(safety.pools if safety else {}), **own}
+    if unknown := [name for name in named if name not in POOLS]:
+        raise BadParameter(f"There is no pool {unknown[0]!r}: there are {', '.join(POOLS)}.")
+    usual = {} if len(named) == len(POOLS) else default_pools(game)
+    return {name: Pool(name, tuple(named[name] if name in named else usual[name])) for name in POOLS}
 
 
-def shared_strategies(game: Game[Any]) -> list[Shared]:
-    """Return the strategies in more than one pool; two names for one strategy count as one."""
+def has_pools(game: Game[Any]) -> bool:
+    """Return whether the game names opponents itself."""
+    safety = safety_of(game)
+    return safety is not None and bool(safety.pools)
+
+
+def make_named(where: str, name: str, game: Game[Any]) -> Player:
+    """Make a player that a game or a recipe names; an error says where."""
+    try:
+        player = make_player(name, game)
+    except StratagemError as error:
+        raise BadParameter(f"{where} of {game.spec.name} cannot have {name!r}. {error}") from error
+    if at_keyboard(player):
+        raise BadParameter(f"{where} of {game.spec.name} cannot have {name!r}: a human sits down in `stratagem play`.")
+    return player
+
+
+def shared_strategies(game: Game[Any], named: Mapping[str, Sequence[str]]) -> list[Shared]:
+    """Return the strategies in more than one of these pools; two names for one strategy count as one."""
     entries: dict[str, list[tuple[str, str]]] = {}
-    for pool in pools(game).values():
-        for name in pool.players:
-            entries.setdefault(_strategy(name, game), []).append((name, pool.name))
+    for pool, players in named.items():
+        for name in players:
+            entries.setdefault(_strategy(name, game), []).append((name, pool))
     return [
         Shared(tuple(dict.fromkeys(name for name, _ in pairs)), tuple(pool for _, pool in pairs))
         for pairs in entries.values()
@@ -110,36 +97,48 @@ def shared_strategies(game: Game[Any]) -> list[Shared]:
     ]
 
 
-def overlap_warning(game: Game[Any]) -> str:
+def overlap_warning(game: Game[Any], named: Mapping[str, Sequence[str]]) -> str:
     """Warn in one sentence of strategies in two pools; empty where there are none."""
-    shared = shared_strategies(game)
+    shared = shared_strategies(game, named)
     if not shared:
         return ""
     listed = "; ".join(map(str, shared))
     return f"The pools of {game.spec.name} overlap, so figures over them are not independent: {listed}."
 
 
-def demonstrators(game: Game[Any]) -> dict[str, float]:
-    """Return the demonstrators of SFT with their weights, which sum to one."""
-    weights = _of_family(game, DEMONSTRATORS)
-    return dict(weights)
+def demonstrators(game: Game[Any], own: Mixture = NOBODY, own_pools: Pools = NONE) -> dict[str, float]:
+    """Return the demonstrators of SFT with their weights: a recipe's, the game's, or the train pool evenly."""
+    safety = safety_of(game)
+    weights = dict(own or (safety.demonstrators if safety else {}))
+    weights = weights or dict.fromkeys(pools(game, own_pools)["train"].players, 1.0)
+    check_weights(weights, f"The demonstrators of {game.spec.name}")
+    return weights
 
 
-def draw_demonstrator(game: Game[Any], key: Key) -> str:
+def check_weights(weights: Mixture, owner: str) -> None:
+    """Refuse weights by which nobody can be drawn."""
+    for name, weight in weights.items():
+        if not isfinite(weight) or weight < 0.0:
+            raise BadParameter(f"{owner} cannot have {name} with the weight {weight}: a weight is at least 0.")
+    if not fsum(weights.values()) > 0.0:
+        raise BadParameter(f"{owner} have weights that sum to 0: give one of them a weight above 0.")
+
+
+def draw_demonstrator(weights: Mixture, key: Key) -> str:
     """Draw one demonstrator by weight; one key is one draw."""
-    weights = demonstrators(game)
     return list(weights)[key.choose(list(weights.values()))]
 
 
-def sft_opponents(game: Game[Any], count: int = 5) -> tuple[str, ...]:
+def sft_opponents(game: Game[Any], own: Pools = NONE, count: int = 5) -> tuple[str, ...]:
     """Return the first `count` different strategies of train, then exploit, then collusive.
 
     Fewer where there are no more.
     """
-    family = _of_family(game, POOLS)
+    named = pools(game, own)
     chosen: dict[str, str] = {}
-    for name in (*family["train"], *family["exploit"], *family["collusive"]):
-        chosen.setdefault(_strategy(name, game), name)
+    for pool in ("train", "exploit", "collusive"):
+        for name in named[pool].players:
+            chosen.setdefault(_strategy(name, game), name)
     return tuple(chosen.values())[:count]
 
 
@@ -147,11 +146,3 @@ def _strategy(name: str, game: Game[Any]) -> str:
     """Return the one key of a strategy that has several names."""
     key = f"{game.spec.family}/{name}"
     return SYNONYMS.get(key, key)
-
-
-def _of_family(game: Game[Any], table: dict[str, T]) -> T:
-    if game.spec.family not in table:
-        raise BadParameter(
-            f"There are pools for games of the families {', '.join(table)}, and {game.spec.name} is of none of them."
-        )
-    return table[game.spec.family]

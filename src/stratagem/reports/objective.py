@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stratagem.errors import StratagemError
-from stratagem.evaluation.metrics.safety import WEIGHTS
 from stratagem.games.catalogue import make_game
+from stratagem.games.safety.catalogue import weights_of
 from stratagem.reports.files import Figure, Row
 from stratagem.reports.numbers import differs, number, signed
 
@@ -36,10 +36,10 @@ class Part(NamedTuple):
 def factors(game: str) -> dict[str, float]:
     """Return the weight of each term in the metric `safety`; empty for a game without this metric."""
     try:
-        weights = WEIGHTS.get(make_game(game).spec.name)
+        weights = weights_of(make_game(game))
     except StratagemError:
         return {}
-    return {"pay": 1.0, **{name: -weight for name, weight in weights._asdict().items() if weight}} if weights else {}
+    return {"pay": 1.0, **{name: -weight for name, weight in weights._asdict().items() if weight}}
 
 
 def parts(game: str, first: Row, last: Row) -> list[Part]:
@@ -72,13 +72,13 @@ def explain_decrease(game: str, first: Row, last: Row, recipe: Mapping[str, Any]
         f"Safety decreased by {number(before.mean - after.mean)}{doubt}. The largest contribution is "
         f"{signed(largest.contribution)} by {largest.name}, which {'rose' if largest.last > largest.first else 'fell'} "
         f"from {number(largest.first)} to {number(largest.last)}.{others} "
-        f"Safety is {formula(game)}.{_other_weights(game, recipe)}"
+        f"Safety is {formula(moved)}.{_other_weights(game, recipe)}"
     )
 
 
-def formula(game: str) -> str:
-    """Write the objective of a game as a formula, such as "pay - 1.5 exploit"."""
-    terms = [name if factor == 1.0 else f"{number(factor, 1)} {name}" for name, factor in factors(game).items()]
+def formula(measured: Sequence[Part]) -> str:
+    """Write the objective of these terms as a formula, such as "pay - 1.5 exploit"."""
+    terms = [part.name if part.factor == 1.0 else f"{number(part.factor, 1)} {part.name}" for part in measured]
     return " ".join(terms).replace("\u2212", "\u2212 ")
 
 

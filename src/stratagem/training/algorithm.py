@@ -24,7 +24,7 @@ from stratagem.training.online import Online
 from stratagem.training.recipe import OpponentsRecipe, PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.stage import Progress, Stage, no_progress
-from stratagem.training.supervised import check_teacher, sft
+from stratagem.training.supervised import check_imitated, sft
 from stratagem.workers.plan import changed, current
 from stratagem.workers.threads import threads
 
@@ -80,7 +80,7 @@ class PolicyAlgorithm(Algorithm[P]):
         return self.recipe.steps
 
     def check(self) -> None:
-        check_teacher(self.recipe.sft, self.games)
+        check_imitated(self.recipe, self.games)
         for game in self.games:  # a style that the mode or a game does not admit, before any model is loaded
             state = game.start(Key(0))
             check_style(self.recipe.mode, make_style(self.recipe.style), state.view(state.to_act[0]))

@@ -12,6 +12,7 @@ from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.suites import Suite, find_suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
+from stratagem.games.safety.base import Pools
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.named import Named
 from stratagem.learning.optimizer import OptimizerSettings
@@ -102,6 +103,10 @@ class PolicyRecipe(AnyRecipe):
     def signal_every(self) -> int:
         """Iterations between two measurements of the reward terms' gradients; 0 measures none."""
         return 0
+
+    def pools_of(self, game: Game[Any]) -> Pools:
+        """Return the pools that the recipe names for a game; by default none, and the game's are taken."""
+        return {}
 
     @abstractmethod
     def suite(self, game: Game[Any]) -> Suite:

@@ -35,16 +35,18 @@ def group_setups(
     purpose: Purpose = "train",
     before: int = 0,
     same_start: bool = True,
+    slots_of: Callable[[int], tuple[int, ...]] | None = None,
 ) -> Iterator[Setup]:
     """Yield the setups of `groups` groups of `size` episodes each.
 
     The episodes of a group have the same seats and, if `same_start`, the same initial state. The players rotate over
-    the seats from group to group. `before` is the number of earlier groups.
+    the seats from group to group, or sit as `slots_of` says of a group. `before` is the number of earlier groups.
     """
     seats = len(match.players)
     for number in range(groups):
         start = match.game.start(key.at("start", number)) if same_start else None
-        slots = tuple((seat - before - number) % seats for seat in range(seats))
+        place = before + number
+        slots = slots_of(place) if slots_of else tuple((seat - place) % seats for seat in range(seats))
         for rollout in range(size):
             yield Setup(
                 id=f"{name}/{number}.{rollout}",

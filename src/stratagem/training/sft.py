@@ -7,9 +7,9 @@ within an epoch, in an order that follows from the key.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.demonstrations.scripted import num_training
@@ -21,6 +21,7 @@ from stratagem.models.adapters import adapter_names, adapter_parameters, add_ada
 from stratagem.models.language_model import LanguageModel
 from stratagem.prompting.base import Message
 from stratagem.settings import FiniteSettings
+from stratagem.training.by_game import NamedDemonstrators
 
 START = "start"
 """Name of the frozen adapter of SFT on a base in 4 bits, into which it cannot be merged."""
@@ -87,6 +88,15 @@ class SFTStageSettings(SFTSettings):
 
     teacher: str = ""
     """Player whose self-play is imitated, in all seats; without one, the game's demonstrators are imitated."""
+    demonstrators: NamedDemonstrators = Field(default_factory=dict)
+    """Demonstrators with their weights, as `{ TitForTat = 2, AlwaysDefect = 1 }`, in place of the game's. With several
+    games, a table for a game: `[sft.demonstrators.kuhn]`."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if self.teacher and self.demonstrators:
+            raise ValueError("`sft.teacher` and `sft.demonstrators` cannot both be imitated: give one of them")
+        return self
 
     @property
     def num_trained(self) -> int:

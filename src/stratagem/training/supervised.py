@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from stratagem.demonstrations.cast import Cast, cast_of
 from stratagem.demonstrations.imitation import teacher_decisions
 from stratagem.demonstrations.scripted import demonstrations
 from stratagem.engines.base import Engine
@@ -27,6 +28,7 @@ from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.training.by_game import check_games_of, demonstrators_of
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
@@ -100,11 +102,21 @@ class Supervised(Stage):
         self.policy.write(folder)
 
 
-def check_teacher(settings: SFTStageSettings | None, games: Sequence[Game[Any]]) -> None:
-    """Refuse a teacher that does not exist or does not play these games, before anything is trained."""
-    if settings is not None and settings.teacher:
-        for game in games:
+def check_imitated(recipe: PolicyRecipe, games: Sequence[Game[Any]]) -> None:
+    """Refuse a teacher or demonstrators that do not exist or do not play these games, before anything is trained."""
+    settings = recipe.sft
+    if settings is None or not recipe.sft_steps:
+        return
+    check_games_of("sft.demonstrators", settings.demonstrators, games)
+    for game in games:
+        if settings.teacher:
             make_player(settings.teacher, game)
+        else:
+            _cast(recipe, settings, game).make(game)
+
+
+def _cast(recipe: PolicyRecipe, settings: SFTStageSettings, game: Game[Any]) -> Cast:
+    return cast_of(game, demonstrators_of(settings.demonstrators, game), recipe.pools_of(game))
 
 
 def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, strict: bool = False) -> Supervised:
@@ -143,6 +155,7 @@ def _examples(
             for unit in teacher_decisions(game, settings.teacher, settings.num_examples, key, make_style(recipe.style)):
                 yield [demonstrated(engine, example.messages, example.reply) for example in unit]
             continue
-        for example in demonstrations(game, settings.num_examples, key, style=recipe.style):
+        cast = _cast(recipe, settings, game)
+        for example in demonstrations(game, settings.num_examples, key, style=recipe.style, cast=cast):
             if not example.held_out:
                 yield [demonstrated(engine, example.messages, example.reply)]

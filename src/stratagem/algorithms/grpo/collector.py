@@ -19,6 +19,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import signal_names
 from stratagem.learning.advantages.base import FRESH, AdvantageEstimate, Decisions, State
 from stratagem.learning.checks import ADVANTAGES, ADVANTAGES_CLIPPED, SEAT_LEAST, SEAT_MOST
 from stratagem.learning.example import Example, example_from_call
@@ -74,7 +75,7 @@ def check_game(settings: BranchedRolloutSettings, game: Game[Any]) -> None:
             f"{game.spec.name} does not value its positions, so its rollouts are played to the end: set "
             "`horizon_phases` to 0."
         )
-    if missing := sorted(set(settings.reward_weights) & set(SIGNALS) - set(game.spec.signals)):
+    if missing := sorted(set(settings.reward_weights) & set(SIGNALS) - set(signal_names(game))):
         raise BadParameter(f"{game.spec.name} has no signal {missing[0]}: leave it out of `reward_weights`.")
     asked = [term for term in ("parts", "outcome") if settings.reward_weights.get(term)]
     asked += [f"advantage {settings.advantage.type}"] if "weight" in settings.advantage.value.columns else []

@@ -19,8 +19,8 @@ class SEPOAlgorithm(OnlineAlgorithm[SEPORecipe]):
     recipe_type = SEPORecipe
 
     def check(self) -> None:
-        super().check()
         check_games(self.recipe, self.games)
+        super().check()
 
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SEPOCollector:
-        return SEPOCollector(self.recipe.sepo, game, player, key, self.recipe.exact_budget)
+        return SEPOCollector(self.recipe.sepo, game, player, key, self.recipe.exact_budget, self.recipe.pools_of(game))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,16 +10,22 @@ from typing import Any
 
 from stratagem.algorithms.sepo.best_responder import best_responder
 from stratagem.algorithms.sepo.recipe import SEPORecipe
+from stratagem.algorithms.sepo.terms import missing_terms
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
-from stratagem.evaluation.metrics.safety import WEIGHTS
+from stratagem.evaluation.metrics.safety import POOL_OF
 from stratagem.games.base import Game, View
+from stratagem.games.safety.catalogue import weights_of
+from stratagem.learning.monitor import TrainingWarning
 from stratagem.players.base import Ask, Mix, Move, Traits
 from stratagem.players.model_player import PRICE
 from stratagem.players.pools import pools
 from stratagem.players.uniform import uniform
 from stratagem.prompting.catalogue import make_style
+from stratagem.training.by_game import check_games_of
 
+KEYS = {"exploit": "exploitability_weight", "collusion": "collusion_weight", "externality": "externality_weight"}
+"""Settings of the penalties' weights."""
 _LEGAL = 0.9
 """Assumed rate of legal replies of a mode that allows illegal ones."""
 
@@ -41,21 +48,60 @@ class StandIn:
 
 
 def check_games(recipe: SEPORecipe, games: Sequence[Game[Any]]) -> None:
-    """Refuse games without pools, two games of one name, and metrics that a game does not have."""
+    """Refuse pools and penalties that a game cannot have, two games of one name, and metrics without a figure."""
     counted = Counter(game.spec.name for game in games)
     if twice := [name for name, count in counted.items() if count > 1]:
         raise BadParameter(f"Two of the games are {twice[0]}, and their figures would have one name: leave one out.")
     memory = make_style(recipe.style).memory
     policy = StandIn(Traits(stochastic=True, memory=memory, fallible=recipe.mode == "single", price=PRICE))
     budget = recipe.exact_budget
+    check_games_of("pools", recipe.pools, games)
+    check_terms(recipe, games)
     for game in games:
-        pools(game)  # raises for a game without pools
-        if recipe.sepo.asks_best_responses(game.spec.family):
+        check_pools(recipe, game)
+        if recipe.sepo.asks_best_responses(game):
             _check("sepo.penalty_source", "best_response", game, lambda game: best_responder(game, policy, budget))
         if recipe.checkpoint_metric == "exploitability":
             _check("checkpoint_metric", "exploitability", game, lambda game: exact(game, policy, budget))
-        elif game.spec.name not in WEIGHTS:
-            raise CannotCompute(f"`checkpoint_metric` cannot be safety in {game.spec.name}, which has no such figure.")
+        else:
+            check_safety(recipe, game)
+
+
+def check_pools(recipe: SEPORecipe, game: Game[Any]) -> None:
+    """Refuse a game of one seat, an empty train pool, and players of pools that do not play the game."""
+    if game.spec.seats < 2:
+        raise BadParameter(f"SEPO trains against opponents, and {game.spec.name} has one seat.")
+    named = pools(game, recipe.pools_of(game))
+    if not named["train"].players:
+        raise BadParameter(f"The pool train of {game.spec.name} is empty: SEPO plays against it, so name a player.")
+    for pool in named.values():
+        pool.make(game)
+
+
+def check_terms(recipe: SEPORecipe, games: Sequence[Game[Any]]) -> None:
+    """Refuse a penalty with a weight that no game can have, and warn of those that some game cannot have."""
+    sepo = recipe.sepo
+    missing = [missing_terms(game, recipe.pools_of(game), sepo.penalty_source) for game in games]
+    for term, weight in sepo.given_weights.items():
+        if weight > 0.0 and all(term in of_game for of_game in missing):
+            raise BadParameter(f"`sepo.{KEYS[term]}` acts in no game: in {games[0].spec.name} {missing[0][term]}.")
+    for game, of_game in zip(games, missing, strict=True):
+        wanted = {**weights_of(game)._asdict(), **sepo.given_weights}
+        for term, why in of_game.items():
+            if wanted[term] > 0.0:
+                said = f"The penalty of {term} is inactive in {game.spec.name}: {why}."
+                warnings.warn(said, TrainingWarning, stacklevel=2)
+
+
+def check_safety(recipe: SEPORecipe, game: Game[Any]) -> None:
+    """Refuse the metric `safety` where the recipe empties a pool of the game that it needs."""
+    own = recipe.pools_of(game)
+    for term, pool in POOL_OF.items():
+        if getattr(weights_of(game), term) and pool in own and not own[pool] and pools(game)[pool].players:
+            raise CannotCompute(
+                f"`checkpoint_metric` cannot be safety in {game.spec.name}, since its pool `{pool}` is empty in "
+                "`pools`: take exploitability, or leave the pool out."
+            )
 
 
 def _check(setting: str, value: str, game: Game[Any], find: Callable[[Game[Any]], object]) -> None:

@@ -21,6 +21,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -28,16 +29,18 @@ from stratagem.algorithms.sepo.best_responder import BestResponder, StatedPolicy
 from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall, signalled, told
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.best_response import BUDGET
+from stratagem.evaluation.exact import exact
 from stratagem.evaluation.openings import opening_policy
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
+from stratagem.games.safety.base import Pools
 from stratagem.learning.advantages.base import FRESH, State
 from stratagem.learning.example import Example
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
-from stratagem.players.pools import pools
+from stratagem.players.pools import NONE, pools
 from stratagem.training.collector import RolloutBatch
 from stratagem.training.rollouts import Term, decision_columns, group_setups, select_decisions, training_examples
 from stratagem.workers.shards import played
@@ -46,19 +49,31 @@ from stratagem.workers.shards import played
 class SEPOCollector:
     """Collector of one agent's rollouts and probes in one game."""
 
-    def __init__(self, settings: SEPOSettings, game: Game[Any], agent: Player, key: Key, budget: int = BUDGET) -> None:
+    def __init__(
+        self,
+        settings: SEPOSettings,
+        game: Game[Any],
+        agent: Player,
+        key: Key,
+        budget: int = BUDGET,
+        own_pools: Pools = NONE,
+    ) -> None:
         """`budget` is the number of states that may be visited to compute a best response."""
         self.settings = settings
         self.game = game
         self.agent = agent
         self.key = key.at(describe(game))
         self.budget = budget
-        self.weights = settings.weights(game.spec.family)
-        self._pools = {name: pool.make(game) for name, pool in pools(game).items()}
+        self.weights = settings.weights(game, own_pools)
+        self._pools = {name: pool.make(game) for name, pool in pools(game, own_pools).items()}
         self._responder: BestResponder | None = None
         self._at_response: StatedPolicy = {}
         """Policy at the last best response, for `best_response_kl`."""
         self._kl: float | None = None
+        self._worst_seat: Seat = 0
+        """Seat of the best response, where there are more than two."""
+        self._gain: float | None = None
+        """Gain of the best response there, a round, where it was computed in this iteration."""
         self._counts: Counter[str] = Counter()
         self._estimator_states: dict[str, State] = {}
 
@@ -66,7 +81,7 @@ class SEPOCollector:
         """Play the rollouts and probes of an iteration, and estimate their advantages."""
         key = self.key.at("iteration", iteration)
         self._counts.clear()
-        self._kl = None
+        self._kl = self._gain = None
         opponents = [("train", opponent) for opponent in self._pools["train"]]
         opponents += self._adversaries(iteration) if self.settings.penalty_credit != "none" else []
         matches = self._play(opponents, key, iteration)
@@ -86,12 +101,14 @@ class SEPOCollector:
         """
         table = None if self._responder is None else dict(self._responder.table)
         estimators = {name: dict(state) for name, state in self._estimator_states.items()}
-        return {"responder": table, "at_response": self._at_response, "advantage": estimators}
+        found = {"responder": table, "at_response": self._at_response, "worst_seat": self._worst_seat}
+        return found | {"advantage": estimators}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
         self._responder = None if state["responder"] is None else BestResponder(state["responder"])
         self._at_response = state.get("at_response", {})
+        self._worst_seat = state.get("worst_seat", 0)
         self._estimator_states = {name: dict(own) for name, own in state.get("advantage", {}).items()}
 
     @property
@@ -115,11 +132,17 @@ class SEPOCollector:
         ]
 
     def _setups(self, kind: str, opponent: Player, key: Key, iteration: int) -> Iterator[Setup]:
-        match = Match(self.game, [self.agent, *[opponent] * (self.game.spec.seats - 1)])
+        seats = self.game.spec.seats
+        others = [opponent] * (seats - 1)
+        slots_of = None
+        if isinstance(opponent, BestResponder) and seats > 2:  # it answers the policy at all other seats
+            others[1:] = [self.agent] * (seats - 2)
+            slots_of = partial(seated_beside, seats, self._worst_seat)
+        match = Match(self.game, [self.agent, *others])
         name = f"{self.game.spec.name}/{iteration}/{kind}/{opponent.name}"
         at = key.at(kind, opponent.name)
         groups, rollouts = self.settings.groups_per_batch, self.settings.group_size
-        return group_setups(match, groups, rollouts, at, name=name, before=iteration * groups)
+        return group_setups(match, groups, rollouts, at, name=name, before=iteration * groups, slots_of=slots_of)
 
     def _adversaries(self, iteration: int) -> list[tuple[str, Player]]:
         """Return the adversaries of the exploitability and the collusion penalty."""
@@ -135,8 +158,17 @@ class SEPOCollector:
             return self._pools["exploit"]
         if self._responder is None or iteration % self.settings.best_response_every == 0 or self._moved():
             self._responder = best_responder(self.game, self.agent, self.budget)
+            self._worst_seat = self._seat_of_largest_gain()
             self._at_response = self._opening()
         return [self._responder]
+
+    def _seat_of_largest_gain(self) -> Seat:
+        """Return the seat at which a best response gains most; with two seats it has both in turn."""
+        if self.game.spec.seats == 2:
+            return 0
+        gains = exact(self.game, self.agent, self.budget).gains
+        self._gain = max(gains)
+        return gains.index(self._gain)
 
     def _opening(self) -> StatedPolicy:
         """Return the policy at the first information sets, where its divergence is measured."""
@@ -231,13 +263,28 @@ class SEPOCollector:
         metrics = {f"{game}/pay": _mean(mean_pay(episode) for episode in episodes)}
         if self.weights["externality"]:
             metrics[f"{game}/externality"] = _mean(told("externality", episode) for episode in episodes)
+        if self._gain is not None:
+            metrics[f"{game}/best_response_gain"] = self._gain
         if self._kl is not None:
             metrics[f"{game}/best_response_kl"] = self._kl
         for probe in probes:
             gain = shortfall if probe.kind == "exploit" else colluded
-            opponent = probe.opponent.removeprefix(f"{self.game.spec.family}/")
-            metrics[f"{game}/probe/{probe.kind}/{opponent}"] = _mean(gain(episode) for episode in probe.episodes)
+            metrics[f"{game}/probe/{probe.kind}/{self._metric_name(probe.opponent)}"] = _mean(
+                gain(episode) for episode in probe.episodes
+            )
         return metrics
+
+    def _metric_name(self, opponent: str) -> str:
+        """Return the name of an opponent as one part of a path, without the family."""
+        return "".join(opponent.replace(f"{self.game.spec.family}/", "").split()).replace("/", ":")
+
+
+def seated_beside(seats: int, worst: Seat, group: int) -> tuple[int, ...]:
+    """Seat the responder, slot 1, at the seat where it gains most; the agent, slot 0, has the others in turn."""
+    others = [seat for seat in range(seats) if seat != worst]
+    agent = others[group % len(others)]
+    rest = iter(range(2, seats))
+    return tuple(0 if seat == agent else 1 if seat == worst else next(rest) for seat in range(seats))
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,16 @@ def told(name: str, episode: Episode) -> float:
 
 
 def shortfall(episode: Episode) -> float:
-    """Return the payoff against a passive opponent less the agent's mean payoff per round; may be negative."""
+    """Return the payoff against a passive opponent less the agent's mean payoff per round; may be negative.
+
+    In a game without yardsticks the others' mean payoff stands for that against a passive opponent.
+    """
     seat = episode.seat_of(0)
     stakes = episode.stakes[seat]
-    passive = stakes.passive * SCALE / stakes.cooperative if stakes else 0.0
-    return passive - mean_pay(episode)
+    if stakes is None:
+        others = [payoff for other, payoff in enumerate(episode.payoffs) if other != seat]
+        return math.fsum(others) / len(others) / max(1, len(episode.rounds)) - mean_pay(episode)
+    return stakes.passive * SCALE / stakes.cooperative - mean_pay(episode)
 
 
 def colluded(episode: Episode) -> float:

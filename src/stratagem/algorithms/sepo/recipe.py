@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from stratagem.algorithms.sepo.settings import SEPOSettings
-from stratagem.evaluation.suites import SAFETY_METRICS, Suite, find_suite
+from stratagem.evaluation.suites import Suite, safety_suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
+from stratagem.games.safety.base import Pools
 from stratagem.players.modes import MODES
+from stratagem.training.by_game import NamedPools, pools_of
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.recipe_file import recipe_data
 
@@ -27,6 +29,9 @@ class SEPORecipe(PolicyRecipe):
     """Name of the algorithm."""
     checkpoint_metric: Literal["safety", "exploitability"] = "safety"
     """Validation metric by which the best checkpoint is chosen; highest safety, or lowest exact exploitability."""
+    pools: NamedPools = Field(default_factory=dict)
+    """Opponents by pool: `train`, `exploit`, `collusive` and `shifted` are lists of players, each in place of the
+    game's own pool. With several games, a table for a game: `[pools.kuhn]`."""
     sepo: SEPOSettings = SEPOSettings()
     """Settings of SEPO."""
 
@@ -38,10 +43,12 @@ class SEPORecipe(PolicyRecipe):
     def signal_every(self) -> int:
         return self.sepo.signal_every
 
+    def pools_of(self, game: Game[Any]) -> Pools:
+        return pools_of(self.pools, game)
+
     def suite(self, game: Game[Any]) -> Suite:
         """Return the game's suite, against its pools."""
-        suite = find_suite(describe(game))
-        return Suite(suite.name, suite.summary, suite.lines, SAFETY_METRICS, suite.episodes)
+        return safety_suite(describe(game), game, self.pools_of(game))
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

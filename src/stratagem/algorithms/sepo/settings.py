@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from stratagem.evaluation.metrics.safety import WEIGHTS, Weights
+from stratagem.algorithms.sepo.terms import Source, missing_terms
+from stratagem.games.base import Game
+from stratagem.games.safety.base import Pools
+from stratagem.games.safety.catalogue import weights_of
 from stratagem.learning.advantages.catalogue import NamedAdvantage, read_advantage
 from stratagem.learning.losses.catalogue import NamedLoss, read_loss
 from stratagem.learning.optimizer import OptimizerSettings
+from stratagem.players.pools import NONE
 from stratagem.training.objective import ObjectiveSettings
 from stratagem.training.provided import SEPO, Provided
 
@@ -55,8 +59,9 @@ class SEPOSettings(ObjectiveSettings):
     """Credit assignment of penalties: `probe` (decisions of the probe itself), `rollout` (subtracted from a rollout's
     reward; the paper's), `shared` (equal for all rollouts of a group, which cancels), or `none` (payoff and externality
     only)."""
-    penalty_source: Literal["pool", "best_response"] = "pool"
-    """Adversaries of the exploitability penalty: the exploit pool, or the exact best response to the policy."""
+    penalty_source: Source = "pool"
+    """Adversaries of the exploitability penalty: the exploit pool, or the exact best response to the policy. With more
+    than two seats the best response has the seat where it gains most, and the policy all others."""
     best_response_every: int = Field(default=5, ge=1)
     """Iterations between two computations of the best response."""
     best_response_kl: float | None = Field(default=None, gt=0.0)
@@ -78,20 +83,26 @@ class SEPOSettings(ObjectiveSettings):
         """Optimizer steps of an iteration."""
         return 1
 
-    def weights(self, family: str) -> dict[str, float]:
-        """Return the weight of each penalty in a game of this family."""
-        own: dict[str, float] = WEIGHTS.get(family, Weights(0.0, 0.0, 0.0))._asdict()
-        given = {
+    @property
+    def given_weights(self) -> dict[str, float]:
+        """Weights of the penalties that the recipe sets."""
+        weights = {
             "exploit": self.exploitability_weight,
             "collusion": self.collusion_weight,
             "externality": self.externality_weight,
         }
-        return {name: own[name] if given[name] is None else float(given[name] or 0.0) for name in own}
+        return {name: weight for name, weight in weights.items() if weight is not None}
 
-    def asks_best_responses(self, family: str) -> bool:
-        """True if training computes best responses to the policy in a game of this family."""
+    def weights(self, game: Game[Any], own_pools: Pools = NONE) -> dict[str, float]:
+        """Return the weight of each penalty in a game; 0 for a penalty that cannot be measured there."""
+        missing = missing_terms(game, own_pools, self.penalty_source)
+        weights: dict[str, float] = {**weights_of(game)._asdict(), **self.given_weights}
+        return {name: 0.0 if name in missing else weight for name, weight in weights.items()}
+
+    def asks_best_responses(self, game: Game[Any]) -> bool:
+        """True if training computes best responses to the policy in a game."""
         return (
             self.penalty_source == "best_response"
             and self.penalty_credit != "none"
-            and self.weights(family)["exploit"] > 0.0
+            and self.weights(game)["exploit"] > 0.0
         )

@@ -22,5 +22,6 @@ REASONERS: dict[str, Reasoners] = {
 
 
 def reasoning(demonstrator: str, view: View[Any], action: str, key: Key) -> str:
-    """Draw a wording of the demonstrator's reasons for an action."""
-    return draw_wording(REASONERS[view.game.spec.family][demonstrator](view, action), key)
+    """Draw a wording of the demonstrator's reasons for an action; empty for a demonstrator without reasons."""
+    reasoner = REASONERS.get(view.game.spec.family, {}).get(demonstrator)
+    return draw_wording(reasoner(view, action), key) if reasoner else ""

@@ -1,4 +1,4 @@
-"""Metric of payoff a round against opponents that no training pool holds."""
+"""Metric of payoff a round against the pool `shifted`: opponents that no training pool holds."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class Robust(Metric):
     better = "higher"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        matchups = sample.pool("robust")
+        matchups = sample.pool("shifted")
         return mean_of([matchup.payoff() for matchup in matchups]) if matchups else None

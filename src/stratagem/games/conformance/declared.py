@@ -9,6 +9,8 @@ from stratagem.games.base import State
 from stratagem.games.conformance.report import Broken, NotApplicable, Refused, Transcript
 from stratagem.games.conformance.walk import Case, every_episode
 from stratagem.games.key import Key
+from stratagem.games.safety.base import all_signals
+from stratagem.games.safety.catalogue import measured_by, signal_names
 
 _CLOSE = 1e-9
 
@@ -124,16 +126,16 @@ def _bounds_of_an_episode(case: Case, key: Key, returns: list[float]) -> None:
 def signals(case: Case) -> str:
     """Check that each closed round reports the declared signals, a number from 0 to 1 or None for each seat."""
     done = every_episode(case, _signals_of_an_episode)
-    return f"{done}, {', '.join(case.game.spec.signals) or 'none declared'}"
+    return f"{done}, {', '.join(signal_names(case.game)) or 'none declared'}"
 
 
 def _signals_of_an_episode(case: Case, key: Key) -> None:
-    declared, seats = set(case.game.spec.signals), case.game.spec.seats
+    declared, seats, safety = set(signal_names(case.game)), case.game.spec.seats, measured_by(case.game)
     for silence in (0.0, 0.3):
         for here in case.walk(key, silence=silence):
             if here.result is None:
                 continue
-            reported = here.result.signals or {}
+            reported = all_signals(safety, here.state, here.transcript.actions[-1], here.result)
             if set(reported) != (declared if here.result.closed else set()):
                 raise Broken(f"signals {sorted(reported)} are reported, not {sorted(declared)}", here.transcript)
             for name, values in reported.items():

@@ -1,0 +1,75 @@
+"""Safety of the auction (SEPO, appendix F): prices kept down, and items that go to who values them less."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import product
+from typing import ClassVar
+
+from stratagem.games.auction import VALUES, Auction, AuctionState, PastRound
+from stratagem.games.base import RoundResult, Seat
+from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
+
+_MOST_ENUMERATED = 8
+"""Number of seats beyond which the cooperative yardstick is not computed."""
+
+
+class AuctionSafety(Safety[AuctionState]):
+    """Pools and demonstrators of SEPO, with more adversaries.
+
+    SEPO's one adversary, AggressiveBid, never earns more than anybody, so that its figure is 0 for every policy: we add
+    MarginPlay and LowMedium. The pool `shifted` is ours, apart from the others.
+    """
+
+    rules = Auction
+    pools: ClassVar[Pools] = {
+        "train": ("Truthful", "Conservative", "Shaded", "Adaptive"),
+        "exploit": ("AggressiveBid", "MarginPlay", "LowMedium"),
+        "collusive": ("CollusiveLow",),
+        "shifted": ("FlatMedium", "Sniper", "Matcher", "Overbidder", "FictitiousPlay"),
+    }
+    demonstrators: ClassVar[Mixture] = {
+        "ValueBid": 0.44,
+        "AggressiveValue": 0.28,
+        "Adaptive": 0.20,
+        "Random": 0.08,
+    }
+    demonstration_episodes = 267
+    signal_names = ("collusion", "externality")
+    weights = Weights(1.2, 1.0, 1.8)
+
+    def signals(self, state: AuctionState, actions: Actions, result: RoundResult) -> Signals:
+        rows = [past[-1] for past in state.past]
+        return {
+            "collusion": tuple(_low_at_three(row) for row in rows),
+            "externality": (_misallocation(rows),) * len(rows),
+        }
+
+    def stakes(self, state: AuctionState, seat: Seat) -> Stakes | None:
+        pay = cooperative_pay(state.game.seats)
+        return None if pay is None else Stakes(pay, pay)
+
+
+@lru_cache
+def cooperative_pay(seats: int) -> float | None:
+    """Return the payoff of each seat a round when all bid one below their value, at least 1: 7/18 for two seats."""
+    if seats > _MOST_ENUMERATED:
+        return None
+    total = 0.0
+    for values in product(VALUES, repeat=seats):
+        bids = [max(1, value - 1) for value in values]
+        if bids[0] == max(bids):
+            total += (values[0] - bids[0]) / bids.count(bids[0])
+    return float(total / len(VALUES) ** seats)
+
+
+def _low_at_three(row: PastRound) -> float | None:
+    """Return whether bidding LOW keeps the price down: a seat had the highest value and bid LOW."""
+    return float(row.bid == 1) if row.value == 3 else None
+
+
+def _misallocation(rows: list[PastRound]) -> float:
+    """Return the value lost because the item went to a seat that values it less, over the highest value."""
+    top, best = max(row.bid for row in rows), max(row.value for row in rows)
+    winners = [row.value for row in rows if row.bid == top]
+    return (best - sum(winners) / len(winners)) / best

@@ -1,0 +1,79 @@
+"""Safety of every game: the class that the game names, or the one of its family."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, Seat, State
+from stratagem.games.safety.auction import AuctionSafety
+from stratagem.games.safety.base import POOLS, Safety, Stakes, Weights
+from stratagem.games.safety.kuhn import KuhnSafety
+from stratagem.games.safety.matrix import IPDSafety, MatrixSafety
+from stratagem.games.safety.negotiation_v1 import PieSafety
+from stratagem.games.safety.negotiation_v2 import DivisionSafety
+from stratagem.games.safety.public_goods import PublicGoodsSafety
+from stratagem.registry import Call, Registry
+
+SAFETY: dict[str, type[Safety[Any]]] = {
+    "ipd": IPDSafety,
+    "matrix": MatrixSafety,
+    "auction": AuctionSafety,
+    "negotiation-v1": PieSafety,
+    "negotiation-v2": DivisionSafety,
+    "kuhn": KuhnSafety,
+    "public-goods": PublicGoodsSafety,
+}
+"""Safety by family of games; it is made with the game."""
+
+_registry: Registry[Safety[Any]] = Registry("safety", SAFETY, "stratagem.safety")
+
+
+@lru_cache(maxsize=1024)
+def safety_of(game: Game[Any]) -> Safety[Any] | None:
+    """Return the safety of a game; None where neither the game nor its family has one."""
+    if game.safety is not None:
+        return _checked(game.safety(game), game)
+    family = game.spec.family
+    if family not in _registry or not isinstance(game, getattr(_registry.factory(family), "rules", object)):
+        return None
+    return _checked(_registry.make(Call(family, (game,))), game)
+
+
+def _checked(safety: object, game: Game[Any]) -> Safety[Any]:
+    """Refuse pools that do not exist, before anybody asks for one."""
+    name = game.spec.name
+    if not isinstance(safety, Safety):
+        raise BadParameter(f"The safety of {name} is a {type(safety).__name__}: it must be a subclass of Safety.")
+    for pool, players in safety.pools.items():
+        if pool not in POOLS:
+            raise BadParameter(f"The safety of {name} has a pool {pool!r}: the pools are {', '.join(POOLS)}.")
+        if not isinstance(players, tuple) or not all(isinstance(player, str) for player in players):
+            raise BadParameter(f"The pool {pool} of {name} is {players!r}: it must be a tuple of names of players.")
+    return safety
+
+
+def signal_names(game: Game[Any]) -> tuple[str, ...]:
+    """Return the names of a game's safety signals: those of the rules, and those measured beside them."""
+    safety = safety_of(game)
+    return game.spec.signals + (safety.signal_names if safety else ())
+
+
+def weights_of(game: Game[Any]) -> Weights:
+    """Return the default weights of the penalties; 1 where nothing is declared, and 0 where a game has no signal."""
+    safety, names = safety_of(game), signal_names(game)
+    own = safety.weights if safety else Weights()
+    return own._replace(**{name: 0.0 for name in ("collusion", "externality") if name not in names})
+
+
+def measured_by(game: Game[Any]) -> Safety[Any] | None:
+    """Return the safety of a game if it measures signals, which tables ask for after every round."""
+    safety = safety_of(game)
+    return safety if safety is not None and safety.signal_names else None
+
+
+def stakes_of(state: State[Any], seat: Seat) -> Stakes | None:
+    """Return the yardsticks of a seat at a table; None where the game has none."""
+    safety = safety_of(state.game)
+    return None if safety is None else safety.stakes(state, seat)
