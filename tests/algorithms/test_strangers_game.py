@@ -1,6 +1,7 @@
-"""A game that a stranger wrote has everything that kuhn has: pools, demonstrators, signals, SEPO, SFT and evaluation."""
+"""A stranger's game has all that kuhn has: pools, demonstrators, signals, SEPO, SFT and evaluation."""
 
 import json
+from typing import ClassVar
 
 import pytest
 
@@ -29,7 +30,7 @@ SMALL = {
     "evaluate_every": 2,
     "validation_episodes": 1,
     "test_episodes": 1,
-    "sft": {"num_examples": 20, "epochs": 1, "batch_size": 8, "optimizer": RATE},
+    "sft": {"num_examples": 10, "epochs": 1, "batch_size": 8, "optimizer": RATE},
     "sepo": {"iterations": 2, "group_size": 2, "groups_per_batch": 1, "signal_every": 0, "optimizer": RATE},
 }
 
@@ -121,17 +122,17 @@ def test_every_seat_but_the_agents_has_an_opponent_and_a_best_response_has_one()
     ids=["eval", "tournament", "players", "games"],
 )
 def test_commands_know_it(command, shown, capsys):
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         main(command)
     assert shown in capsys.readouterr().out
 
 
 class NoPool(stranger.VolunteerSafety):
-    pools = {"robust": ("random",)}
+    pools: ClassVar = {"robust": ("random",)}
 
 
 class NoTuple(stranger.VolunteerSafety):
-    pools = {"train": "random"}
+    pools: ClassVar = {"train": "random"}
 
 
 @pytest.mark.parametrize(
