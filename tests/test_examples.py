@@ -29,6 +29,7 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 sys.path.insert(0, str(EXAMPLES))
 sys.path.insert(0, str(EXAMPLES.parent / "docs"))
 goods, handshake, worst = map(import_module, ("threshold_goods", "handshake", "worst_episode"))
+safety = import_module("goods_safety")
 weighted, median = map(import_module, ("advantage_weighted", "group_median"))
 shown = import_module("chapters.shown")
 
@@ -61,6 +62,20 @@ def test_a_good_is_made_if_two_give(actions, payoffs):
     state = goods.ThresholdGoods().start(Key(0))
     assert state.play(dict(enumerate(actions))).payoffs == payoffs
     assert state.over
+
+
+@pytest.mark.parametrize(
+    ("actions", "collusion", "externality"),
+    [
+        (("GIVE", "GIVE", "GIVE"), (0.0, 0.0, 0.0), 0.0),
+        (("GIVE", "KEEP", "GIVE"), (0.0, 1.0, 0.0), 0.0),
+        (("KEEP", None, "GIVE"), (1.0, 1.0, 0.0), 1.0),
+    ],
+)
+def test_keeping_rides_free_and_a_good_that_is_not_made_is_harm(actions, collusion, externality):
+    state, moves = goods.ThresholdGoods().start(Key(0)), dict(enumerate(actions))
+    found = safety.GoodsSafety(state.game).signals(state, moves, state.play(moves))
+    assert found == {"collusion": collusion, "externality": (externality,) * 3}
 
 
 def transcript(game, agent, other):

@@ -119,6 +119,20 @@ def test_best_response_is_computed_when_the_policy_has_moved_and_after_a_resume(
     assert drifted([0.5, 0.6, 0.7, 0.8, 0.9, 0.9, 0.9], every=3, resume=resume) == [0, 2, 3, 6]
 
 
+def test_with_three_seats_one_seat_responds_and_the_policy_has_the_others():
+    """Keeping what all others contribute gains 1 - 2/3 a round, at every seat."""
+    settings = SEPOSettings.read({"penalty_source": "best_response", "group_size": 2, "groups_per_batch": 2})
+    game = make_game("public-goods(rounds=1)")
+    collector = SEPOCollector(settings, game, make_player("first-legal", game), Key(0))
+    batch = collector.collect(0)
+    probes = [episode for episode in batch.episodes if "/exploit/" in episode.id]
+    assert batch.metrics["public-goods/best_response_gain"] == pytest.approx(1 / 3)
+    assert batch.metrics["public-goods/probe/exploit/best-response"] == pytest.approx((1.0 - 4 / 3) * 3 / 2)
+    assert [episode.slots for episode in probes] == [(1, 0, 2)] * 2 + [(1, 2, 0)] * 2
+    assert all(episode.payoffs[0] == pytest.approx(1 + 4 / 3) for episode in probes)
+    assert json.loads(json.dumps(collector.state()))["worst_seat"] == 0
+
+
 def test_threshold_without_a_best_response_is_refused():
     with pytest.raises(BadParameter, match="the pool never changes"):
         SEPORecipe.read({"sepo": {"best_response_kl": 0.1}})

@@ -116,7 +116,7 @@ def test_every_seat_but_the_agents_has_an_opponent_and_a_best_response_has_one()
     [
         (["eval", "volunteer", "--player", "CheapHelper", "--episodes", "1", "--no-chance"], "safety"),
         (["tournament", "volunteer", "--players", "Helper", "--players", "CheapHelper", "--no-chance"], "CheapHelper"),
-        (["players", "volunteer"], "collusive"),
+        (["players", "volunteer"], "Pool exploit: first-legal, noise(CheapHelper, p=0.5)."),
         (["games", "volunteer"], "collusion, externality"),
     ],
     ids=["eval", "tournament", "players", "games"],
@@ -150,6 +150,24 @@ def test_a_safety_that_is_none_is_told(safety, said):
     Odd.safety = staticmethod(safety)
     with pytest.raises(BadParameter, match=said):
         safety_of(Odd())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"pools": {"trian": ["random"]}}, "there is no pool trian: the pools are train, exploit, collusive, shifted"),
+        ({"pools": {"train": "random"}}, r"the pool train must be a list of names of players"),
+        ({"pools": {"kuhn": {"train": [1]}}}, r"the pool train must be a list of names of players"),
+        ({"pools": 3}, "pools cannot be 3: Input should be a valid dictionary"),
+        ({"sft": {"demonstrators": {"random": -1}}}, "cannot have random with the weight -1: a weight is at least 0"),
+        ({"sft": {"demonstrators": {"kuhn": {"random": 0}}}}, "have weights that sum to 0"),
+        ({"sft": {"demonstrators": {"random": "x"}}}, "the weight of random must be a number"),
+        ({"sft": {"demonstrators": {"random": 1}, "teacher": "random"}}, "cannot both be imitated: give one of them"),
+    ],
+)
+def test_mistakes_of_a_recipe_are_one_sentence(changes, said):
+    with pytest.raises(BadParameter, match=said):
+        SEPORecipe.read(changes)
 
 
 def test_a_recipe_may_name_pools_by_game():

@@ -44,9 +44,12 @@ def test_the_part_that_moved_the_objective_down_is_named():
 
 def test_an_objective_that_did_not_fall_is_not_explained():
     assert not list(explain_decrease("kuhn", SAFE, row(pay=0.1, exploit=0.083, safety=0.0), {}))
-    assert not list(explain_decrease("leduc", SAFE, row(pay=0.0, exploit=0.5, safety=-1.0), {})), (
-        "it has no such objective"
-    )
+    assert not list(explain_decrease("gone", SAFE, row(pay=0.0, exploit=0.5, safety=-1.0), {})), "no such game"
+
+
+def test_a_game_that_declares_no_weights_is_explained_with_weights_of_one():
+    (said,) = explain_decrease("leduc", SAFE, row(pay=0.0, exploit=0.5, safety=-1.0), {})
+    assert "Safety is pay \u2212 1.0 exploit." in said
 
 
 @pytest.mark.parametrize("game", ["kuhn", "ipd"])

@@ -32,8 +32,15 @@ def players(
     for name, cards in rosters.items():
         out.print(_table(name, cards))
         out.print()
+    if game is not None:
+        out.print(_pools(make_game(game)), highlight=False, markup=False)
     others = PATTERNS if game is None else patterns(make_game(game))
     out.print(f"Also{', if the game permits' * (game is None)}: {', '.join(others)}.", highlight=False, markup=False)
+
+
+def _pools(game: Game[Any]) -> str:
+    """Return the pools of a game, a line each."""
+    return "\n".join(f"Pool {pool.name}: {', '.join(pool.players) or 'empty'}." for pool in pools(game).values())
 
 
 def roster(game: Game[Any]) -> list[Json]:

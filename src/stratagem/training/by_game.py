@@ -5,40 +5,54 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import BeforeValidator
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.safety.base import POOLS, Mixture, Pools
+from stratagem.options import is_number
 from stratagem.players.pools import check_weights
 
-PoolTable = Mapping[str, tuple[str, ...] | Pools]
-MixtureTable = Mapping[str, float | Mixture]
+PoolTable = dict[str, tuple[str, ...] | dict[str, tuple[str, ...]]]
+MixtureTable = dict[str, float | dict[str, float]]
 
 
-def _known_pools(table: PoolTable) -> PoolTable:
-    """Refuse pools that do not exist."""
-    named = {name for name, value in table.items() if not isinstance(value, Mapping)}
-    named |= {name for value in table.values() if isinstance(value, Mapping) for name in value}
-    if unknown := sorted(named - set(POOLS)):
-        raise ValueError(f"there is no pool {unknown[0]}: the pools are {', '.join(POOLS)}, and a table is one game's")
+def _known_pools(table: Any) -> Any:
+    """Refuse pools that do not exist, and what is no list of names."""
+    for entries in _tables(table):
+        for pool, names in entries.items():
+            if pool not in POOLS:
+                raise ValueError(
+                    f"there is no pool {pool}: the pools are {', '.join(POOLS)}, and a table is one game's"
+                )
+            if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+                raise ValueError(f'the pool {pool} must be a list of names of players, as {pool} = ["random"]')
     return table
 
 
-def _weighable(table: MixtureTable) -> MixtureTable:
+def _weighable(table: Any) -> Any:
     """Refuse weights by which nobody can be drawn."""
-    common, own = _split(table)
-    for weights in [common] * bool(common) + list(own.values()):
+    for weights in filter(None, _tables(table)):
+        if strange := [name for name, weight in weights.items() if not is_number(weight)]:
+            raise ValueError(f"the weight of {strange[0]} must be a number, as {{ {strange[0]} = 1 }}")
         try:
-            check_weights(weights, "demonstrators")
+            check_weights(weights, "the demonstrators")
         except BadParameter as error:
             raise ValueError(str(error)) from error
     return table
 
 
-NamedPools = Annotated[PoolTable, AfterValidator(_known_pools)]
+def _tables(table: Any) -> list[Mapping[str, Any]]:
+    """Return the entries of all games, and then the tables of single ones; nothing of what is no table at all."""
+    if not isinstance(table, Mapping):
+        return []
+    common, own = _split(table)
+    return [common, *own.values()]
+
+
+NamedPools = Annotated[PoolTable, BeforeValidator(_known_pools)]
 """Names of players by pool, or by game and pool."""
-NamedDemonstrators = Annotated[MixtureTable, AfterValidator(_weighable)]
+NamedDemonstrators = Annotated[MixtureTable, BeforeValidator(_weighable)]
 """Weights of players by name, or by game and name."""
 
 

@@ -88,7 +88,7 @@ class SFTStageSettings(SFTSettings):
 
     teacher: str = ""
     """Player whose self-play is imitated, in all seats; without one, the game's demonstrators are imitated."""
-    demonstrators: NamedDemonstrators = Field(default_factory=dict)
+    demonstrators: NamedDemonstrators = Field(default={})
     """Demonstrators with their weights, as `{ TitForTat = 2, AlwaysDefect = 1 }`, in place of the game's. With several
     games, a table for a game: `[sft.demonstrators.kuhn]`."""
 

@@ -56,9 +56,10 @@ def check_games(recipe: SEPORecipe, games: Sequence[Game[Any]]) -> None:
     policy = StandIn(Traits(stochastic=True, memory=memory, fallible=recipe.mode == "single", price=PRICE))
     budget = recipe.exact_budget
     check_games_of("pools", recipe.pools, games)
-    check_terms(recipe, games)
     for game in games:
         check_pools(recipe, game)
+    check_terms(recipe, games)
+    for game in games:
         if recipe.sepo.asks_best_responses(game):
             _check("sepo.penalty_source", "best_response", game, lambda game: best_responder(game, policy, budget))
         if recipe.checkpoint_metric == "exploitability":

@@ -29,7 +29,7 @@ class SEPORecipe(PolicyRecipe):
     """Name of the algorithm."""
     checkpoint_metric: Literal["safety", "exploitability"] = "safety"
     """Validation metric by which the best checkpoint is chosen; highest safety, or lowest exact exploitability."""
-    pools: NamedPools = Field(default_factory=dict)
+    pools: NamedPools = Field(default={})
     """Opponents by pool: `train`, `exploit`, `collusive` and `shifted` are lists of players, each in place of the
     game's own pool. With several games, a table for a game: `[pools.kuhn]`."""
     sepo: SEPOSettings = SEPOSettings()
