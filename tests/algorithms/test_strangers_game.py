@@ -7,11 +7,13 @@ import pytest
 
 import stranger
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.algorithms.sepo.collector import seated_beside
+from stratagem.algorithms.sepo.collector import SEPOCollector, seated_beside
 from stratagem.algorithms.sepo.recipe import SEPORecipe
+from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.cli.main import main
 from stratagem.demonstrations.scripted import demonstrations
 from stratagem.errors import BadParameter
+from stratagem.evaluation.exact import exact
 from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.suites import SAFETY_METRICS, find_suite
 from stratagem.games.catalogue import make_game
@@ -87,6 +89,17 @@ def test_signals_and_safety_of_stated_policies():
     assert found.signal("collusion", 1) == (0.0, pytest.approx(1 / 2))
     assert found.per_round(0) == pytest.approx(2 * 7 / 8 - 0.25)
     assert found.per_round(0, scaled=True) == pytest.approx(2 * (2 * 7 / 8 - 0.25))
+
+
+def test_a_best_response_has_one_seat_of_three_though_costs_are_hidden():
+    """Nobody gains by leaving three cheap helpers; who waits beside helpers saves the mean cost, 1."""
+    game, settings = make_game("volunteer"), SEPOSettings(penalty_source="best_response", group_size=2)
+    assert exact(game, make_player("CheapHelper", game)).gains == pytest.approx((0.0, 0.0, 0.0))
+    batch = SEPOCollector(settings, game, make_player("Helper", game), Key(0)).collect(0)
+    assert batch.metrics["volunteer/best_response_gain"] == pytest.approx(1.0)
+    probes = [episode for episode in batch.episodes if "/exploit/" in episode.id]
+    assert probes
+    assert all(episode.payoffs[episode.seat_of(1)] == 2.0 for episode in probes)
 
 
 def test_suite_and_weights_are_the_games():
