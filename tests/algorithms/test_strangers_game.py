@@ -1,6 +1,7 @@
 """A stranger's game has all that kuhn has: pools, demonstrators, signals, SEPO, SFT and evaluation."""
 
 import json
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -21,6 +22,7 @@ from stratagem.games.conformance.verify import verify
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import safety_of, weights_of
 from stratagem.learning.monitor import TrainingWarning
+from stratagem.named_files import naming
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import pools
 from stratagem.runs.folder import RunFolder
@@ -181,6 +183,18 @@ def test_a_safety_that_is_none_is_told(safety, said):
 def test_mistakes_of_a_recipe_are_one_sentence(changes, said):
     with pytest.raises(BadParameter, match=said):
         SEPORecipe.read(changes)
+
+
+def test_pools_of_a_game_in_a_file_name_the_players_of_the_file(tmp_path, monkeypatch):
+    """The game is copied, so that neither it nor its players have another name."""
+    (tmp_path / "mine.py").write_text(Path(stranger.__file__).read_text("utf-8"), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    with naming(["mine.py:Volunteer"]):
+        game = make_game("mine.py:Volunteer")
+        found = pools(game)
+        assert [player.name for player in found["train"].make(game)] == ["mine.py:CheapHelper", "random"]
+        assert type(make_player("CheapHelper", game)) is not stranger.CheapHelper
+        assert find_suite("mine.py:Volunteer").lines[0].pools["collusive"] == ("Helper",)
 
 
 def test_a_recipe_may_name_pools_by_game():

@@ -12,6 +12,7 @@ from stratagem.evaluation.matchups import Matchup
 from stratagem.games.catalogue import make_game
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import signal_names
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
 from stratagem.players.base import Move, Traits
@@ -107,7 +108,7 @@ def test_long_play_agrees(text, names):
             (matchup.opponent_payoff(scaled=scaled), others[scaled]),
             (matchup.advantage(scaled=scaled), others[scaled] - found.per_round(0, scaled=scaled)),
         ]
-        for name in game.spec.signals if scaled else ():
+        for name in signal_names(game) if scaled else ():
             total, meant = found.signal(name, 0)
             estimate = matchup.signal(name)
             assert (estimate is None) == (meant == 0.0)

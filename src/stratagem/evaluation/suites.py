@@ -12,9 +12,9 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.safety.base import Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
+from stratagem.named_files import split_name
 from stratagem.players.pools import NONE, has_pools, pools
 from stratagem.players.search import searchable
-from stratagem.named_files import split_name
 from stratagem.registry import parse_call
 
 SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")

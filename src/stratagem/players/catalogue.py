@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from stratagem.errors import BadParameter, UnknownName
+from stratagem.file_modules import file_name_of
 from stratagem.games.base import Game
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
@@ -258,12 +259,14 @@ def _around(call: Call, key: str, game: Game[Any]) -> Call:
 
 
 def _resolve(name: str, game: Game[Any]) -> str:
-    """Return the key of a name: first in the game's own family, then among the players of any game.
+    """Return the key of a name: in the file of the game, in its family, then among the players of any game.
 
-    Case does not matter.
+    Case does not matter, but in a file.
     """
     if split_name(name):
         return name
+    if beside := _in_file_of(game, name):
+        return beside
     keys, family = _registry.names(), game.spec.family
     for wanted in (f"{family}/{name}", name):
         alike = [key for key in keys if key.casefold() == wanted.casefold()]
@@ -271,6 +274,19 @@ def _resolve(name: str, game: Game[Any]) -> str:
         if len(matches) == 1:
             return _admitted(matches[0], game)
     raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)], file=True)
+
+
+def _in_file_of(game: Game[Any], name: str) -> str | None:
+    """Return the name of a player in the file of the game; None without such a file or player."""
+    found = split_name(file_name_of(type(game)) or "")
+    if found is None or not name.isidentifier():
+        return None
+    key = f"{found[0]}:{name}"
+    try:
+        _registry.factory(key)
+    except (BadParameter, UnknownName):
+        return None
+    return key
 
 
 def _admitted(key: str, game: Game[Any]) -> str:
