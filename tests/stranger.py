@@ -94,10 +94,18 @@ class Volunteer(Game[Cost]):
         return f"Your cost is {facts.cost}."
 
 
+class BareState(VolunteerState):
+    """The same state, which cannot redraw what a seat does not see."""
+
+    __slots__ = ()
+    resample = State.resample
+
+
 @dataclass(frozen=True)
 class Bare(Volunteer):
     """The same game, of a stranger who names nobody and nothing."""
 
+    state = BareState
     safety = None
     spec = GameSpec(**{**vars(Volunteer.spec), "name": "bare", "family": "bare"})
 

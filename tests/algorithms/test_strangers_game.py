@@ -108,7 +108,7 @@ def test_suite_and_weights_are_the_games():
     suite = find_suite("volunteer")
     assert suite.metrics == SAFETY_METRICS
     assert suite.lines[0].pools["train"] == ("CheapHelper", "random")
-    assert suite.lines[0].pools["shifted"] == ("noise(first-legal, p=0.2)",)
+    assert suite.lines[0].pools["shifted"] == ("noise(first-legal, p=0.2)", "ismcts:30")
     assert weights_of(make_game("volunteer")) == (1.0, 0.5, 2.0)
 
 

@@ -128,9 +128,9 @@ def test_pools_serve_every_game_of_a_family():
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("imp", ("random first-legal", "", "", "noise(first-legal, p=0.2)")),
+        ("imp", ("random first-legal ismcts:10", "ismcts:100", "", "noise(first-legal, p=0.2) ismcts:30")),
         ("tic-tac-toe", ("random first-legal mcts:10", "mcts:100", "", "noise(first-legal, p=0.2) mcts:30")),
-        ("public-goods", ("random first-legal", "", "", "noise(first-legal, p=0.2)")),
+        ("liars-dice", ("random first-legal", "", "", "noise(first-legal, p=0.2)")),
     ],
 )
 def test_a_game_that_names_no_pools_has_defaults(name, expected):
@@ -155,7 +155,7 @@ def test_a_recipe_takes_the_place_of_the_game_pool_by_pool():
         ("kuhn", {"train": ("nobody",)}, "The pool train of kuhn cannot have 'nobody'. There is no player of kuhn"),
         ("kuhn", {"exploit": ("human",)}, "The pool exploit of kuhn cannot have 'human': a human"),
         ("kuhn", {"train": ("AlwaysBet", "alwaysbet")}, "has kuhn/AlwaysBet twice"),
-        ("public-goods", {"train": ("mcts:10",)}, "The pool train of public-goods cannot have 'mcts:10'"),
+        ("liars-dice", {"train": ("ismcts:10",)}, "The pool train of liars-dice cannot have 'ismcts:10'"),
         ("spiel:kuhn_poker(players=3)", {"shifted": ("perfect",)}, "The pool shifted of .* cannot have 'perfect'"),
         ("kuhn", {"robust": ("random",)}, "There is no pool 'robust': there are train, exploit, collusive, shifted."),
     ],
