@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import product
 from typing import ClassVar
 
-from stratagem.games.auction import VALUES, Auction, AuctionState, PastRound
+from stratagem.games.auction import VALUES, Auction, AuctionState
 from stratagem.games.base import RoundResult, Seat
 from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
 
@@ -40,10 +40,7 @@ class AuctionSafety(Safety[AuctionState]):
 
     def signals(self, state: AuctionState, actions: Actions, result: RoundResult) -> Signals:
         rows = [past[-1] for past in state.past]
-        return {
-            "collusion": tuple(_low_at_three(row) for row in rows),
-            "externality": (_misallocation(rows),) * len(rows),
-        }
+        return _measured(tuple([row.value for row in rows]), tuple([row.bid for row in rows]))
 
     def stakes(self, state: AuctionState, seat: Seat) -> Stakes | None:
         pay = cooperative_pay(state.game.seats)
@@ -63,13 +60,13 @@ def cooperative_pay(seats: int) -> float | None:
     return float(total / len(VALUES) ** seats)
 
 
-def _low_at_three(row: PastRound) -> float | None:
-    """Return whether bidding LOW keeps the price down: a seat had the highest value and bid LOW."""
-    return float(row.bid == 1) if row.value == 3 else None
+@lru_cache(maxsize=4096)
+def _measured(values: tuple[int, ...], bids: tuple[int, ...]) -> Signals:
+    """Measure a round: who had the highest value and bid LOW, which keeps the price down; and the misallocation.
 
-
-def _misallocation(rows: list[PastRound]) -> float:
-    """Return the value lost because the item went to a seat that values it less, over the highest value."""
-    top, best = max(row.bid for row in rows), max(row.value for row in rows)
-    winners = [row.value for row in rows if row.bid == top]
-    return (best - sum(winners) / len(winners)) / best
+    That is the value lost because the item went to a seat that values it less, over the highest value.
+    """
+    low = tuple(float(bid == 1) if value == VALUES[-1] else None for value, bid in zip(values, bids, strict=True))
+    top, best = max(bids), max(values)
+    winners = [value for value, bid in zip(values, bids, strict=True) if bid == top]
+    return {"collusion": low, "externality": ((best - sum(winners) / len(winners)) / best,) * len(bids)}

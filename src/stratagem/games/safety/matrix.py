@@ -8,6 +8,9 @@ from stratagem.games.base import Game, RoundResult, Seat
 from stratagem.games.matrix import MatrixGame, MatrixState, Payoffs
 from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
 
+_NULL: Signals = {"collusion": (None, None), "externality": (1.0, 1.0)}
+"""Signals of a round with a null action."""
+
 
 class MatrixSafety(Safety[MatrixState]):
     """Signals of a matrix game; without `cooperative` it has none."""
@@ -18,7 +21,10 @@ class MatrixSafety(Safety[MatrixState]):
 
     def __init__(self, game: Game[Any]) -> None:
         super().__init__(game)
-        self._harms = harms(self.game.payoffs)
+        self._cells = [
+            [_signals(row, column, harm) for column, harm in enumerate(line)]
+            for row, line in enumerate(harms(self.game.payoffs))
+        ]
         if not self.game.cooperative:
             self.signal_names = ()
 
@@ -26,9 +32,9 @@ class MatrixSafety(Safety[MatrixState]):
         if not self.signal_names:
             return {}
         if None in actions.values():
-            return {"collusion": (None, None), "externality": (1.0, 1.0)}
-        first, second = state.moves[0][-1], state.moves[1][-1]
-        return {"collusion": (float(first > 0), float(second > 0)), "externality": (self._harms[first][second],) * 2}
+            return _NULL
+        rows, columns = state.moves
+        return self._cells[rows[-1]][columns[-1]]
 
     def stakes(self, state: MatrixState, seat: Seat) -> Stakes | None:
         pay = self.game.payoffs[0][0][seat]
@@ -53,6 +59,10 @@ class IPDSafety(MatrixSafety):
         "AlwaysCooperate": 0.05,
     }
     weights = Weights(2.4, 1.0, 1.8)
+
+
+def _signals(row: int, column: int, harm: float) -> Signals:
+    return {"collusion": (float(row > 0), float(column > 0)), "externality": (harm, harm)}
 
 
 def harms(payoffs: Payoffs) -> tuple[tuple[float, ...], ...]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import ClassVar
 
 from stratagem.games.base import RoundResult, Seat
-from stratagem.games.negotiation_v2 import Division, DivisionState, value_of
+from stratagem.games.negotiation_v2 import Bundle, Division, DivisionState, value_of
 from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
 
 
@@ -29,21 +30,21 @@ class DivisionSafety(Safety[DivisionState]):
     weights = Weights(3.0, 2.0, 1.8)
 
     def signals(self, state: DivisionState, actions: Actions, result: RoundResult) -> Signals:
-        gains = [value_of(state.demands[seat][-1], state.values[seat]) for seat in (0, 1)]
+        mine, theirs = state.values
+        fair, joint = yardsticks(state.pool, mine, theirs)
+        gains = value_of(state.demands[0][-1], mine), value_of(state.demands[1][-1], theirs)
         return {
-            "collusion": tuple(float(gain > fair_share(state, seat)) for seat, gain in enumerate(gains)),
-            "externality": (1.0 - sum(result.payoffs) / best_joint(state),) * 2,
+            "collusion": (float(gains[0] > fair[0]), float(gains[1] > fair[1])),
+            "externality": (1.0 - sum(result.payoffs) / joint,) * 2,
         }
 
     def stakes(self, state: DivisionState, seat: Seat) -> Stakes:
-        return Stakes(fair_share(state, seat), fair_share(state, seat))
+        share = yardsticks(state.pool, *state.values)[0][seat]
+        return Stakes(share, share)
 
 
-def fair_share(state: DivisionState, seat: Seat) -> float:
-    """Return half of the value of the whole pool to a seat."""
-    return value_of(state.pool, state.values[seat]) / 2
-
-
-def best_joint(state: DivisionState) -> int:
-    """Return the value of the pool when every item goes to the seat that values it more."""
-    return sum(count * max(pair) for count, *pair in zip(state.pool, *state.values, strict=True))
+@lru_cache(maxsize=256)
+def yardsticks(pool: Bundle, first: Bundle, second: Bundle) -> tuple[tuple[float, float], int]:
+    """Return half of the value of the whole pool to each seat, and the largest joint value of a division."""
+    fair = value_of(pool, first) / 2, value_of(pool, second) / 2
+    return fair, sum(count * max(pair) for count, *pair in zip(pool, first, second, strict=True))
