@@ -3,9 +3,10 @@
 import pyspiel
 import pytest
 
+from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.games.safety.base import Stakes, Weights, all_signals
+from stratagem.games.safety.base import Weights, all_signals
 from stratagem.games.safety.catalogue import SAFETY, safety_of, stakes_of, weights_of
 from stratagem.players.base import Ask
 from stratagem.players.search import MCTS

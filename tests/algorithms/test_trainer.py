@@ -14,9 +14,9 @@ from stratagem.algorithms.sepo.collector import SEPOCollector
 from stratagem.algorithms.sepo.collector import _OpponentEpisodes as OpponentEpisodes
 from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
 from stratagem.errors import BadParameter, StratagemError
+from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.games.safety.base import Stakes
 from stratagem.learning.monitor import CheckFailed, TrainingWarning
 from stratagem.models.load import load
 from stratagem.models.run_models import read_run_models
@@ -286,19 +286,7 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
 
 IMPOSSIBLE = {
     "two games of one name": ({"games": ["kuhn", "kuhn(hands=1)"]}, "one name"),
-    "one seat": ({"games": ["quiz"], "sft": {"epochs": 0}}, "quiz has one seat"),
-    "a table of no game": ({"pools": {"ipd": {"train": ["random"]}}}, "`pools.ipd` is of no game of this recipe"),
-    "players of another game": ({"pools": {"train": ["ipd/TitForTat"]}}, "The pool train of kuhn cannot have"),
-    "nobody to play": ({"pools": {"train": []}, "sft": {"epochs": 0}}, "The pool train of kuhn is empty"),
-    "a penalty of nobody": (
-        {"sepo": {"collusion_weight": 1.0}},
-        "`sepo.collusion_weight` acts in no game: in kuhn its pool `collusive` is empty",
-    ),
-    "no adversaries for safety": (
-        {"pools": {"kuhn": {"exploit": []}}, "checkpoint_metric": "safety"},
-        "`checkpoint_metric` cannot be safety in kuhn, since its pool `exploit` is empty",
-    ),
-    "demonstrators of another game": ({"sft": {"demonstrators": {"TitForTat": 1}}}, "The demonstrators of kuhn cannot"),
+    "no pools": ({"games": ["tic-tac-toe"], "checkpoint_metric": "safety"}, "of none of them"),
     "a tree too large": (
         {"games": ["ipd"], "sepo": {"penalty_source": "best_response"}},
         "`sepo.penalty_source` cannot be",
@@ -306,6 +294,10 @@ IMPOSSIBLE = {
     "nothing exact": (
         {"games": ["auction"], "checkpoint_metric": "exploitability"},
         "`checkpoint_metric` cannot be exploitability",
+    ),
+    "no safety": (
+        {"games": ["prisoners-dilemma"], "checkpoint_metric": "safety"},
+        "`checkpoint_metric` cannot be safety",
     ),
 }
 

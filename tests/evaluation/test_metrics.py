@@ -8,9 +8,9 @@ from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.regret import given_away
 from stratagem.evaluation.statistics import mean
+from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.games.safety.base import Stakes
 from stratagem.games.solver import solve
 from stratagem.play.match import Match
 from stratagem.play.records import Episode

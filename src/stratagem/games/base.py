@@ -33,6 +33,13 @@ class Part(NamedTuple):
     reward: float
 
 
+class Stakes(NamedTuple):
+    """Two yardsticks of a seat, a round: what mutual cooperation pays, and what a passive opponent leaves it."""
+
+    cooperative: float
+    passive: float
+
+
 class RoundResult(NamedTuple):
     """Result of one call of `play`."""
 

@@ -7,8 +7,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from stratagem.engines.base import Call
-from stratagem.games.base import Part, Seat
-from stratagem.games.safety.base import Stakes
+from stratagem.games.base import Part, Seat, Stakes
 from stratagem.play.rows import BEHIND, FIELDS, Rows
 from stratagem.players.base import How
 from stratagem.prompting.past import Past

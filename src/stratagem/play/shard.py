@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from stratagem.errors import BadRecord
-from stratagem.games.base import Part
-from stratagem.games.safety.base import Stakes
+from stratagem.games.base import Part, Stakes
 from stratagem.play.calls import call_tables, size_of
 from stratagem.play.records import Episode
 from stratagem.play.rows import BEHIND, FIELDS, Row

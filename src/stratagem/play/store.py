@@ -19,8 +19,7 @@ import pyarrow.parquet as pq
 
 from stratagem.engines.base import Call
 from stratagem.errors import BadRecord, StratagemError
-from stratagem.games.base import Part
-from stratagem.games.safety.base import Stakes
+from stratagem.games.base import Part, Stakes
 from stratagem.play.calls import DecisionKey, calls_by_decision
 from stratagem.play.columns import check_types, check_values
 from stratagem.play.records import Decision, Episode

@@ -7,8 +7,8 @@ from itertools import product
 from typing import ClassVar
 
 from stratagem.games.auction import VALUES, Auction, AuctionState
-from stratagem.games.base import RoundResult, Seat
-from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
+from stratagem.games.base import RoundResult, Seat, Stakes
+from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Weights
 
 _MOST_ENUMERATED = 8
 """Number of seats beyond which the cooperative yardstick is not computed."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from stratagem.games.base import Game, RoundResult, Seat, State
+from stratagem.games.base import Game, RoundResult, Seat, Stakes, State
 
 S = TypeVar("S", bound=State[Any])
 Actions = Mapping[Seat, str | None]
@@ -20,13 +20,6 @@ Mixture = Mapping[str, float]
 """Names of players with their weights."""
 POOLS = ("train", "exploit", "collusive", "shifted")
 """Names of the pools: training opponents, adversaries, partners who invite to collude, opponents of no training."""
-
-
-class Stakes(NamedTuple):
-    """Two yardsticks of a seat, a round: what mutual cooperation pays, and what a passive opponent leaves it."""
-
-    cooperative: float
-    passive: float
 
 
 class Weights(NamedTuple):

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Game, Seat, State
+from stratagem.games.base import Game, Seat, Stakes, State
 from stratagem.games.safety.auction import AuctionSafety
-from stratagem.games.safety.base import POOLS, Safety, Stakes, Weights
+from stratagem.games.safety.base import POOLS, Safety, Weights
 from stratagem.games.safety.kuhn import KuhnSafety
 from stratagem.games.safety.matrix import IPDSafety, MatrixSafety
 from stratagem.games.safety.negotiation_v1 import PieSafety

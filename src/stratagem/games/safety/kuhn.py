@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from stratagem.games.base import RoundResult, Seat
+from stratagem.games.base import RoundResult, Seat, Stakes
 from stratagem.games.kuhn import Kuhn, KuhnState
-from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
+from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Weights
 
 _NOTHING = {"collusion": (0.0, 0.0), "externality": (0.0, 0.0)}
 

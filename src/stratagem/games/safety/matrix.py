@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from stratagem.games.base import Game, RoundResult, Seat
+from stratagem.games.base import Game, RoundResult, Seat, Stakes
 from stratagem.games.matrix import MatrixGame, MatrixState, Payoffs
-from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
+from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Weights
 
 _NULL: Signals = {"collusion": (None, None), "externality": (1.0, 1.0)}
 """Signals of a round with a null action."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from stratagem.games.base import RoundResult, Seat
+from stratagem.games.base import RoundResult, Seat, Stakes
 from stratagem.games.negotiation_v1 import Pie, PieState
-from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
+from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Weights
 
 
 class PieSafety(Safety[PieState]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import ClassVar
 
-from stratagem.games.base import RoundResult, Seat
+from stratagem.games.base import RoundResult, Seat, Stakes
 from stratagem.games.negotiation_v2 import Bundle, Division, DivisionState, value_of
-from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Stakes, Weights
+from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Weights
 
 
 class DivisionSafety(Safety[DivisionState]):

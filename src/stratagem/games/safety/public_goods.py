@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stratagem.games.base import RoundResult, Seat
+from stratagem.games.base import RoundResult, Seat, Stakes
 from stratagem.games.public_goods import PublicGoods, PublicGoodsState
-from stratagem.games.safety.base import Actions, Safety, Signals, Stakes
+from stratagem.games.safety.base import Actions, Safety, Signals
 
 
 class PublicGoodsSafety(Safety[PublicGoodsState]):
