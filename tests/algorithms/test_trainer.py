@@ -286,7 +286,19 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
 
 IMPOSSIBLE = {
     "two games of one name": ({"games": ["kuhn", "kuhn(hands=1)"]}, "one name"),
-    "no pools": ({"games": ["tic-tac-toe"], "checkpoint_metric": "safety"}, "of none of them"),
+    "one seat": ({"games": ["quiz"], "sft": {"epochs": 0}}, "quiz has one seat"),
+    "a table of no game": ({"pools": {"ipd": {"train": ["random"]}}}, "`pools.ipd` is of no game of this recipe"),
+    "players of another game": ({"pools": {"train": ["ipd/TitForTat"]}}, "The pool train of kuhn cannot have"),
+    "nobody to play": ({"pools": {"train": []}, "sft": {"epochs": 0}}, "The pool train of kuhn is empty"),
+    "a penalty of nobody": (
+        {"sepo": {"collusion_weight": 1.0}},
+        "`sepo.collusion_weight` acts in no game: in kuhn its pool `collusive` is empty",
+    ),
+    "no adversaries for safety": (
+        {"pools": {"kuhn": {"exploit": []}}, "checkpoint_metric": "safety"},
+        "`checkpoint_metric` cannot be safety in kuhn, since its pool `exploit` is empty",
+    ),
+    "demonstrators of another game": ({"sft": {"demonstrators": {"TitForTat": 1}}}, "The demonstrators of kuhn cannot"),
     "a tree too large": (
         {"games": ["ipd"], "sepo": {"penalty_source": "best_response"}},
         "`sepo.penalty_source` cannot be",
@@ -294,10 +306,6 @@ IMPOSSIBLE = {
     "nothing exact": (
         {"games": ["auction"], "checkpoint_metric": "exploitability"},
         "`checkpoint_metric` cannot be exploitability",
-    ),
-    "no safety": (
-        {"games": ["prisoners-dilemma"], "checkpoint_metric": "safety"},
-        "`checkpoint_metric` cannot be safety",
     ),
 }
 
