@@ -8,7 +8,7 @@ from stratagem.algorithms.tabular_exploiter import TabularExploiter, learned_bou
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
 from stratagem.evaluation.exact import exact
-from stratagem.evaluation.exploiter import Exploiter
+from stratagem.evaluation.exploiter import Exploiter, considered
 from stratagem.evaluation.lower_bound import budgets, player_bound, search_bound
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -129,6 +129,25 @@ def test_frequencies_are_those_of_the_record():
     model, state = Frequencies(played(setups)), game.start(Key(1))
     moves = [model.draw(state, 0, Key(n)) for n in range(100)]
     assert moves.count("BET") > 90
+
+
+def test_of_many_actions_a_few_are_considered_with_the_agents_first():
+    state = make_game("negotiation-v2").start(Key(0))
+    agent = make_player("FairNeg", state.game)
+    few = considered(StatedPolicy(agent), 5, state, 0)
+    assert few[0] in agent.policy(state.view(0))
+    assert len(few) <= 5
+    assert set(few) <= set(state.view(0).choices)
+    assert list(considered(StatedPolicy(agent), 500, state, 0)) == list(state.view(0).choices)
+
+
+def test_changes_of_a_sheet_are_sheets():
+    state = make_game("diplomacy(until=1901)").start(Key(0))
+    agent = make_player("dumbbot", state.game)
+    sheets = considered(AskedAgent(agent), 6, state, 0)
+    assert all(sheet in state.view(0).choices for sheet in sheets)
+    lines = [sheet.split("\n") for sheet in sheets]
+    assert all(sum(a != b for a, b in zip(lines[0], other, strict=True)) == 1 for other in lines[1:])
 
 
 def test_budgets_grow_by_threes():

@@ -96,10 +96,12 @@ class Search:
         """Run simulation n from a state, a copy to play on."""
         self._bot.run_simulation(SearchState(state, self.key.at(n), self, self._explorers[n % len(self._explorers)]))
 
-    def table(self) -> dict[tuple[Seat, object], str]:
-        """Return the most visited action by seat and information set; of equal ones in several rounds that of most."""
-        places = sorted(self._menus, key=lambda place: sum(self.visits(place).values()))
-        return {(place.seat, place.known[1]): self._most_visited(place) for place in places}
+    def table(self, least: int) -> dict[tuple[Seat, object], str]:
+        """Return the most visited action by seat and information set, where there are `least` visits an action."""
+        totals = {place: sum(self.visits(place).values()) for place in self._menus}
+        known = [place for place, menu in self._menus.items() if totals[place] >= least * len(menu)]
+        by_visits = sorted(known, key=lambda place: totals[place])  # of equal ones in several rounds the last stays
+        return {(place.seat, place.known[1]): self._most_visited(place) for place in by_visits}
 
     def _most_visited(self, place: Place) -> str:
         """Return the action with the most visits; ties are drawn."""
