@@ -250,3 +250,6 @@ def test_a_lower_bound_stands_where_nothing_is_exact(run):
     for wrong in (0, -3):
         assert "of at least 1" in run("eval", "kuhn", "--player", "random", "--exploit-budget", wrong)[2]
     assert "one seat" in run("eval", "quiz", "--player", "random", "--exploit-budget", 3)[2]
+    assert "needs --exploit-budget" in run("eval", "kuhn", "--player", "random", "--exploit-by", "learning")[2]
+    assert "has its own" in run("eval", "kuhn", "--player", "random", "--exploit-by", "x", "--exploit-budget", 3)[2]
+    assert "no player of kuhn called 'x'" in run("eval", "kuhn", "--player", "random", "--exploit-by", "x")[2]

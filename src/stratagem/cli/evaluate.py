@@ -90,7 +90,7 @@ def evaluate_players(
     plan = {"command": "eval", "suite": suite, "players": player, "opponents": opponents or [], "chance": chance}
     plan |= {"disguise": disguise} if disguise else {}  # without one the settings are those of earlier records
     record = ResumableRecord(record_to, plan | {"episodes": number, "seed": seed}, resume=resume)
-    bound = bound_of(exploit_budget, exploit_by, exploit_deals)
+    bound = bound_of(exploit_budget, exploit_by, exploit_deals, [line.game for line in chosen.lines])
     at = Evaluator(key=Key(seed), episodes=number, record=record, bound=bound)
 
     def so_far(episodes: list[Episode]) -> None:
