@@ -1,3 +1,23 @@
-"""Stratagem trains language models to play strategic games, and measures what they really learnt."""
+"""Stratagem trains language models to play strategic games, and measures what they really learnt.
+
+`import stratagem as sg` offers functions that take games and players by name or as objects, and load the libraries that
+they need when they are called.
+"""
+
+from typing import Any
+
+from stratagem.front import FUNCTIONS, attribute
 
 __version__ = "0.1.0"
+
+__all__ = ["StratagemError", "__version__", *FUNCTIONS]
+
+
+def __getattr__(name: str) -> Any:
+    found = attribute(name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

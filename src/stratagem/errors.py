@@ -57,6 +57,17 @@ class BadParameter(StratagemError):
     """Parameter that its owner does not have, or cannot take."""
 
 
+class WrongKind(BadParameter):
+    """Object of another kind than the one that a function takes."""
+
+    def __init__(self, kind: str, wanted: str, given: object) -> None:
+        if isinstance(given, type):
+            said = f"the class {given.__name__} itself: make one, as in {given.__name__}()"
+        else:
+            said = type(given).__name__
+        super().__init__(f"A {kind} is {wanted}, not {said}.")
+
+
 class IllegalAction(StratagemError):
     """Action that the rules do not allow now; the scheduler asks first, so only a caller's own error shows it."""
 

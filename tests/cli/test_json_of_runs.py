@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stratagem.cli.train import _figures
+from stratagem.api.runs import summary_of
 from stratagem.runs.folder import RunFolder
 
 RECIPE = """
@@ -57,7 +57,7 @@ def test_summary_has_no_sft_metric_at_the_best_checkpoint(tmp_path):
     rows = [{"step": 1, "sft/loss": 4.0}, {"step": 2, "sft/loss": 2.0}, {"step": 3, "kuhn/pay": 0.5}]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "models.json").write_text(json.dumps({"models": {name: {"base": "tiny"} for name in ("best", "3")}}))
-    figures = _figures(run)
+    figures = summary_of(run)
     assert figures["sft/loss"] == {"first": 4.0, "last": 2.0, "best": None}
     assert figures["kuhn/pay"] == {"first": 0.5, "last": 0.5, "best": 0.5}
 

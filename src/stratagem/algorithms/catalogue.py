@@ -57,7 +57,9 @@ def algorithm_of(data: Mapping[str, Any]) -> type[Algorithm[Any]]:
     return algorithm
 
 
-def read_any(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None, *, own: bool = True) -> AnyRecipe:
+def read_any(
+    paths: Path | Sequence[Path], changes: Mapping[str, object] | None = None, *, own: bool = True
+) -> AnyRecipe:
     """Read a recipe, or several as one, of whatever algorithm; `own` is false where it is not the user's."""
     data = recipe_data(paths, changes, own=own)
     kind = algorithm_of(data).recipe_type

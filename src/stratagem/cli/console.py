@@ -5,34 +5,12 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable
-from shutil import get_terminal_size
 from types import TracebackType
 from typing import TextIO
 
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
+from stratagem.api.console import VisibleConsole, width
 
-from stratagem.visible import visible
-
-
-class VisibleConsole(Console):
-    """Console without markup that sends a terminal no control but its own."""
-
-    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
-        super().__init__(stderr=stderr, width=width, soft_wrap=True, markup=False, emoji=False)
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the segments of anything that is printed.
-
-        Those of the console itself, such as colours, stay as they are.
-        """
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(visible(segment.text), segment.style)
-
-
-out = VisibleConsole(width=max(100, get_terminal_size().columns))
-"""Width of piped output; a narrow terminal wraps lines, and nothing is cut."""
+out = VisibleConsole(width=width())
 errors = VisibleConsole(stderr=True)
 
 

@@ -10,26 +10,22 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
+from stratagem.api.evaluations import Evaluation, plan_evaluation
+from stratagem.api.records import read_record
 from stratagem.cli import options
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
-from stratagem.cli.exploit import DEALS, Budget, By, Deals, bound_of, curve_line
+from stratagem.cli.exploit import DEALS, Budget, By, Deals, curve_line
 from stratagem.cli.other_words import in_other_words
 from stratagem.cli.output import cell, number, print_json, progress, table, write_json
 from stratagem.errors import BadParameter
 from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
-from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, evaluate, num_rows, shortened
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.memorisation import wraps
+from stratagem.evaluation.evaluate import CHANCE, GameResult, Row
 from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.metrics.memorisation import MemorisationGap
-from stratagem.evaluation.recorded import Reading, reading_of, recorded
-from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
-from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.evaluation.report import scale_of, unscaled
 from stratagem.evaluation.statistics import exactly
-from stratagem.evaluation.suites import SUITES, find_suite, with_metrics
+from stratagem.evaluation.suites import SUITES
 from stratagem.evaluation.validity import KINDS
-from stratagem.games.key import Key
 from stratagem.play.records import Episode
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
@@ -76,30 +72,33 @@ def evaluate_players(
     if from_record is not None:
         if suite or player or resume or record_to or disguise or exploit_budget or exploit_by:
             raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
-        from stratagem.play.store import read_episodes
-
-        reading = reading_of(from_record, metric or (), seats=by_seat, seed=seed)
-        output.show(recorded(read_episodes(from_record), reading), from_record.name, seed)
+        output.show(read_record(from_record).evaluate(metric or (), by_seat=by_seat, seed=seed))
         return
     if suite is None or not player:
         raise BadParameter("Name a suite or a game, and whom to measure with --player; or a record with --from.")
-    disguises = wraps(disguise) if disguise is not None else []
-    further = [*(metric or ()), *([MemorisationGap.name] if disguises else [])]
-    chosen = with_metrics(find_suite(suite, tuple(opponents or ())), further)
-    number = shortened(Evaluator(), episodes, chosen).episodes
-    plan = {"command": "eval", "suite": suite, "players": player, "opponents": opponents or [], "chance": chance}
-    plan |= {"disguise": disguise} if disguise else {}  # without one the settings are those of earlier records
-    record = ResumableRecord(record_to, plan | {"episodes": number, "seed": seed}, resume=resume)
-    bound = bound_of(exploit_budget, exploit_by, exploit_deals, [line.game for line in chosen.lines])
-    at = Evaluator(key=Key(seed), episodes=number, record=record, bound=bound)
+    plan = plan_evaluation(
+        suite,
+        player,
+        opponents=opponents or (),
+        episodes=episodes,
+        seed=seed,
+        chance=chance,
+        metrics=metric or (),
+        by_seat=by_seat,
+        disguise=disguise,
+        exploit_budget=exploit_budget,
+        exploit_by=exploit_by,
+        exploit_deals=exploit_deals,
+        record=record_to,
+        resume=resume,
+    )
 
-    def so_far(episodes: list[Episode]) -> None:
-        results = recorded(episodes, Reading(chosen, seats=by_seat, seed=seed, disguised=bool(disguises)))
-        output.show(results, chosen.name, seed, number, broken_off=True)
+    def so_far(known: list[Episode]) -> None:
+        output.show(plan.so_far(known))
 
-    with stoppable(record, so_far), progress(num_rows(chosen, player, chance=chance), quiet=json) as step:
-        results = evaluate(chosen, player, at, chance=chance, seats=by_seat, disguises=disguises, progress=step)
-    output.show(results, chosen.name, seed, number)
+    with stoppable(plan.record, so_far), progress(plan.num_rows, quiet=json) as step:
+        evaluation = plan.run(step)
+    output.show(evaluation)
 
 
 class EvaluationOutput(NamedTuple):
@@ -109,12 +108,10 @@ class EvaluationOutput(NamedTuple):
     write_to: Path | None = None
     json: bool = False
 
-    def show(
-        self, results: list[GameResult], name: str, seed: int, episodes: int = 0, *, broken_off: bool = False
-    ) -> None:
+    def show(self, evaluation: Evaluation) -> None:
         """Print the figures, and write them if `write_to` is set."""
-        data = evaluation_json(results, name, seed, episodes) | {"broken_off": broken_off}
-        if self.write_to is not None and not broken_off:
+        data, results = evaluation.to_json(), evaluation.results
+        if self.write_to is not None and not evaluation.broken_off:
             write_json(data, self.write_to)
         if self.json:
             print_json(data)

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from stratagem.errors import StratagemError
 from stratagem.named_files import allow_file
 
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.")]
@@ -117,15 +116,3 @@ MaxFailures = Annotated[
         help="Maximum share of failed requests of a server (0.05). Fewer than 3 failures never stop, unless it is 0.",
     ),
 ]
-
-
-def fresh(folder: Path | None) -> Path | None:
-    """Make the folder of a record; refused where it already holds one, since ids would be there twice."""
-    if folder is None:
-        return None
-    from stratagem.play.store import prepare, shards
-
-    if shards(folder):
-        raise StratagemError(f"{folder} already holds recorded episodes: choose another folder.")
-    prepare(folder)
-    return folder

@@ -8,17 +8,13 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from stratagem.api.runs import status_of
+from stratagem.api.trainings import RUNS
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
 from stratagem.cli.output import number, print_json, table
 from stratagem.errors import StratagemError
-from stratagem.reports.run_data import RunData
-from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder, find_runs
-from stratagem.runs.metrics import read_metrics
-
-RUNS = Path("runs")
-_EXACT = "/exact/exploitability"
 
 
 def runs(
@@ -45,24 +41,6 @@ def _row(run: RunFolder) -> dict[str, Any]:
         return names | status_of(run)
     except StratagemError as error:
         return names | {"state": "damaged", "sentence": str(error)}
-
-
-def status_of(run: RunFolder) -> dict[str, Any]:
-    """Describe the status of a run; steps are counted from the end of SFT, as in its report."""
-    status, data = run.status(), RunData(run)
-    curves, _ = read_metrics(run), latest(run, digests=False)  # both raise on damage, which a report leaves out
-    exact = {name.removesuffix(_EXACT): curve.values[-1] for name, curve in curves.items() if name.endswith(_EXACT)}
-    return {
-        "state": status.state,
-        "sentence": status.sentence,
-        "since": status.since,
-        "algorithm": data.algorithm,
-        "seed": run.info().seed,
-        "sft_steps": data.sft_steps,
-        "step": data.last_step or 0,
-        "best_step": data.chosen_step,
-        "exploitability": exact,
-    }
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -8,14 +8,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from stratagem.api.episodes import episode_json
+from stratagem.api.records import read_record
 from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.cli.output import number, print_json, table
-from stratagem.cli.transcript import episode_json, print_episode
+from stratagem.cli.transcript import print_episode
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.play.forks import replay
 from stratagem.play.records import Episode
-from stratagem.play.store import read_episodes
 from stratagem.runs.files import new_folder, write_file
 
 
@@ -31,7 +32,7 @@ def show(
     json: options.Json = False,
 ) -> None:
     """List recorded episodes, or print one of them turn by turn."""
-    episodes = list(read_episodes(folder, calls=False))
+    episodes = read_record(folder, calls=False).episodes
     if episode is not None:
         by_name = {e.id: e for e in episodes} | {str(number): e for number, e in enumerate(episodes, 1)}
         if episode not in by_name:

@@ -7,22 +7,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from stratagem.api.tournaments import plan_tournament
 from stratagem.cli import options
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
 from stratagem.cli.evaluate import EvaluationOutput
 from stratagem.cli.output import cell, print_json, progress, table, write_json
 from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.recorded import Reading, recorded
-from stratagem.evaluation.report import tournament_json
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.tournament import CrossPlay, num_batches, tournament
-from stratagem.games.catalogue import make_game
-from stratagem.games.key import Key
+from stratagem.evaluation.tournament import CrossPlay
 from stratagem.play.records import Episode
-from stratagem.players.catalogue import make_player
-from stratagem.players.pools import pools
 
 
 def play_tournament(
@@ -44,22 +37,16 @@ def play_tournament(
     json: options.Json = False,
 ) -> None:
     """Play all pairs of players and print the cross-play matrix of payoffs."""
-    instance = make_game(game)
-    names = players or list(dict.fromkeys(name for pool in pools(instance).values() for name in pool.players))
-    wanted = [*names, CHANCE] if chance else names
-    seated = {player.name: player for player in (make_player(name, instance) for name in wanted)}
-    plan = {"command": "tournament", "game": game, "players": list(seated), "episodes": episodes, "seed": seed}
-    record = ResumableRecord(record_to, plan, resume=resume)
-    at = Evaluator(episodes=episodes, key=Key(seed), record=record)
+    plan = plan_tournament(
+        game, players or (), episodes=episodes, seed=seed, chance=chance, record=record_to, resume=resume
+    )
 
     def so_far(known: list[Episode]) -> None:
-        EvaluationOutput(by_opponent=True, json=json).show(
-            recorded(known, Reading(crossed=True, seed=seed)), game, seed, broken_off=True
-        )
+        EvaluationOutput(by_opponent=True, json=json).show(plan.so_far(known))
 
-    with stoppable(record, so_far), progress(num_batches(instance, len(seated), episodes), quiet=json) as step:
-        result = tournament(instance, game, list(seated.values()), at, step)
-    data = tournament_json(result, seed, episodes)
+    with stoppable(plan.record, so_far), progress(plan.num_batches, quiet=json) as step:
+        played = plan.run(step)
+    data, result = played.to_json(), played.cross_play
     if write_to is not None:
         write_json(data, write_to)
     if json:

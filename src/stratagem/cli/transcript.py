@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
 from itertools import groupby
 
 from rich.text import Text
 
 from stratagem.cli.console import out
 from stratagem.cli.output import number
-from stratagem.games.base import Json
 from stratagem.play.records import Decision, Episode
 
 _SHORT = 100
 """Length beyond which a state is not printed: it may be a whole board."""
-
-
-def episode_json(episode: Episode) -> Json:
-    """Return the episode as JSON; the calls behind it stay in the record, being many times as long."""
-    decisions = [replace(row, calls=()) for row in episode.decisions]
-    data = asdict(replace(episode, decisions=decisions))
-    for row in data["decisions"]:
-        del row["calls"]
-    return data
 
 
 def print_episode(episode: Episode) -> None:

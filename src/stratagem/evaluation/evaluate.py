@@ -22,7 +22,7 @@ from stratagem.games.key import Key
 from stratagem.garbage import rare_collection
 from stratagem.models.reference import placeless
 from stratagem.players.base import Player
-from stratagem.players.catalogue import make_player
+from stratagem.players.catalogue import make_player, named
 from stratagem.players.human import at_keyboard
 from stratagem.players.pools import overlap_warning
 
@@ -70,7 +70,7 @@ class GameResult:
 @rare_collection()
 def evaluate(
     suite: Suite,
-    players: Sequence[str],
+    players: Sequence[str | Player],
     evaluator: Evaluator,
     *,
     chance: bool = True,
@@ -78,7 +78,7 @@ def evaluate(
     disguises: Sequence[Wrap] = (),
     progress: Progress = lambda _: None,
 ) -> list[GameResult]:
-    """Measure the named players in every game of the suite; by seat if `seats` or if seats have names.
+    """Measure players in every game of the suite; by seat if `seats` or if seats have names.
 
     With `disguises` each player but the chance level also plays in other words.
     """
@@ -97,20 +97,20 @@ def evaluate(
     ]
 
 
-def num_rows(suite: Suite, players: Sequence[str], *, chance: bool = True) -> int:
+def num_rows(suite: Suite, players: Sequence[str | Player], *, chance: bool = True) -> int:
     """Return the number of rows of an evaluation."""
     return len(_agents(players, chance)) * len(suite.lines)
 
 
-def _agents(players: Sequence[str], chance: bool) -> list[str]:
-    """Return every name once, and the chance level last unless it was requested."""
-    by_name: dict[str, str] = {}
-    for name in (*players, CHANCE) if chance else players:
-        by_name.setdefault(name.strip().casefold(), name)
+def _agents(players: Sequence[str | Player], chance: bool) -> list[str | Player]:
+    """Return every player once, and the chance level last unless it was requested."""
+    by_name: dict[str, str | Player] = {}
+    for player in (*players, CHANCE) if chance else players:
+        by_name.setdefault(named(player).strip().casefold(), player)
     return list(by_name.values())
 
 
-def _players(names: Sequence[str], game: Game[Any]) -> list[Player]:
+def _players(names: Sequence[str | Player], game: Game[Any]) -> list[Player]:
     """Make each player once, however often and in how many ways it was named."""
     made = (make_player(name, game) for name in names)
     return list({player.name: player for player in made}.values())
@@ -121,7 +121,7 @@ def _opponents(line: Line, game: Game[Any]) -> list[tuple[Player, tuple[str, ...
     by_name: dict[str, tuple[Player, list[str]]] = {}
     for pool, names in line.pools.items():
         for name in names:
-            by_name.setdefault(name, (make_player(name, game), []))[1].append(pool)
+            by_name.setdefault(named(name), (make_player(name, game), []))[1].append(pool)
     return [(player, tuple(pools)) for player, pools in by_name.values()]
 
 
@@ -129,7 +129,7 @@ def _game(
     suite: Suite,
     line: Line,
     game: Game[Any],
-    names: Sequence[str],
+    names: Sequence[str | Player],
     evaluator: Evaluator,
     progress: Progress,
     *,
@@ -140,11 +140,11 @@ def _game(
     for player in _players(names, game):
         wraps = () if player.name == CHANCE else disguises
         rows.append(measured(suite, line, game, player, evaluator, progress, seats=seats, disguises=wraps))
-    pooled = "train" in line.pools
-    warnings = [overlap_warning(game, line.pools)] if pooled else []
+    names_of = {pool: [*map(named, seated)] for pool, seated in line.pools.items()}
+    warnings = [overlap_warning(game, names_of)] if "train" in line.pools else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
     warnings += [f"{row.player} has no lower bound: {row.why_no_bound}" for row in rows if row.why_no_bound]
-    return GameResult(game, line.game, tuple(rows), differences(rows, evaluator), tuple(filter(None, warnings)))
+    return GameResult(game, line.text, tuple(rows), differences(rows, evaluator), tuple(filter(None, warnings)))
 
 
 def measured(
@@ -160,7 +160,7 @@ def measured(
 ) -> Row:
     """Return one player's figures in one game of a suite."""
     opponents = _opponents(line, game)
-    progress(f"{line.game}: {agent.name} against {len(opponents)} opponents")
+    progress(f"{line.text}: {agent.name} against {len(opponents)} opponents")
     matchups = evaluator.matchups(game, agent, opponents)
     others = in_other_words(game, agent, opponents, disguises, evaluator, matchups)
     by_name = _exact(game, agent, evaluator.exact_budget)

@@ -87,7 +87,9 @@ def search_bound(game: Game[Any], agent: Player, key: Key, *, budget: int, deals
     return measured_bound(game, agent, makers, key, ("search", "simulations a decision", model.kind), deals=deals)
 
 
-def player_bound(game: Game[Any], agent: Player, key: Key, *, exploiter: str, deals: int = DEALS) -> LowerBound:
+def player_bound(
+    game: Game[Any], agent: Player, key: Key, *, exploiter: str | Player, deals: int = DEALS
+) -> LowerBound:
     """Measure a player that is there already, such as a trained model, against an agent."""
     game = checked(game)
     player = make_player(exploiter, game)

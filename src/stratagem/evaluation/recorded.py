@@ -18,6 +18,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
+from stratagem.players.catalogue import named
 
 WHY = "figures from a record are sampled"
 _DISGUISED = re.compile(r"disguise\((.*), (?:seed=\d+|file='[^']*')\)")
@@ -81,7 +82,7 @@ def _game(text: str, episodes: list[Episode], reading: Reading) -> GameResult:
     ]
     rows.sort(key=lambda row: row.player == CHANCE)
     warnings = tuple(f"{row.player}: {error}" for row in rows for error in row.errors)
-    return GameResult(game, line.game, tuple(rows), differences(rows, Evaluator(key=Key(reading.seed))), warnings)
+    return GameResult(game, line.text, tuple(rows), differences(rows, Evaluator(key=Key(reading.seed))), warnings)
 
 
 def plain_name(player: str) -> str:
@@ -131,7 +132,9 @@ def _by_agent(
             continue
         name, _, version = other.rpartition("@")
         bare = {name, name.removeprefix(f"{game.spec.family}/")}
-        pools = tuple(pool for pool, names in line.pools.items() if bare & set(names)) if reading.suite else ()
+        pools = (
+            tuple(pool for pool, names in line.pools.items() if bare & set(map(named, names))) if reading.suite else ()
+        )
         matchup = Matchup(
             name or other, int(version) if version.isdecimal() else 0, pools or ("opponents",), tuple(episodes)
         )

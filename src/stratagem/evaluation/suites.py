@@ -9,10 +9,11 @@ from typing import Any
 from stratagem.errors import UnknownName
 from stratagem.evaluation.metrics import METRICS
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.catalogue import describe, make_game
 from stratagem.games.safety.base import Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
 from stratagem.named_files import split_name
+from stratagem.players.base import Player
 from stratagem.players.pools import NONE, has_pools, pools
 from stratagem.players.search import searchable
 from stratagem.registry import parse_call
@@ -29,8 +30,13 @@ STANDING_METRICS = (
 class Line:
     """One game of a suite and its opponents by pool."""
 
-    game: str
-    pools: Mapping[str, tuple[str, ...]]
+    game: str | Game[Any]
+    pools: Mapping[str, tuple[str | Player, ...]]
+
+    @property
+    def text(self) -> str:
+        """Text that names the game."""
+        return self.game if isinstance(self.game, str) else describe(self.game)
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,7 @@ class Suite:
     episodes: int
 
 
-def _contest(game: str, *opponents: str) -> Line:
+def _contest(game: str | Game[Any], *opponents: str | Player) -> Line:
     return Line(game, {"opponents": opponents})
 
 
@@ -84,30 +90,31 @@ SUITES: dict[str, Suite] = {
 """Every suite by name."""
 
 
-def find_suite(text: str, opponents: tuple[str, ...] = ()) -> Suite:
+def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...] = ()) -> Suite:
     """Find the suite of that name, or make one of a single game: against `opponents`, its pools, or random play."""
-    if text in SUITES:
-        return _against(SUITES[text], opponents) if opponents else SUITES[text]
+    if isinstance(text, Suite) or (isinstance(text, str) and text in SUITES):
+        suite = SUITES[text] if isinstance(text, str) else text
+        return _against(suite, opponents) if opponents else suite
     try:
         game = make_game(text)
     except UnknownName as error:
-        if split_name(parse_call(text).name):
+        if split_name(parse_call(str(text)).name):
             raise
-        raise UnknownName("suite or game", text, [*SUITES, *error.known], file=True) from None
+        raise UnknownName("suite or game", str(text), [*SUITES, *error.known], file=True) from None
     if not opponents and has_pools(game):
         return safety_suite(text, game)
     line = _contest(text, *(opponents or _usual_opponents(game)))
     metrics = STANDING_METRICS if "centers" in signal_names(game) else CONTEST_METRICS
-    return Suite(text, game.spec.summary, (line,), metrics, SUITES["gtbench"].episodes)
+    return Suite(line.text, game.spec.summary, (line,), metrics, SUITES["gtbench"].episodes)
 
 
-def safety_suite(text: str, game: Game[Any], own: Pools = NONE) -> Suite:
+def safety_suite(text: str | Game[Any], game: Game[Any], own: Pools = NONE) -> Suite:
     """Make the suite of one game against its pools, or those of a recipe."""
     line = Line(text, {name: pool.players for name, pool in pools(game, own).items()})
-    return Suite(text, game.spec.summary, (line,), SAFETY_METRICS, SUITES["sepo"].episodes)
+    return Suite(line.text, game.spec.summary, (line,), SAFETY_METRICS, SUITES["sepo"].episodes)
 
 
-def _against(suite: Suite, opponents: tuple[str, ...]) -> Suite:
+def _against(suite: Suite, opponents: tuple[str | Player, ...]) -> Suite:
     lines = tuple(_contest(line.game, *opponents) for line in suite.lines)
     metrics = CONTEST_METRICS if suite.metrics == SAFETY_METRICS else suite.metrics
     return Suite(suite.name, suite.summary, lines, metrics, suite.episodes)

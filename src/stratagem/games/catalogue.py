@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.errors import BadParameter, UnknownName, WrongKind
 from stratagem.file_modules import file_name_of
 from stratagem.games.auction import Auction
 from stratagem.games.base import Game
@@ -47,8 +47,16 @@ def game_names() -> list[str]:
     return _registry.names()
 
 
-def make_game(text: str) -> Game[Any]:
-    """Make the game that a text names: `kuhn`, `ipd(rounds=20)`, `spiel:go(board_size=5)`, `mygame.py:Volunteer`."""
+def make_game(text: str | Game[Any]) -> Game[Any]:
+    """Make the game that a text names: `kuhn`, `ipd(rounds=20)`, `spiel:go(board_size=5)`, `mygame.py:Volunteer`.
+
+    A game is returned as it is.
+    """
+    if isinstance(text, Game):
+        _check_value(type(text).__name__, text)
+        return text
+    if not isinstance(text, str):
+        raise WrongKind("game", "a name such as `kuhn`, or a Game", text)
     prefix, colon, rest = text.partition(":")
     if colon and prefix in PREFIXES:
         return PREFIXES[prefix](rest)

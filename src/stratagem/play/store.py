@@ -69,6 +69,14 @@ def prepare(folder: Path) -> None:
             TemporaryFile(dir=folder / name).close()
 
 
+def fresh(folder: Path) -> Path:
+    """Make the folder of a record; refused where it already holds one, since ids would be there twice."""
+    if shards(folder):
+        raise StratagemError(f"{folder} already holds recorded episodes: choose another folder.")
+    prepare(folder)
+    return folder
+
+
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
     """Turn errors of the disk into one sentence."""

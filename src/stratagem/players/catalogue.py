@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.errors import BadParameter, UnknownName, WrongKind
 from stratagem.file_modules import file_name_of
 from stratagem.games.base import Game
 from stratagem.models.reference import KINDS, NAMED
@@ -232,8 +232,13 @@ def patterns(game: Game[Any]) -> list[str]:
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 
 
-def make_player(text: str, game: Game[Any]) -> Player:
-    """Make the player that a text names in this game: `TitForTat`, `mcts:100`, `noise(GrimTrigger, p=0.05)`."""
+def make_player(text: str | Player, game: Game[Any]) -> Player:
+    """Make the player that a text names in this game: `TitForTat`, `mcts:100`, `noise(GrimTrigger, p=0.05)`.
+
+    A player is returned as it is, if it can play the game.
+    """
+    if not isinstance(text, str):
+        return _seated(text, game)
     prefix, colon, tail = text.strip().partition(":")
     if colon and prefix.casefold() in PREFIXES:
         player = PREFIXES[prefix.casefold()](tail)
@@ -245,6 +250,22 @@ def make_player(text: str, game: Game[Any]) -> Player:
         player = _registry.make(_around(call, key, game) if key in WRAPPERS else call._replace(name=key))
         if split_name(key):
             _check_family(key, getattr(player, "family", ANY), game)
+    check_player(player, game)
+    return player
+
+
+def named(player: str | Player) -> str:
+    """Return the text that names a player; refused where it is none."""
+    if isinstance(player, str):
+        return player
+    if isinstance(player, type) or not isinstance(player, Player):
+        raise WrongKind("player", "a name such as `random`, or a Player", player)
+    return player.name
+
+
+def _seated(player: Player, game: Game[Any]) -> Player:
+    """Return a player that was made elsewhere; refused where it is none, or plays other games."""
+    _check_family(named(player), getattr(player, "family", ANY), game)
     check_player(player, game)
     return player
 

@@ -58,9 +58,11 @@ _DEEPEST = 32
 
 
 def recipe_data(
-    paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None, *, own: bool = True
+    paths: Path | Sequence[Path], changes: Mapping[str, object] | None = None, *, own: bool = True
 ) -> dict[str, Any]:
     """Compose recipes, a later one over an earlier, and change settings: `{"sepo.exploitability_weight": "3"}`.
+
+    A text is read as in a recipe; another value is taken as it is.
 
     A file may say `extends = ["a.toml", "b.toml"]`, by paths from its own or names of shipped recipes: what each sets
     takes the place of what the ones before it set, and its own settings the place of theirs.
@@ -172,7 +174,7 @@ def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     return joined
 
 
-def _change(data: dict[str, object], place: str, value: str) -> None:
+def _change(data: dict[str, object], place: str, value: object) -> None:
     """Set `a.b` to a TOML value, or to a text where it is none."""
     *tables, name = place.split(".")
     if len(tables) > _DEEPEST or not all((*tables, name)):
@@ -182,7 +184,7 @@ def _change(data: dict[str, object], place: str, value: str) -> None:
         if not isinstance(inner, dict):
             raise BadParameter(f"{place} names a setting inside {table}, which is no table.")
         data = inner
-    data[name] = _value(value)
+    data[name] = _value(value) if isinstance(value, str) else value
 
 
 def _value(text: str) -> object:

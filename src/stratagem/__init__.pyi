@@ -1,0 +1,27 @@
+from stratagem.api.evaluations import evaluate as evaluate
+from stratagem.api.exploitabilities import exploitability as exploitability
+from stratagem.api.matches import play as play
+from stratagem.api.names import game as game
+from stratagem.api.names import player as player
+from stratagem.api.records import read_record as read_record
+from stratagem.api.runs import load_run as load_run
+from stratagem.api.tournaments import tournament as tournament
+from stratagem.api.trainings import train as train
+from stratagem.api.verification import verify as verify
+from stratagem.errors import StratagemError as StratagemError
+
+__version__: str
+__all__ = [
+    "StratagemError",
+    "__version__",
+    "evaluate",
+    "exploitability",
+    "game",
+    "load_run",
+    "play",
+    "player",
+    "read_record",
+    "tournament",
+    "train",
+    "verify",
+]

@@ -1,0 +1,256 @@
+"""Evaluations: `evaluate` measures players in a suite or a game, beside random play and with exact figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stratagem.api.bounds import bound_of
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.names import GameLike, PlayerLike, allow_files, check_seed, several
+from stratagem.api.pictures import bars
+from stratagem.api.progress import Step, counted
+from stratagem.api.result import Grid, Plotted
+from stratagem.api.serving import serving
+from stratagem.api.tables import cell
+from stratagem.errors import UnknownName
+from stratagem.evaluation import evaluate as evaluating
+from stratagem.evaluation.evaluate import GameResult, Row, num_rows, shortened
+from stratagem.evaluation.lower_bound import DEALS
+from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.memorisation import Wrap, wraps
+from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.metrics.memorisation import MemorisationGap
+from stratagem.evaluation.recorded import Reading, recorded
+from stratagem.evaluation.report import evaluation_json
+from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.evaluation.statistics import Estimate, exactly
+from stratagem.evaluation.suites import Suite, find_suite, with_metrics
+from stratagem.games.base import Json
+from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
+from stratagem.options import whole
+from stratagem.play.records import Episode
+from stratagem.players.catalogue import named
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_BOUND = "exploitability_lower_bound"
+_EXACT = ("exploitability", "nash_conv", "worst_advantage")
+
+__all__ = ["Evaluation", "EvaluationPlan", "evaluate", "plan_evaluation"]
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation(Plotted):
+    """Figures of players, game by game."""
+
+    results: tuple[GameResult, ...]
+    name: str
+    """Suite or game."""
+    seed: int
+    episodes: int = 0
+    """Number of episodes for each opponent; 0 for figures of a record."""
+    broken_off: bool = False
+    """True if not all episodes were played."""
+
+    def figures(self) -> Iterator[tuple[GameResult, Row, str, Estimate | None]]:
+        """Yield every figure with its name: metrics first, then the exact ones, or their lower bound."""
+        for result in self.results:
+            for row in result.rows:
+                for metric, estimate in row.metrics.items():
+                    yield result, row, metric, estimate
+                for name in _EXACT if row.exact else ():
+                    yield result, row, name, exactly(getattr(row.exact, name))
+                if row.bound:
+                    yield result, row, _BOUND, row.bound.exploitability
+
+    def rows(self) -> list[Json]:
+        """Return one row for each figure of each player; `null` is the figure under the null hypothesis."""
+        return [
+            {
+                "game": result.text,
+                "player": row.player,
+                "figure": name,
+                **_fields(estimate),
+                "null": row.nulls.get(name),
+            }
+            for result, row, name, estimate in self.figures()
+        ]
+
+    def to_json(self) -> Json:
+        """Return the whole evaluation, as `stratagem eval --json` prints it."""
+        data = evaluation_json(list(self.results), self.name, self.seed, self.episodes)
+        return data | {"broken_off": self.broken_off}
+
+    def grids(self) -> list[Grid]:
+        return [_grid(result) for result in self.results]
+
+    @one_sentence
+    def plot(self, figure: str = "") -> Figure:
+        """Draw one figure of all players; by default the exact exploitability, or the payoff where there is none."""
+        names = {name for *_, name, estimate in self.figures() if estimate is not None}
+        wanted = figure or next((name for name in ("exploitability", "pay") if name in names), "")
+        if wanted not in names:
+            raise UnknownName("figure in this evaluation", wanted, names)
+        drawn: dict[str, dict[str, Estimate]] = {}
+        for result, row, name, estimate in self.figures():
+            if name == wanted and estimate is not None:
+                drawn.setdefault(result.text, {})[row.player] = estimate
+        return bars(f"{self.name}: {wanted}", wanted, drawn)
+
+
+def _fields(estimate: Estimate | None) -> Json:
+    return (estimate or Estimate(float("nan"))).to_json()
+
+
+def _grid(result: GameResult) -> Grid:
+    metrics = list(result.rows[0].metrics)
+    measured = any(row.exact or row.bound for row in result.rows)
+    columns = ["player", *metrics, *(["exploitability"] if measured else [])]
+    rows = []
+    for row in result.rows:
+        cells = [cell(row.metrics[name], METRICS[name].digits).plain for name in metrics]
+        rows.append((row.player, *cells, *([_exploitability(row)] if measured else [])))
+    return Grid(f"{result.text}: pay in {result.game.spec.unit}", columns, rows)
+
+
+def _exploitability(row: Row) -> str:
+    if row.bound:
+        return f"≥ {cell(row.bound.exploitability).plain}"
+    return cell(exactly(row.exact.exploitability) if row.exact else None).plain
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """Evaluation that is checked and not played yet."""
+
+    suite: Suite
+    players: tuple[PlayerLike, ...]
+    evaluator: Evaluator
+    record: ResumableRecord
+    seed: int
+    chance: bool
+    by_seat: bool
+    disguises: tuple[Wrap, ...]
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows, by which progress is counted."""
+        return num_rows(self.suite, self.players, chance=self.chance)
+
+    def run(self, step: Step) -> Evaluation:
+        """Play the evaluation."""
+        results = evaluating.evaluate(
+            self.suite,
+            self.players,
+            self.evaluator,
+            chance=self.chance,
+            seats=self.by_seat,
+            disguises=self.disguises,
+            progress=step,
+        )
+        return Evaluation(tuple(results), self.suite.name, self.seed, self.evaluator.episodes)
+
+    def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
+        """Return the figures of those episodes that are finished."""
+        reading = Reading(self.suite, seats=self.by_seat, seed=self.seed, disguised=bool(self.disguises))
+        results = recorded(episodes, reading)
+        return Evaluation(tuple(results), self.suite.name, self.seed, self.evaluator.episodes, broken_off=True)
+
+
+def plan_evaluation(
+    suite: GameLike | Suite,
+    players: PlayerLike | Sequence[PlayerLike],
+    *,
+    opponents: Sequence[PlayerLike] = (),
+    episodes: int | None = None,
+    seed: int = 0,
+    chance: bool = True,
+    metrics: Sequence[str] = (),
+    by_seat: bool = False,
+    disguise: str | int | None = None,
+    exploit_budget: int | None = None,
+    exploit_by: PlayerLike | None = None,
+    exploit_deals: int = DEALS,
+    record: str | Path | None = None,
+    resume: bool = False,
+) -> EvaluationPlan:
+    """Plan an evaluation by the settings of `evaluate`, and open its record."""
+    check_seed(seed)
+    if episodes is not None and type(episodes) is not int:
+        whole("evaluate", "episodes", episodes, 1)
+    bound = bound_of(exploit_budget, exploit_by, exploit_deals)
+    listed, against = several(players), several(opponents, least=0)
+    allow_files(suite, exploit_by, *listed, *against, *metrics)
+    disguises = wraps(str(disguise)) if disguise is not None else []
+    further = [*metrics, *([MemorisationGap.name] if disguises else [])]
+    chosen = with_metrics(find_suite(suite, tuple(against)), further)
+    number = shortened(Evaluator(), episodes, chosen).episodes
+    plan: dict[str, Any] = {"command": "eval", "suite": _text(suite), "players": [*map(named, listed)]}
+    plan |= {"opponents": [*map(named, against)], "chance": chance}
+    plan |= {"disguise": str(disguise)} if disguise else {}  # without one the settings are those of earlier records
+    folder = None if record is None else Path(record)
+    kept = ResumableRecord(folder, plan | {"episodes": number, "seed": seed}, resume=resume)
+    at = Evaluator(key=Key(seed), episodes=number, record=kept, bound=bound)
+    return EvaluationPlan(chosen, tuple(listed), at, kept, seed, chance, by_seat, tuple(disguises))
+
+
+def _text(suite: GameLike | Suite) -> str:
+    if isinstance(suite, Suite):
+        return suite.name
+    return suite if isinstance(suite, str) else describe(suite)
+
+
+@one_sentence
+def evaluate(
+    suite: GameLike | Suite,
+    players: PlayerLike | Sequence[PlayerLike],
+    *,
+    opponents: Sequence[PlayerLike] = (),
+    episodes: int | None = None,
+    seed: int = 0,
+    chance: bool = True,
+    metrics: Sequence[str] = (),
+    by_seat: bool = False,
+    disguise: str | int | None = None,
+    exploit_budget: int | None = None,
+    exploit_by: PlayerLike | None = None,
+    exploit_deals: int = DEALS,
+    record: str | Path | None = None,
+    resume: bool = False,
+    engine: str | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    progress: bool = True,
+) -> Evaluation:
+    """Measure players: payoff, exploitability by a pool and exactly, safety, win rates.
+
+    `suite` is a suite or a game. `opponents` replace those of the suite. `chance` measures random play, too, as the
+    chance level. `disguise` is a number of disguises or a file, and adds the memorisation gap. Where
+    nothing is exact, `exploit_budget` and `exploit_by` ask for a lower bound on exploitability: the gain of an exploiter
+    under that budget over `exploit_deals` deals. `record` is a folder for
+    the episodes, which `resume` continues. `engine`, `workers` and `ray` are as on the command line.
+    """
+    with serving(engine, workers, ray):
+        plan = plan_evaluation(
+            suite,
+            players,
+            opponents=opponents,
+            episodes=episodes,
+            seed=seed,
+            chance=chance,
+            metrics=metrics,
+            by_seat=by_seat,
+            disguise=disguise,
+            exploit_budget=exploit_budget,
+            exploit_by=exploit_by,
+            exploit_deals=exploit_deals,
+            record=record,
+            resume=resume,
+        )
+        with counted(plan.num_rows, shown=progress) as step:
+            return plan.run(step)

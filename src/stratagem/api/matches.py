@@ -1,0 +1,125 @@
+"""Matches: `play` seats players at a game, and returns their episodes and payoffs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from stratagem.api.episodes import Episodes
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.names import GameLike, PlayerLike, as_game, as_player, check_seed, several
+from stratagem.api.progress import counted
+from stratagem.api.result import Grid
+from stratagem.api.serving import serving
+from stratagem.api.tables import cell
+from stratagem.evaluation.statistics import Estimate, ratio
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.options import whole
+from stratagem.play import scheduler
+from stratagem.play.match import Match
+from stratagem.play.records import Episode
+from stratagem.play.seating import rotated
+from stratagem.players.human import at_keyboard
+
+_TABLES = 256
+"""Number of tables that are open at a time; one where a person sits."""
+
+__all__ = ["MatchResult", "Total", "play"]
+
+
+@dataclass(frozen=True)
+class Total:
+    """Figures of one player of a match."""
+
+    player: str
+    payoff: Estimate
+    """Mean payoff a round."""
+    wins: int
+    """Episodes in which nobody had more, and somebody had less."""
+    illegal_turns: int
+
+
+@dataclass(frozen=True, repr=False)
+class MatchResult(Episodes):
+    """Episodes of a match, and the totals of its players."""
+
+    game: Game[Any]
+    players: tuple[str, ...]
+    """Names of the players by slot; seats rotate, slots do not."""
+
+    def totals(self) -> list[Total]:
+        """Return the figures of each player, by slot."""
+        return [self._total(slot, name) for slot, name in enumerate(self.players)]
+
+    def _total(self, slot: int, name: str) -> Total:
+        seats = [(episode, episode.seat_of(slot)) for episode in self.episodes]
+        return Total(
+            name,
+            _pay(self.episodes, slot),
+            sum(e.payoffs[seat] == max(e.payoffs) > min(e.payoffs) for e, seat in seats),
+            sum(e.num_illegal[seat] for e, seat in seats),
+        )
+
+    def payoffs(self) -> dict[str, Estimate]:
+        """Return the mean payoff a round of each player; of players of one name the first is meant."""
+        return {total.player: total.payoff for total in reversed(self.totals())}
+
+    def grids(self) -> list[Grid]:
+        title = f"{self.episodes[0].game}: {len(self.episodes)} episodes, {self.game.spec.unit}"
+        rows = [(t.player, cell(t.payoff).plain, str(t.wins), str(t.illegal_turns)) for t in self.totals()]
+        return [Grid(title, ("player", "payoff", "wins", "illegal turns"), rows)]
+
+
+def _pay(episodes: Sequence[Episode], slot: int) -> Estimate:
+    """Return the mean payoff of a player over all rounds, as an evaluation counts it."""
+    return ratio(episodes, lambda e: e.payoffs[e.seat_of(slot)], lambda e: max(1, len(e.rounds)), lambda e: e.group)
+
+
+@one_sentence
+def play(
+    game: GameLike,
+    players: PlayerLike | Sequence[PlayerLike],
+    *,
+    episodes: int = 1,
+    seed: int = 0,
+    record: str | Path | None = None,
+    keep: int | None = None,
+    engine: str | None = None,
+    progress: bool = True,
+) -> MatchResult:
+    """Play a match; seats rotate between episodes over paired deals.
+
+    One player takes all seats. `record` is a new folder for the episodes as Parquet. Only the first `keep` episodes
+    keep their decisions in memory, by default all of them. `engine` serves local language models, as in
+    `transformers(rows=16)`.
+    """
+    whole("play", "episodes", episodes, 1)
+    check_seed(seed)
+    made = as_game(game)
+    listed = several(players)
+    with serving(engine):
+        seated = [as_player(one, made) for one in (listed * made.spec.seats if len(listed) == 1 else listed)]
+        return _played(Match(made, seated), episodes, seed, record, keep, progress)
+
+
+def _played(
+    match: Match, episodes: int, seed: int, record: str | Path | None, keep: int | None, progress: bool
+) -> MatchResult:
+    person = any(at_keyboard(player) for player in match.players)
+    setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
+    played: Iterator[Episode] = scheduler.play(setups, live=1 if person else _TABLES)
+    if record is not None:
+        from stratagem.play import store
+
+        played = store.record(played, store.fresh(Path(record)))
+    finished: list[Episode] = []
+    with counted(episodes, shown=progress and not person) as step:
+        for episode in played:
+            step(match.text)
+            whole_one = keep is None or len(finished) < keep
+            finished.append(episode if whole_one else replace(episode, decisions=[]))
+    return MatchResult(tuple(finished), match.game, match.names)

@@ -1,0 +1,74 @@
+"""Games and players by name or as objects, wherever one is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from stratagem.api.mistakes import one_sentence
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
+from stratagem.named_files import name_files
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+
+GameLike: TypeAlias = str | Game[Any]
+"""A game, or its name with parameters: `kuhn`, `ipd(rounds=20)`, `mygame.py:Volunteer`."""
+PlayerLike: TypeAlias = str | Player
+"""A player, or its name: `TitForTat`, `mcts:100`, `run:PATH`."""
+
+__all__ = ["GameLike", "PlayerLike", "game", "player"]
+
+
+@one_sentence
+def game(name: GameLike, **parameters: object) -> Game[Any]:
+    """Make a game by its name: `sg.game("ipd", rounds=20)` is `sg.game("ipd(rounds=20)")`.
+
+    A `Game` is returned as it is.
+    """
+    if not parameters:
+        return as_game(name)
+    if not isinstance(name, str) or "(" in name:
+        raise BadParameter("Parameters go with the bare name of a game, as in sg.game('ipd', rounds=20).")
+    return as_game(f"{name}({', '.join(f'{option}={value!r}' for option, value in parameters.items())})")
+
+
+@one_sentence
+def player(name: PlayerLike, game: GameLike) -> Player:
+    """Make a player by its name in a game: `sg.player("TitForTat", "ipd")`.
+
+    A `Player` is returned as it is, if it can play the game.
+    """
+    return as_player(name, as_game(game))
+
+
+def as_game(given: GameLike) -> Game[Any]:
+    """Return the game that a caller named or made."""
+    allow_files(given)
+    return make_game(given)
+
+
+def as_player(given: PlayerLike, game: Game[Any]) -> Player:
+    """Return the player that a caller named or made."""
+    allow_files(given)
+    return make_player(given, game)
+
+
+def several(given: object, kind: str = "player", *, least: int = 1) -> list[Any]:
+    """Return what a caller gave as one thing or as a sequence."""
+    listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    if len(listed) < least:
+        raise BadParameter(f"There is no {kind}: give at least one, by name or as an object.")
+    return listed
+
+
+def check_seed(seed: object) -> None:
+    """Refuse a seed that is no whole number."""
+    if type(seed) is not int:
+        raise BadParameter(f"A seed is a whole number, not {seed!r}.")
+
+
+def allow_files(*given: object) -> None:
+    """Allow the Python files that a caller names to be loaded."""
+    name_files(text for text in given if isinstance(text, str))

@@ -1,0 +1,67 @@
+"""Records: `read_record` reads the episodes that an earlier call or command wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stratagem.api.episodes import Episodes
+from stratagem.api.evaluations import Evaluation
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.names import allow_files
+from stratagem.api.result import Grid
+from stratagem.api.tables import number
+from stratagem.evaluation.recorded import reading_of, recorded
+from stratagem.evaluation.statistics import Estimate, ratio
+from stratagem.play.records import Episode
+
+_LISTED = 20
+
+__all__ = ["Record", "read_record"]
+
+
+@dataclass(frozen=True, repr=False)
+class Record(Episodes):
+    """Recorded episodes."""
+
+    folder: Path
+
+    def payoffs(self) -> dict[str, Estimate]:
+        """Return the mean payoff a round of each player, whatever it played and against whom."""
+        names = dict.fromkeys(name for episode in self.episodes for name in episode.players)
+        return {name: _pay(self.episodes, name) for name in names}
+
+    @one_sentence
+    def evaluate(self, metrics: Sequence[str] = (), *, by_seat: bool = False, seed: int = 0) -> Evaluation:
+        """Compute the figures of an evaluation from the episodes, without playing."""
+        allow_files(*metrics)
+        results = recorded(self.episodes, reading_of(self.folder, tuple(metrics), seats=by_seat, seed=seed))
+        return Evaluation(tuple(results), self.folder.name, seed)
+
+    def grids(self) -> list[Grid]:
+        rows = [
+            (str(place), e.id, ", ".join(e.players), str(len(e.rounds)), " ".join(number(pay, 2) for pay in e.payoffs))
+            for place, e in enumerate(self.episodes[:_LISTED], 1)
+        ]
+        title = f"{self.folder}: {len(self.episodes)} episodes"
+        return [Grid(title, ("number", "id", "players", "rounds", "payoffs"), rows, figures=False)]
+
+
+def _pay(episodes: Sequence[Episode], name: str) -> Estimate:
+    sat = [(episode, seat) for episode in episodes for seat, one in enumerate(episode.players) if one == name]
+    return ratio(
+        sat, lambda at: at[0].payoffs[at[1]], lambda at: max(1, len(at[0].rounds)), lambda at: at[0].group or at[0].id
+    )
+
+
+@one_sentence
+def read_record(folder: str | Path, *, calls: bool = True) -> Record:
+    """Read the episodes of a folder that `record=` or `--record` wrote, with the calls of models behind them.
+
+    Without `calls` less is read, and an evaluation lacks the lengths and times of replies. The record of a run is in
+    its folder `record`.
+    """
+    from stratagem.play.store import read_episodes
+
+    return Record(tuple(read_episodes(Path(folder), calls=calls)), Path(folder))

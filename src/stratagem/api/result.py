@@ -1,0 +1,93 @@
+"""Result: figures that print as a table, plot, become a data frame, and save as JSON."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rich.text import Text
+
+from stratagem.api.console import plain
+from stratagem.api.json_file import write_json
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.tables import table
+from stratagem.errors import StratagemError
+from stratagem.games.base import Json
+from stratagem.reports.html import Html, element, join
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+__all__ = ["Grid", "Result"]
+
+
+class Grid(NamedTuple):
+    """Table of texts for a reader; its first column is text, its others are figures."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    figures: bool = True
+    """False where other columns are texts, too."""
+
+
+class Result(ABC):
+    """Figures of one call: tables for a reader, rows for a program."""
+
+    @abstractmethod
+    def grids(self) -> list[Grid]:
+        """Return the tables for a reader."""
+
+    @abstractmethod
+    def rows(self) -> list[Json]:
+        """Return the figures in long form, one row a figure."""
+
+    @abstractmethod
+    def to_json(self) -> Any:
+        """Return all figures as plain data, as the command line prints them with `--json`."""
+
+    @one_sentence
+    def to_pandas(self) -> DataFrame:
+        """Return the rows as a data frame."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise StratagemError("to_pandas needs pandas, which is not installed: pip install pandas.") from None
+        return DataFrame(self.rows())
+
+    @one_sentence
+    def save(self, path: str | Path) -> Path:
+        """Write all figures as a JSON file, and return its path."""
+        write_json(self.to_json(), Path(path))
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return plain(*map(_printed, self.grids()))
+
+    def _repr_html_(self) -> str:
+        return join(*map(_html, self.grids()))
+
+
+class Plotted(Result):
+    """Result with a picture."""
+
+    @abstractmethod
+    def plot(self) -> Figure:
+        """Return the figures as a picture of plotly."""
+
+
+def _printed(grid: Grid) -> Any:
+    printed = table(grid.title, *grid.columns, numbers=grid.figures)
+    for row in grid.rows:
+        printed.add_row(*map(Text, row))
+    return printed
+
+
+def _html(grid: Grid) -> Html:
+    """Return a table of HTML; its texts are escaped, for names and replies come from anybody."""
+    head = element("tr", *(element("th", name) for name in grid.columns))
+    body = (element("tr", *(element("td", text) for text in row)) for row in grid.rows)
+    return element("table", element("caption", grid.title), element("thead", head), element("tbody", *body))

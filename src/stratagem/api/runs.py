@@ -1,0 +1,141 @@
+"""Runs: `load_run` opens the folder of a run, with its status, its curves, its models and its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.pictures import lines
+from stratagem.api.result import Grid, Plotted
+from stratagem.api.tables import number
+from stratagem.errors import UnknownName, WrongKind
+from stratagem.games.base import Json
+from stratagem.reports.run_data import SFT_PREFIXES, RunData
+from stratagem.runs.checkpoint import latest
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import Curve, read_metrics
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_EXACT = "/exact/exploitability"
+_KEY = ("pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
+"""Metrics of the summary, for each game or stage."""
+
+__all__ = ["Run", "load_run"]
+
+
+@dataclass(frozen=True, repr=False)
+class Run(Plotted):
+    """Run: a folder with the recipe, the metrics, the checkpoints and the record of a training."""
+
+    folder: RunFolder
+
+    @property
+    def path(self) -> Path:
+        """Folder of the run."""
+        return self.folder.path
+
+    @property
+    def player(self) -> str:
+        """Name of its best model as a player; `@LABEL` after it names another, as in `run:PATH@start`."""
+        return f"run:{self.path}"
+
+    @property
+    def state(self) -> str:
+        """State of the run: running, finished or failed."""
+        return self.folder.status().state
+
+    @cached_property
+    def curves(self) -> dict[str, Curve]:
+        """Metrics by name; steps are counted from the end of SFT, except for those of SFT."""
+        return dict(RunData(self.folder).curves)
+
+    def rows(self) -> list[Json]:
+        """Return one row for each value of each metric."""
+        return [
+            {"metric": name, "step": step, "value": value}
+            for name, curve in self.curves.items()
+            for step, value in zip(*curve, strict=True)
+        ]
+
+    def to_json(self) -> Json:
+        """Return the status and the figures of the summary, as `stratagem train --json` prints them."""
+        names = {"run": self.folder.name, "path": str(self.path)}
+        return {**names, **status_of(self.folder), "figures": summary_of(self.folder)}
+
+    def grids(self) -> list[Grid]:
+        rows = [
+            (name, *("–" if value is None else number(value) for value in figures.values()))
+            for name, figures in summary_of(self.folder).items()
+        ]
+        return [Grid(f"{self.path}: {self.state}", ("metric", "first", "last", "best checkpoint"), rows)]
+
+    @one_sentence
+    def plot(self, *metrics: str) -> Figure:
+        """Draw metrics over the steps of training, by default those of the summary."""
+        known = self.curves
+        for name in metrics:
+            if name not in known:
+                raise UnknownName("metric of this run", name, known)
+        wanted = metrics or tuple(summary_of(self.folder))
+        return lines(self.folder.name, "step", {name: (known[name].steps, known[name].values) for name in wanted})
+
+    @one_sentence
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write the report as an HTML page, by default into the folder, and return its path."""
+        from stratagem.reports.report import write_report
+
+        return write_report(self.folder, None if path is None else Path(path))
+
+
+@one_sentence
+def load_run(path: str | Path | Run) -> Run:
+    """Open the run in a folder, finished or not."""
+    if isinstance(path, Run):
+        return path
+    if not isinstance(path, str | Path):
+        raise WrongKind("run", "the path of its folder, or a Run", path)
+    run = RunFolder.open(Path(path))
+    run.info()  # raises where it is damaged
+    return Run(run)
+
+
+def status_of(run: RunFolder) -> dict[str, Any]:
+    """Describe the status of a run; steps are counted from the end of SFT, as in its report."""
+    status, data = run.status(), RunData(run)
+    curves, _ = read_metrics(run), latest(run, digests=False)  # both raise on damage, which a report leaves out
+    exact = {name.removesuffix(_EXACT): curve.values[-1] for name, curve in curves.items() if name.endswith(_EXACT)}
+    return {
+        "state": status.state,
+        "sentence": status.sentence,
+        "since": status.since,
+        "algorithm": data.algorithm,
+        "seed": run.info().seed,
+        "sft_steps": data.sft_steps,
+        "step": data.last_step or 0,
+        "best_step": data.chosen_step,
+        "exploitability": exact,
+    }
+
+
+def summary_of(run: RunFolder) -> dict[str, dict[str, float | None]]:
+    """By metric the first and the last value, and that at the best checkpoint; SFT has none."""
+    data = RunData(run)
+    return {
+        name: {
+            "first": values[0],
+            "last": values[-1],
+            "best": None if name.startswith(SFT_PREFIXES) else dict(zip(steps, values, strict=True)).get(_best(data)),
+        }
+        for name, (steps, values) in data.curves.items()
+        if name.partition("/")[2] in _KEY
+    }
+
+
+def _best(data: RunData) -> int:
+    """Step of the best checkpoint, counted from the end of SFT; -1 where there is none."""
+    return -1 if data.chosen_step is None else data.chosen_step

@@ -1,0 +1,23 @@
+"""Engine and workers of one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+
+@contextmanager
+def serving(engine: str | None = None, workers: int | None = None, ray: str | None = None) -> Iterator[None]:
+    """Serve local models by an engine, and share the work between workers, within."""
+    with ExitStack() as stack:
+        if engine is not None:
+            from stratagem.engines.open import served_by
+            from stratagem.training.engine import read_engine
+
+            stack.enter_context(served_by(read_engine(engine).value))
+        if workers is not None or ray is not None:
+            from stratagem.workers.kinds import workers_of
+            from stratagem.workers.plan import working
+
+            stack.enter_context(working(workers_of(workers, ray)))
+        yield

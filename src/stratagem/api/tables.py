@@ -1,0 +1,60 @@
+"""Tables of a terminal, and the texts of numbers and estimates in them."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from stratagem.evaluation.statistics import Estimate
+
+_ENDLESS = 1000
+
+
+def cell(estimate: Estimate | None, digits: int = 3) -> Text:
+    """Format an estimate for a table: bare where it is exact, else with its standard error or interval."""
+    if estimate is None or math.isnan(estimate.mean):
+        return Text("–", style="dim")
+    text = Text(number(estimate.mean, digits))
+    if estimate.low is not None and estimate.high is not None:
+        text.append(f" {number(estimate.low, digits)}…{number(estimate.high, digits)}", style="dim")
+    elif not estimate.exact:
+        text.append(f" ±{number(estimate.se, digits)}" if estimate.se is not None else " ±?", style="dim")
+    return text
+
+
+def number(value: float, digits: int = 3) -> str:
+    """Format a number without a negative zero."""
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+class TitledTable(Table):
+    """Table under a title line, as wide as its figures need."""
+
+    heading = ""
+    figures = True
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.heading:
+            yield Text(self.heading, style="bold")
+        if self.figures:
+            endless = options.update(max_width=_ENDLESS)
+            options = options.update(max_width=Measurement.get(console, endless, self).maximum)
+        yield from super().__rich_console__(console, options)
+
+
+def table(title: str, *columns: str, numbers: bool = True) -> Table:
+    """Return a table whose first column is text and whose others are numbers.
+
+    A title does not wrap at the table's width.
+    """
+    grid = TitledTable(header_style="", box=None, pad_edge=False, show_header=any(columns))
+    grid.heading, grid.figures = title, numbers
+    for index, column in enumerate(columns):
+        right = numbers and index > 0
+        grid.add_column(Text(column, style="cyan"), justify="right" if right else "left", no_wrap=numbers)
+    return grid

@@ -1,0 +1,157 @@
+"""Tournaments: `tournament` plays everybody against everybody, and returns the cross-play matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stratagem.api.evaluations import Evaluation
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.names import GameLike, PlayerLike, as_game, as_player, check_seed, several
+from stratagem.api.pictures import matrix
+from stratagem.api.progress import Step, counted
+from stratagem.api.result import Grid, Plotted
+from stratagem.api.serving import serving
+from stratagem.api.tables import cell
+from stratagem.evaluation import tournament as tournaments
+from stratagem.evaluation.evaluate import CHANCE
+from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.recorded import Reading, recorded
+from stratagem.evaluation.report import tournament_json
+from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.evaluation.tournament import CrossPlay, num_batches
+from stratagem.games.base import Game, Json
+from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
+from stratagem.options import whole
+from stratagem.play.records import Episode
+from stratagem.players.base import Player
+from stratagem.players.pools import pools
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+__all__ = ["Tournament", "TournamentPlan", "plan_tournament", "tournament"]
+
+
+@dataclass(frozen=True, repr=False)
+class Tournament(Plotted):
+    """Cross-play matrix of a tournament."""
+
+    cross_play: CrossPlay
+    seed: int
+    episodes: int
+    """Number of episodes of each pair."""
+
+    def rows(self) -> list[Json]:
+        """Return one row for each pair: the payoff a round of `player` against `opponent`."""
+        names = self.cross_play.players
+        return [
+            {"player": names[row], "opponent": names[column], **pay.to_json()}
+            for row, line in enumerate(self.cross_play.pay)
+            for column, pay in enumerate(line)
+        ]
+
+    def to_json(self) -> Json:
+        """Return the matrix, as `stratagem tournament --json` prints it."""
+        return tournament_json(self.cross_play, self.seed, self.episodes)
+
+    def grids(self) -> list[Grid]:
+        order, means, names = self.cross_play.ranking(), self.cross_play.means(), self.cross_play.players
+        rows = [
+            (names[row], *(cell(pay, 2).plain for pay in (means[row], *(self.cross_play.pay[row][c] for c in order))))
+            for row in order
+        ]
+        title = f"{self.cross_play.text}: payoff a round of the row against the column, {self._unit}"
+        return [Grid(title, ("player", "mean vs others", *(names[column] for column in order)), rows)]
+
+    def plot(self) -> Figure:
+        """Draw the matrix, the best mean first."""
+        order = self.cross_play.ranking()
+        pay = [[self.cross_play.pay[row][column].mean for column in order] for row in order]
+        return matrix(self.cross_play.text, [self.cross_play.players[row] for row in order], pay, self._unit)
+
+    @property
+    def _unit(self) -> str:
+        return self.cross_play.game.spec.unit
+
+
+@dataclass(frozen=True)
+class TournamentPlan:
+    """Tournament that is checked and not played yet."""
+
+    game: Game[Any]
+    text: str
+    """Text that names the game."""
+    players: tuple[Player, ...]
+    evaluator: Evaluator
+    record: ResumableRecord
+    seed: int
+
+    @property
+    def num_batches(self) -> int:
+        """Number of batches of pairs, by which progress is counted."""
+        return num_batches(self.game, len(self.players), self.evaluator.episodes)
+
+    def run(self, step: Step) -> Tournament:
+        """Play the tournament."""
+        result = tournaments.tournament(self.game, self.text, self.players, self.evaluator, step)
+        return Tournament(result, self.seed, self.evaluator.episodes)
+
+    def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
+        """Return the figures of those episodes that are finished."""
+        results = recorded(episodes, Reading(crossed=True, seed=self.seed))
+        return Evaluation(tuple(results), self.text, self.seed, broken_off=True)
+
+
+def plan_tournament(
+    game: GameLike,
+    players: Sequence[PlayerLike] = (),
+    *,
+    episodes: int = 20,
+    seed: int = 0,
+    chance: bool = True,
+    record: str | Path | None = None,
+    resume: bool = False,
+) -> TournamentPlan:
+    """Plan a tournament by the settings of `tournament`, and open its record."""
+    whole("tournament", "episodes", episodes, 1)
+    check_seed(seed)
+    made = as_game(game)
+    text = game if isinstance(game, str) else describe(made)
+    listed = several(players, least=0) or list(
+        dict.fromkeys(name for pool in pools(made).values() for name in pool.players)
+    )
+    seated = {one.name: one for one in (as_player(name, made) for name in [*listed, *([CHANCE] if chance else [])])}
+    plan = {"command": "tournament", "game": text, "players": list(seated), "episodes": episodes, "seed": seed}
+    kept = ResumableRecord(None if record is None else Path(record), plan, resume=resume)
+    at = Evaluator(episodes=episodes, key=Key(seed), record=kept)
+    return TournamentPlan(made, text, tuple(seated.values()), at, kept, seed)
+
+
+@one_sentence
+def tournament(
+    game: GameLike,
+    players: Sequence[PlayerLike] = (),
+    *,
+    episodes: int = 20,
+    seed: int = 0,
+    chance: bool = True,
+    record: str | Path | None = None,
+    resume: bool = False,
+    engine: str | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    progress: bool = True,
+) -> Tournament:
+    """Play all pairs of players, by default those of the game's pools, and random play with `chance`.
+
+    `record` is a folder for the episodes, which `resume` continues. `engine`, `workers` and `ray` are as on the command
+    line.
+    """
+    with serving(engine, workers, ray):
+        plan = plan_tournament(game, players, episodes=episodes, seed=seed, chance=chance, record=record, resume=resume)
+        with counted(plan.num_batches, shown=progress) as step:
+            return plan.run(step)

@@ -1,0 +1,139 @@
+"""Training: `train` makes a run by one or more recipes, and returns it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.names import several
+from stratagem.api.progress import bar
+from stratagem.api.runs import Run
+from stratagem.api.serving import serving
+from stratagem.errors import BadParameter, WrongKind
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.resume import resume_by_force
+from stratagem.training.shipped import recipe_path
+from stratagem.training.stage import Progress
+
+if TYPE_CHECKING:
+    from stratagem.training.recipe_file import AnyRecipe
+
+RUNS = Path("runs")
+"""Folder of runs without a folder of their own."""
+RecipeLike: TypeAlias = "str | Path | AnyRecipe"
+"""A recipe: its path, its name among the shipped ones, or its settings as an object."""
+_SHOWN = ("loss", "pay", "exploitability", "checkpoint_metric")
+"""Metrics of the progress bar, by the last part of their names."""
+
+__all__ = ["RecipeLike", "read_recipe", "train"]
+
+
+@one_sentence
+def train(
+    recipes: RecipeLike | Sequence[RecipeLike] | Run,
+    *,
+    changes: Mapping[str, object] | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    strict: bool = False,
+    force: bool = False,
+    workers: int | None = None,
+    ray: str | None = None,
+    command: str = "stratagem.train from Python",
+    progress: bool = True,
+) -> Run:
+    """Train a model by one or more recipes, of which a later one overrides an earlier one.
+
+    `changes` are settings by their places: `{"sepo.iterations": 3}`. `out` is the new folder of the run, by default
+    runs/NAMES-SEED. With `resume` a stopped run continues, by its folder or as a `Run`; `force` accepts a changed
+    recipe, or starts again if all checkpoints are missing. `strict` stops at the first fault that a check of training
+    finds. The run notes `command`.
+    """
+    with serving(None, workers, ray):
+        if force and not resume:
+            raise BadParameter("--force continues a started run: add --resume.")
+        if resume:
+            run, recipe = _stopped_run(several(recipes, "recipe"), changes, force=force)
+        else:
+            names, recipe = _named(several(recipes, "recipe"), changes)
+            folder = RUNS / "-".join([*names, str(recipe.seed)]) if out is None else Path(out)
+            run = _new_run(folder, recipe, command)
+        _train(run, recipe, strict=strict, shown=progress)
+        return Run(run)
+
+
+def read_recipe(recipes: RecipeLike | Sequence[RecipeLike], changes: Mapping[str, object] | None = None) -> AnyRecipe:
+    """Read the settings of one or more recipes."""
+    return _named(several(recipes, "recipe"), changes)[1]
+
+
+def _named(recipes: Sequence[object], changes: Mapping[str, object] | None) -> tuple[list[str], AnyRecipe]:
+    """Return the settings of recipes, with their names."""
+    from stratagem.algorithms.catalogue import read_any
+    from stratagem.training.recipe_file import AnyRecipe
+
+    if len(recipes) == 1 and isinstance(recipes[0], AnyRecipe):
+        if changes:
+            raise BadParameter("A recipe that is an object is used as it is: leave the changes out.")
+        return [str(getattr(recipes[0], "algorithm", "recipe"))], recipes[0]
+    for recipe in recipes:
+        if not isinstance(recipe, str | Path):
+            raise WrongKind("recipe", "a path or the name of a shipped one, or one object alone", recipe)
+    paths = [recipe_path(str(recipe)) for recipe in recipes]
+    return [path.stem for path in paths], read_any(paths, dict(changes or {}))
+
+
+def _stopped_run(
+    given: Sequence[object], changes: Mapping[str, object] | None, *, force: bool
+) -> tuple[RunFolder, AnyRecipe]:
+    """Return the run to continue, and its recipe."""
+    from stratagem.algorithms.catalogue import recipe_of
+
+    if changes:
+        raise BadParameter("A run continues with its own settings: leave --set out.")
+    if len(given) > 1:
+        raise BadParameter("A run continues with its own recipe: give its folder alone.")
+    first = given[0]
+    run = first.folder if isinstance(first, Run) else RunFolder.open(Path(str(first)))
+    if force:
+        resume_by_force(run)
+    return run, recipe_of(run)
+
+
+def _new_run(folder: Path, recipe: AnyRecipe, command: str) -> RunFolder:
+    """Make the folder of a run; a recipe that cannot be trained is refused before the folder exists."""
+    from stratagem.algorithms.catalogue import bound
+
+    bound(recipe, RunFolder(folder))
+    return RunFolder.create(folder, recipe, recipe.seed, command)
+
+
+def _train(run: RunFolder, recipe: AnyRecipe, *, strict: bool, shown: bool) -> None:
+    """Train under a progress bar."""
+    from stratagem.algorithms.catalogue import bound
+
+    with _shown_progress(run.name, shown) as show:
+        bound(recipe, run, strict=strict).train(show)
+
+
+@contextmanager
+def _shown_progress(name: str, shown: bool) -> Iterator[Progress]:
+    with bar(name, shown=shown, remaining=True) as show:
+
+        def progress(step: int, steps: int, figures: Mapping[str, float]) -> None:
+            texts = ", ".join(f"{metric} {value:.3f}" for metric, value in _chosen(figures).items())
+            show(step, steps, f"{name}: {texts}")
+
+        yield progress
+
+
+def _chosen(figures: Mapping[str, float]) -> dict[str, float]:
+    """Return the metrics of the progress bar; where several share a last part, with their full names."""
+    parts = [(name, name.rpartition("/")[2], value) for name, value in figures.items()]
+    counts = Counter(last for _, last, _ in parts)
+    chosen = [(last if counts[last] == 1 else name, last, value) for name, last, value in parts if last in _SHOWN]
+    return {name: value for name, last, value in sorted(chosen, key=lambda entry: _SHOWN.index(entry[1]))}

@@ -1,0 +1,72 @@
+"""Verification: `verify` checks the rules of a game against its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.names import GameLike, as_game, check_seed
+from stratagem.api.result import Grid, Result
+from stratagem.games import conformance
+from stratagem.games.base import Json
+from stratagem.games.conformance import RULES, Report
+from stratagem.games.foreign.audit import AUDIT
+from stratagem.games.foreign.catalogue import is_foreign, make_foreign
+from stratagem.games.key import Key
+from stratagem.options import whole
+
+_TRIES = 60
+"""Number of episodes that are tried to find the smallest one that shows a fault."""
+
+__all__ = ["Verification", "verify"]
+
+
+@dataclass(frozen=True, repr=False)
+class Verification(Result):
+    """Checks of a game; false as a condition where one failed. It has no figures, so there is no picture."""
+
+    report: Report
+
+    @property
+    def ok(self) -> bool:
+        """True if nothing failed."""
+        return self.report.ok
+
+    @property
+    def failed(self) -> Sequence[str]:
+        """Names of the failed checks."""
+        return self.report.failed
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def rows(self) -> list[Json]:
+        """Return one row for each check."""
+        checks = self.report.checks
+        return [{"check": check.name, "outcome": check.outcome, "detail": check.detail} for check in checks]
+
+    def to_json(self) -> Json:
+        """Return the report, as `stratagem verify-game --json` prints it."""
+        return self.report.to_json()
+
+    def grids(self) -> list[Grid]:
+        title = str(self.report).partition("\n")[0]
+        rows = [(str(row["outcome"]), str(row["check"]), str(row["detail"])) for row in self.rows()]
+        return [Grid(title, ("outcome", "check", "detail"), rows, figures=False)]
+
+
+@one_sentence
+def verify(game: GameLike, *, episodes: int = 30, seed: int = 0) -> Verification:
+    """Check a game or an environment against its declaration, and against OpenSpiel where it has the game.
+
+    Each check plays so many random episodes. An environment of another package is named as in
+    `textarena:KuhnPoker-v0`.
+    """
+    whole("verify", "episodes", episodes, 1)
+    check_seed(seed)
+    foreign = isinstance(game, str) and is_foreign(game)
+    made: Any = make_foreign(str(game)) if foreign else as_game(game)
+    rules = AUDIT if foreign else RULES
+    return Verification(conformance.verify(made, episodes=episodes, key=Key(seed), rules=rules, tries=_TRIES))
