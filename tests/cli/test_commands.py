@@ -204,7 +204,7 @@ def test_the_command_of_the_package_runs():
 
 
 def test_nothing_is_played_where_nothing_can_be_recorded(run, monkeypatch):
-    monkeypatch.setattr("stratagem.cli.match.play", lambda *_: pytest.fail("played"))
+    monkeypatch.setattr("stratagem.api.matches.scheduler.play", lambda *_, **__: pytest.fail("played"))
     assert run("play", "ipd", "--players", "Pavlov", "--record", "/dev/null")[0] == 2
 
 

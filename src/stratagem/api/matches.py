@@ -20,7 +20,7 @@ from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.options import whole
 from stratagem.play import scheduler
-from stratagem.play.match import Match
+from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.seating import rotated
 from stratagem.players.human import at_keyboard
@@ -111,15 +111,21 @@ def _played(
 ) -> MatchResult:
     person = any(at_keyboard(player) for player in match.players)
     setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
-    played: Iterator[Episode] = scheduler.play(setups, live=1 if person else _TABLES)
-    if record is not None:
-        from stratagem.play import store
-
-        played = store.record(played, store.fresh(Path(record)))
+    live = 1 if person else _TABLES
     finished: list[Episode] = []
     with counted(episodes, shown=progress and not person) as step:
-        for episode in played:
+        for episode in _recorded(setups, live, record):
             step(match.text)
             whole_one = keep is None or len(finished) < keep
             finished.append(episode if whole_one else replace(episode, decisions=[]))
     return MatchResult(tuple(finished), match.game, match.names)
+
+
+def _recorded(setups: Iterator[Setup], live: int, record: str | Path | None) -> Iterator[Episode]:
+    """Play the setups, and record the episodes if there is a folder for them, which is made first."""
+    if record is None:
+        return scheduler.play(setups, live=live)
+    from stratagem.play import store
+
+    folder = store.fresh(Path(record))
+    return store.record(scheduler.play(setups, live=live), folder)

@@ -73,7 +73,6 @@ def read_recipe(recipes: RecipeLike | Sequence[RecipeLike], changes: Mapping[str
 
 def _named(recipes: Sequence[object], changes: Mapping[str, object] | None) -> tuple[list[str], AnyRecipe]:
     """Return the settings of recipes, with their names."""
-    from stratagem.algorithms.catalogue import read_any
     from stratagem.training.recipe_file import AnyRecipe
 
     if len(recipes) == 1 and isinstance(recipes[0], AnyRecipe):
@@ -84,6 +83,8 @@ def _named(recipes: Sequence[object], changes: Mapping[str, object] | None) -> t
         if not isinstance(recipe, str | Path):
             raise WrongKind("recipe", "a path or the name of a shipped one, or one object alone", recipe)
     paths = [recipe_path(str(recipe)) for recipe in recipes]
+    from stratagem.algorithms.catalogue import read_any  # loads torch, so only for recipes that there are
+
     return [path.stem for path in paths], read_any(paths, dict(changes or {}))
 
 

@@ -1,0 +1,162 @@
+"""`import stratagem`: light, typed, and alike for names and objects; mistakes are one sentence."""
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+
+import stratagem as sg
+from stratagem import front
+from stratagem.cli.main import main
+from stratagem.games.kuhn import Kuhn
+from stratagem.players.uniform import Random
+
+STUB = Path(front.__file__).with_name("__init__.pyi")
+
+
+def test_import_loads_no_library_and_no_other_module_of_ours():
+    program = "import sys; before = set(sys.modules); import stratagem; print(*set(sys.modules) - before)"
+    run = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False)
+    loaded = set(run.stdout.split())
+    assert {name for name in loaded if name.split(".")[0] not in sys.stdlib_module_names} == {
+        "stratagem",
+        "stratagem.front",
+    }, run.stderr
+
+
+def test_stub_names_each_function_by_its_module():
+    tree = ast.parse(STUB.read_text(encoding="utf-8"))
+    found = {alias.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert found.pop("StratagemError") == "stratagem.errors"
+    assert found == {name: f"stratagem.api.{module}" for name, module in front.FUNCTIONS.items()}
+    assert all(alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
+    (named,) = (ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
+    assert set(named) == set(sg.__all__) <= set(dir(sg))
+
+
+def test_functions_have_types_and_docstrings():
+    for name in front.FUNCTIONS:
+        function = front.function(name)
+        signature = inspect.signature(getattr(sg, name))
+        assert signature == inspect.signature(function)
+        assert signature.return_annotation is not signature.empty
+        assert all(p.annotation is not p.empty for p in signature.parameters.values())
+        assert function.__doc__
+        assert function.__name__ == name
+
+
+def test_play_is_a_function_and_a_package():
+    program = (
+        "import stratagem as sg, stratagem.play.match as m\n"
+        "from stratagem.play.seating import rotated\n"
+        "assert sg.play.match is m and len(sg.play('kuhn', 'random').episodes) == 1\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    with pytest.raises(AttributeError, match="no attribute 'plays'"):
+        sg.plays  # noqa: B018
+
+
+KUHN = Kuhn()
+ALIKE = [
+    (sg.play, ("random",), (Random(),), {"episodes": 4}),
+    (sg.play, (["NashApprox", "random"],), ([sg.player("NashApprox", KUHN), Random()],), {"episodes": 3, "seed": 2}),
+    (
+        sg.evaluate,
+        (["NashApprox", "random"],),
+        ((sg.player("NashApprox", KUHN), Random()),),
+        {"episodes": 2, "chance": False, "metrics": ["length"]},
+    ),
+    (sg.exploitability, ("random",), (Random(),), {}),
+    (sg.tournament, (["random", "NashApprox"],), ([Random(), sg.player("NashApprox", KUHN)],), {"episodes": 2}),
+    (sg.verify, (), (), {"episodes": 2}),
+]
+
+
+@pytest.mark.parametrize(("function", "names", "objects", "options"), ALIKE)
+def test_names_and_objects_are_alike(function, names, objects, options):
+    by_name, by_object = function("kuhn", *names, **options), function(KUHN, *objects, **options)
+    assert by_name.to_json() == by_object.to_json()
+    assert repr(by_name) == repr(by_object)
+
+
+def test_opponents_and_games_of_a_suite_may_be_objects():
+    def figures(game, opponents):
+        return repr(sg.evaluate(game, "first-legal", opponents=opponents, episodes=4, progress=False).rows())
+
+    ours = sg.game("ipd", rounds=3)
+    assert figures("ipd(rounds=3)", ["TitForTat"]) == figures(ours, [sg.player("TitForTat", ours)])
+
+
+@pytest.mark.parametrize(
+    ("words", "call"),
+    [
+        (
+            ("play", "kuhn", "--players", "NashApprox", "random", "--episodes", "200"),
+            lambda: sg.play("kuhn", ["NashApprox", "random"], episodes=200),
+        ),
+        (
+            ("eval", "kuhn", "--player", "mcts:5", "--episodes", "2", "--seed", "1", "--opponents", "random"),
+            lambda: sg.evaluate("kuhn", "mcts:5", episodes=2, seed=1, opponents=["random"]),
+        ),
+        (
+            ("tournament", "ipd", "--players", "Joss", "random", "--episodes", "4", "--no-chance"),
+            lambda: sg.tournament("ipd", ["Joss", "random"], episodes=4, chance=False),
+        ),
+        (("verify-game", "prisoners-dilemma", "--episodes", "3"), lambda: sg.verify("prisoners-dilemma", episodes=3)),
+    ],
+    ids=lambda one: one[0] if isinstance(one, tuple) else "",
+)
+def test_command_prints_what_the_function_returns(words, call, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--json"])
+    assert end.value.code == 0
+    printed = json.loads(capsys.readouterr().out)
+    returned = json.loads(json.dumps(call().to_json()).replace("NaN", "null"))
+    assert printed == returned
+
+
+IPD = sg.game("ipd")
+MISTAKES = [
+    (lambda: sg.game(3), "A game is a name such as `kuhn`, or a Game, not int."),
+    (lambda: sg.game("kuhnn"), "did you mean kuhn"),
+    (lambda: sg.game("ipd", turns=3), "it has no option turns"),
+    (lambda: sg.game(KUHN, hands=3), "Parameters go with the bare name"),
+    (lambda: sg.play(Kuhn, "random"), "not the class Kuhn itself: make one, as in Kuhn()."),
+    (lambda: sg.play("kuhn", ["random"] * 3), "takes 2 players, not 3"),
+    (lambda: sg.play("kuhn", []), "There is no player: give at least one"),
+    (lambda: sg.play("kuhn", [Random, "random"]), "not the class Random itself"),
+    (lambda: sg.play("kuhn", [{"name": "random"}, "random"]), "or a Player, not dict"),
+    (lambda: sg.play("kuhn", sg.player("TitForTat", IPD)), "ipd/TitForTat plays ipd"),
+    (lambda: sg.play("kuhn", "random", episodes=0), "`episodes` of at least 1"),
+    (lambda: sg.play("kuhn", "random", seed="x"), "A seed is a whole number, not 'x'."),
+    (lambda: sg.evaluate("kuhn", None), "or a Player, not NoneType"),
+    (lambda: sg.evaluate("kuhn", "random", episodes="3"), "a whole number, not '3'"),
+    (lambda: sg.evaluate("kuhn", "random", metrics=["exploits"]), "did you mean exploit"),
+    (lambda: sg.evaluate("sepoo", "random"), "did you mean sepo"),
+    (lambda: sg.exploitability("kuhn", "mcts:5"), "cannot state its probabilities"),
+    (lambda: sg.tournament("kuhn", "random", chance=False), "at least two players"),
+    (lambda: sg.load_run("/nowhere"), "There is no run at /nowhere"),
+    (lambda: sg.load_run(3), "A run is the path of its folder, or a Run, not int."),
+    (lambda: sg.read_record("/nowhere"), "no recorded episodes in /nowhere"),
+    (lambda: sg.train("sepo/kuhn-tinny"), "did you mean sepo/kuhn-tiny"),
+    (lambda: sg.train([]), "There is no recipe"),
+    (lambda: sg.train(3), "A recipe is a path or the name of a shipped one"),
+    (lambda: sg.train("sepo/kuhn-tiny", changes={"sepo.x": 3}, out="/nowhere"), "There is no setting sepo.x"),
+    (lambda: sg.train("sepo/kuhn-tiny", changes={"seed": object()}, out="/nowhere"), "seed"),
+]
+
+
+@pytest.mark.parametrize(("call", "sentence"), MISTAKES, ids=range(len(MISTAKES)))
+def test_mistake_is_one_sentence_without_the_errors_behind_it(call, sentence):
+    with pytest.raises(sg.StratagemError) as caught:
+        call()
+    error = caught.value
+    assert sentence in str(error)
+    assert (error.__cause__, error.__suppress_context__) == (None, True)
+    frames = traceback.extract_tb(error.__traceback__)
+    assert {Path(frame.filename).name for frame in frames} <= {Path(__file__).name, "mistakes.py", "front.py"}

@@ -1,0 +1,142 @@
+"""Results: a table in a terminal and in a notebook, a picture, a data frame and a file."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import plotly.graph_objects as go
+import pytest
+
+import stratagem as sg
+from stratagem.api.progress import counted
+from stratagem.players.uniform import Random
+
+HOSTILE = "<script>x</script>\x1b]52;c;AAAA\x07\u202e"
+
+
+class Stranger(Random):
+    """Random play under a name that attacks terminals and pages."""
+
+    name = HOSTILE
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {
+        "play": sg.play("kuhn", ["NashApprox", "random"], episodes=4),
+        "evaluate": sg.evaluate("kuhn", "NashApprox", episodes=2, opponents=["random", "mcts:2"]),
+        "exploitability": sg.exploitability("kuhn", "random"),
+        "tournament": sg.tournament("kuhn", ["NashApprox", "AlwaysBet"], episodes=2),
+        "verify": sg.verify("kuhn", episodes=2),
+    }
+
+
+def test_results_print_as_tables(results):
+    assert repr(results["play"]).splitlines()[:2] == [
+        "kuhn: 4 episodes, chips a hand",
+        "player                    payoff  wins  illegal turns",
+    ]
+    assert repr(results["exploitability"]).startswith("random in kuhn: exploitability 0.458, NashConv 0.917, chips")
+    assert "mean vs others" in repr(results["tournament"])
+    assert repr(results["verify"]).startswith("kuhn conforms\n")
+    for result in results.values():
+        html = result._repr_html_()
+        assert html.startswith("<table><caption>")
+        assert html.count("<td>") == sum(len(row) for grid in result.grids() for row in grid.rows)
+
+
+def test_known_figures_are_in_the_rows(results):
+    found = results["exploitability"]
+    assert float(found) == pytest.approx(11 / 24)  # uniform play in Kuhn poker, as OpenSpiel computes it
+    assert [row["gain"] for row in found.rows()] == pytest.approx([0.375, 13 / 24])
+    exact = {(row["player"], row["figure"]): row["mean"] for row in results["evaluate"].rows()}
+    assert exact["random", "exploitability"] == pytest.approx(11 / 24)
+    assert exact["kuhn/NashApprox", "exploitability"] == pytest.approx(0.0, abs=1e-9)
+    pay = {(row["player"], row["opponent"]): row["mean"] for row in results["tournament"].rows()}
+    assert pay["kuhn/NashApprox", "random"] == -pay["random", "kuhn/NashApprox"] > 0
+
+
+def test_rows_become_a_data_frame(results, monkeypatch):
+    pytest.importorskip("pandas")
+    for result in results.values():
+        frame = result.to_pandas()
+        assert len(frame) == len(result.rows())
+        assert list(frame.columns) == list(result.rows()[0])
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(sg.StratagemError, match="to_pandas needs pandas, which is not installed: pip install pandas"):
+        results["play"].to_pandas()
+
+
+def test_results_plot_but_a_verification(results):
+    for name, result in results.items():
+        if name == "verify":
+            assert not hasattr(result, "plot")
+            continue
+        figure = result.plot()
+        assert isinstance(figure, go.Figure)
+        assert len(figure.data) >= 1
+    assert results["evaluate"].plot("pay").data[0].y[0] == pytest.approx(results["evaluate"].rows()[0]["mean"])
+    with pytest.raises(sg.StratagemError, match="There is no figure in this evaluation called 'payy'"):
+        results["evaluate"].plot("payy")
+
+
+def test_results_are_saved_as_json(results, tmp_path):
+    for name, result in results.items():
+        path = result.save(tmp_path / f"{name}.json")
+        assert json.loads(path.read_text()) == json.loads(json.dumps(result.to_json()).replace("NaN", "null"))
+    with pytest.raises(sg.StratagemError, match="cannot be written"):
+        results["tournament"].save("/proc/nowhere/x.json")
+
+
+def test_a_record_has_the_episodes_and_their_figures(results, tmp_path):
+    sg.play("kuhn", ["NashApprox", "random"], episodes=4, record=tmp_path / "one")
+    results["play"].save(tmp_path / "two")
+    one, two = sg.read_record(tmp_path / "one"), sg.read_record(tmp_path / "two")
+    assert one.rows() == two.rows() == results["play"].rows()
+    assert one.payoffs() == results["play"].payoffs()
+    assert "4 episodes" in repr(one)
+    (figures,) = one.evaluate().to_json()["games"][0]["players"]
+    assert figures["unscaled"]["pay"]["mean"] == pytest.approx(results["play"].totals()[0].payoff.mean)
+    with pytest.raises(sg.StratagemError, match="already holds recorded episodes"):
+        results["play"].save(tmp_path / "one")
+
+
+def test_texts_of_strangers_are_neither_obeyed_nor_markup():
+    played = sg.play("kuhn", [Stranger(), "random"])
+    shown, html = repr(played), played._repr_html_()
+    assert "\x1b" not in shown + html
+    assert "\u202e" not in shown + html
+    assert "<script>" not in html
+    assert "<script>" not in played.plot().to_json()
+
+
+def test_keep_leaves_out_the_decisions_of_later_episodes():
+    played = sg.play("kuhn", "random", episodes=3, keep=1)
+    assert [bool(episode.decisions) for episode in played.episodes] == [True, False, False]
+
+
+def test_progress_is_shown_by_tqdm_in_a_notebook_and_nowhere_without_a_terminal(monkeypatch, capsys):
+    with counted(2) as step:
+        step("one")
+    assert capsys.readouterr() == ("", "")
+    bars = []
+
+    class Bar(SimpleNamespace):
+        def __enter__(self):
+            bars.append(self)
+            return self
+
+        def __exit__(self, *_):
+            self.closed = True
+
+        def set_description(self, text):
+            self.text = text
+
+    monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(__spec__=SimpleNamespace()))
+    monkeypatch.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm=lambda **given: Bar(**given)))
+    shell = SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    sg.play("kuhn", "random", episodes=3)
+    sg.play("kuhn", "random", episodes=3, progress=False)
+    (shown,) = bars
+    assert (shown.text, shown.total, shown.n, shown.closed) == ("kuhn", 3, 2, True)

@@ -1,0 +1,70 @@
+"""`train` makes a run, `load_run` opens it, and its player can be measured."""
+
+import json
+
+import pytest
+
+import stratagem as sg
+
+RECIPE = """
+algorithm = "grpo"
+games = ["kuhn(hands=1)"]
+evaluate_every = 1
+validation_episodes = 1
+test_episodes = 1
+exact_budget = 40000
+[adapter]
+rank = 1
+[grpo]
+iterations = 3
+groups_per_batch = 1
+group_size = 2
+signal_every = 0
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("api")
+    (folder / "r.toml").write_text(RECIPE)
+    changes = {"grpo.iterations": 1, "seed": "4"}
+    return sg.train(folder / "r.toml", changes=changes, out=folder / "run", progress=False)
+
+
+def test_train_makes_a_run_that_load_run_opens(run):
+    opened = sg.load_run(str(run.path))
+    assert (opened.state, opened.to_json()) == ("finished", run.to_json())
+    assert (run.to_json()["seed"], run.to_json()["step"]) == (4, 1)
+    assert repr(opened) == repr(run)
+    assert f"{run.path}: finished" in repr(run)
+    assert {row["metric"] for row in run.rows()} == set(run.curves)
+    assert run.player == f"run:{run.path}"
+    assert sg.load_run(run) is run
+
+
+def test_a_run_is_plotted_and_saved(run, tmp_path):
+    name = "kuhn/exact/exploitability"
+    assert list(run.plot(name).data[0].y) == run.curves[name].values
+    with pytest.raises(sg.StratagemError, match="There is no metric of this run called 'loss/'"):
+        run.plot("loss/")
+    assert json.loads(run.save(tmp_path / "run.json").read_text())["figures"].keys() == run.to_json()["figures"].keys()
+
+
+def test_a_run_is_resumed_as_an_object_and_only_with_its_own_settings(run):
+    assert sg.train(run, resume=True, progress=False).to_json()["step"] == 1
+    for given, options in [(run, {"changes": {"seed": 1}}), ([run, run], {})]:
+        with pytest.raises(sg.StratagemError, match="A run continues with its own"):
+            sg.train(given, resume=True, **options)
+    with pytest.raises(sg.StratagemError, match="continues a started run"):
+        sg.train(run.path / "config.toml", force=True)
+
+
+def test_a_recipe_may_be_an_object(run, tmp_path):
+    from stratagem.api.trainings import read_recipe
+
+    recipe = read_recipe(run.path / "config.toml")
+    assert read_recipe(recipe) is recipe
+    with pytest.raises(sg.StratagemError, match="exists already"):
+        sg.train(recipe, out=run.path)
+    with pytest.raises(sg.StratagemError, match="leave the changes out"):
+        read_recipe(recipe, {"seed": 1})
