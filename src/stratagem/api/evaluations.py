@@ -230,10 +230,10 @@ def evaluate(
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates.
 
     `suite` is a suite or a game. `opponents` replace those of the suite. `chance` measures random play, too, as the
-    chance level. `disguise` is a number of disguises or a file, and adds the memorisation gap. Where
-    nothing is exact, `exploit_budget` and `exploit_by` ask for a lower bound on exploitability: the gain of an exploiter
-    under that budget over `exploit_deals` deals. `record` is a folder for
-    the episodes, which `resume` continues. `engine`, `workers` and `ray` are as on the command line.
+    chance level. `disguise` is a number of disguises or a file, and adds the memorisation gap. Where nothing is exact,
+    `exploit_budget` and `exploit_by` ask for a lower bound on exploitability: the gain of an exploiter under that
+    budget, over `exploit_deals` deals. `record` is a folder for the episodes, which `resume` continues. `engine`,
+    `workers` and `ray` are as on the command line.
     """
     with serving(engine, workers, ray):
         plan = plan_evaluation(
