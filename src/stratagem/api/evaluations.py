@@ -183,7 +183,6 @@ def plan_evaluation(
     check_seed(seed)
     if episodes is not None and type(episodes) is not int:
         whole("evaluate", "episodes", episodes, 1)
-    bound = bound_of(exploit_budget, exploit_by, exploit_deals)
     listed, against = several(players), several(opponents, least=0)
     allow_files(suite, exploit_by, *listed, *against, *metrics)
     disguises = wraps(str(disguise)) if disguise is not None else []
@@ -195,6 +194,7 @@ def plan_evaluation(
     plan |= {"disguise": str(disguise)} if disguise else {}  # without one the settings are those of earlier records
     folder = None if record is None else Path(record)
     kept = ResumableRecord(folder, plan | {"episodes": number, "seed": seed}, resume=resume)
+    bound = bound_of(exploit_budget, exploit_by, exploit_deals, [line.game for line in chosen.lines])
     at = Evaluator(key=Key(seed), episodes=number, record=kept, bound=bound)
     return EvaluationPlan(chosen, tuple(listed), at, kept, seed, chance, by_seat, tuple(disguises))
 
