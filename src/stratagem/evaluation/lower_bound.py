@@ -117,13 +117,13 @@ def measured_bound(
     agent: Player,
     makers: Makers,
     key: Key,
-    told: tuple[str, str, str],
+    labels: tuple[str, str, str],
     *,
     deals: int = DEALS,
 ) -> LowerBound:
     """Play each exploiter at every seat against the agent, and the agent against itself, on the same deals.
 
-    `told` is the method, the unit of its budget, and its knowledge of the agent.
+    `labels` is the method, the unit of its budget, and its knowledge of the agent.
     """
     whole("The lower bound", "deals", deals, 2)
     own = _self_play(game, agent, deals, key)
@@ -135,9 +135,9 @@ def measured_bound(
         _refuse_errors(exploiter, episodes)
         curve.append(_point(budget, _by_deal(episodes, game, rounds), _by_deal(own, game, rounds)))
     return LowerBound(
-        method=told[0],
-        budget_unit=told[1],
-        model=told[2],
+        method=labels[0],
+        budget_unit=labels[1],
+        model=labels[2],
         deals=deals,
         values=tuple(with_interval(column) for column in zip(*_by_deal(own, game, rounds), strict=True)),
         curve=tuple(curve),
