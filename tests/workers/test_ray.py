@@ -56,7 +56,7 @@ def test_a_lost_actor_is_begun_anew_and_its_shard_is_played_again(two, tmp_path)
 
 
 def test_a_run_goes_on_when_a_node_is_lost(cluster, two, tmp_path):
-    """Both nodes have an actor; one goes while the run works, and its actor begins anew on a node that came later."""
+    """Both nodes have an actor; one goes while the run works, and its actor is restarted on a node that came later."""
     alone = trained(tmp_path / "alone", "league")
     assert dict(two.run(neg, range(2))) == {0: 0, 1: -1}
     lost = next(iter(cluster.worker_nodes))

@@ -16,7 +16,7 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.policies import Policies
 from stratagem.games.base import Game, Seat, State
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import starts
 from stratagem.players.base import Player
 
 Pair = tuple[Seat, str, str]
@@ -76,7 +76,7 @@ def _after(
 ) -> list[float]:
     """Return the expected payoffs of a move, over all outcomes of chance."""
     total = [0.0] * len(reach)
-    for chance, reached, result in outcomes(state, actions):
+    for chance, reached, result in policies.outcomes(state, actions):
         later = _walk(policies, reached, [reach_of * chance for reach_of in reach], sums)
         total = [so_far + chance * (now + then) for so_far, now, then in zip(total, result.payoffs, later, strict=True)]
     return total

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from stratagem.evaluation.policies import Policies
 from stratagem.games.base import Game, Seat, State
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import starts
 from stratagem.players.base import Player
 
 BUDGET = 50_000
@@ -154,7 +154,7 @@ def _outcomes(
     for state, probability in belief:
         others = [seat for seat in state.to_act if seat != responder]
         for chosen, actions in policies.joint(state, others):
-            for chance, reached, result in outcomes(state, own | actions):
+            for chance, reached, result in policies.outcomes(state, own | actions):
                 yield probability * chosen * chance, reached, result.payoffs
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from stratagem.evaluation.policies import Layer, Policies
 from stratagem.games.base import Game, RoundResult, Seat, State
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import starts
 from stratagem.games.safety.base import Actions, Safety, all_signals
 from stratagem.games.safety.catalogue import safety_of
 from stratagem.players.base import Player
@@ -54,7 +54,7 @@ def _moved_on(
     policies.prepare(layer.states)
     for index, state in enumerate(layer.states):
         for chosen, actions in policies.joint(state, state.to_act):
-            for chance, reached, result in outcomes(state, actions):
+            for chance, reached, result in policies.outcomes(state, actions):
                 weight = weights[index] * chosen * chance
                 _add(total, _booked(safety, reached, actions, result), weight)
                 if not reached.over:

@@ -12,10 +12,13 @@ from itertools import product
 from typing import Any
 
 from stratagem.errors import CannotCompute, StratagemError
-from stratagem.games.base import Game, Seat, State, View
+from stratagem.games.base import Game, RoundResult, Seat, State, View
+from stratagem.games.enumeration import outcomes
 from stratagem.players.base import Mix, Player
 
 _CLOSE = 1e-9
+_LINES = 10
+"""Outcomes of moves that may be followed for each situation of the budget."""
 
 
 Stated = Mapping[str | None, float]
@@ -73,6 +76,7 @@ class Policies:
         self.game = game
         self.players = players
         self.budget = budget
+        self._lines = _LINES * max(budget, 5_000)
         traits = [player.traits for player in players]
         self.merging = merge and all(merges(game, player) for player in players)
         self._prices = [t.price for t in traits]
@@ -107,6 +111,16 @@ class Policies:
                 probability *= p
             yield probability, {seat: action for seat, (action, _) in zip(seats, combination, strict=True)}
 
+    def outcomes(
+        self, state: State[Any], actions: Mapping[Seat, str | None]
+    ) -> Iterator[tuple[float, State[Any], RoundResult]]:
+        """Yield every outcome of a move with its probability, within the budget."""
+        for outcome in outcomes(state, actions):
+            self._lines -= 1
+            if self._lines < 0:
+                raise self._too_large()
+            yield outcome
+
     def situation(self, state: State[Any]) -> Hashable:
         """Return the key of a situation.
 
@@ -121,7 +135,10 @@ class Policies:
         """Count one more situation, and refuse when there are too many."""
         self.budget -= price
         if self.budget < 0:
-            raise CannotCompute(f"{self.game.spec.name} between these players is too large to be computed exactly.")
+            raise self._too_large()
+
+    def _too_large(self) -> CannotCompute:
+        return CannotCompute(f"{self.game.spec.name} between these players is too large to be computed exactly.")
 
 
 class Layer:

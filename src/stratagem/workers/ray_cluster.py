@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,8 @@ _RETRIES = 100
 
 Ray tries about once a second to reach a node that is lost, and needs half a minute to notice.
 """
+_SECONDS = 10.0
+"""Seconds to wait for an answer from the address of a cluster."""
 
 
 @dataclass
@@ -119,6 +122,7 @@ def _connect(address: str) -> dict[str, float]:
     import ray
 
     try:
+        _check_port(address)
         ray.init(
             None if address == LOCAL else address,
             log_to_driver=False,
@@ -126,10 +130,17 @@ def _connect(address: str) -> dict[str, float]:
             include_dashboard=False,
             runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}},
         )
-    except (ConnectionError, ValueError, RuntimeError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise StratagemError(f"There is no Ray cluster at {address}: {_first_line(error)}") from error
     resources: dict[str, float] = ray.cluster_resources()
     return resources
+
+
+def _check_port(address: str) -> None:
+    """Raise an error where nothing listens at HOST:PORT, since Ray itself tries for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and port.isdecimal() and "/" not in host:
+        socket.create_connection((host, int(port)), timeout=_SECONDS).close()
 
 
 class _Worker:
