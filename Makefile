@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-wheel clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -113,6 +113,9 @@ $(ENVIRONMENTS)/.ready: pyproject.toml constraints.txt
 
 test-environments: $(ENVIRONMENTS)/.ready ## audit environments of TextArena and PettingZoo, about a minute
 	$(ENVIRONMENTS)/bin/python -m pytest tests/conformance/test_real_environments.py
+
+test-wheel: $(READY) ## build the wheel, and play, evaluate and train with it in a fresh environment
+	$(BIN)/python -m pytest -m 'long or not long' tests/test_package.py
 
 bench-vllm: $(VLLM)/.ready ## print the speed of vLLM as ratios to the transformers engine, some minutes
 	OMP_NUM_THREADS=1 $(VLLM)/bin/python benchmarks/engine_vllm.py

@@ -14,6 +14,7 @@ from chapters.language import language
 from chapters.league import league
 from chapters.learning import advantages, checks, losses
 from chapters.players import players
+from chapters.python import python
 from chapters.records import records
 from chapters.reinforce import reinforce
 from chapters.runs import runs
@@ -32,6 +33,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "metrics": metrics,
     "suites": suites,
     "command-line": command_line,
+    "python": python,
     "records": records,
     "recipes": recipes,
     "shaping": shaping,

@@ -1,8 +1,12 @@
-"""The built package holds what it needs beside its code."""
+"""The built package holds what it needs beside its code, and works in a fresh environment outside the repository."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import venv
 import zipfile
 from pathlib import Path
 
@@ -10,18 +14,74 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+SMALL = {
+    "sft.num_examples": 40,
+    "sft.epochs": 1,
+    "sepo.iterations": 2,
+    "sepo.group_size": 2,
+    "sepo.groups_per_batch": 1,
+    "validation_episodes": 2,
+    "test_episodes": 2,
+}
 
 
-def test_wheel_holds_every_recipe_of_the_repository(tmp_path):
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
     pytest.importorskip("setuptools", minversion="77")
-    tree = tmp_path / "tree"
+    folder = tmp_path_factory.mktemp("wheel")
+    tree = folder / "tree"
     for name in ("src", "recipes"):
         shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree / name)
-    subprocess.run([sys.executable, "-c", BUILD, tmp_path], cwd=tree, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    subprocess.run([sys.executable, "-c", BUILD, folder], cwd=tree, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+def test_wheel_holds_every_recipe_of_the_repository_and_the_types(wheel):
     with zipfile.ZipFile(wheel) as packed:
-        shipped = {Path(name) for name in packed.namelist() if name.endswith(".toml")}
+        held = {Path(name) for name in packed.namelist()}
     files = (path.relative_to(ROOT) for path in (ROOT / "recipes").rglob("*.toml"))
-    assert shipped == {Path("stratagem") / path for path in files}
+    assert {path for path in held if path.suffix == ".toml"} == {Path("stratagem") / path for path in files}
+    assert {Path("stratagem/py.typed"), Path("stratagem/__init__.pyi"), Path("stratagem/reports/page.js")} <= held
+    code = {path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.py")}
+    assert {path for path in held if path.suffix == ".py"} == code
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Run a program of a fresh environment, whose other packages are those of this one."""
+    folder = tmp_path_factory.mktemp("fresh")
+    venv.create(folder / "env", with_pip=False)
+    python = folder / "env/bin/python"
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel]
+    subprocess.run(pip, check=True, capture_output=True)
+    paths = {"base": str(folder / "env"), "platbase": str(folder / "env")}
+    own = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+    (own / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    cwd = folder / "work"
+    cwd.mkdir()
+
+    def run(program, *words):
+        command = [folder / "env/bin" / program, *words]
+        done = subprocess.run(command, cwd=cwd, env=outside, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.long
+def test_installed_wheel_plays_evaluates_and_trains_outside_the_repository(installed):
+    place = installed("python", "-c", "import stratagem; print(stratagem.__file__)")
+    assert "/env/lib/" in place
+    assert "NashApprox" in installed("stratagem", "play", "kuhn", "--players", "NashApprox", "random")
+    figures = json.loads(installed("stratagem", "eval", "kuhn", "--player", "random", "--episodes", "2", "--json"))
+    assert figures["games"][0]["players"][0]["exact"]["exploitability"] == pytest.approx(11 / 24)
+    changes = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+    told = json.loads(installed("stratagem", "train", "sepo/kuhn-tiny", *changes, "--json"))
+    assert (told["state"], told["step"], told["path"]) == ("finished", 2, "runs/kuhn-tiny-0")
+    program = "import stratagem as sg; print(sg.load_run('runs/kuhn-tiny-0').state, sg.play('kuhn', 'random'))"
+    assert installed("python", "-c", program).startswith("finished kuhn: 1 episodes")

@@ -137,6 +137,14 @@ def test_every_game_and_every_player_has_an_entry():
     assert all(f"| `{name.rpartition('/')[2]}" in players for name in PLAYERS)
 
 
+def test_public_modules_have_the_names_that_they_declare():
+    public = import_module("chapters.python").MODULES
+    modules = [import_module(name) for name in ("stratagem", *public)]
+    assert [
+        f"{module.__name__}.{name}" for module in modules for name in module.__all__ if not hasattr(module, name)
+    ] == []
+
+
 def test_the_games_page_has_the_rules_of_the_game():
     game = make_game("kuhn")
     assert "kuhn" in game_names()

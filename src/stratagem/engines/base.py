@@ -283,3 +283,22 @@ class Tells(Protocol):
     """Engine that reports each reply before its batch is complete."""
 
     listener: Listener | None
+
+
+__all__ = [
+    "LIKELIEST",
+    "PLAIN",
+    "Answered",
+    "Call",
+    "Capabilities",
+    "Engine",
+    "Guide",
+    "PolicyId",
+    "Prompt",
+    "Request",
+    "Sampling",
+    "ScoreRequest",
+    "Scores",
+    "Span",
+    "TrainableEngine",
+]

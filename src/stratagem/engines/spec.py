@@ -34,3 +34,6 @@ class TrainableEngineSpec(EngineSpec):
         from stratagem.models.load import load
 
         return self.open(load(ref))
+
+
+__all__ = ["EngineSpec", "TrainableEngineSpec"]

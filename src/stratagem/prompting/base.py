@@ -47,3 +47,6 @@ class Style(ABC):
     @abstractmethod
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         """Return the prompt of a seat with this view and this memory of earlier episodes."""
+
+
+__all__ = ["Message", "Role", "Style"]

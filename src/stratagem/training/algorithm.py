@@ -124,3 +124,6 @@ def check_opponents(recipe: OpponentsRecipe, game: Game[Any], *others: str, exac
             f"`checkpoint_metric` cannot be {recipe.checkpoint_metric} in {game.spec.name}: "
             f"there are {', '.join(metrics)}."
         )
+
+
+__all__ = ["Algorithm", "OnlineAlgorithm", "PolicyAlgorithm", "check_opponents"]

@@ -160,3 +160,6 @@ class MeanMetrics:
     def means(self) -> Metrics:
         """Return the means, in the order of the names' first occurrence."""
         return {name: math.fsum(values) / len(values) for name, values in self._values.items()}
+
+
+__all__ = ["Batch", "Metrics", "Progress", "Stage", "State", "Trainable", "no_progress"]

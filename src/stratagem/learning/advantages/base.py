@@ -189,3 +189,6 @@ def _spread(values: Floats, keep: Bools) -> Floats:
     spread = np.zeros(len(keep))
     spread[keep] = values
     return spread
+
+
+__all__ = ["FRESH", "AdvantageEstimate", "AdvantageEstimator", "Decisions"]

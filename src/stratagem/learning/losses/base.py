@@ -133,3 +133,6 @@ def combined(pieces: Iterable[LossOutput]) -> LossOutput:
             least, greatest = ranges.get(name, (low, high))
             ranges[name] = (min(least, low), max(greatest, high))
     return LossOutput(loss, metrics, ranges)
+
+
+__all__ = ["Columns", "Loss", "LossOutput", "Outputs", "by_example", "combined"]

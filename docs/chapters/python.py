@@ -1,0 +1,104 @@
+"""The Python interface: every function of `import stratagem` with its parameters, the results, the public modules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+
+import stratagem
+from chapters.markdown import block, code, definition, page, rule, table
+from stratagem.api.evaluations import Evaluation
+from stratagem.api.exploitabilities import Exploitability
+from stratagem.api.matches import MatchResult
+from stratagem.api.records import Record
+from stratagem.api.result import Plotted, Result
+from stratagem.api.runs import Run
+from stratagem.api.tournaments import Tournament
+from stratagem.api.verification import Verification
+from stratagem.front import FUNCTIONS, function
+
+RESULTS = (MatchResult, Record, Evaluation, Exploitability, Tournament, Verification, Run)
+MODULES = (
+    "stratagem.games",
+    "stratagem.games.conformance",
+    "stratagem.players.base",
+    "stratagem.prompting.base",
+    "stratagem.engines.base",
+    "stratagem.engines.spec",
+    "stratagem.evaluation.metrics",
+    "stratagem.learning.losses.base",
+    "stratagem.learning.advantages.base",
+    "stratagem.training.stage",
+    "stratagem.training.algorithm",
+)
+"""Modules whose `__all__` is public, for extensions."""
+COMMON = ("to_pandas", "plot", "save", "rows", "to_json")
+
+
+def python() -> str:
+    """The page."""
+    return page(
+        "Python",
+        f"{rule(stratagem)} `import stratagem as sg` loads no library; a function loads what it needs when it is "
+        "called. A game is given by its name or as a `Game`, a player by its name or as a `Player`. A mistake is a "
+        "`StratagemError` with one sentence. Progress is shown in a terminal, and in a notebook where tqdm is "
+        "installed; `progress=False` hides it.",
+        *(f"## {name}\n\n{_function(name)}" for name in FUNCTIONS),
+        "## Results",
+        "A result prints as a table, in a notebook too. These methods are those of all results; a verification has no "
+        "figures and does not plot. A data frame needs pandas.",
+        table(("method", "what it does"), ((code(f"{name}()"), rule(_common(name))) for name in COMMON)),
+        *(f"### {cls.__name__}\n\n{definition(cls)}\n\n{_members(cls)}" for cls in RESULTS),
+        "## Public modules",
+        "The names in `__all__` of these modules are for extensions.",
+        table(("module", "names"), ((code(name), ", ".join(map(code, _public(name)))) for name in MODULES)),
+        "## Stability",
+        "Public are the functions and results of this page, the public modules, the command line, the keys of "
+        "recipes, and the columns of records. Other modules may change in any version. Before a public name is removed "
+        "or changes its meaning, at least one minor version keeps the old name and warns with a `DeprecationWarning` "
+        "that says the new name. The changelog lists it under Deprecated. Before version 1.0 a minor version may "
+        "remove what the one before deprecated. From 1.0 on only a major version does.",
+    )
+
+
+def _function(name: str) -> str:
+    lines = [f"sg.{name}("]
+    star = False
+    for parameter in inspect.signature(function(name)).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not star:
+            lines.append("    *,")
+            star = True
+        stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        lines.append(f"    {stars}{parameter.name}: {parameter.annotation}{default},")
+    result = str(inspect.signature(function(name)).return_annotation)
+    return f"{block(chr(10).join([*lines, f') -> {result}']))}\n\n{inspect.getdoc(function(name))}"
+
+
+def _common(name: str) -> object:
+    return getattr(Result, name, None) or getattr(Plotted, name)
+
+
+def _members(cls: type) -> str:
+    return table(("member", "meaning"), _own(cls))
+
+
+def _own(cls: type) -> Iterator[tuple[str, str]]:
+    """Public methods and properties of a result that the common ones do not cover."""
+    bases = [base for base in cls.__mro__ if base.__module__.startswith("stratagem.")]
+    names = dict.fromkeys(name for base in bases for name in vars(base) if not name.startswith("_"))
+    for name in names:
+        member = inspect.getattr_static(cls, name)
+        told = rule(member)
+        if name == "grids" or not told or (name in COMMON and told == rule(_common(name))):
+            continue
+        called = inspect.isfunction(member)
+        if not called and not isinstance(member, property | cached_property):
+            continue  # the default of a field
+        yield code(f"{name}()" if called else name), told
+
+
+def _public(name: str) -> list[str]:
+    return list(import_module(name).__all__)
