@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.result import Plotted
@@ -57,11 +58,12 @@ class Episodes(Plotted):
     @one_sentence
     def save(self, path: str | Path) -> Path:
         """Write the episodes: as JSON to a path that ends in `.json`, else as a record to a new folder."""
-        if Path(path).suffix == ".json":
-            return super().save(path)
+        target = as_path(path, "file")
+        if target.suffix == ".json":
+            return super().save(target)
         from stratagem.play.store import fresh, write_shard
 
-        folder = fresh(Path(path))
+        folder = fresh(target)
         write_shard(folder, 0, list(self.episodes))
         return folder
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stratagem.api.arguments import as_folder, check_seed, names_of, several
 from stratagem.api.bounds import bound_of
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike, allow_files, check_seed, several
+from stratagem.api.names import GameLike, PlayerLike, allow_files
 from stratagem.api.pictures import bars
 from stratagem.api.progress import Step, counted
 from stratagem.api.result import Grid, Plotted
 from stratagem.api.serving import serving
 from stratagem.api.tables import cell
-from stratagem.errors import UnknownName
+from stratagem.errors import UnknownName, WrongKind
 from stratagem.evaluation import evaluate as evaluating
 from stratagem.evaluation.evaluate import GameResult, Row, num_rows, shortened
 from stratagem.evaluation.lower_bound import DEALS
@@ -183,7 +184,9 @@ def plan_evaluation(
     check_seed(seed)
     if episodes is not None and type(episodes) is not int:
         whole("evaluate", "episodes", episodes, 1)
-    listed, against = several(players), several(opponents, least=0)
+    if disguise is not None and type(disguise) not in (int, str):
+        raise WrongKind("disguise", "a number of disguises, or a file", disguise)
+    listed, against, metrics = several(players), several(opponents, least=0), names_of(metrics, "metric")
     allow_files(suite, exploit_by, *listed, *against, *metrics)
     disguises = wraps(str(disguise)) if disguise is not None else []
     further = [*metrics, *([MemorisationGap.name] if disguises else [])]
@@ -192,8 +195,7 @@ def plan_evaluation(
     plan: dict[str, Any] = {"command": "eval", "suite": _text(suite), "players": [*map(named, listed)]}
     plan |= {"opponents": [*map(named, against)], "chance": chance}
     plan |= {"disguise": str(disguise)} if disguise else {}  # without one the settings are those of earlier records
-    folder = None if record is None else Path(record)
-    kept = ResumableRecord(folder, plan | {"episodes": number, "seed": seed}, resume=resume)
+    kept = ResumableRecord(as_folder(record), plan | {"episodes": number, "seed": seed}, resume=resume)
     bound = bound_of(exploit_budget, exploit_by, exploit_deals, [line.game for line in chosen.lines])
     at = Evaluator(key=Key(seed), episodes=number, record=kept, bound=bound)
     return EvaluationPlan(chosen, tuple(listed), at, kept, seed, chance, by_seat, tuple(disguises))

@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from stratagem.api.arguments import as_folder, check_seed, several
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike, as_game, as_player, check_seed, several
+from stratagem.api.names import GameLike, PlayerLike, as_game, as_player
 from stratagem.api.progress import counted
 from stratagem.api.result import Grid
 from stratagem.api.serving import serving
@@ -99,15 +100,17 @@ def play(
     """
     whole("play", "episodes", episodes, 1)
     check_seed(seed)
+    if keep is not None:
+        whole("play", "keep", keep, 0)
     made = as_game(game)
     listed = several(players)
     with serving(engine):
         seated = [as_player(one, made) for one in (listed * made.spec.seats if len(listed) == 1 else listed)]
-        return _played(Match(made, seated), episodes, seed, record, keep, progress)
+        return _played(Match(made, seated), episodes, seed, as_folder(record), keep, progress)
 
 
 def _played(
-    match: Match, episodes: int, seed: int, record: str | Path | None, keep: int | None, progress: bool
+    match: Match, episodes: int, seed: int, record: Path | None, keep: int | None, progress: bool
 ) -> MatchResult:
     person = any(at_keyboard(player) for player in match.players)
     setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
@@ -121,11 +124,11 @@ def _played(
     return MatchResult(tuple(finished), match.game, match.names)
 
 
-def _recorded(setups: Iterator[Setup], live: int, record: str | Path | None) -> Iterator[Episode]:
+def _recorded(setups: Iterator[Setup], live: int, record: Path | None) -> Iterator[Episode]:
     """Play the setups, and record the episodes if there is a folder for them, which is made first."""
     if record is None:
         return scheduler.play(setups, live=live)
     from stratagem.play import store
 
-    folder = store.fresh(Path(record))
+    folder = store.fresh(record)
     return store.record(scheduler.play(setups, live=live), folder)

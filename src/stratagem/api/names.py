@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from stratagem.api.mistakes import one_sentence
@@ -53,20 +52,6 @@ def as_player(given: PlayerLike, game: Game[Any]) -> Player:
     """Return the player that a caller named or made."""
     allow_files(given)
     return make_player(given, game)
-
-
-def several(given: object, kind: str = "player", *, least: int = 1) -> list[Any]:
-    """Return what a caller gave as one thing or as a sequence."""
-    listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
-    if len(listed) < least:
-        raise BadParameter(f"There is no {kind}: give at least one, by name or as an object.")
-    return listed
-
-
-def check_seed(seed: object) -> None:
-    """Refuse a seed that is no whole number."""
-    if type(seed) is not int:
-        raise BadParameter(f"A seed is a whole number, not {seed!r}.")
 
 
 def allow_files(*given: object) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from stratagem.api.arguments import as_path, check_seed, names_of
 from stratagem.api.episodes import Episodes
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.mistakes import one_sentence
@@ -35,8 +36,10 @@ class Record(Episodes):
     @one_sentence
     def evaluate(self, metrics: Sequence[str] = (), *, by_seat: bool = False, seed: int = 0) -> Evaluation:
         """Compute the figures of an evaluation from the episodes, without playing."""
-        allow_files(*metrics)
-        results = recorded(self.episodes, reading_of(self.folder, tuple(metrics), seats=by_seat, seed=seed))
+        names = names_of(metrics, "metric")
+        allow_files(*names)
+        check_seed(seed)
+        results = recorded(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
         return Evaluation(tuple(results), self.folder.name, seed)
 
     def grids(self) -> list[Grid]:
@@ -64,4 +67,5 @@ def read_record(folder: str | Path, *, calls: bool = True) -> Record:
     """
     from stratagem.play.store import read_episodes
 
-    return Record(tuple(read_episodes(Path(folder), calls=calls)), Path(folder))
+    place = as_path(folder, "record")
+    return Record(tuple(read_episodes(place, calls=calls)), place)

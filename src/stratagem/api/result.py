@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.text import Text
 
+from stratagem.api.arguments import as_path
 from stratagem.api.console import plain
 from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
@@ -61,8 +62,9 @@ class Result(ABC):
     @one_sentence
     def save(self, path: str | Path) -> Path:
         """Write all figures as a JSON file, and return its path."""
-        write_json(self.to_json(), Path(path))
-        return Path(path)
+        target = as_path(path, "file")
+        write_json(self.to_json(), target)
+        return target
 
     def __repr__(self) -> str:
         return plain(*map(_printed, self.grids()))

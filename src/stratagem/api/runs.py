@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import lines
 from stratagem.api.result import Grid, Plotted
@@ -89,7 +90,7 @@ class Run(Plotted):
         """Write the report as an HTML page, by default into the folder, and return its path."""
         from stratagem.reports.report import write_report
 
-        return write_report(self.folder, None if path is None else Path(path))
+        return write_report(self.folder, None if path is None else as_path(path, "file"))
 
 
 @one_sentence

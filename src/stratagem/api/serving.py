@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from stratagem.options import whole
+
 
 @contextmanager
 def serving(engine: str | None = None, workers: int | None = None, ray: str | None = None) -> Iterator[None]:
@@ -15,6 +17,8 @@ def serving(engine: str | None = None, workers: int | None = None, ray: str | No
             from stratagem.training.engine import read_engine
 
             stack.enter_context(served_by(read_engine(engine).value))
+        if workers is not None:
+            whole("The call", "workers", workers, 1)
         if workers is not None or ray is not None:
             from stratagem.workers.kinds import workers_of
             from stratagem.workers.plan import working

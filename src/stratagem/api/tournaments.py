@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stratagem.api.arguments import as_folder, check_seed, several
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike, as_game, as_player, check_seed, several
+from stratagem.api.names import GameLike, PlayerLike, as_game, as_player
 from stratagem.api.pictures import matrix
 from stratagem.api.progress import Step, counted
 from stratagem.api.result import Grid, Plotted
@@ -126,7 +127,7 @@ def plan_tournament(
     )
     seated = {one.name: one for one in (as_player(name, made) for name in [*listed, *([CHANCE] if chance else [])])}
     plan = {"command": "tournament", "game": text, "players": list(seated), "episodes": episodes, "seed": seed}
-    kept = ResumableRecord(None if record is None else Path(record), plan, resume=resume)
+    kept = ResumableRecord(as_folder(record), plan, resume=resume)
     at = Evaluator(episodes=episodes, key=Key(seed), record=kept)
     return TournamentPlan(made, text, tuple(seated.values()), at, kept, seed)
 

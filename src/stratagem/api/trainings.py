@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from stratagem.api.arguments import as_changes, as_path, several
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import several
 from stratagem.api.progress import bar
 from stratagem.api.runs import Run
 from stratagem.api.serving import serving
@@ -59,8 +59,8 @@ def train(
         if resume:
             run, recipe = _stopped_run(several(recipes, "recipe"), changes, force=force)
         else:
-            names, recipe = _named(several(recipes, "recipe"), changes)
-            folder = RUNS / "-".join([*names, str(recipe.seed)]) if out is None else Path(out)
+            names, recipe = _named(several(recipes, "recipe"), as_changes(changes))
+            folder = RUNS / "-".join([*names, str(recipe.seed)]) if out is None else as_path(out, "run")
             run = _new_run(folder, recipe, command)
         _train(run, recipe, strict=strict, shown=progress)
         return Run(run)
@@ -68,10 +68,10 @@ def train(
 
 def read_recipe(recipes: RecipeLike | Sequence[RecipeLike], changes: Mapping[str, object] | None = None) -> AnyRecipe:
     """Read the settings of one or more recipes."""
-    return _named(several(recipes, "recipe"), changes)[1]
+    return _named(several(recipes, "recipe"), as_changes(changes))[1]
 
 
-def _named(recipes: Sequence[object], changes: Mapping[str, object] | None) -> tuple[list[str], AnyRecipe]:
+def _named(recipes: Sequence[object], changes: Mapping[str, object]) -> tuple[list[str], AnyRecipe]:
     """Return the settings of recipes, with their names."""
     from stratagem.training.recipe_file import AnyRecipe
 
@@ -85,7 +85,7 @@ def _named(recipes: Sequence[object], changes: Mapping[str, object] | None) -> t
     paths = [recipe_path(str(recipe)) for recipe in recipes]
     from stratagem.algorithms.catalogue import read_any  # loads torch, so only for recipes that there are
 
-    return [path.stem for path in paths], read_any(paths, dict(changes or {}))
+    return [path.stem for path in paths], read_any(paths, changes)
 
 
 def _stopped_run(
@@ -99,7 +99,7 @@ def _stopped_run(
     if len(given) > 1:
         raise BadParameter("A run continues with its own recipe: give its folder alone.")
     first = given[0]
-    run = first.folder if isinstance(first, Run) else RunFolder.open(Path(str(first)))
+    run = first.folder if isinstance(first, Run) else RunFolder.open(as_path(first, "run"))
     if force:
         resume_by_force(run)
     return run, recipe_of(run)

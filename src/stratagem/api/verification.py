@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stratagem.api.arguments import check_seed
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, as_game, check_seed
+from stratagem.api.names import GameLike, as_game
 from stratagem.api.result import Grid, Result
 from stratagem.games import conformance
 from stratagem.games.base import Json

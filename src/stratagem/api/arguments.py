@@ -1,0 +1,57 @@
+"""Checks of plain arguments: one sentence for each value of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from stratagem.errors import BadParameter, WrongKind
+
+
+def several(given: object, kind: str = "player", *, least: int = 1) -> list[Any]:
+    """Return what a caller gave as one thing or as a sequence."""
+    listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str | bytes) else [given]
+    if len(listed) < least:
+        raise BadParameter(f"There is no {kind}: give at least one, by name or as an object.")
+    return listed
+
+
+def names_of(given: object, kind: str) -> list[str]:
+    """Return the names that a caller gave as one text or as a sequence."""
+    listed = several(given, kind, least=0)
+    for name in listed:
+        if not isinstance(name, str):
+            raise WrongKind(kind, "given by its name", name)
+    return listed
+
+
+def as_path(given: object, kind: str) -> Path:
+    """Return a path that a caller gave as a text or as a path."""
+    if not isinstance(given, str | PathLike):
+        raise WrongKind(kind, "given by its path", given)
+    return Path(given)
+
+
+def as_folder(given: object) -> Path | None:
+    """Return the folder of a record; None where there is to be none."""
+    return None if given is None else as_path(given, "record")
+
+
+def as_changes(given: object) -> dict[str, object]:
+    """Return changed settings by their places."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise WrongKind("change", 'an entry of a mapping, as in {"sepo.iterations": 3}', given)
+    for place in given:
+        if not isinstance(place, str):
+            raise WrongKind("place of a setting", "a text such as sepo.iterations", place)
+    return dict(given)
+
+
+def check_seed(seed: object) -> None:
+    """Refuse a seed that is no whole number."""
+    if type(seed) is not int:
+        raise BadParameter(f"A seed is a whole number, not {seed!r}.")
