@@ -195,28 +195,38 @@ def _is_plain(result: GameResult) -> bool:
 
 def _plain(result: GameResult) -> Group:
     """Print the figures unscaled, so that the pool's figure and the exact one have one unit."""
-    zero_sum = result.game.spec.utility == "zero-sum"
-    pool = "pool loss" if zero_sum else "pool advantage"
-    columns = ["pay", pool, "NashConv/2" if result.game.spec.seats == 2 else "NashConv/n", "own value by seat"]
-    if not zero_sum:
-        columns.insert(2, "worst advantage")
+    zero_sum, seats = result.game.spec.utility == "zero-sum", result.game.spec.seats
+    worst = [] if zero_sum else ["worst advantage"]
+    gains = ["gain by seat"] if seats > 2 else []
+    conv = "NashConv/2" if seats == 2 else "NashConv/n"
+    columns = ["pay", "pool loss" if zero_sum else "pool advantage", *worst, conv, "own value by seat", *gains]
     grid = table(f"  unscaled, in {result.game.spec.unit}", "player", *columns)
     for row in result.rows:
         pay, advantage = unscaled(result, row)
         if advantage is not None and zero_sum:
             advantage = advantage.times(0.5)
-        figures = [cell(pay), cell(advantage)]
-        if row.exact is None:
-            figures += [Text("–", style="dim")] * (len(columns) - 2)
-            if row.bound is not None:
-                figures[-2] = Text("≥ ").append(cell(row.bound.exploitability))
-                figures[-1] = Text(" / ").join(cell(value) for value in row.bound.values)
-        else:
-            worst = [] if zero_sum else [Text(number(row.exact.worst_advantage))]
-            values = " / ".join(number(value) for value in row.exact.values)
-            figures += [*worst, Text(number(row.exact.exploitability)), Text(values)]
-        grid.add_row(_short(row.player, result), *figures)
+        figures = {"pay": cell(pay), columns[1]: cell(advantage)} | _exploitability(row, conv)
+        cells = [figures.get(column, Text("–", style="dim")) for column in columns]
+        grid.add_row(_short(row.player, result), *cells)
     return Group(grid)
+
+
+def _exploitability(row: Row, conv: str) -> dict[str, Text]:
+    """Return the exact figures of a player by column, or their lower bounds."""
+    if row.exact is not None:
+        return {
+            "worst advantage": Text(number(row.exact.worst_advantage)),
+            conv: Text(number(row.exact.exploitability)),
+            "own value by seat": Text(" / ").join(Text(number(value)) for value in row.exact.values),
+            "gain by seat": Text(" / ").join(Text(number(gain)) for gain in row.exact.gains),
+        }
+    if row.bound is not None:
+        return {
+            conv: Text("≥ ").append(cell(row.bound.exploitability)),
+            "own value by seat": Text(" / ").join(cell(value) for value in row.bound.values),
+            "gain by seat": Text(" / ").join(Text("≥ ").append(cell(gain)) for gain in row.bound.curve[-1].by_seat),
+        }
+    return {}
 
 
 def _replies(result: GameResult) -> Group:

@@ -14,8 +14,6 @@ from stratagem.games.tree_size import estimated_size
 
 BUDGET = 500_000
 """Largest number of nodes: some ten seconds."""
-_HOPELESS = 3.0
-"""Estimated size, in budgets, beyond which a walk is not tried."""
 _REPORT_EVERY = 10_000
 """Nodes between two reports of progress."""
 Progress = Callable[[int], None]
@@ -188,7 +186,7 @@ class _Walk:
 
 def walk(game: Game[Any], budget: int = BUDGET, progress: Progress | None = None) -> GameTree:
     """Walk a game; refused beyond `budget` nodes, and where chance cannot be enumerated."""
-    if (size := estimated_size(game, Key(0))) > _HOPELESS * budget:
+    if (size := estimated_size(game, Key(0))) > budget:
         raise CannotCompute(_too_large(game, f"about {size:.0e}", budget))
     return _Walk(game, budget, progress).tree()
 

@@ -1,0 +1,69 @@
+"""The game of `examples/volunteer/` goes through everything that a shipped game does, by its file alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stratagem.cli.main import main
+from stratagem.evaluation.exact import exact
+from stratagem.games.catalogue import make_game
+from stratagem.named_files import allow_file, naming
+from stratagem.players.catalogue import make_player
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples/volunteer"
+GAME = f"{FOLDER / 'volunteer.py'}:Volunteer"
+
+
+@pytest.fixture
+def game():
+    with naming():
+        allow_file(FOLDER / "volunteer.py")
+        yield make_game(GAME)
+
+
+def command(*words):
+    with pytest.raises(SystemExit) as ended:
+        main(list(map(str, words)))
+    return ended.value.code
+
+
+@pytest.mark.parametrize(
+    ("name", "gain", "value"),
+    [
+        ("Threshold", 0.0, 3.0),  # 4 - 1 = 4 * 3/4 at the low cost: an equilibrium
+        ("Lazy", 2.0, 0.0),  # 3 or 1 by volunteering, equally likely
+        ("Eager", 2.0, 2.0),  # waiting saves 1 or 3
+    ],
+)
+def test_deviation_gains_are_those_worked_out_by_hand(game, name, gain, value):
+    found = exact(game, make_player(name, game))
+    assert found.gains == pytest.approx((gain,) * 3)
+    assert found.values == pytest.approx((value,) * 3)
+
+
+def test_rules_conform_and_players_are_measured(tmp_path, capsys):
+    assert command("verify-game", GAME, "--episodes", 10) == 0
+    out = tmp_path / "figures.json"
+    assert command("eval", GAME, "--player", "Rotating", "--episodes", 6, "--no-chance", "--out", out) == 0
+    assert "gain by seat" in capsys.readouterr().out
+    (result,) = json.loads(out.read_text())["games"]
+    assert set(result["players"][0]["metrics"]) >= {"pay", "exploit", "robust", "externality", "safety"}
+
+
+SMALL = {
+    "sepo": ["sepo.iterations=1", "sft.num_examples=40", "sft.epochs=1", "evaluate_every=1"],
+    "grpo": ["grpo.iterations=1", "evaluate_every=1"],
+    "league": ["league.iterations=1", "league.snapshot_every=1", "sft.num_examples=40", "sft.epochs=1"],
+    "shapellm": ["trials=1"],
+}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == "shapellm" else pytest.param(name, marks=pytest.mark.long) for name in SMALL]
+)
+def test_each_recipe_trains_and_reports(tmp_path, name):
+    changes = [word for change in SMALL[name] for word in ("--set", change)]
+    assert command("train", FOLDER / f"{name}.toml", "--out", tmp_path / "run", *changes) == 0
+    assert command("report", tmp_path / "run") == 0
+    assert (tmp_path / "run" / "files" / "volunteer.py").read_bytes() == (FOLDER / "volunteer.py").read_bytes()
