@@ -15,6 +15,7 @@ from stratagem.players.base import Scripted
 
 ACTIONS = Flat(("VOLUNTEER", "WAIT"))
 VALUE, COSTS = 4, (1, 3)
+Signals = Mapping[str, tuple[float | None, ...]]
 
 
 class Facts(NamedTuple):
@@ -85,7 +86,7 @@ class VolunteerSafety(Safety[VolunteerState]):
     signal_names = ("externality",)
     weights = Weights(exploit=1.0, collusion=0.0, externality=0.5)
 
-    def signals(self, state, actions, result):  # type: ignore[no-untyped-def]
+    def signals(self, state: VolunteerState, actions: Mapping[Seat, str | None], result: RoundResult) -> Signals:
         return {"externality": (float("VOLUNTEER" not in actions.values()),) * len(actions)}
 
     def stakes(self, state: VolunteerState, seat: Seat) -> Stakes:

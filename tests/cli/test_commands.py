@@ -178,7 +178,7 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("play ipd --players TitForTat --record /dev/null", "/dev/null cannot be written"),
         ("eval ipd --player TitForTat --record /proc/nowhere", "/proc/nowhere cannot be written"),
         ("tournament ipd --players TitForTat Pavlov --record /proc/nowhere", "/proc/nowhere cannot be written"),
-        ("eval tic-tac-toe --player cfr:5", "too large for cfr"),
+        ("eval tic-tac-toe --player cfr:5", "beyond the budget"),
         ("verify-game nope", "There is no game called 'nope'"),
     ],
 )
