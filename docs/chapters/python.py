@@ -53,7 +53,7 @@ def python() -> str:
         *(f"### {cls.__name__}\n\n{definition(cls)}\n\n{_members(cls)}" for cls in RESULTS),
         "## Public modules",
         "The names in `__all__` of these modules are for extensions.",
-        table(("module", "names"), ((code(name), ", ".join(map(code, _public(name)))) for name in MODULES)),
+        table(("module", "names"), ((code(name), code(", ".join(_public(name)))) for name in MODULES)),
         "## Stability",
         "Public are the functions and results of this page, the public modules, the command line, the keys of "
         "recipes, and the columns of records. Other modules may change in any version. Before a public name is removed "
