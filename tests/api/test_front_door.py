@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import shutil
 import subprocess
 import sys
 import traceback
@@ -14,8 +15,10 @@ import stratagem as sg
 from stratagem import front
 from stratagem.cli.main import main
 from stratagem.games.kuhn import Kuhn
+from stratagem.named_files import naming
 from stratagem.players.uniform import Random
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 STUB = Path(front.__file__).with_name("__init__.pyi")
 
 
@@ -118,6 +121,23 @@ def test_command_prints_what_the_function_returns(words, call, capsys):
     printed = json.loads(capsys.readouterr().out)
     returned = json.loads(json.dumps(call().to_json()).replace("NaN", "null"))
     assert printed == returned
+
+
+def test_a_file_that_the_caller_names_is_loaded_and_that_of_a_record_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    mine.mkdir()
+    shutil.copy(EXAMPLES / "threshold_goods.py", mine / "goods.py")
+    monkeypatch.chdir(mine)
+    with naming():
+        played = sg.play("goods.py:ThresholdGoods", "random", record="kept")
+        assert played.episodes[0].game == "goods.py:ThresholdGoods"
+    shutil.copytree(mine, theirs)
+    monkeypatch.chdir(theirs)
+    with naming():
+        record = sg.read_record("kept")
+        with pytest.raises(sg.StratagemError, match="if you trust it, add --allow-file"):
+            record.evaluate()
 
 
 IPD = sg.game("ipd")

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path, check_seed, names_of
 from stratagem.api.episodes import Episodes
-from stratagem.api.evaluations import Evaluation
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.names import allow_files
 from stratagem.api.result import Grid
 from stratagem.api.tables import number
-from stratagem.evaluation.recorded import reading_of, recorded
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.play.records import Episode
+
+if TYPE_CHECKING:
+    from stratagem.api.evaluations import Evaluation
 
 _LISTED = 20
 
@@ -36,6 +38,9 @@ class Record(Episodes):
     @one_sentence
     def evaluate(self, metrics: Sequence[str] = (), *, by_seat: bool = False, seed: int = 0) -> Evaluation:
         """Compute the figures of an evaluation from the episodes, without playing."""
+        from stratagem.api.evaluations import Evaluation  # loads all metrics, which a list of episodes does not need
+        from stratagem.evaluation.recorded import reading_of, recorded
+
         names = names_of(metrics, "metric")
         allow_files(*names)
         check_seed(seed)
