@@ -102,7 +102,9 @@ def test_a_tree_beyond_the_budget_is_refused():
         CannotCompute, match=r"The tree of connect-four has about \de\+\d\d nodes, beyond the budget of"
     ):
         walk(make_game("connect-four"))
-    with pytest.raises(CannotCompute, match=r"beyond the budget of 9,000: raise it, or make the game smaller"):
+    with pytest.raises(
+        CannotCompute, match=r"beyond the budget of 9,000: raise `exact_budget`, or make the game smaller"
+    ):
         walk(make_game("leduc"), budget=9_000)
 
 

@@ -18,6 +18,7 @@ from stratagem.api.serving import serving
 from stratagem.api.tables import cell
 from stratagem.errors import UnknownName, WrongKind
 from stratagem.evaluation import evaluate as evaluating
+from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.evaluate import GameResult, Row, num_rows, shortened
 from stratagem.evaluation.lower_bound import DEALS
 from stratagem.evaluation.matchups import Evaluator
@@ -174,6 +175,7 @@ def plan_evaluation(
     metrics: Sequence[str] = (),
     by_seat: bool = False,
     disguise: str | int | None = None,
+    exact_budget: int = BUDGET,
     exploit_budget: int | None = None,
     exploit_by: PlayerLike | None = None,
     exploit_deals: int = DEALS,
@@ -184,6 +186,7 @@ def plan_evaluation(
     check_seed(seed)
     if episodes is not None and type(episodes) is not int:
         whole("evaluate", "episodes", episodes, 1)
+    whole("evaluate", "exact_budget", exact_budget, 0)
     if disguise is not None and type(disguise) not in (int, str):
         raise WrongKind("disguise", "a number of disguises, or a file", disguise)
     listed, against, metrics = several(players), several(opponents, least=0), names_of(metrics, "metric")
@@ -197,7 +200,7 @@ def plan_evaluation(
     plan |= {"disguise": str(disguise)} if disguise else {}  # without one the settings are those of earlier records
     kept = ResumableRecord(as_folder(record), plan | {"episodes": number, "seed": seed}, resume=resume)
     bound = bound_of(exploit_budget, exploit_by, exploit_deals, [line.game for line in chosen.lines])
-    at = Evaluator(key=Key(seed), episodes=number, record=kept, bound=bound)
+    at = Evaluator(key=Key(seed), episodes=number, record=kept, exact_budget=exact_budget, bound=bound)
     return EvaluationPlan(chosen, tuple(listed), at, kept, seed, chance, by_seat, tuple(disguises))
 
 
@@ -219,6 +222,7 @@ def evaluate(
     metrics: Sequence[str] = (),
     by_seat: bool = False,
     disguise: str | int | None = None,
+    exact_budget: int = BUDGET,
     exploit_budget: int | None = None,
     exploit_by: PlayerLike | None = None,
     exploit_deals: int = DEALS,
@@ -232,10 +236,11 @@ def evaluate(
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates.
 
     `suite` is a suite or a game. `opponents` replace those of the suite. `chance` measures random play, too, as the
-    chance level. `disguise` is a number of disguises or a file, and adds the memorisation gap. Where nothing is exact,
-    `exploit_budget` and `exploit_by` ask for a lower bound on exploitability: the gain of an exploiter under that
-    budget, over `exploit_deals` deals. `record` is a folder for the episodes, which `resume` continues. `engine`,
-    `workers` and `ray` are as on the command line.
+    chance level. `disguise` is a number of disguises or a file, and adds the memorisation gap. `exact_budget` is the
+    number of situations or nodes that may be walked for an exact figure. Where nothing is exact, `exploit_budget` and
+    `exploit_by` ask for a lower bound on exploitability: the gain of an exploiter under that budget, over
+    `exploit_deals` deals. `record` is a folder for the episodes, which `resume` continues. `engine`, `workers` and
+    `ray` are as on the command line.
     """
     with serving(engine, workers, ray):
         plan = plan_evaluation(
@@ -248,6 +253,7 @@ def evaluate(
             metrics=metrics,
             by_seat=by_seat,
             disguise=disguise,
+            exact_budget=exact_budget,
             exploit_budget=exploit_budget,
             exploit_by=exploit_by,
             exploit_deals=exploit_deals,

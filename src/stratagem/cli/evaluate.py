@@ -19,6 +19,7 @@ from stratagem.cli.exploit import DEALS, Budget, By, Deals, curve_line
 from stratagem.cli.other_words import in_other_words
 from stratagem.cli.output import cell, number, print_json, progress, table, write_json
 from stratagem.errors import BadParameter
+from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row
 from stratagem.evaluation.metrics import METRICS
@@ -51,6 +52,9 @@ def evaluate_players(
         str | None,
         typer.Option(help="Number of disguises, or a file: the same deals in other words, and the memorisation gap."),
     ] = None,
+    exact_budget: Annotated[
+        int, typer.Option(min=0, help="Situations, or nodes of a tree, that may be walked for an exact figure.")
+    ] = BUDGET,
     exploit_budget: Budget = None,
     exploit_by: By = None,
     exploit_deals: Deals = DEALS,
@@ -86,6 +90,7 @@ def evaluate_players(
         metrics=metric or (),
         by_seat=by_seat,
         disguise=disguise,
+        exact_budget=exact_budget,
         exploit_budget=exploit_budget,
         exploit_by=exploit_by,
         exploit_deals=exploit_deals,

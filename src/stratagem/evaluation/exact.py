@@ -53,9 +53,10 @@ class Exact:
 def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     """Compute the exact exploitability of a player, or raise `CannotCompute` with the reason.
 
-    A game that hides something is walked as a tree. Others are solved by backward induction, over `budget` situations
-    at most; a situation that a model is asked about counts as many as its traits say. So are games with a large tree
-    whose situations repeat, such as an auction of many rounds against a player without memory.
+    A game that hides something is walked as a tree, of at most 500,000 nodes, or `budget` where that is more. Others
+    are solved by backward induction, over `budget` situations at most; a situation that a model is asked about counts
+    as many as its traits say. So are games with a large tree whose situations repeat, such as an auction of many
+    rounds against a player without memory.
     """
     check_stated(player)
     if game.spec.seats < 2:
@@ -64,7 +65,7 @@ def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     if not game.spec.private_information:
         return _by_induction(game, player, budget)
     try:
-        oracle = oracle_of(game)
+        oracle = oracle_of(game, budget)
     except CannotCompute:
         if not merges(game, player):
             raise

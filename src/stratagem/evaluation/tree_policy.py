@@ -122,7 +122,11 @@ def advantages(tree: GameTree) -> Floats:
 
 
 def oracle_of(game: Game[Any], budget: int = BUDGET) -> Oracle:
-    """Return the oracle of a game; its tree is walked once, unless an option of the game has no hash."""
+    """Return the oracle of a game; its tree is walked once, unless an option of the game has no hash.
+
+    The tree may have 500,000 nodes, or `budget` where that is more.
+    """
+    budget = max(budget, BUDGET)
     try:
         hash(game)
     except TypeError:

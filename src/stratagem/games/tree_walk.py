@@ -193,6 +193,6 @@ def walk(game: Game[Any], budget: int = BUDGET, progress: Progress | None = None
 
 def _too_large(game: Game[Any], size: str, budget: int) -> str:
     return (
-        f"The tree of {game.spec.name} has {size} nodes, beyond the budget of {budget:,}: raise it, or make the "
-        "game smaller by its options."
+        f"The tree of {game.spec.name} has {size} nodes, beyond the budget of {budget:,}: raise "
+        "`exact_budget`, or make the game smaller by its options."
     )

@@ -44,7 +44,7 @@ def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> Bes
     if not game.spec.private_information:
         tables = [worst_actions(game, player, seat, budget) for seat in seats]
     else:
-        oracle = oracle_of(game)
+        oracle = oracle_of(game, budget)
         policy = policy_on(oracle.tree, player)
         responses = [oracle.best_response(policy, seat, advantage=True) for seat in seats]
         tables = [_actions(oracle.tree, response) for response in responses]
