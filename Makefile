@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-wheel clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-wheel clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench: $(READY) $(RIVALS)/.ready ## print the speed of play as ratios to OpenSpi
 
 bench-start: $(READY) ## print the seconds until a command has printed, as ratios to imports
 	$(BIN)/python benchmarks/start.py
+
+bench-trees: $(READY) ## print the time of best responses on game trees, as ratios to OpenSpiel's own games
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/trees.py
 
 bench-growth: $(READY) ## print how time and memory grow with rounds, seats, episodes and members, some minutes
 	OMP_NUM_THREADS=1 $(BIN)/python -W ignore benchmarks/growth.py
