@@ -52,8 +52,20 @@ def test_known_figures_are_in_the_rows(results):
     exact = {(row["player"], row["figure"]): row["mean"] for row in results["evaluate"].rows()}
     assert exact["random", "exploitability"] == pytest.approx(11 / 24)
     assert exact["kuhn/NashApprox", "exploitability"] == pytest.approx(0.0, abs=1e-9)
+    units = {(row["figure"], row["unit"]) for row in results["evaluate"].rows()}
+    assert {("exploitability", "chips a hand"), ("unscaled_pay", "chips a hand")} <= units
     pay = {(row["player"], row["opponent"]): row["mean"] for row in results["tournament"].rows()}
     assert pay["kuhn/NashApprox", "random"] == -pay["random", "kuhn/NashApprox"] > 0
+
+
+def test_pay_on_the_common_scale_is_not_given_in_the_unit_of_the_game():
+    found = sg.evaluate("kuhn", "random", opponents=["NashApprox"], episodes=2, chance=False)
+    own = {row["figure"]: (row["mean"], row["unit"]) for row in found.rows()}
+    assert own["pay"] == (pytest.approx(3 * own["unscaled_pay"][0]), "points on the common scale")
+    assert own["unscaled_pay"][1] == "chips a hand"
+    assert [grid.title for grid in found.grids()] == ["kuhn, on the common scale", "kuhn: in chips a hand"]
+    (plain,) = sg.evaluate("ipd", "TitForTat", opponents=["Joss"], episodes=2, chance=False).grids()[:1]
+    assert plain.title == "ipd"
 
 
 def test_rows_become_a_data_frame(results, monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stratagem.api.arguments import as_folder, check_seed, names_of, several
 from stratagem.api.bounds import bound_of
@@ -26,7 +26,7 @@ from stratagem.evaluation.memorisation import Wrap, wraps
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.memorisation import MemorisationGap
 from stratagem.evaluation.recorded import Reading, recorded
-from stratagem.evaluation.report import evaluation_json
+from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Estimate, exactly
 from stratagem.evaluation.suites import Suite, find_suite, with_metrics
@@ -40,10 +40,25 @@ from stratagem.players.catalogue import named
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_BOUND = "exploitability_lower_bound"
+_IN_PAY = ("pay", "memorisation_gap")
+_COMMON = "points on the common scale"
+_NONE = Estimate(float("nan"))
 _EXACT = ("exploitability", "nash_conv", "worst_advantage")
 
 __all__ = ["Evaluation", "EvaluationPlan", "evaluate", "plan_evaluation"]
+
+
+class Figured(NamedTuple):
+    """One figure of one player in one game."""
+
+    game: str
+    player: str
+    name: str
+    estimate: Estimate | None
+    """None where the figure is not defined."""
+    unit: str
+    null: float | None = None
+    """Figure under the null hypothesis."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,28 +74,27 @@ class Evaluation(Plotted):
     broken_off: bool = False
     """True if not all episodes were played."""
 
-    def figures(self) -> Iterator[tuple[GameResult, Row, str, Estimate | None]]:
-        """Yield every figure with its name: metrics first, then the exact ones, or their lower bound."""
+    def figures(self) -> Iterator[Figured]:
+        """Yield every figure of every player: metrics, then the figures in the unit of the game."""
         for result in self.results:
             for row in result.rows:
-                for metric, estimate in row.metrics.items():
-                    yield result, row, metric, estimate
-                for name in _EXACT if row.exact else ():
-                    yield result, row, name, exactly(getattr(row.exact, name))
-                if row.bound:
-                    yield result, row, _BOUND, row.bound.exploitability
+                for name, estimate in row.metrics.items():
+                    yield Figured(result.text, row.player, name, estimate, _unit(result, name), row.nulls.get(name))
+                for name, estimate in _unscaled(result, row).items():
+                    yield Figured(result.text, row.player, name, estimate, result.game.spec.unit)
 
     def rows(self) -> list[Json]:
         """Return one row for each figure of each player; `null` is the figure under the null hypothesis."""
         return [
             {
-                "game": result.text,
-                "player": row.player,
-                "figure": name,
-                **_fields(estimate),
-                "null": row.nulls.get(name),
+                "game": one.game,
+                "player": one.player,
+                "figure": one.name,
+                "unit": one.unit,
+                **(one.estimate or _NONE).to_json(),
+                "null": one.null,
             }
-            for result, row, name, estimate in self.figures()
+            for one in self.figures()
         ]
 
     def to_json(self) -> Json:
@@ -89,41 +103,54 @@ class Evaluation(Plotted):
         return data | {"broken_off": self.broken_off}
 
     def grids(self) -> list[Grid]:
-        return [_grid(result) for result in self.results]
+        return [grid for result in self.results for grid in _grids(result)]
 
     @one_sentence
     def plot(self, figure: str = "") -> Figure:
         """Draw one figure of all players; by default the exact exploitability, or the payoff where there is none."""
-        names = {name for *_, name, estimate in self.figures() if estimate is not None}
+        known = [one for one in self.figures() if one.estimate is not None]
+        names = {one.name for one in known}
         wanted = figure or next((name for name in ("exploitability", "pay") if name in names), "")
         if wanted not in names:
             raise UnknownName("figure in this evaluation", wanted, names)
         drawn: dict[str, dict[str, Estimate]] = {}
-        for result, row, name, estimate in self.figures():
-            if name == wanted and estimate is not None:
-                drawn.setdefault(result.text, {})[row.player] = estimate
-        return bars(f"{self.name}: {wanted}", wanted, drawn)
+        units = dict.fromkeys(one.unit for one in known if one.name == wanted)
+        for one in known:
+            if one.name == wanted and one.estimate is not None:
+                drawn.setdefault(one.game, {})[one.player] = one.estimate
+        return bars(f"{self.name}: {wanted}", ", ".join(units), drawn)
 
 
-def _fields(estimate: Estimate | None) -> Json:
-    return (estimate or Estimate(float("nan"))).to_json()
+def _unit(result: GameResult, metric: str) -> str:
+    """Return the unit of a metric; that of pay is the game's own only where its scale is the common one."""
+    if metric not in _IN_PAY:
+        return METRICS[metric].unit
+    return result.game.spec.unit if scale_of(result.game) == 1.0 else _COMMON
 
 
-def _grid(result: GameResult) -> Grid:
-    metrics = list(result.rows[0].metrics)
-    measured = any(row.exact or row.bound for row in result.rows)
-    columns = ["player", *metrics, *(["exploitability"] if measured else [])]
-    rows = []
-    for row in result.rows:
-        cells = [cell(row.metrics[name], METRICS[name].digits).plain for name in metrics]
-        rows.append((row.player, *cells, *([_exploitability(row)] if measured else [])))
-    return Grid(f"{result.text}: pay in {result.game.spec.unit}", columns, rows)
-
-
-def _exploitability(row: Row) -> str:
+def _unscaled(result: GameResult, row: Row) -> dict[str, Estimate | None]:
+    """Return the figures in the unit of the game: payoff, and exploitability or its lower bound."""
+    figures, (pay, _) = {}, unscaled(result, row)
+    figures["unscaled_pay"] = pay
+    if row.exact:
+        figures |= {name: exactly(getattr(row.exact, name)) for name in _EXACT}
     if row.bound:
-        return f"≥ {cell(row.bound.exploitability).plain}"
-    return cell(exactly(row.exact.exploitability) if row.exact else None).plain
+        figures["exploitability_lower_bound"] = row.bound.exploitability
+    return figures
+
+
+def _grids(result: GameResult) -> list[Grid]:
+    """Return the metrics as a table, and the figures in the unit of the game as another."""
+    metrics = list(result.rows[0].metrics)
+    rows = [
+        (row.player, *(cell(row.metrics[name], METRICS[name].digits).plain for name in metrics)) for row in result.rows
+    ]
+    scaled = "" if scale_of(result.game) == 1.0 else ", on the common scale"
+    plain = [(row.player, _unscaled(result, row)) for row in result.rows]
+    names = list(dict.fromkeys(name for _, figures in plain for name in figures))
+    further = [(player, *(cell(figures.get(name)).plain for name in names)) for player, figures in plain]
+    unit = f"{result.text}: in {result.game.spec.unit}"
+    return [Grid(f"{result.text}{scaled}", ("player", *metrics), rows), Grid(unit, ("player", *names), further)]
 
 
 @dataclass(frozen=True)
