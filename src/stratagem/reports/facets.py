@@ -29,7 +29,7 @@ FACETS: tuple[Facet, ...] = (
     Facet(
         "Exact exploitability",
         "Gain of a best responder per round, in the game\u2019s own unit. 0 is an equilibrium.",
-        (("exact/exploitability", "exact", "NashConv/2"), ("exact/worst_advantage", "worst", "worst advantage")),
+        (("exact/exploitability", "exact", "exploitability"), ("exact/worst_advantage", "worst", "worst advantage")),
     ),
     Facet(
         "Exploit by the pool and by the best responder",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from stratagem.errors import StratagemError
 from stratagem.evaluation.metrics import METRICS
 from stratagem.games.catalogue import make_game
+from stratagem.games.spec import GameSpec
 from stratagem.reports.files import EvaluationFile, Figure, GameTable, Row
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import cell, exact_cell
@@ -120,7 +121,7 @@ def _unscaled(game: GameTable, rows: Sequence[tuple[str, Row]], marks: Sequence[
     worst = [] if halved else ["worst advantage \u2193"]
     rest = [[name, *_unscaled_figures(row, halved=halved)] for name, row in rows]
     return table(
-        ["", "pay \u2191", f"{pool} \u2193", *worst, "NashConv/2 \u2193"],
+        ["", "pay \u2191", f"{pool} \u2193", *worst, f"NashConv/{_seats(game.game)} \u2193"],
         rest,
         caption=f"In {game.unit}",
         classes=marks,
@@ -144,8 +145,18 @@ def _half(figure: Figure) -> Figure:
 
 def zero_sum(game: str) -> bool:
     """Return whether it is a zero-sum game of two; False for a game that is not installed."""
+    spec = _spec(game)
+    return spec is not None and spec.utility == "zero-sum" and spec.seats == 2
+
+
+def _seats(game: str) -> int:
+    spec = _spec(game)
+    return 2 if spec is None else spec.seats
+
+
+def _spec(game: str) -> GameSpec | None:
+    """Return the declaration of a game; None for one that is not installed."""
     try:
-        spec = make_game(game).spec
+        return make_game(game).spec
     except StratagemError:
-        return False
-    return spec.utility == "zero-sum" and spec.seats == 2
+        return None
