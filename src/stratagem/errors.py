@@ -47,7 +47,7 @@ class UnknownName(StratagemError):
         name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
         near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]
         if near:
-            hint = f"did you mean {' or '.join(near)}?{f' (Or {_OWN}.)' if file else ''}"
+            hint = f"did you mean {' or '.join(near)}?{f' Or {_OWN}.' if file else ''}"
         else:
             hint = f"there are {', '.join(names) or 'none'}{f'; {_OWN}' if file else ''}."
         super().__init__(f"There is no {kind} called {name!r}: {hint}")

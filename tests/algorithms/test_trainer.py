@@ -179,6 +179,7 @@ VARIANTS = {
 }
 
 
+LONG = pytest.mark.long
 SMALL = {
     "validation_episodes": 1,
     "test_episodes": 1,
@@ -195,7 +196,7 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@pytest.mark.parametrize("name", [name if "dropout" in name else pytest.param(name, marks=LONG) for name in VARIANTS])
 def test_every_way_to_train_resumes_to_the_bit(tmp_path, name):
     recipe = SEPORecipe.read(over(SMALL, VARIANTS[name]))
     whole = RunFolder.create(tmp_path / "whole", recipe, recipe.seed, "a test")
@@ -440,8 +441,9 @@ def test_actions_that_the_model_cannot_say_are_refused_before_it_is_taught(tmp_p
 
 @pytest.mark.parametrize(
     ("recipe", "model"),
-    [("multi gemma", "tiny-gemma"), pytest.param("kuhn qwen", "tiny-qwen3.5", marks=pytest.mark.long)],
+    [("multi gemma", "tiny-gemma"), ("kuhn qwen", "tiny-qwen3.5")],
 )
+@pytest.mark.long
 def test_a_recipe_for_one_gpu_works_with_a_small_model_of_the_same_kind(tmp_path, recipe, model):
     small = {
         "games": '["kuhn(hands=1)"]' if recipe == "kuhn qwen" else '["ipd(rounds=1)", "negotiation-v1(rounds=1)"]',

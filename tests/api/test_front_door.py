@@ -24,7 +24,8 @@ STUB = Path(front.__file__).with_name("__init__.pyi")
 
 def test_import_loads_no_library_and_no_other_module_of_ours():
     program = "import sys; before = set(sys.modules); import stratagem; print(*set(sys.modules) - before)"
-    run = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False)
+    path = {"PYTHONPATH": str(Path(front.__file__).parents[1])}
+    run = subprocess.run([sys.executable, "-S", "-c", program], env=path, capture_output=True, text=True, check=False)
     loaded = set(run.stdout.split())
     assert {name for name in loaded if name.split(".")[0] not in sys.stdlib_module_names} == {
         "stratagem",
@@ -125,6 +126,8 @@ def test_command_prints_what_the_function_returns(words, call, capsys):
 
 def test_a_file_that_the_caller_names_is_loaded_and_that_of_a_record_is_not(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "goods", raising=False)
     mine, theirs = tmp_path / "mine", tmp_path / "theirs"
     mine.mkdir()
     shutil.copy(EXAMPLES / "threshold_goods.py", mine / "goods.py")

@@ -71,6 +71,8 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(file_modules, "_modules", {})
     monkeypatch.chdir(tmp_path)
+    for name in ("goods", "bots", "fine"):  # other tests have files of these names, too
+        sys.modules.pop(name, None)
     with naming():
         yield tmp_path
     for name in ("goods", "bots", "fine"):

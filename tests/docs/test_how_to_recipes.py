@@ -31,7 +31,9 @@ def recipe_and_commands(page):
     return recipe, lines
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * bool(at)) for at, name in enumerate(PAGES)]
+)
 def test_the_recipe_at_the_end_of_the_page_trains(name, tmp_path):
     key, expected = PAGES[name]
     recipe, lines = recipe_and_commands((ROOT / "docs" / "how-to" / f"{name}.md").read_text("utf-8"))

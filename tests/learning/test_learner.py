@@ -261,7 +261,7 @@ def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_s
     write = combined(writes_adapters(broken.policy.lm), writes_heads({"seat-0": broken.value_head}))
     save_checkpoint(run, 1, {"optimizer": broken.optimizer.state()}, write=write)
     resumed, start = made(**options, shake=0.2), latest(run)
-    resumed.optimizer.restore(start.restore()["optimizer"])
+    resumed.optimizer.restore(start.state()["optimizer"])
     restore_weights(resumed.policy.lm, start.folder)
     restore_heads({"seat-0": resumed.value_head}, start.folder)
     for seed in (2, 3):

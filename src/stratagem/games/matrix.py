@@ -76,13 +76,13 @@ class MatrixState(State[MatrixFacts]):
 
     def _next_round(self) -> None:
         self.round += 1
-        stop = (
-            self.game.continuation < 1.0
-            and self.chance.at("continue", self.round).choose((self.game.continuation, 1.0 - self.game.continuation))
-            == 1
-        )
-        if self.round >= self.game.rounds or stop:
+        if self.round >= self.game.rounds or self._stops():
             self.end()
+
+    def _stops(self) -> bool:
+        """Draw whether the game ends before its last round."""
+        odds = (self.game.continuation, 1.0 - self.game.continuation)
+        return self.game.continuation < 1.0 and self.chance.at("continue", self.round).choose(odds) == 1
 
     def resample(self, seat: Seat, chance: Chance) -> MatrixState:
         return self.fork(chance)
@@ -159,7 +159,7 @@ class MatrixGame(Game[MatrixFacts]):
             utility=self._utility(),
             rounds=self.rounds,
             bounds=(min(0.0, self.null_payoff) * self.rounds, max(0.0, highest) * self.rounds),
-            chance=self.continuation < 1.0,
+            chance=self.continuation < 1.0 and self.rounds > 1,
             private_information=False,
             symmetric=self._symmetric(),
             on_illegal="null",

@@ -275,8 +275,8 @@ def spoil_other_base(folder):
     ("spoil", "said"),
     [
         (spoil_nothing_left, "is not there"),
-        (spoil_torn, "is torn"),
-        (spoil_numbers, "are not finite"),
+        pytest.param(spoil_torn, "is torn", marks=pytest.mark.long),
+        pytest.param(spoil_numbers, "are not finite", marks=pytest.mark.long),
         (spoil_other_base, "was trained on other (0)"),
     ],
 )

@@ -114,6 +114,7 @@ def test_resumed_scopal_run_equals_an_uninterrupted_one(tmp_path, whole, at):
     ends_the_same(tmp_path / "run", recipe(), whole, at)
 
 
+@pytest.mark.long
 def test_scopal_trains_all_weights_against_the_start_of_each_stage_and_resumes(tmp_path):
     teachers = {"interaction": {"teachers": {"mcts:5": 1}}, "games": ["kuhn(hands=1)"]}
     made = recipe(train="all", reference={"dtype": "fp32"}, kto={"max_steps": 3, "batch_size": 8}, **teachers)

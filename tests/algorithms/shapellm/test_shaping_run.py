@@ -160,6 +160,7 @@ def test_models_of_all_seats_can_play(whole):
     assert served(f"run:{whole.path}@last/naive").adapter
 
 
+@pytest.mark.long
 def test_seats_on_two_bases_train_and_resume(tmp_path, whole):
     """A shaper on tiny against a naive learner on tiny-qwen; then who was learnt stands still against a table."""
     seats = {
