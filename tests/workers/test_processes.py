@@ -40,6 +40,7 @@ def test_a_run_by_processes_equals_one_in_process(two, tmp_path, name):
     assert any(part.endswith(".safetensors") for part in alone)
 
 
+@pytest.mark.long
 def test_all_weights_under_training_are_carried(two, tmp_path):
     settings = {"train": "all", "sepo": {**RECIPES["sepo"]["sepo"], "loss": {"type": "policy_gradient"}}}
     alone = trained(tmp_path / "alone", "sepo", **settings)

@@ -80,9 +80,11 @@ class MatrixState(State[MatrixFacts]):
             self.end()
 
     def _stops(self) -> bool:
-        """Draw whether the game ends before its last round."""
-        odds = (self.game.continuation, 1.0 - self.game.continuation)
-        return self.game.continuation < 1.0 and self.chance.at("continue", self.round).choose(odds) == 1
+        """Return whether the game ends before its last round; that is drawn unless it is certain."""
+        goes_on = self.game.continuation
+        if goes_on in (0.0, 1.0):
+            return goes_on == 0.0
+        return self.chance.at("continue", self.round).choose((goes_on, 1.0 - goes_on)) == 1
 
     def resample(self, seat: Seat, chance: Chance) -> MatrixState:
         return self.fork(chance)
@@ -159,7 +161,7 @@ class MatrixGame(Game[MatrixFacts]):
             utility=self._utility(),
             rounds=self.rounds,
             bounds=(min(0.0, self.null_payoff) * self.rounds, max(0.0, highest) * self.rounds),
-            chance=self.continuation < 1.0 and self.rounds > 1,
+            chance=0.0 < self.continuation < 1.0 and self.rounds > 1,
             private_information=False,
             symmetric=self._symmetric(),
             on_illegal="null",
