@@ -68,9 +68,13 @@ def row(run: FinishedRun) -> Row:
 
 
 def curves(data: RunData) -> dict[str, list[list[float]]]:
-    """Payoff, entropy and policy of every seat over the trials, one trial in five."""
+    """Payoff and entropy of every seat over the trials, one trial in five, and its policy, one in twenty-five."""
     return {
-        name: [[s, round(v, 4)] for s, v in zip(*curve, strict=True) if s % 5 == 0 and math.isfinite(v)]
+        name: [
+            [s, round(v, 4)]
+            for s, v in zip(*curve, strict=True)
+            if s % (25 if "/first/" in name else 5) == 0 and math.isfinite(v)
+        ]
         for name, curve in data.curves.items()
         if name.endswith(("/pay", "/entropy", "/null")) or "/first/" in name
     }
