@@ -74,7 +74,8 @@ def evaluate_players(
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
     output = EvaluationOutput(by_opponent, write_to, json)
     if from_record is not None:
-        if suite or player or resume or record_to or disguise or exploit_budget or exploit_by:
+        budgets = exact_budget != BUDGET or exploit_budget or exploit_by
+        if suite or player or resume or record_to or disguise or budgets:
             raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
         output.show(read_record(from_record).evaluate(metric or (), by_seat=by_seat, seed=seed))
         return
