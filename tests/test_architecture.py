@@ -40,6 +40,7 @@ LAYERS = (
     "algorithms",
     "reports",
     "sweeps",
+    "endpoint",
     "api",
     "cli",
 )

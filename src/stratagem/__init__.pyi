@@ -1,3 +1,4 @@
+from stratagem.api.endpoints import serve as serve
 from stratagem.api.evaluations import evaluate as evaluate
 from stratagem.api.exploitabilities import exploitability as exploitability
 from stratagem.api.matches import play as play
@@ -21,6 +22,7 @@ __all__ = [
     "play",
     "player",
     "read_record",
+    "serve",
     "tournament",
     "train",
     "verify",

@@ -17,6 +17,7 @@ FUNCTIONS = {
     "load_run": "runs",
     "verify": "verification",
     "read_record": "records",
+    "serve": "endpoints",
 }
 """Module of `stratagem.api` by the name of its function."""
 _PACKAGE = "stratagem"

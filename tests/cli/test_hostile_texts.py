@@ -106,6 +106,12 @@ CASES = {
     "sweep": [("sweep", "{tmp}/" + HOSTILE)],
     "report": [("report", "{run}"), ("report", HOSTILE)],
     "labels": [("labels", HOSTILE, "--model", "tiny"), ("labels", "ipd-shapellm", "--model", HOSTILE)],
+    "serve": [
+        ("serve", HOSTILE, "--game", "kuhn"),
+        ("serve", "random", "--game", HOSTILE),
+        ("serve", "random", "--game", "kuhn", "--host", HOSTILE),
+        ("serve", "random", "--game", "kuhn", "--style", HOSTILE),
+    ],
     "show": [
         ("show", "{record}"),
         ("show", "{record}", "--json"),

@@ -62,6 +62,9 @@ COMMANDS = {
         "stratagem.cli.labels:labels",
         "Measure a model's policy under all 650 pairs of capital letters, and print the pairs nearest to a target.",
     ),
+    "serve": Listed(
+        "stratagem.cli.serve:serve_players", "Serve players of a game behind OpenAI's chat protocol, until Ctrl-C."
+    ),
     "show": Listed("stratagem.cli.show:show", "List recorded episodes, or print one of them turn by turn."),
 }
 """All commands, in the order of the help."""

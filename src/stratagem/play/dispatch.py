@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Protocol
 
@@ -57,14 +57,15 @@ class Dispatcher:
                 self._open[own] = _Open(engine, ticket)
         return tickets
 
-    def poll(self) -> list[Answered]:
+    def poll(self, *, wait: bool = True) -> list[Answered]:
+        """Return some answers; without `wait` perhaps none, where engines wait for something elsewhere."""
         refused, self._refused = self._refused, []
         while not (answered := refused) and self._open:
             engines = self._by_engine()
             for engine, tickets in engines.items():
-                ready = engine.poll(list(tickets), wait=len(engines) == 1)
+                ready = engine.poll(list(tickets), wait=wait and len(engines) == 1)
                 answered = [*answered, *(Answered(tickets[ticket], call) for ticket, call in ready)]
-            if answered:
+            if answered or not wait:
                 break
             if len(engines) == 1:
                 raise RuntimeError(f"The engine {next(iter(engines)).name} lost {len(self._open)} open requests.")
@@ -74,10 +75,14 @@ class Dispatcher:
         return answered
 
     def cancel(self) -> None:
-        for engine, tickets in self._by_engine().items():
-            engine.cancel(list(tickets))
-        self._open.clear()
+        self.forget(self._open.keys())
         self._refused.clear()
+
+    def forget(self, tickets: Collection[int]) -> None:
+        """Forget some open requests."""
+        for engine, own in self._by_engine().items():
+            engine.cancel([ticket for ticket, ours in own.items() if ours in tickets])
+        self._open = {ticket: opened for ticket, opened in self._open.items() if ticket not in tickets}
 
     def _by_engine(self) -> dict[Engine, dict[int, int]]:
         """Return the dispatcher's tickets by engine and its tickets."""

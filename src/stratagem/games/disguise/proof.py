@@ -7,7 +7,7 @@ The rules, the transitions and the payoffs are those of the game itself; a score
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice, product
 from math import prod
@@ -118,16 +118,24 @@ def prove(
         return Proof(comparison.nodes, episodes)
 
 
-def every_state(game: Game[Any], budget: int) -> Iterator[State[Any]]:
-    """Yield every state with a decision once, or raise `CannotCompute` after `budget` moves and outcomes of chance."""
-    known: set[str] = set()
+def _dumped(state: State[Any]) -> object:
+    return repr(state.dump())
+
+
+def every_state(
+    game: Game[Any], budget: int, place_of: Callable[[State[Any]], object] = _dumped
+) -> Iterator[State[Any]]:
+    """Yield every state with a decision once, or raise `CannotCompute` after `budget` moves and outcomes of chance.
+
+    States with an equal `place_of`, a hashable value, count as one.
+    """
+    known: set[object] = set()
     layer = _counted((state for _, state in starts(game)), game, budget)
     spent = 0
     while layer:
         reached: list[State[Any]] = []
         for state in layer:
-            place = repr(state.dump())
-            if state.over or place in known:
+            if state.over or (place := place_of(state)) in known:
                 continue
             known.add(place)
             yield state

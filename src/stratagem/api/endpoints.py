@@ -1,0 +1,95 @@
+"""Endpoints: `serve` puts players of a game behind OpenAI's chat protocol."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from stratagem.api.arguments import names_of, several
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.names import GameLike, PlayerLike, as_game, as_player
+from stratagem.api.serving import serving
+from stratagem.engines.remote.hosts import Host, is_loopback
+from stratagem.errors import BadParameter, MissingExtra
+from stratagem.options import whole, within
+from stratagem.players.catalogue import named
+from stratagem.prompting.catalogue import STYLES, make_style
+
+if TYPE_CHECKING:
+    from stratagem.endpoint.server import Server
+
+HOST, PORT = "127.0.0.1", 8000
+_LAST_PORT = 65_535
+TIMEOUT = 120.0
+"""Seconds until a request without an answer is given up."""
+CONCURRENCY = 64
+"""Largest number of scripted players that are at work at once."""
+KEY_VARIABLE = "STRATAGEM_SERVE_KEY"
+"""Environment variable of the key that callers must send."""
+
+__all__ = ["serve"]
+
+
+@one_sentence
+def serve(
+    players: PlayerLike | Sequence[PlayerLike],
+    game: GameLike,
+    *,
+    host: str = HOST,
+    port: int = PORT,
+    styles: str | Sequence[str] = (),
+    timeout: float = TIMEOUT,
+    concurrency: int = CONCURRENCY,
+    engine: str | None = None,
+) -> Server:
+    """Serve players behind OpenAI's chat protocol in a thread of this process, until `close` or the end of `with`.
+
+    The model of a player is its name. Port 0 takes a free one; `url` is the address. `styles` are prompt styles with
+    options by which prompts are recognised, beside those without. A request is given up after `timeout` seconds, and
+    at most `concurrency` scripted players are at work at once. `engine` serves local language models. Callers must
+    send the key of the environment variable STRATAGEM_SERVE_KEY, if there is one.
+    """
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise MissingExtra("The endpoint", "serve")
+    key = _checked(host, port, timeout, concurrency)
+    made = as_game(game)
+    with serving(engine):
+        seated = {named(one): as_player(one, made) for one in several(players)}
+    known = {name: make_style(name) for name in (*names_of(styles, "prompt style"), *STYLES)}
+    from stratagem.endpoint.app import Endpoint, Limits
+    from stratagem.endpoint.desk import Desk
+    from stratagem.endpoint.served import Served
+    from stratagem.endpoint.server import Server
+    from stratagem.endpoint.threads import Threads
+
+    desk, threads = Desk(), Threads(concurrency)
+    try:
+        served = {name: Served(player, made, known, desk, threads) for name, player in seated.items()}
+        return Server(Endpoint(served, Limits(timeout=timeout), key), desk, host, port)
+    except BaseException:
+        desk.close()
+        raise
+
+
+def _checked(host: str, port: int, timeout: float, concurrency: int) -> str:
+    """Check the plain options, and return the key; an open address without a key is refused."""
+    whole("serve", "port", port, 0)
+    if port > _LAST_PORT:
+        raise BadParameter(f"A port is a number up to {_LAST_PORT}, not {port}.")
+    within("serve", "timeout", timeout, 0.001)
+    whole("serve", "concurrency", concurrency, 1)
+    if not isinstance(host, str) or not host:
+        raise BadParameter(f"A host is a name or a number such as {HOST}, not {host!r}.")
+    key = os.environ.get(KEY_VARIABLE, "").strip()
+    if not key.isascii() or not key.isprintable():
+        raise BadParameter(
+            f"The key in {KEY_VARIABLE} has a character that no key has: set it again, as one plain word."
+        )
+    if not key and not is_loopback(Host(host)):
+        raise BadParameter(
+            f"At {host} everybody on the network may use the players: set {KEY_VARIABLE} to a key that callers must "
+            f"send, or serve at {HOST}."
+        )
+    return key

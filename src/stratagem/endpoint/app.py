@@ -1,0 +1,153 @@
+"""Web application of an endpoint: routes, the key, limits, and errors in OpenAI's form."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from stratagem.endpoint.bodies import Asked, read_chat, read_text
+from stratagem.endpoint.refusal import Refused, fault
+from stratagem.endpoint.responses import completion, model, models
+from stratagem.endpoint.served import Served
+from stratagem.errors import UnknownName
+
+MOST_BYTES = 1 << 22
+"""Largest number of bytes of a request."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Limits of an endpoint."""
+
+    timeout: float = 120.0
+    """Seconds from the first byte of a request to the answer."""
+    concurrency: int = 64
+    """Largest number of scripted players that are at work at once."""
+
+
+class PlainJSON(JSONResponse):
+    """JSON in ASCII: replies of models may hold halves of characters, which have no other encoding."""
+
+    def render(self, content: Any) -> bytes:
+        """Encode the content."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+class Endpoint:
+    """Players by the names of their models."""
+
+    def __init__(self, served: Mapping[str, Served], limits: Limits, key: str) -> None:
+        """`key` is what callers must send; empty lets everybody in."""
+        self._served = served
+        self._limits = limits
+        self._key = key
+        self._created = dict.fromkeys(served, int(time.time()))
+
+    def application(self) -> Starlette:
+        """Return the application."""
+        routes = [
+            Route("/v1/models", self._answering(self._list)),
+            Route("/v1/models/{name:path}", self._answering(self._model)),
+            Route("/v1/chat/completions", self._answering(self._reading(read_chat)), methods=["POST"]),
+            Route("/v1/completions", self._answering(self._reading(read_text)), methods=["POST"]),
+        ]
+        return Starlette(routes=routes, exception_handlers={HTTPException: _no_route})
+
+    def _answering(self, answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """Check the key, keep the time, and turn refusals into errors."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                self._check_key(request)
+                async with asyncio.timeout(self._limits.timeout):
+                    return await answer(request)
+            except Refused as refused:
+                return _error(refused)
+            except TimeoutError:
+                return _error(
+                    Refused(f"There was no answer within {self._limits.timeout:g} s.", status=504, code="timeout")
+                )
+            except ClientDisconnect:
+                return Response(status_code=400)  # nobody reads it
+
+        return answered
+
+    def _check_key(self, request: Request) -> None:
+        given = request.headers.get("authorization", "").encode()
+        if self._key and not hmac.compare_digest(given, f"Bearer {self._key}".encode()):
+            raise Refused("The API key is missing or wrong.", status=401, code="invalid_api_key")
+
+    async def _list(self, request: Request) -> Response:
+        return PlainJSON(models(self._created))
+
+    async def _model(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        self._find(name)
+        return PlainJSON(model(name, self._created[name]))
+
+    def _find(self, name: str) -> Served:
+        if name not in self._served:
+            raise Refused(
+                str(UnknownName("model", name, self._served)), status=404, param="model", code="model_not_found"
+            )
+        return self._served[name]
+
+    def _reading(self, read: Callable[[bytes], Asked]) -> Callable[[Request], Awaitable[Response]]:
+        async def completed(request: Request) -> Response:
+            asked = read(await _body(request))
+            return PlainJSON(await self._complete(asked))
+
+        return completed
+
+    async def _complete(self, asked: Asked) -> dict[str, object]:
+        served = self._find(asked.model)
+        try:
+            place = await asyncio.wrap_future(served.find(asked))
+            started = map(asyncio.wrap_future, served.start(asked, place))
+            answers = [answer for some in await asyncio.gather(*started) for answer in some]
+        except Refused:
+            raise
+        except Exception as error:
+            raise fault(error) from error
+        return completion(asked, answers, place, served.name)
+
+
+async def _body(request: Request) -> bytes:
+    """Read the body of a request up to the largest size.
+
+    A page in a browser cannot send this content type to another address by itself.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise Refused("The content type of a request is application/json.", status=415)
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_BYTES:
+            raise Refused(f"The body of a request has at most {MOST_BYTES >> 20} MiB.", status=413)
+    return bytes(body)
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    """Answer a wrong path or method."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    refused = Refused(
+        f"There is no {request.method} {request.url.path}: there are GET /v1/models, POST /v1/chat/completions and "
+        "POST /v1/completions.",
+        status=status,
+    )
+    return _error(refused)
+
+
+def _error(refused: Refused) -> Response:
+    return PlainJSON(refused.to_json(), status_code=refused.status)

@@ -1,0 +1,204 @@
+"""Served player: the answers of one player to requests about one game.
+
+A request with a position, or with a prompt of the game, gets the player's decision there. Other messages are for
+language models, which answer them freely.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Any
+
+from stratagem.endpoint.bodies import Asked
+from stratagem.endpoint.desk import Desk
+from stratagem.endpoint.positions import Place, sent
+from stratagem.endpoint.prompt_index import PromptIndex
+from stratagem.endpoint.refusal import Refused
+from stratagem.endpoint.threads import Threads
+from stratagem.endpoint.turns import Answer, decide, reply, until
+from stratagem.engines.base import Call, Request, Sampling
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.players.base import Player
+from stratagem.players.human import at_keyboard
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.speaker import Speaker
+from stratagem.prompting.base import Style
+
+Turn = Generator[Request, Call, Answer]
+_KEPT = 32
+"""Number of sampling settings of a model to cache."""
+
+
+class Served:
+    """Player behind an endpoint."""
+
+    def __init__(
+        self, player: Player, game: Game[Any], styles: Mapping[str, Style], desk: Desk, threads: Threads
+    ) -> None:
+        if at_keyboard(player):
+            raise BadParameter(f"{player.name} answers at this keyboard and cannot be served.")
+        self.player = player
+        self.game = game
+        self._speaker: Speaker | None = getattr(player, "speaker", None)
+        self._has_model = _has_model(player)
+        self._desk = desk
+        self._threads = threads
+        self._index = PromptIndex(game, styles, by_state_key=self._plays_by_state_key)
+        self._sampled = lru_cache(_KEPT)(self._with_sampling)
+
+    @property
+    def name(self) -> str:
+        """Name of the player with its version."""
+        return f"{self.player.name}@{self.player.traits.version}"
+
+    @property
+    def _plays_by_state_key(self) -> bool:
+        """True if states that look the same now are the same to the player."""
+        traits, spec = self.player.traits, self.game.spec
+        searches = (traits.sees_hidden or traits.searches) and not spec.private_information
+        return spec.markov and (traits.memory == 0 or searches or self._speaker is not None)
+
+    def find(self, asked: Asked) -> Future[Place | None]:
+        """Begin to find the position that a request is about; None is for a free reply."""
+        return self._threads.start(lambda: self._place(asked))
+
+    def start(self, asked: Asked, place: Place | None) -> list[Future[list[Answer]]]:
+        """Begin to answer."""
+        key = Key(secrets.randbits(64) if asked.seed is None else asked.seed)
+        keys = [key.at("choice", index) if index else key for index in range(asked.n)]
+        turns = [partial(self._turn, asked, place, own) for own in keys]
+        if self._has_model:
+            return [self._desk.start(partial(_listed, turn)) for turn in turns]
+        return [self._threads.start(lambda: [self._run(turn()) for turn in turns])]
+
+    def _place(self, asked: Asked) -> Place | None:
+        if asked.position is not None:
+            return sent(self.game, asked.position)
+        if places := self._index.find(asked.chat):
+            return self._shown_place(places)
+        if self._speaker is not None:
+            return None
+        why = self._index.obstacle or "These messages are no prompt of the game in the styles of this server."
+        raise Refused(
+            f"{self.player.name} cannot tell the position: {why} Send it as the field `stratagem`, an object with the "
+            "`state` that State.dump returns and the `seat`.",
+            param="stratagem",
+            code="unknown_position",
+        )
+
+    def _shown_place(self, places: Sequence[Place]) -> Place:
+        """Return the position that a prompt shows."""
+        if self.player.traits.sees_hidden and self.game.spec.private_information:
+            why = "looks at what is hidden, which no prompt tells"
+        elif len(places) > 1 and not self._is_one(places):
+            why = f"may do different things in the {len(places)} positions that have this prompt"
+        else:
+            return places[0]
+        raise Refused(
+            f"{self.player.name} {why}: send the state and the seat as the field `stratagem`.",
+            param="stratagem",
+            code="unknown_position",
+        )
+
+    def _is_one(self, places: Sequence[Place]) -> bool:
+        """Return whether the player does the same in all of these positions."""
+        if self._speaker is not None:
+            style = self._speaker.style
+            return len({tuple(style.messages(place.view)) for place in places}) == 1
+        if self._has_model:
+            return False
+        try:
+            first, *others = (self.player.policy(place.view) for place in places)
+        except CannotCompute:
+            return False
+        return all(other == first for other in others)
+
+    def _turn(self, asked: Asked, place: Place | None, key: Key) -> Turn:
+        if place is None:
+            assert self._speaker is not None
+            return self._reply(self._speaker, asked, key)
+        return self._decision(asked, place, key)
+
+    def _decision(self, asked: Asked, place: Place, key: Key) -> Turn:
+        player = self._sampled(asked.temperature, asked.top_p, asked.max_tokens)
+        answer = yield from decide(player, place, key, states=asked.top_logprobs is not None)
+        if asked.max_tokens is not None and answer.num_reply > asked.max_tokens:
+            raise Refused(
+                f"This decision took {answer.num_reply} tokens, more than max_tokens={asked.max_tokens}: raise it.",
+                param="max_tokens",
+            )
+        return answer._replace(text=until(answer.text, asked.stops)[0])
+
+    def _reply(self, speaker: Speaker, asked: Asked, key: Key) -> Turn:
+        if asked.top_logprobs is not None:
+            raise Refused("Log-probabilities are those of decisions: send a position.", param="logprobs")
+        sampled = _sampled(speaker, asked.temperature, asked.top_p, asked.max_tokens)
+        return reply(sampled, asked.chat, asked.text, key, asked.stops)
+
+    def _with_sampling(self, temperature: float | None, top_p: float | None, max_tokens: int | None) -> Player:
+        """Return the player under the sampling that a request asks for."""
+        if self._speaker is not None:
+            speaker = _sampled(self._speaker, temperature, top_p, max_tokens)
+            return ModelPlayer(name=self.player.name, speaker=speaker, mode=self._mode(self._speaker))
+        for option, value in (("temperature", temperature), ("top_p", top_p)):
+            if value not in (None, 1.0) and self.player.traits.stochastic:
+                raise Refused(
+                    f"{self.player.name} draws from probabilities of its own, which are those of {option}=1: leave it "
+                    "out.",
+                    param=option,
+                )
+        return self.player
+
+    def _mode(self, speaker: Speaker) -> str:
+        return getattr(self.player, "mode", "") or ("direct" if speaker.engine.capabilities.masks else "free")
+
+    def _run(self, turn: Turn) -> Answer:
+        """Run a turn in this thread, and the rest of it at the desk if it asks a model."""
+        try:
+            request = next(turn)
+        except StopIteration as stop:
+            answer: Answer = stop.value
+            return answer
+        return self._desk.start(lambda: _continued(turn, request)).result()  # type: ignore[no-any-return]
+
+
+def _sampled(speaker: Speaker, temperature: float | None, top_p: float | None, max_tokens: int | None) -> Speaker:
+    own = speaker.sampling
+    sampling = Sampling(
+        own.temperature if temperature is None else temperature, own.top_k, own.top_p if top_p is None else top_p
+    )
+    return replace(
+        speaker,
+        sampling=sampling,
+        max_new_tokens=speaker.max_new_tokens if max_tokens is None else max_tokens,
+    )
+
+
+def _has_model(player: object) -> bool:
+    """Return whether a player, or one inside it, asks a model."""
+    while player is not None:
+        if hasattr(player, "speaker"):
+            return True
+        player = getattr(player, "player", None)
+    return False
+
+
+def _listed(turn: Callable[[], Turn]) -> Generator[Request, Call, list[Answer]]:
+    return [(yield from turn())]
+
+
+def _continued(turn: Turn, request: Request) -> Turn:
+    """Go on with a turn that has yielded a request."""
+    while True:
+        call = yield request
+        try:
+            request = turn.send(call)
+        except StopIteration as stop:
+            answer: Answer = stop.value
+            return answer

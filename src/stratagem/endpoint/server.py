@@ -1,0 +1,85 @@
+"""Server of an endpoint: a thread of this process, on one address."""
+
+from __future__ import annotations
+
+import socket
+import time
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+
+import uvicorn
+
+from stratagem.endpoint.app import Endpoint
+from stratagem.endpoint.desk import Desk
+from stratagem.errors import BadParameter
+
+_BACKLOG = 2048
+_PAUSE = 0.005
+"""Seconds between two looks at a server that starts."""
+
+
+class Server:
+    """Endpoint that is open, until it is closed."""
+
+    def __init__(self, endpoint: Endpoint, desk: Desk, host: str, port: int) -> None:
+        self._desk = desk
+        self._socket = _bound(host, port)
+        self.url = _url(self._socket)
+        """Address up to `/v1`, as clients take it."""
+        config = uvicorn.Config(
+            endpoint.application(), log_level="error", access_log=False, lifespan="off", ws="none", server_header=False
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            time.sleep(_PAUSE)
+
+    def wait(self) -> None:
+        """Wait until the server is closed."""
+        self._thread.join()
+
+    def close(self) -> None:
+        """Close the address; open requests are broken off."""
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join()
+        self._socket.close()
+        self._desk.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Server({self.url})"
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """Open the address, or say in one sentence why it cannot be."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        opened = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise BadParameter(f"There is no address {host!r} ({_reason(error)}): say 127.0.0.1.") from None
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.listen(_BACKLOG)
+    except (OSError, OverflowError) as error:
+        opened.close()
+        raise BadParameter(f"Nothing can be served at {host}:{port} ({_reason(error)}): choose another port.") from None
+    return opened
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+
+
+def _url(opened: Any) -> str:
+    host, port = opened.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
