@@ -56,8 +56,8 @@ def test_the_command_says_where_each_player_is(monkeypatch, capsys):
         main(["serve", "NashApprox", "AlwaysBet", "--game", "kuhn(hands=2)", "--port", "0"])
     printed = capsys.readouterr().out.splitlines()
     assert ended.value.code == 0
-    assert [line.split()[0] for line in printed] == ["NashApprox", "AlwaysBet"]
-    assert "http://127.0.0.1:" in printed[0]
+    assert [line.split()[:3] for line in printed] == [["model", "NashApprox", "at"], ["model", "AlwaysBet", "at"]]
+    assert all(line.split()[3].startswith("http://127.0.0.1:") for line in printed)
 
 
 def test_an_endpoint_is_closed_at_the_end_of_its_block():

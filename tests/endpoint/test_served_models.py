@@ -62,6 +62,8 @@ def test_a_text_is_continued_as_it_stands(asking):
     answer = asking.completions.create(model="tiny", prompt="Once upon", max_tokens=5, seed=1)
     assert answer.usage.prompt_tokens == len(load("tiny").encode("Once upon"))
     assert (answer.usage.completion_tokens, answer.choices[0].finish_reason) == (5, "length")
+    with pytest.raises(openai.BadRequestError, match="The prompt has 0 tokens"):
+        asking.completions.create(model="tiny", prompt="")
 
 
 def test_a_prompt_of_the_game_gets_the_decision_of_the_player(asking):

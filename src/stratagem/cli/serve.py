@@ -31,5 +31,5 @@ def serve_players(
     served = serve(players, game, host=host, port=port, styles=style or (), timeout=timeout, concurrency=concurrency)
     with served, suppress(KeyboardInterrupt):
         for name in players:
-            out.print(f"{name} at {served.url}, as in --players api:{name}@{served.url}", highlight=False, markup=False)
+            out.print(f"model {name} at {served.url}", highlight=False, markup=False)
         served.wait()

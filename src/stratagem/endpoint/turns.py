@@ -126,7 +126,8 @@ def reply(
     guide = Until(stops, engine.vocabulary, engine.ends, prompt.tokens[-_TAIL:]) if masks else OneToken()
     call = yield speaker.ask(prompt, guide, key, speaker.max_new_tokens)
     if call.finish == "error":
-        raise Refused(f"The model gave no answer: {call.text}", status=502, code="player_error")
+        status = 400 if masks else 502  # a model on this machine refuses what it cannot read, a server may fail
+        raise Refused(f"The model gave no answer: {call.text}", status=status, code="player_error")
     cut, stopped = until(call.text, stops)
     finish = "length" if call.finish == "length" and not stopped else "stop"
     return Answer(cut, finish, "text", call.num_prompt, call.num_reply)
