@@ -8,6 +8,7 @@ from typing import Any
 
 from chapters.markdown import code, definition, notes, page, rule, table, yes
 from stratagem.games import Game, make_game
+from stratagem.players.agents import AgentPlayer
 from stratagem.players.base import Player, Traits
 from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, make_player
 from stratagem.players.disguised import Disguised
@@ -31,6 +32,10 @@ ANY_GAME: dict[str, type] = {
     "noise(PLAYER, p=0.1)": Noisy,
     "delay(PLAYER, rounds=1)": Delayed,
     "disguise(PLAYER, seed=1)": Disguised,
+    "cmd:PROGRAM": AgentPlayer,
+    "http:URL": AgentPlayer,
+    "FILE.py:FUNCTION": AgentPlayer,
+    "agent(AGENT, timeout=10)": AgentPlayer,
 }
 """Text of each, and the class whose docstring is its rule."""
 

@@ -11,7 +11,7 @@ from functools import partial
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isabstract, isclass, isfunction
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
@@ -57,8 +57,8 @@ def file_module(file: str) -> ModuleType:
     return _modules[path]
 
 
-def file_name_of(cls: type) -> str | None:
-    """Return the name `FILE.py:CLASS` of a class of a named file; None for every other class."""
+def file_name_of(cls: type | FunctionType) -> str | None:
+    """Return the name `FILE.py:CLASS` of a class or a function of a named file; None for every other."""
     module = sys.modules.get(cls.__module__)
     path = next((path for path, one in _modules.items() if one is module), None)
     if path is None or getattr(module, cls.__qualname__, None) is not cls:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ from stratagem.cache import cache_folder
 from stratagem.errors import BadParameter
 
 SUFFIX = ".py"
+COMMAND = "cmd:"
+"""Beginning of the name of an agent that is a process."""
 _ENDS = re.compile(r"[()\[\]{}=,;'\"\n]")
 """Characters that end a name within a text."""
 _KNOWN = "named-files"
@@ -36,6 +39,8 @@ class FileTable:
     """Files that the user names."""
     folders: list[Path] = field(default_factory=list)
     """Folders of the recipes that were read."""
+    commands: list[str] = field(default_factory=list)
+    """Texts of the user that name commands of agents."""
     modules: dict[Path, str] = field(default_factory=dict)
     """Names of the modules that were loaded from files."""
 
@@ -87,6 +92,9 @@ def name_files(texts: Iterable[str], folder: Path | None = None, *, allow: bool 
 
     Without `allow` they may not be loaded: the texts are not the user's own.
     """
+    texts = list(texts)
+    if allow:
+        _table.commands += [text for text in texts if COMMAND in text.casefold()]
     if folder is not None and folder not in _table.folders:
         _table.folders.append(folder)
     for file in files_in(texts):
@@ -98,7 +106,10 @@ def name_files(texts: Iterable[str], folder: Path | None = None, *, allow: bool 
 
 
 def allow_file(file: str | Path) -> None:
-    """Allow a file to be loaded, whoever names it, by its path or by its last part."""
+    """Allow a file to be loaded, whoever names it, by its path or by its last part; or a command to be run."""
+    if str(file).casefold().startswith(COMMAND):
+        _table.commands.append(str(file))
+        return
     path = find_file(str(file))
     _table.allowed.add(path)
     _table.paths.setdefault(path.name, path)
@@ -131,12 +142,23 @@ def check_allowed(file: str, path: Path) -> None:
         )
 
 
+def check_command(command: str) -> None:
+    """Refuse to run the command of an agent that the user has not named, now or before."""
+    pattern = re.compile(rf"{COMMAND}\s*{re.escape(command)}\s*([,)'\"\]]|$)", re.IGNORECASE)
+    note = _note(f"{COMMAND}{command}")
+    if any(pattern.search(text) for text in _table.commands):
+        _remember(note)
+    elif not note.exists():
+        raise BadParameter(
+            f"{COMMAND}{command} would run a program that neither your command nor your recipe names, and that you "
+            f"have not run before: if you trust it, add --allow-file {shlex.quote(COMMAND + command)}."
+        )
+
+
 def note_loaded(path: Path) -> None:
     """Note that a file was loaded at the user's word; without a cache it has to be named the next time."""
-    with suppress(OSError):
-        note = _note_of(path)
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.touch()
+    with suppress(OSError):  # the file may be gone
+        _remember(_note_of(path))
 
 
 def short_name(path: Path) -> str:
@@ -171,8 +193,18 @@ def _places(file: str, folder: Path | None) -> list[Path]:
 
 def _note_of(path: Path) -> Path:
     """Return the note of a file with its present content; it is of the path, too, for a file imports its neighbours."""
-    name = hashlib.blake2b(f"{path}\0{digest_of(path)}".encode(errors="surrogateescape"), digest_size=16).hexdigest()
+    return _note(f"{path}\0{digest_of(path)}")
+
+
+def _note(text: str) -> Path:
+    name = hashlib.blake2b(text.encode(errors="surrogateescape"), digest_size=16).hexdigest()
     return cache_folder() / _KNOWN / name
+
+
+def _remember(note: Path) -> None:
+    with suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.touch()
 
 
 def _is_file(path: Path) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, TypeAlias, cast
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.named_files import name_files
+from stratagem.players.agents import agent_player
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 
@@ -16,8 +18,10 @@ GameLike: TypeAlias = str | Game[Any]
 """A game, or its name with parameters: `kuhn`, `ipd(rounds=20)`, `mygame.py:Volunteer`."""
 PlayerLike: TypeAlias = str | Player
 """A player, or its name: `TitForTat`, `mcts:100`, `run:PATH`."""
+AgentFunction: TypeAlias = Callable[[dict[str, Any]], Any]
+"""A function from the question of an agent to its action."""
 
-__all__ = ["GameLike", "PlayerLike", "game", "player"]
+__all__ = ["AgentFunction", "GameLike", "PlayerLike", "game", "player"]
 
 
 @one_sentence
@@ -34,12 +38,14 @@ def game(name: GameLike, **parameters: object) -> Game[Any]:
 
 
 @one_sentence
-def player(name: PlayerLike, game: GameLike) -> Player:
+def player(name: PlayerLike | AgentFunction, game: GameLike) -> Player:
     """Make a player by its name in a game: `sg.player("TitForTat", "ipd")`.
 
-    A `Player` is returned as it is, if it can play the game.
+    A `Player` is returned as it is, if it can play the game. A function that answers questions becomes an agent.
     """
-    return as_player(name, as_game(game))
+    if isinstance(name, str | Player | type) or not callable(name):
+        return as_player(cast("PlayerLike", name), as_game(game))
+    return as_player(agent_player(name), as_game(game))
 
 
 def as_game(given: GameLike) -> Game[Any]:

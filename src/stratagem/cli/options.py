@@ -33,7 +33,7 @@ AllowHost = Annotated[
 
 
 def _allow(files: list[str] | None) -> list[str] | None:
-    """Allow Python files to be loaded that a record or a run names."""
+    """Allow Python files to be loaded, and commands to be run, that a record or a run names."""
     for file in files or ():
         allow_file(file)
     return files
@@ -42,7 +42,9 @@ def _allow(files: list[str] | None) -> list[str] | None:
 AllowFile = Annotated[
     list[str] | None,
     typer.Option(
-        "--allow-file", callback=_allow, help="Python file that a record or a run may load, which runs it. Repeatable."
+        "--allow-file",
+        callback=_allow,
+        help="Python file that a record or a run may load, which runs it, or cmd:COMMAND of an agent. Repeatable.",
     ),
 ]
 

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 Chat = tuple[tuple[str, str], ...]
 """Messages with their roles (system, user, assistant)."""
 Kind = Literal["sampled", "forced", "argmax"]
-Finish = Literal["done", "length", "error"]
+Finish = Literal["done", "length", "refusal", "filter", "error", "timeout", "exit", "malformed"]
+FAILED: frozenset[Finish] = frozenset({"error", "timeout", "exit", "malformed"})
+"""Ends of calls that have no reply."""
+UNSAID: frozenset[Finish] = FAILED | {"refusal", "filter"}
+"""Ends of calls whose text names no action, whatever is in it."""
 
 
 @dataclass(frozen=True)
@@ -136,13 +140,20 @@ class Call:
     finish: Finish = "done"
     """Reason of the end.
 
-    Length: cut off by `max_new_tokens`; error: there was no reply, and `text` says why.
+    Length: cut off by `max_new_tokens`. Refusal: the model declined. Filter: a filter of the server withheld the rest.
+    There was no reply, and `text` says why: timeout, exit (the process of an agent ended), malformed (the answer could
+    not be read), error (any other reason).
     """
     num_prompt: int = 0
     num_reply: int = 0
     """Number of tokens, as the engine or the server counts them."""
     ms: float = 0.0
     """Time of its batch in milliseconds, divided by the replies in it; for a server the time until the answer."""
+
+    @property
+    def failed(self) -> bool:
+        """True if there was no reply."""
+        return self.finish in FAILED
 
 
 class Node(NamedTuple):
@@ -286,8 +297,10 @@ class Tells(Protocol):
 
 
 __all__ = [
+    "FAILED",
     "LIKELIEST",
     "PLAIN",
+    "UNSAID",
     "Answered",
     "Call",
     "Capabilities",

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
+from stratagem.engines.agents.open import agent_engines
 from stratagem.engines.base import Engine, TrainableEngine
 from stratagem.engines.caches import register
 from stratagem.engines.catalogue import API, Transformers
@@ -154,8 +155,8 @@ class _Counts(Protocol):
 
 
 def tallies() -> dict[str, Tally]:
-    """Return the tally of every server named so far, by the text that names the model."""
-    engines = [engine for engine in _servers.values() if isinstance(engine, _Counts)]
+    """Return the tally of every server and agent named so far, by its name."""
+    engines = [engine for engine in (*_servers.values(), *agent_engines()) if isinstance(engine, _Counts)]
     return {engine.name: engine.tally for engine in engines if engine.tally.num_requests}
 
 

@@ -149,7 +149,7 @@ class _Flushing:
 
 def has_failed(episode: Episode) -> bool:
     """Return whether a server gave no reply in an episode."""
-    return any(row.how == "error" and any(call.finish == "error" for call in row.calls) for row in episode.decisions)
+    return any(row.how == "error" and any(call.failed for call in row.calls) for row in episode.decisions)
 
 
 def read_plan(folder: Path) -> dict[str, Any] | None:

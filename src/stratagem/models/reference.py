@@ -131,7 +131,7 @@ def _served(text: str, where: str) -> dict[str, Any]:
     parts = _address("http" + url)
     if not at or not name or parts is None:
         raise BadModel(
-            f"{_hidden(text)!r} names no server: say api:MODEL@URL, such as api:NAME@http://localhost:8000/v1."
+            f"{hidden(text)!r} names no server: say api:MODEL@URL, such as api:NAME@http://localhost:8000/v1."
         )
     if parts.username or parts.password or parts.query:
         raise BadModel(
@@ -153,7 +153,13 @@ def _address(url: str) -> SplitResult | None:
     return parts if sound else None
 
 
-def _hidden(text: str) -> str:
+def is_address(url: str) -> bool:
+    """Return whether a text is an address of a server without a user, a key or a question, which would be recorded."""
+    parts = _address(url)
+    return parts is not None and not (parts.username or parts.password or parts.query or parts.fragment)
+
+
+def hidden(text: str) -> str:
     """Hide everything before the last @ of an address: it may be a password."""
     return re.sub(r"//[^/]*@", "//…@", text)
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from stratagem.engines.base import Answered, Call, PolicyId, Request, Tells
+from stratagem.engines.base import FAILED, Answered, Call, Finish, PolicyId, Request, Tells
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.play.dispatch import RequestQueue
 
@@ -37,7 +37,7 @@ class Answers:
 
     def add(self, request: Any, call: Call) -> None:
         """Log a reply, unless it is known already, free, or an error."""
-        if _is_stored(request) and call.finish != "error" and digest(request) not in self._known:
+        if _is_stored(request) and not call.failed and digest(request) not in self._known:
             self._write(request, call)
 
     def _write(self, request: Request, call: Call) -> None:
@@ -145,6 +145,7 @@ def _call(request: Request, row: dict[str, Any]) -> Call:
     )
 
 
+_ENDS = frozenset(get_args(Finish)) - FAILED
 _TYPES = {"asked": str, "base": str, "text": str, "finish": str, "num_prompt": int, "num_reply": int, "ms": float}
 
 
@@ -168,6 +169,6 @@ def _line(path: Path, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
     except (ValueError, RecursionError):
         row = None
     sound = isinstance(row, dict) and all(type(row.get(name)) is kind for name, kind in _TYPES.items())
-    if not sound or row["finish"] not in ("done", "length"):
+    if not sound or row["finish"] not in _ENDS:
         raise BadRecord(f"Line {number} of {path} is damaged: delete that line, and its answer is asked for again.")
     return row.pop("asked"), row

@@ -91,6 +91,11 @@ class Ask:
         """Key of the player's own draws: a function of table, player slot (not seat), turn and attempt."""
         return _players(self._table_key.value).at((self.turn * _PLACES + self.slot) * _PLACES + self.attempt)
 
+    @property
+    def episode(self) -> str:
+        """Name of the episode for a player that keeps notes: equal within it, and it tells nothing of the deal."""
+        return f"{self._table_key.at('episode', self.slot).value:016x}"
+
     def seeing(self, view: View[Any], past: Past | None = None) -> Ask:
         """Return the same turn with another view or past, for players that change what another player sees."""
         seen = self.past if past is None else past

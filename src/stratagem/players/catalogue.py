@@ -64,6 +64,26 @@ def _lm(model: str, *more: object, **options: Any) -> Player:
     return language_player(model, **options)
 
 
+def _agent(what: object, **options: Any) -> Player:
+    from stratagem.players.agents import agent_player  # as above
+
+    return agent_player(_function(what) or what, **options)
+
+
+def _function(name: object) -> Callable[..., Any] | None:
+    """Return the function of a file that answers questions as an agent; None where the name is of something else."""
+    if not isinstance(name, str) or not split_name(name):
+        return None
+    from stratagem.players.agents import is_agent_function  # as above
+
+    function = _registry.factory(name)
+    return function if is_agent_function(function) else None
+
+
+def _transport(kind: str, tail: str) -> Player:
+    return _agent(f"{kind}:{tail}")
+
+
 PLAYERS: dict[str, Callable[..., Player]] = {
     "ipd/AlwaysCooperate": iterated_classics.AlwaysCooperate,
     "ipd/AlwaysDefect": iterated_classics.AlwaysDefect,
@@ -145,6 +165,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "first-legal": uniform.FirstLegal,
     "perfect": _perfect,
     "human": keyboard,
+    "agent": _agent,
     "noise": Noisy,
     "delay": Delayed,
     "disguise": disguised,
@@ -161,6 +182,7 @@ PREFIXES: dict[str, Callable[[str], Player]] = {
     "table": TablePlayer.load,
 }
 PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
+PREFIXES |= {kind: partial(_transport, kind) for kind in ("cmd", "http", "https")}
 """Players of any game whose names carry a raw tail after a colon."""
 
 ANY = "any"
@@ -187,6 +209,10 @@ PATTERNS = (
     "run:PATH@LABEL",
     "api:MODEL@URL",
     "lm(MODEL, mode=free, style=reasoned)",
+    "cmd:PROGRAM",
+    "http:URL",
+    "FILE.py:FUNCTION",
+    "agent(AGENT, timeout=10)",
 )
 """Patterns of the players that need an argument, or a game that has an oracle."""
 
@@ -214,7 +240,9 @@ def player_names(game: Game[Any]) -> list[str]:
     """Return the names that this game takes without arguments; `PATTERNS` lists the others."""
     names, family = _registry.names(), f"{game.spec.family}/"
     own = [name.removeprefix(family) for name in names if name.startswith(family)]
-    return own + [name for name in names if "/" not in name and name not in (*WRAPPERS, *MODELS, "perfect", "human")]
+    return own + [
+        name for name in names if "/" not in name and name not in (*WRAPPERS, *MODELS, "perfect", "human", "agent")
+    ]
 
 
 def patterns(game: Game[Any]) -> list[str]:
@@ -247,7 +275,9 @@ def make_player(text: str | Player, game: Game[Any]) -> Player:
     else:
         call = parse_call(text)
         key = _resolve(call.name, game)
-        player = _registry.make(_around(call, key, game) if key in WRAPPERS else call._replace(name=key))
+        call = _around(call, key, game) if key in WRAPPERS else call._replace(name=key)
+        function = None if call.args or call.kwargs else _function(key)
+        player = _registry.make(call) if function is None else _agent(function)
         if split_name(key):
             _check_family(key, getattr(player, "family", ANY), game)
     check_player(player, game)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from stratagem.decoding.guides import Free, OneToken
 from stratagem.decoding.stopping import after_thinking
-from stratagem.engines.base import Call, Request
+from stratagem.engines.base import UNSAID, Call, Request
 from stratagem.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.choices import Choices
@@ -149,7 +149,7 @@ def elicitation(choices: Choices) -> str:
 def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
     """Return the move from the last of some replies; one without a legal action is data."""
     last = calls[-1]
-    if last.finish == "error":
+    if last.failed:
         return Move(None, "error", calls, last.text)
     return Move(action, how, calls) if action is not None else Move(None, "illegal", calls, last.text)
 
@@ -162,7 +162,7 @@ def read_free(choices: Choices, guide: Free, call: Call, close: str = "") -> Mov
 
 def read(choices: Choices, call: Call, close: str = "") -> Move:
     """Return the action that a text from a server names at its end."""
-    action = None if call.finish == "error" else choices.parse(before(after_thinking(call.text), close)).action
+    action = None if call.finish in UNSAID else choices.parse(before(after_thinking(call.text), close)).action
     return spoken(action, "free", (call,))
 
 

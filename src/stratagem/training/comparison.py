@@ -153,7 +153,7 @@ class Comparison:
     def _replied(self, call: Call, adapter: str) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the log-probabilities of a reply's drawn tokens: those that it came with, and the learner's."""
         drawn = [index for index, step in enumerate(self.steps) if len(step) > 1]
-        if call.finish == "error" or len(call.tokens) != len(self.steps):
+        if call.failed or len(call.tokens) != len(self.steps):
             raise WrongReply(f"The engine replied nothing, or stopped before the guide was done: {call.text}")
         logits = _logits(self.lm, (*call.prompt.tokens, *call.tokens), adapter)
         start = len(call.prompt.tokens) - 1

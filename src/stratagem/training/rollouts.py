@@ -87,7 +87,7 @@ def sampled_call(decision: Decision) -> Call | None:
     if not decision.calls or decision.how == "recovered":
         return None
     call = decision.calls[0]
-    return call if call.finish != "error" and any(span.kind == "sampled" for span in call.spans) else None
+    return call if not call.failed and any(span.kind == "sampled" for span in call.spans) else None
 
 
 def decision_columns(

@@ -55,7 +55,7 @@ def test_a_server_that_hangs_is_left(serve):
     (call,) = ask(engine)
     over.set()
     assert call.text == f"The server at {server.url} gave no answer within 0.3 s."
-    assert (call.finish, len(server.asked)) == ("error", 2)
+    assert (call.finish, len(server.asked)) == ("timeout", 2)
     assert time.monotonic() - start < 3.0
 
 

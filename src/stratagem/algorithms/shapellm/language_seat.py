@@ -124,7 +124,7 @@ def decoding_settings(settings: ModelSettings) -> DecodingSettings:
 def _is_sampled(transition: Transition) -> bool:
     """True for an action that the policy sampled, and not one that had to be recovered."""
     calls = transition.decision.calls
-    own = bool(calls) and transition.decision.how != "recovered" and calls[0].finish != "error"
+    own = bool(calls) and transition.decision.how != "recovered" and not calls[0].failed
     return own and any(span.kind == "sampled" and span.end > span.start for span in calls[0].spans)
 
 

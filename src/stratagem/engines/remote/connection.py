@@ -80,7 +80,7 @@ class Connection:
             raise self._broken(error) from None
 
     def _late(self) -> Failure:
-        return Failure(f"gave no answer within {self._seconds:g} s", again=True)
+        return Failure(f"gave no answer within {self._seconds:g} s", again=True, kind="timeout")
 
     def _refused(self, response: httpx2.Response) -> Failure:
         status = response.status_code

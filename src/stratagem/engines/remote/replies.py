@@ -47,8 +47,8 @@ def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
     return Reply(
         text=text[:LONGEST],
         finish="length" if cut else "done",
-        num_prompt=_tokens(usage.get("prompt_tokens")),
-        num_reply=_tokens(usage.get("completion_tokens")),
+        num_prompt=tokens_of(usage.get("prompt_tokens")),
+        num_reply=tokens_of(usage.get("completion_tokens")),
     )
 
 
@@ -113,6 +113,6 @@ def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _tokens(value: object) -> int:
+def tokens_of(value: object) -> int:
     """Return a count, where a server gives a sensible one."""
     return value if type(value) is int and 0 <= value < _MOST_TOKENS else 0

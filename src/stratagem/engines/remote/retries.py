@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
+from stratagem.engines.base import Finish
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
 
@@ -52,6 +53,7 @@ class Failure(Exception):
         asked: float = 0.0,
         reached: bool = True,
         full: str = "",
+        kind: Finish = "error",
     ) -> None:
         super().__init__(why)
         self.why = why
@@ -64,6 +66,8 @@ class Failure(Exception):
         """True if there was a connection at all."""
         self.full = full
         """Full answer of the server, to search for a word in it."""
+        self.kind = kind
+        """Kind of the failure, as a call records it."""
 
 
 def passes(status: int) -> bool:

@@ -21,7 +21,7 @@ OWNERS = {"OPENAI_API_KEY": "api.openai.com"}
 """Host of a key that stands in a variable without one, as its owner's own programs write it."""
 NO_KEY = "none"
 """Key for a host that has none: servers of one's own accept anything."""
-_SHORT = 6
+SHORT = 6
 """Length below which a text is no secret: it may stand in any reply by chance."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -44,7 +44,7 @@ class Secret:
 
     def hide(self, text: str) -> str:
         """Remove the key from a text, should a server repeat it."""
-        return text.replace(self._value, "…") if len(self._value) >= _SHORT else text
+        return text.replace(self._value, "…") if len(self._value) >= SHORT else text
 
     def __repr__(self) -> str:
         return f"Secret({self.source or 'no key'})"

@@ -105,7 +105,7 @@ def _situation(row: Decision) -> str:
 
 
 def _call(call: Call, decode: Decode | None) -> Html:
-    if call.finish == "error":
+    if call.failed:
         return element("span", f"no reply: {_cut(call.text)}", class_="bad")
     marks = [element("mark", _cut(piece.text), class_=piece.kind) for piece in pieces(call, decode)]
     cut = element("small", " truncated", class_="doubt") if call.finish == "length" else Html("")

@@ -1,0 +1,26 @@
+"""Opening of engines of agents: once for all players of one agent."""
+
+from __future__ import annotations
+
+from stratagem.engines.agents.engine import AgentEngine
+from stratagem.engines.agents.spec import AgentSpec
+from stratagem.engines.base import Engine
+from stratagem.engines.remote.hosts import check_allowed
+from stratagem.engines.remote.terms import Terms, current
+
+_engines: dict[tuple[AgentSpec, Terms], AgentEngine] = {}
+
+
+def agent_engine(spec: AgentSpec) -> Engine:
+    """Return the engine of an agent, opened once."""
+    if spec.transport == "http":
+        check_allowed(spec.where)
+    known = spec, current()
+    if known not in _engines:
+        _engines[known] = AgentEngine(*known)
+    return _engines[known]
+
+
+def agent_engines() -> list[Engine]:
+    """Return the engines of all agents so far."""
+    return list(_engines.values())

@@ -1,0 +1,272 @@
+"""Base of engines that answer elsewhere: many requests at once, each retried where that may help.
+
+A subclass sends one request and reads its reply. The rest is the same for models behind servers and for agents outside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from functools import partial
+from queue import SimpleQueue
+from typing import Generic, NoReturn, Protocol, TypeVar
+
+from stratagem.decoding.vocabulary import Vocabulary
+from stratagem.engines.base import (
+    Answered,
+    Call,
+    Capabilities,
+    Chat,
+    Listener,
+    PolicyId,
+    Prompt,
+    Request,
+    ScoreRequest,
+    Scores,
+)
+from stratagem.engines.remote.background import Background, Closable, ended
+from stratagem.engines.remote.replies import Reply
+from stratagem.engines.remote.retries import Failure, pause
+from stratagem.engines.remote.tally import Tally
+from stratagem.engines.remote.terms import ServerFailed, Terms
+from stratagem.engines.streaming import StreamingEngine
+from stratagem.errors import CannotCompute, StratagemError
+
+Outcome = tuple[Call, Failure | None]
+"""Reply to a request, and the failure where there was none."""
+_FIRST_TRIES = 2
+"""Number of tries at an address that never answered: a wrong one does not get better."""
+_REVOKED = (401, 402)
+"""Statuses after which a server refuses everything: the key, or the credit on it, has ended."""
+
+
+class Connected(Closable, Protocol):
+    """Connection with a limit on the requests that are under way at once."""
+
+    slots: asyncio.Semaphore
+
+
+C = TypeVar("C", bound=Connected)
+
+
+class RemoteEngine(StreamingEngine, Generic[C]):
+    """Engine whose replies come from elsewhere, each when it is there.
+
+    Until the first answered request, a place that cannot be used is an error. From then on a failure costs its own
+    request only, until the share of failed requests is too large (`Terms.max_failures`) or the key is revoked.
+    """
+
+    capabilities = Capabilities(masks=False, scores=False, repeats=False)
+
+    def __init__(self, name: str, terms: Terms, connect: Callable[[], C], tally: Tally) -> None:
+        super().__init__()
+        self.name = name
+        self.tally = tally
+        self._terms, self._patience = terms, terms.patience
+        self._met = self._spoke = False
+        self._absent: Failure | None = None  # why nobody is there, as the first of the open requests found
+        self._failed: ServerFailed | None = None  # why the open requests are not sent any more
+        self._sent: dict[int, Future[Outcome]] = {}
+        self._arrived: SimpleQueue[int] = SimpleQueue()
+        self._expected: set[int] = set()
+        """Tickets whose requests may be sent."""
+        self._unsure: dict[int, Outcome] = {}
+        """Outcomes that came before any request was answered: mistakes are told apart from bad luck later."""
+        self._server = Background(connect)
+        self.listener: Listener | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name})"
+
+    @abstractmethod
+    async def _try(self, server: C, request: Request) -> Reply:
+        """Send a request once and return the reply, or raise a `Failure`."""
+
+    @abstractmethod
+    def _cause(self, failure: Failure) -> str:
+        """Describe a failure as a sentence without its end."""
+
+    @abstractmethod
+    def _is_mistake(self, failure: Failure) -> bool:
+        """Return whether the same would happen to any request."""
+
+    @abstractmethod
+    def _mistake(self, failure: Failure) -> StratagemError:
+        """Return the error that says how to correct a mistake."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        raise CannotCompute(f"{self.name} is elsewhere and does not tell its tokens: take a model of your own.")
+
+    def score(self, requests: Sequence[ScoreRequest]) -> list[Scores]:
+        raise CannotCompute(f"{self.name} is elsewhere and tells no probabilities: take a model of your own.")
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """Return nothing: there are texts, no tokens."""
+        return frozenset()
+
+    def begin(self, messages: Chat) -> Prompt:
+        return Prompt(messages)
+
+    def follow(self, call: Call, user: str) -> Prompt:
+        """Return the prompt that extends a reply; an error is left out, since the model did not write it."""
+        replies: Chat = () if call.failed else (("assistant", call.text),)
+        return Prompt((*call.prompt.messages, *replies, ("user", user)))
+
+    def _send(self, tickets: Collection[int]) -> None:
+        """Send those of the tickets that wait.
+
+        An interrupt may come after any line, so a request is not sent unless `_expected` has its ticket.
+        """
+        if not self._sent:
+            self._absent = self._failed = None
+        for ticket in tickets:
+            if ticket in self._waiting:
+                self._expected.add(ticket)
+                future = self._server.start(partial(self._one, ticket=ticket, request=self._waiting[ticket]))
+                self._sent[ticket] = future
+                del self._waiting[ticket]
+                future.add_done_callback(partial(self._arrive, ticket))
+
+    def _arrive(self, ticket: int, _: Future[Outcome]) -> None:
+        self._arrived.put(ticket)
+
+    def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
+        self._send(tickets)
+        while True:
+            self._fetch(block=wait and not any(ticket in self._finished for ticket in tickets))
+            if not wait or any(ticket in self._finished for ticket in tickets) or not self._sent:
+                break
+        ready = [ticket for ticket in tickets if ticket in self._finished]
+        return [Answered(ticket, self._finished.pop(ticket)) for ticket in ready]
+
+    def _work(self) -> dict[int, Call]:
+        """Return nothing: the work is done elsewhere."""
+        return {}
+
+    def _fetch(self, *, block: bool) -> None:
+        """Take the outcomes that have arrived; with `block`, at least one if any request is open."""
+        while self._sent and (block or not self._arrived.empty()):
+            ticket, block = self._arrived.get(), False
+            future = self._sent.pop(ticket, None)
+            self._expected.discard(ticket)
+            if future is None or future.cancelled():
+                continue  # it was cancelled
+            self._unsure[ticket] = future.result()
+        if self._spoke or not self._sent:
+            self._judge()
+
+    def _judge(self) -> None:
+        """Accept the outcomes so far, or raise the mistake or the failure that they show."""
+        outcomes, self._unsure = self._unsure, {}
+        failures = [failure for _, failure in outcomes.values() if failure is not None]
+        for failure in failures:
+            if not self._spoke and self._is_mistake(failure):
+                raise self._mistake(failure)
+        for failure in failures:
+            self._bear(failure)
+        self._finished.update({ticket: call for ticket, (call, _) in outcomes.items()})
+
+    def _abandon(self, tickets: Collection[int]) -> None:
+        self._expected.difference_update(tickets)
+        for ticket in tickets:
+            self._unsure.pop(ticket, None)
+            if (future := self._sent.pop(ticket, None)) is not None:
+                future.cancel()
+        self._server.run(lambda _: ended())
+
+    async def _one(self, server: C, *, ticket: int, request: Request) -> Outcome:
+        """Send one request in its slot, which it keeps between tries: a busy server is then asked less."""
+        async with server.slots:
+            if self._failed is not None:
+                raise self._failed
+            if ticket not in self._expected:
+                raise asyncio.CancelledError
+            start = time.perf_counter()
+            try:
+                reply, failure = await self._persist(server, request), None
+            except Failure as last:
+                reply, failure = Reply(text=f"{self._cause(last)}.", finish=last.kind), last
+                self._absent = None if last.reached else last
+            ms = (time.perf_counter() - start) * 1e3
+        self._count(_tallied(reply, failure))
+        call = self._call(request, reply, ms)
+        if failure is None and self.listener is not None:
+            self.listener(request, call)
+        if failure is not None and (self._spoke or not self._is_mistake(failure)):
+            self._bear(failure)
+        return call, failure
+
+    def _bear(self, failure: Failure) -> None:
+        """Stop where failures are too many, or no further request can succeed."""
+        if failure.status in _REVOKED:
+            self._fail(f"{self._cause(failure)}: it takes the key no longer, so nothing more is asked.")
+        if not self._terms.bears(self.tally.num_errors, self.tally.num_requests + self._num_unanswered):
+            share = self._terms.max_failures
+            self._fail(
+                f"{self.tally.num_errors} of {self.tally.num_requests} requests to {self._place} failed, more than "
+                f"the share of {share:g} that is borne, so nothing more is asked; the last: {self._cause(failure)}."
+            )
+
+    @property
+    def _place(self) -> str:
+        """Where the requests go, for a sentence."""
+        return self.name
+
+    @property
+    def _num_unanswered(self) -> int:
+        return sum(not future.done() for future in list(self._sent.values()))
+
+    def _fail(self, sentence: str) -> NoReturn:
+        self._failed = ServerFailed(sentence)
+        raise self._failed
+
+    async def _persist(self, server: C, request: Request) -> Reply:
+        """Retry until there is a reply, or another try would not help."""
+        turn = 0
+        while True:
+            turn += 1
+            if self._absent and not self._met:
+                raise self._absent
+            try:
+                reply = await self._try(server, request)
+            except Failure as failure:
+                self._met |= failure.reached
+                if not failure.again or turn >= self._tries(failure):
+                    raise
+                asked = failure.asked
+            else:
+                self._met = self._spoke = True
+                return reply
+            self._count(Tally(num_retries=1))
+            await asyncio.sleep(pause(self._patience, turn, request.key, asked))
+
+    def _tries(self, failure: Failure) -> int:
+        """Return the number of tries; at an address that never answered, all requests of the batch give up together."""
+        if failure.reached or self._met:
+            return self._patience.tries
+        return min(_FIRST_TRIES, self._patience.tries)
+
+    def _count(self, more: Tally) -> None:
+        self.tally = self.tally.plus(more)
+
+    def _call(self, request: Request, reply: Reply, ms: float) -> Call:
+        return Call(
+            policy=PolicyId(self.name),
+            prompt=request.prompt,
+            text=reply.text,
+            sampling=request.sampling,
+            finish=reply.finish,
+            num_prompt=reply.num_prompt,
+            num_reply=reply.num_reply,
+            ms=ms,
+        )
+
+
+def _tallied(reply: Reply, failure: Failure | None) -> Tally:
+    errors = int(failure is not None)
+    return Tally(num_requests=1, num_errors=errors, num_prompt=reply.num_prompt, num_reply=reply.num_reply)

@@ -1,0 +1,140 @@
+"""Agents outside of this program as players: a process, a server, or a Python function.
+
+`cmd:./my_agent --fast`, `http://localhost:9000/act`, `my_agent.py:act`, `agent(cmd:./my_agent, timeout=10)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from inspect import Parameter, isfunction, signature
+from types import FunctionType
+from typing import Any, ClassVar
+
+from stratagem.decoding.guides import OneToken
+from stratagem.engines.agents.function import Function
+from stratagem.engines.agents.open import agent_engine
+from stratagem.engines.agents.spec import AgentSpec
+from stratagem.engines.base import Call, Engine, Prompt, Request
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.file_modules import file_name_of
+from stratagem.games.base import Game, View
+from stratagem.models.reference import hidden, is_address
+from stratagem.named_files import check_command
+from stratagem.options import whole, within
+from stratagem.players.base import Ask, Mix, Move, Traits, shown
+from stratagem.players.modes import read
+from stratagem.players.question import question
+
+_WHO = "An agent"
+
+
+@dataclass(frozen=True)
+class AgentPlayer:
+    """Agent that is asked in JSON: a process, a server, or a function."""
+
+    family: ClassVar[str] = "any"
+    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, reads_words=True, exact=False, repeats=False)
+
+    agent: str | Function
+    """Agent: `cmd:PROGRAM ARGUMENTS`, `http:URL`, `FILE.py:FUNCTION`, or a function."""
+    timeout: float = 0.0
+    """Seconds for an answer; 0 takes `--timeout`."""
+    concurrent: int = 0
+    """Largest number of open questions; 0 takes what a process declares, `--concurrency` for a server, and 1 else."""
+    env: Sequence[str] = ()
+    """Names of the environment variables that a process gets, beside those that every program needs."""
+
+    def __post_init__(self) -> None:
+        within(_WHO, "timeout", self.timeout, 0.0)
+        whole(_WHO, "concurrent", self.concurrent, 0)
+        names = (self.env,) if isinstance(self.env, str) else tuple(self.env)
+        if not all(isinstance(name, str) for name in names):
+            raise BadParameter(f"{_WHO} needs `env` as names of environment variables, not {self.env!r}.")
+        object.__setattr__(self, "env", names)
+        if names and self._spec.transport != "cmd":
+            raise BadParameter(f"`env` is for a process: {self._spec.text} has none, so leave it out.")
+        if self._spec.transport == "cmd":
+            _ = self._spec.arguments()
+
+    @property
+    def name(self) -> str:
+        """Text that makes this player again."""
+        options = [f"{f.name}={_option(v)}" for f in fields(self)[1:] if (v := getattr(self, f.name)) != f.default]
+        text = self._spec.text
+        if not options:
+            return text
+        quoted = repr(text) if set(text) & set(",()[]{}'\"") else text
+        return f"agent({', '.join([quoted, *options])})"
+
+    @cached_property
+    def _spec(self) -> AgentSpec:
+        return spec_of(self.agent, self.timeout, self.concurrent, tuple(self.env))
+
+    @property
+    def _engine(self) -> Engine:
+        return agent_engine(self._spec)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the options; another process starts the agent for itself."""
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse an address or an environment that cannot be used, before anything is played."""
+        _ = self._engine
+
+    def turn(self, ask: Ask) -> Generator[Request, Call, Move]:
+        prompt = Prompt((("user", question(ask)),))
+        call = yield Request(engine=self._engine, prompt=prompt, guide=OneToken(), key=ask.key)
+        return read(ask.view.choices, call)
+
+    def policy(self, view: View[Any]) -> Mix:
+        raise CannotCompute(f"{self.name} does not state its probabilities, so only play can measure it.")
+
+
+def agent_player(what: object, **options: Any) -> AgentPlayer:
+    """Make the player of a command, an address, or a function."""
+    if not isinstance(what, str) and not callable(what):
+        raise BadParameter(f"{_WHO} needs `agent` as a text such as cmd:PROGRAM or http:URL, not {what!r}.")
+    known = [field.name for field in fields(AgentPlayer)][1:]
+    if unknown := [name for name in options if name not in known]:
+        raise BadParameter(f"{_WHO} has no option {', '.join(unknown)}; its options are {', '.join(known)}.")
+    if isinstance(what, str) and what.strip().partition(":")[0].casefold() == "cmd":
+        check_command(what.partition(":")[2].strip())
+    return AgentPlayer(what, **options)
+
+
+def spec_of(given: str | Function, timeout: float, concurrent: int, env: tuple[str, ...]) -> AgentSpec:
+    """Return the agent that a text or a function stands for."""
+    options: dict[str, Any] = {"timeout": timeout, "concurrent": concurrent, "env": env}
+    if not isinstance(given, str):
+        return AgentSpec("function", _function_name(given), given, **options)
+    kind, colon, tail = given.strip().partition(":")
+    if colon and kind.casefold() == "cmd":
+        return AgentSpec("cmd", tail.strip(), **options)
+    if colon and kind.casefold() in ("http", "https"):
+        url = f"{kind.casefold()}:{tail}" if tail.startswith("//") else tail.strip()
+        if not is_address(url):
+            raise BadParameter(
+                f"{hidden(url)!r} is no address of an agent: say http:URL, such as http:http://localhost:9000/act."
+            )
+        return AgentSpec("http", url, **options)
+    raise BadParameter(f"{given!r} is no agent: say cmd:PROGRAM, http:URL or FILE.py:FUNCTION.")
+
+
+def is_agent_function(value: object) -> bool:
+    """Return whether a function takes one argument, a question, and needs no other."""
+    if not isfunction(value):
+        return False
+    needed = [p for p in signature(value).parameters.values() if p.default is Parameter.empty]
+    return len(needed) == 1 and needed[0].kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _function_name(function: Function) -> str:
+    own: type | FunctionType = function if isfunction(function) else type(function)
+    return file_name_of(own) or f"{own.__module__}.{own.__qualname__}"
+
+
+def _option(value: object) -> str:
+    return f"[{', '.join(value)}]" if isinstance(value, tuple) else shown(value)

@@ -1,0 +1,317 @@
+"""Agents outside: processes, servers and functions; whatever one of them does wrong costs its own decisions only."""
+
+import asyncio
+import json
+import pickle
+import shlex
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import stratagem as sg
+from stratagem.engines.agents import open as opened
+from stratagem.engines.agents import process
+from stratagem.engines.open import tallies
+from stratagem.engines.remote.hosts import named_by_file
+from stratagem.engines.remote.mistakes import BadServer
+from stratagem.engines.remote.terms import changed
+from stratagem.errors import BadParameter, CannotCompute, WrongKind
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.named_files import allow_file, naming
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.players.agents import AgentPlayer
+from stratagem.players.base import Ask
+from stratagem.players.catalogue import make_player
+from stratagem.players.question import data_of, question
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "engines" / "remote"))
+from fake_server import FakeServer  # noqa: E402
+
+KUHN = make_game("kuhn(hands=1)")
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch, tmp_path):
+    """A table of named files and a cache of its own."""
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+    with naming():
+        yield
+    opened._engines.clear()
+
+
+def command(kind):
+    """The command of an agent of `agents_in_python.py`."""
+    return f"{shlex.quote(sys.executable)} -S {shlex.quote(str(HERE / 'agents_in_python.py'))} {kind}"
+
+
+def rows(player, episodes=2, game=KUHN):
+    """The decisions of a player against an opponent that never fails."""
+    match = Match(game, [make_player(player, game), make_player("random", game)])
+    played = list(play(rotated(match, episodes, Key(0), name="agents")))
+    assert len(played) >= episodes
+    return [row for episode in played for row in episode.decisions if row.slot == 0]
+
+
+def asked(player, **more):
+    """The decisions, with the kind of each call."""
+    return Counter((row.how, row.calls[0].finish) for row in rows(player, **more))
+
+
+def test_a_process_plays_and_its_calls_are_recorded():
+    player = AgentPlayer(f"cmd:{command('count')}")
+    decisions = rows(player)
+    assert {row.how for row in decisions} == {"free"}
+    calls = [row.calls[0] for row in decisions]
+    assert {(call.policy.base, call.num_prompt, call.num_reply) for call in calls} == {(player.name, 11, 2)}
+    told = json.loads(calls[0].prompt.messages[0][1])
+    assert told["type"] == "decision"
+    assert told["game"] == "kuhn(hands=1)"
+    assert set(told["facts"]) >= {"card"}
+    assert told["choices"] == {"kind": "set", "actions": ["PASS", "BET"]}
+    assert tallies()[player.name].num_prompt == 11 * len(calls)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "why"),
+    [
+        ("text", {("free", "done")}, None),
+        ("twice", {("free", "done")}, None),
+        ("endless", {("free", "done"), ("error", "malformed")}, "is no JSON object"),
+        ("illegal", {("illegal", "done")}, "FOLD"),
+        ("garbage", {("error", "malformed")}, "gave an answer that is no JSON object: \"Thinking ...\""),
+        ("stranger", {("error", "malformed")}, "answered the question 999, which was never asked"),
+        ("silent", {("error", "malformed")}, "without an `action`"),
+        ("error", {("error", "error")}, "reported an error: the model is busy"),
+        ("long", {("error", "malformed")}, "wrote a line of more than 1 MiB"),
+        ("leaves", {("error", "exit")}, "exited with status 0"),
+    ],
+)  # fmt: skip
+def test_each_kind_of_wrong_answer_is_data_of_its_own_kind(kind, expected, why):
+    decisions = rows(AgentPlayer(f"cmd:{command(kind)}"), 1)
+    assert {(row.how, row.calls[0].finish) for row in decisions} <= expected
+    if why is not None:
+        assert any(why in row.said for row in decisions if row.said)
+
+
+def test_a_process_that_crashes_is_restarted_and_the_reason_is_told():
+    player = AgentPlayer(f"cmd:{command('crashes')}")
+    decisions = rows(player)
+    failed = [row for row in decisions if row.how == "error"]
+    assert 0 < len(failed) < len(decisions)
+    said = {row.said for row in failed}
+    assert said == {f"The agent {player.name} exited with status 3: Segmentation fault (not really)."}
+
+
+def test_a_process_that_hangs_costs_one_timeout_a_hanging_answer():
+    start = time.monotonic()
+    counts = asked(AgentPlayer(f"cmd:{command('hangs')}", timeout=0.3), episodes=3)
+    assert counts["error", "timeout"] >= 1
+    assert counts["free", "done"] >= counts["error", "timeout"], "a new process answers the next question"
+    assert time.monotonic() - start < 5
+    assert all(Path(f"/proc/{pid}").exists() for pid in process._living), "killed processes are forgotten"
+
+
+def test_questions_are_open_together_where_the_process_says_so():
+    assert set(asked(AgentPlayer(f"cmd:{command('concurrent')}", timeout=5), episodes=4)) == {("free", "done")}
+
+
+def test_questions_beside_a_crash_are_asked_again_alone():
+    engine = AgentPlayer(f"cmd:{command('crashes')}", concurrent=3)._engine
+
+    async def three():
+        with_processes = engine._connect()
+        try:
+            asks = (with_processes.ask({"type": "decision", "choices": {"actions": [str(n)]}}) for n in range(3))
+            return await asyncio.gather(*asks)
+        finally:
+            await with_processes.aclose()
+
+    assert [answer["action"] for answer in asyncio.run(three())] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("rude", "answered the greeting with \"Welcome!\", not with {\"type\": \"hello\", \"protocol\": 1}: check the"),
+        ("future", "not with {\"type\": \"hello\", \"protocol\": 1}: check the command."),
+    ],
+)  # fmt: skip
+def test_a_process_that_greets_wrongly_is_a_mistake(kind, sentence):
+    with pytest.raises(BadServer) as caught:
+        rows(AgentPlayer(f"cmd:{command(kind)}"), 1)
+    assert sentence in str(caught.value)
+
+
+def test_a_program_that_is_not_there_is_a_mistake():
+    with pytest.raises(BadServer, match=r"cannot be started \(No such file or directory\): check the command\.$"):
+        rows(AgentPlayer("cmd:./no-such-agent --now"), 1)
+    with pytest.raises(BadServer, match=r"did not answer the greeting: it exited with status 0: check the command\.$"):
+        rows(AgentPlayer("cmd:true"), 1)
+
+
+def test_a_process_gets_no_secret_but_those_that_are_named(monkeypatch):
+    monkeypatch.setenv("AGENT_KEY", "sk-agent-0123456789")
+    first = rows(AgentPlayer(f"cmd:{command('secret')}"), 1)[0]
+    assert first.said == "The key is None."
+    named = AgentPlayer(f"cmd:{command('secret')}", env=("AGENT_KEY",))
+    assert rows(named, 1)[0].said == "The key is …."
+    assert "sk-agent" not in named.name
+    with pytest.raises(BadParameter, match="The environment has no NO_SUCH"):
+        rows(AgentPlayer(f"cmd:{command('plain')}", env=("NO_SUCH",)), 1)
+
+
+def test_no_shell_reads_the_command(tmp_path):
+    target = tmp_path / "written"
+    with pytest.raises(BadServer):
+        rows(AgentPlayer(f"cmd:echo hello > {target}; touch {target}"), 1)
+    assert not target.exists()
+
+
+def test_a_command_runs_only_at_the_word_of_the_user():
+    with pytest.raises(BadParameter, match=r"add --allow-file 'cmd:\./agent --x'"):
+        make_player("cmd:./agent --x", KUHN)
+    with (
+        naming(["--player", "noise(cmd:./agent --xy, p=0.1)"]),
+        pytest.raises(BadParameter, match="would run a program"),
+    ):
+        make_player("cmd:./agent --x", KUHN)
+    with naming(["noise(cmd:./agent --x, p=0.1)"]):
+        assert make_player("noise(cmd:./agent --x, p=0.1)", KUHN).name == "noise(cmd:./agent --x, p=0.1)"
+    assert make_player("cmd:./agent --x", KUHN).name == "cmd:./agent --x", "it was run before"
+    allow_file("cmd:./other")
+    assert (
+        make_player("agent(cmd:./other, timeout=2.5, env=[HOME])", KUHN).name
+        == "agent(cmd:./other, timeout=2.5, env=[HOME])"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("cmd:", "An agent needs a command"),
+        ("cmd:'open", "cannot be split into words"),
+        ("http:ftp://x", "is no address of an agent"),
+        ("http:http://user:secret@x/act", "is no address of an agent"),
+        ("agent(nothing)", "'nothing' is no agent: say cmd:PROGRAM, http:URL or FILE.py:FUNCTION."),
+        ("agent(3)", "An agent needs `agent` as a text"),
+        ("agent(cmd:x, speed=3)", "An agent has no option speed; its options are timeout, concurrent, env."),
+        ("agent(cmd:x, timeout=-1)", "needs `timeout` of at least 0"),
+        ("agent(cmd:x, concurrent=1.5)", "needs `concurrent` of at least 0, a whole number"),
+        ("agent(http:http://localhost/act, env=[HOME])", "`env` is for a process"),
+        ("http:http://example.com/act", "would be spoken to in plain http"),
+    ],
+)  # fmt: skip
+def test_a_wrong_name_of_an_agent_is_one_sentence(text, sentence):
+    with naming([text]), pytest.raises(BadParameter, match=r".+") as caught:
+        rows(make_player(text, KUHN), 1)
+    assert sentence in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def first(asking):
+    return asking["choices"]["actions"][0]
+
+
+async def last(asking):
+    await asyncio.sleep(0)
+    return {"action": [asking["choices"]["actions"][-1]]}
+
+
+def broken(asking):
+    raise ValueError(f"no idea about {asking['seat']}")
+
+
+def slow(asking):
+    time.sleep(2)
+    return first(asking)
+
+
+def test_a_function_is_a_player():
+    player = sg.player(first, "kuhn(hands=1)")
+    assert {row.action for row in rows(player)} == {"PASS"}
+    assert player.name == f"{__name__}.first"
+    assert {row.action for row in rows(sg.player(last, KUHN))} == {"BET"}
+    assert asked(AgentPlayer(slow, timeout=0.05), episodes=1)["error", "timeout"] >= 1
+    assert "raised ValueError: no idea about" in rows(AgentPlayer(broken), 1)[0].said
+    assert pickle.loads(pickle.dumps(player)) == player
+    with pytest.raises(CannotCompute, match="does not state its probabilities"):
+        player.policy(KUHN.start(Key(0)).view(0))
+    with pytest.raises(WrongKind):
+        sg.player(3, "kuhn")
+
+
+def test_a_function_of_a_file_is_a_player(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text("def act(ask):\n    return ask['choices']['actions'][-1]\n")
+    player = sg.player("mine.py:act", "kuhn(hands=1)")
+    assert player.name == "mine.py:act"
+    assert {row.action for row in rows(player)} == {"BET"}
+    timed = sg.player("agent(mine.py:act, timeout=3)", "kuhn(hands=1)")
+    assert timed.name == "agent(mine.py:act, timeout=3)"
+    assert {row.action for row in rows(timed)} == {"BET"}
+
+
+def test_a_server_is_asked_by_post(monkeypatch):
+    monkeypatch.setenv("STRATAGEM_API_KEY", "sk-mine-98765@127.0.0.1")
+
+    def answer(exchange):
+        if exchange.number == 2:
+            return exchange.send(200, "<html>")
+        if exchange.number == 3:
+            return exchange.send(400, "no such seat")
+        return exchange.send(200, {"action": exchange.body["choices"]["actions"][0] + " sk-mine-98765"})
+
+    with FakeServer(answer) as server:
+        url = server.url.removesuffix("/v1") + "/act"
+        counts = asked(make_player(f"http:{url}", KUHN), episodes=4)
+        assert counts["error", "malformed"] == counts["error", "error"] == 1
+        assert server.headers[0]["authorization"] == "Bearer sk-mine-98765"
+        with changed(timeout=7.0), named_by_file([]), pytest.raises(BadParameter, match="add --allow-host 127"):
+            rows(make_player(url, KUHN), 1)
+    with (
+        changed(timeout=8.0),
+        pytest.raises(BadServer, match=r"cannot be reached .*: check the address and its key\.$"),
+    ):
+        rows(make_player(url, KUHN), 1)
+
+
+def test_the_question_hides_what_a_disguise_hides():
+    seen = {}
+
+    def act(asking):
+        seen.update(asking)
+        return first(asking)
+
+    player = make_player("noise(random, p=0)", KUHN)
+    disguised = type(make_player("disguise(random)", KUHN))(AgentPlayer(act), 1)
+    setups = rotated(Match(KUHN, [disguised, player]), 1, Key(0), name="d")
+    assert "free" in {row.how for row in next(play(setups)).decisions if row.slot == 0}
+    assert seen["game"] is seen["facts"] is None
+    assert not {"PASS", "BET", "kuhn"} & set(json.dumps(seen).replace('"', " ").split())
+
+
+def test_the_question_of_a_turn_is_the_same_again_and_names_no_deal():
+    view = KUHN.start(Key(3)).view(0)
+    ask = Ask(view, Key(5), 0, 2, 0, None)
+    assert question(ask) == question(ask)
+    told = json.loads(question(ask))
+    assert told["episode"] == json.loads(question(Ask(view, Key(5), 0, 4, 0, None)))["episode"]
+    assert told["episode"] != json.loads(question(Ask(view, Key(6), 0, 2, 0, None)))["episode"]
+    assert told["memory"] == {"rounds": 0, "counts": [], "last": None}
+
+
+@pytest.mark.parametrize("name", ["negotiation-v2", "auction", "diplomacy", "tic-tac-toe"])
+def test_the_facts_of_every_kind_of_game_are_data(name):
+    game = make_game(name)
+    state = game.start(Key(0))
+    view = state.view(state.to_act[0])
+    told = json.loads(question(Ask(view, Key(5), 0, 0, 0, None)))
+    assert told["choices"]["kind"] == ("sheet" if name == "diplomacy" else "set")
+    assert json.loads(json.dumps(data_of(view.facts))) == told["facts"]
