@@ -64,6 +64,10 @@ def _lm(model: str, *more: object, **options: Any) -> Player:
     return language_player(model, **options)
 
 
+TRANSPORTS = ("cmd", "http", "https")
+"""Beginnings of the names of agents that are no functions."""
+
+
 def _agent(what: object, **options: Any) -> Player:
     from stratagem.players.agents import agent_player  # as above
 
@@ -72,7 +76,7 @@ def _agent(what: object, **options: Any) -> Player:
 
 def _function(name: object) -> Callable[..., Any] | None:
     """Return the function of a file that answers questions as an agent; None where the name is of something else."""
-    if not isinstance(name, str) or not split_name(name):
+    if not isinstance(name, str) or name.strip().partition(":")[0].casefold() in TRANSPORTS or not split_name(name):
         return None
     from stratagem.players.agents import is_agent_function  # as above
 
@@ -182,7 +186,7 @@ PREFIXES: dict[str, Callable[[str], Player]] = {
     "table": TablePlayer.load,
 }
 PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
-PREFIXES |= {kind: partial(_transport, kind) for kind in ("cmd", "http", "https")}
+PREFIXES |= {kind: partial(_transport, kind) for kind in TRANSPORTS}
 """Players of any game whose names carry a raw tail after a colon."""
 
 ANY = "any"
