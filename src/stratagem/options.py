@@ -14,6 +14,12 @@ def whole(owner: str, option: str, value: object, low: int) -> None:
         raise BadParameter(f"{owner} needs `{option}` of at least {low}, a whole number, not {value!r}.")
 
 
+def check_seed(seed: object) -> None:
+    """Refuse a seed that is no whole number."""
+    if type(seed) is not int:
+        raise BadParameter(f"A seed is a whole number, not {seed!r}.")
+
+
 def within(owner: object, option: str, value: object, low: float, high: float = inf) -> None:
     """Refuse anything but a number from `low` to `high`; without `high` any finite number from `low` on is valid."""
     if is_number(value) and low <= value <= high:

@@ -49,9 +49,3 @@ def as_changes(given: object) -> dict[str, object]:
         if not isinstance(place, str):
             raise WrongKind("place of a setting", "a text such as sepo.iterations", place)
     return dict(given)
-
-
-def check_seed(seed: object) -> None:
-    """Refuse a seed that is no whole number."""
-    if type(seed) is not int:
-        raise BadParameter(f"A seed is a whole number, not {seed!r}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from stratagem.api.pictures import bars
 from stratagem.api.result import Plotted
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Json
-from stratagem.play.records import Episode
+from stratagem.play.records import Episode, episode_json
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -66,12 +66,3 @@ class Episodes(Plotted):
         folder = fresh(target)
         write_shard(folder, 0, list(self.episodes))
         return folder
-
-
-def episode_json(episode: Episode) -> Json:
-    """Return the episode as JSON; the calls behind it stay in the record, being many times as long."""
-    decisions = [replace(row, calls=()) for row in episode.decisions]
-    data = asdict(replace(episode, decisions=decisions))
-    for row in data["decisions"]:
-        del row["calls"]
-    return data

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stratagem.api.arguments import as_folder, check_seed, names_of, several
+from stratagem.api.arguments import as_folder, names_of, several
 from stratagem.api.bounds import bound_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.names import GameLike, PlayerLike, allow_files
@@ -33,7 +33,7 @@ from stratagem.evaluation.suites import Suite, find_suite, with_metrics
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.options import whole
+from stratagem.options import check_seed, whole
 from stratagem.play.records import Episode
 from stratagem.players.catalogue import named
 

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from stratagem.api.arguments import as_folder, check_seed, several
+from stratagem.api.arguments import as_folder, several
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.names import GameLike, PlayerLike, as_game, as_player
@@ -19,7 +19,7 @@ from stratagem.api.tables import cell
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.options import whole
+from stratagem.options import check_seed, whole
 from stratagem.play import scheduler
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode

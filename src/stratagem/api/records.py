@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stratagem.api.arguments import as_path, check_seed, names_of
+from stratagem.api.arguments import as_path, names_of
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.names import allow_files
 from stratagem.api.result import Grid
 from stratagem.api.tables import number
 from stratagem.evaluation.statistics import Estimate, ratio
+from stratagem.options import check_seed
 from stratagem.play.records import Episode
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stratagem.api.arguments import as_folder, check_seed, several
+from stratagem.api.arguments import as_folder, several
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.names import GameLike, PlayerLike, as_game, as_player
@@ -26,7 +26,7 @@ from stratagem.evaluation.tournament import CrossPlay, num_batches
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.options import whole
+from stratagem.options import check_seed, whole
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.pools import pools

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.api.arguments import check_seed
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.names import GameLike, as_game
 from stratagem.api.result import Grid, Result
@@ -16,7 +15,7 @@ from stratagem.games.conformance import RULES, Report
 from stratagem.games.foreign.audit import AUDIT
 from stratagem.games.foreign.catalogue import is_foreign, make_foreign
 from stratagem.games.key import Key
-from stratagem.options import whole
+from stratagem.options import check_seed, whole
 
 _TRIES = 60
 """Number of episodes that are tried to find the smallest one that shows a fault."""

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from stratagem.api.episodes import episode_json
 from stratagem.api.matches import MatchResult, play
 from stratagem.api.names import as_game, as_player
 from stratagem.cli import options
@@ -15,6 +14,7 @@ from stratagem.cli.console import out
 from stratagem.cli.output import cell, print_json, table
 from stratagem.cli.transcript import print_episode
 from stratagem.errors import BadParameter
+from stratagem.play.records import episode_json
 from stratagem.players.human import at_keyboard
 
 

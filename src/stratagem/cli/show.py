@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from stratagem.api.episodes import episode_json
 from stratagem.api.records import read_record
 from stratagem.cli import options
 from stratagem.cli.console import out
@@ -16,7 +15,7 @@ from stratagem.cli.output import number, print_json, table
 from stratagem.cli.transcript import print_episode
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.play.forks import replay
-from stratagem.play.records import Episode
+from stratagem.play.records import Episode, episode_json
 from stratagem.runs.files import new_folder, write_file
 
 

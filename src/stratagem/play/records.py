@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Literal
 
 from stratagem.engines.base import Call
-from stratagem.games.base import Part, Seat, Stakes
+from stratagem.games.base import Json, Part, Seat, Stakes
 from stratagem.play.rows import BEHIND, FIELDS, Rows
 from stratagem.players.base import How
 from stratagem.prompting.past import Past
@@ -165,3 +165,12 @@ def _rows_of(decisions: list[Decision]) -> Rows:
     rows.parts = {number: decision.parts for number, decision in enumerate(decisions) if decision.parts}
     rows.talked = any(decision.calls for decision in decisions)
     return rows
+
+
+def episode_json(episode: Episode) -> Json:
+    """Return the episode as JSON; the calls behind it stay in the record, being many times as long."""
+    decisions = [replace(row, calls=()) for row in episode.decisions]
+    data = asdict(replace(episode, decisions=decisions))
+    for row in data["decisions"]:
+        del row["calls"]
+    return data
