@@ -41,6 +41,7 @@ LAYERS = (
     "reports",
     "sweeps",
     "endpoint",
+    "integrations",
     "api",
     "cli",
 )

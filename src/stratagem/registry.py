@@ -42,7 +42,7 @@ def parse_call(text: str) -> Call:
         raise BadParameter(f"{text!r} opens a bracket and does not close it: write it as name(option=value).")
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    for piece in _split_arguments(rest[:-1]):
+    for piece in split_arguments(rest[:-1]):
         option, equals, value = piece.partition("=")
         if equals and option.strip().isidentifier():
             kwargs[option.strip()] = _literal(value)
@@ -63,7 +63,7 @@ def _check_text(text: str) -> None:
         raise BadParameter(f"The name {text[:60]!r}… is nested too deep, or longer than {_LONGEST} characters.")
 
 
-def _split_arguments(text: str) -> list[str]:
+def split_arguments(text: str) -> list[str]:
     """Cut at the commas that stand in no bracket and in no quotation."""
     pieces, depth, start, quote = [], 0, 0, ""
     for position, character in enumerate(text):
@@ -88,7 +88,7 @@ def _literal(text: str) -> Any:
             return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         listed = text[:1] + text[-1:] in ("[]", "()")
-        return [_literal(piece) for piece in _split_arguments(text[1:-1])] if listed else text
+        return [_literal(piece) for piece in split_arguments(text[1:-1])] if listed else text
 
 
 class Registry(Generic[T]):

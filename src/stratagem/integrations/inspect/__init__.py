@@ -1,0 +1,1 @@
+"""Tasks for inspect_ai: `inspect eval stratagem/kuhn --model MODEL`."""

@@ -1,0 +1,126 @@
+"""Options of a task, checked, and the episodes that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game
+from stratagem.games.catalogue import describe, make_game
+from stratagem.games.key import Key
+from stratagem.named_files import name_files
+from stratagem.options import check_seed, whole
+from stratagem.play.match import Match, Setup
+from stratagem.play.seating import rotated
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+from stratagem.players.modes import check_style
+from stratagem.players.uniform import Random
+from stratagem.prompting.base import Style
+from stratagem.prompting.catalogue import make_style
+from stratagem.registry import split_arguments
+
+MODEL = "model"
+"""Opponent that is a model of inspect: that of the role `opponent`, or the evaluated one."""
+NOBODY = "nobody"
+"""Opponent in a game of one seat."""
+_TASK = "A task of Stratagem"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Game, opponents, episodes and prompts of one task."""
+
+    game: Game[Any]
+    opponents: dict[str, Player | None]
+    """Opponents by name; None for a model of inspect."""
+    episodes: int
+    """Number of episodes against each opponent."""
+    seed: int
+    style: Style
+    chance: bool
+    """True to play each deal by random play, too."""
+
+    @cached_property
+    def text(self) -> str:
+        """Text that names the game."""
+        return describe(self.game)
+
+    @property
+    def duel(self) -> bool:
+        """True in a zero-sum game of two seats."""
+        return self.game.spec.seats == 2 and self.game.spec.utility == "zero-sum"
+
+    def match(self, agent: Player, opponent: Player) -> Match:
+        """Seat the agent in slot 0 and its opponent in all others."""
+        return Match(self.game, [agent, *[opponent] * (self.game.spec.seats - 1)])
+
+    def setups(self, epoch: int = 1) -> list[Setup]:
+        """Return the setups of `stratagem.play` for this seed, with random players; later epochs have other deals."""
+        if epoch not in self._made:
+            key, name = Key(self.seed), f"{self.text}/{self.seed}"
+            if epoch > 1:
+                key, name = key.at("epoch", epoch), f"{name}/epoch {epoch}"
+            match = self.match(Random(), Random())
+            self._made[epoch] = list(islice(rotated(match, self.episodes, key, name=name), self.episodes))
+        return self._made[epoch]
+
+    @cached_property
+    def _made(self) -> dict[int, list[Setup]]:
+        """Setups by epoch."""
+        return {}
+
+
+def make_plan(
+    game: object, opponents: object, episodes: Any, seed: Any, style: object, *, chance: Any, default: str
+) -> Plan:
+    """Check the options of a task, which may be anything; a mistake is one sentence."""
+    whole(_TASK, "episodes", episodes, 1)
+    check_seed(seed)
+    if not isinstance(chance, bool):
+        raise BadParameter(f"{_TASK} needs `chance` as true or false, not {chance!r}.")
+    if not game:
+        raise BadParameter(f"{_TASK} needs a game: say -T game=NAME, such as kuhn, or name the task of a game.")
+    text, names = joined("game", game), split_arguments(joined("opponents", opponents or default))
+    name_files((text, *names))
+    made = make_game(text)
+    look = make_style(joined("style", style))
+    state = made.start(Key(0))
+    check_style("free", look, state.view(state.to_act[0]))
+    seated = {name: _opponent(name, made) for name in _seated(names, made, given=opponents is not None)}
+    return Plan(made, seated, episodes, seed, look, chance)
+
+
+def joined(option: str, value: object) -> str:
+    """Return a text that inspect has split at its commas: `ipd(rounds=20, continuation=0.5)`."""
+    if isinstance(value, list | tuple):
+        return ",".join(str(part) for part in value)
+    if not isinstance(value, str):
+        raise BadParameter(f"{_TASK} needs `{option}` as a text, not {value!r}.")
+    return value
+
+
+def _seated(names: Sequence[str], game: Game[Any], *, given: bool) -> Sequence[str]:
+    """Return each name once; the only seat of a game has no opponent."""
+    if game.spec.seats > 1:
+        return list(dict.fromkeys(names))
+    if given:
+        raise BadParameter(f"{game.spec.name} has one seat, so nobody can be its opponent: leave `opponents` out.")
+    return [NOBODY]
+
+
+def _opponent(name: str, game: Game[Any]) -> Player | None:
+    """Make an opponent; refused where it would wait for something that is not here."""
+    if name in (MODEL, NOBODY):
+        return None
+    player = make_player(name, game)
+    if not player.traits.repeats:
+        raise BadParameter(
+            f"{player.name} is asked elsewhere, which would stop all samples: name scripted players, search or models "
+            "of this machine, or give a model of inspect by --model-role opponent=MODEL."
+        )
+    return player

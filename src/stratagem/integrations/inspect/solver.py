@@ -1,0 +1,97 @@
+"""Solver: one sample is one episode, in which the evaluated model has a seat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from inspect_ai.log import transcript
+from inspect_ai.model import Model, get_model
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import collect
+
+from stratagem.engines.base import Call, Request
+from stratagem.integrations.inspect.figures import Figures
+from stratagem.integrations.inspect.models import asked, messages_of
+from stratagem.integrations.inspect.plan import Plan
+from stratagem.integrations.inspect.shown import playthrough
+from stratagem.integrations.outside import Outside
+from stratagem.play.awaited import answered_here, play_awaited
+from stratagem.play.records import episode_json
+from stratagem.play.scheduler import play
+from stratagem.players.base import Player
+from stratagem.players.uniform import Random
+
+ROLE = "opponent"
+"""Role of the model that has the other seats."""
+EPISODE, FIGURES = "episode", "figures"
+"""Places in the store of a sample: what was played, and what the scorer reads."""
+
+
+class Table:
+    """Episode of one sample, with the models that have seats in it."""
+
+    def __init__(self, plan: Plan, state: TaskState) -> None:
+        self._plan, self._state = plan, state
+        self._agent = get_model()
+        self._engine = Outside(f"inspect:{self._agent}")
+        self._opponent = plan.opponents[state.metadata["opponent"]]
+        self._models: dict[object, Model] = {self._engine: self._agent}
+        match = plan.match(self._engine.player(plan.style), self._other())
+        self.setup = replace(plan.setups(state.epoch)[state.metadata["number"]], match=match)
+        state.messages = []
+
+    def _other(self) -> Player:
+        """Return the opponent; a model of inspect is asked as the agent is."""
+        if self._opponent is not None:
+            return self._opponent
+        model = get_model(role=ROLE)
+        engine = Outside(f"inspect:{model}")
+        self._models[engine] = model
+        return engine.player(self._plan.style)
+
+    async def answers(self, requests: Sequence[Request]) -> list[Call]:
+        """Answer the open requests of all seats at the same time."""
+        if len(requests) == 1:  # `collect` would give it a span of its own
+            return [await self._answer(requests[0])]
+        calls: list[Call] = await collect(*[self._answer(request) for request in requests])
+        return calls
+
+    async def _answer(self, request: Request) -> Call:
+        engine = request.engine
+        if not isinstance(engine, Outside):
+            return answered_here(request)
+        call, output = await asked(self._models[engine], engine, request)
+        if engine is self._engine:
+            told = messages_of(request.prompt)
+            known = {message.text for message in self._state.messages if message.role == "system"}
+            self._state.messages += [m for m in told if m.role != "system" or m.text not in known]
+            self._state.messages.append(output.message)
+            self._state.output = output
+        return call
+
+    def chance_level(self) -> Figures | None:
+        """Play the deal by random play; None where an opponent is a model of inspect, which would be asked for it."""
+        if not self._plan.chance or (self._opponent is None and len(self.setup.slots) > 1):
+            return None
+        match = self._plan.match(Random(), self._opponent or Random())
+        (episode,) = play([replace(self.setup, match=match)], detail=False)
+        return Figures.of(episode, self._state.metadata["opponent"])
+
+
+def _seat(plan: Plan) -> Solver:
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        table = Table(plan, state)
+        episode = await play_awaited(table.setup, table.answers)
+        transcript().info(playthrough(episode), source="stratagem")
+        state.store.set(EPISODE, episode_json(episode))
+        figures = Figures.of(episode, state.metadata["opponent"], table.chance_level(), duel=plan.duel)
+        state.store.set(FIGURES, figures.to_json())
+        state.completed = True
+        return state
+
+    return solve
+
+
+seat = solver(name="seat")(_seat)
+"""Solver that seats the evaluated model in the episode of its sample."""
