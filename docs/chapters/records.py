@@ -49,7 +49,7 @@ def records() -> str:
         definition(store) + " [Record and read](../how-to/record-and-read.md) shows how.",
         "Shards are in `FOLDER/episodes/`, `FOLDER/decisions/`, `FOLDER/calls/` and `FOLDER/prompts/`, numbered from "
         f"`000000.parquet`. The metadata of every file has `stratagem_schema_version`, now {SCHEMA_VERSION}. "
-        "Versions 2 to 4, which had fewer columns, are read too. Any other version is refused. "
+        "Versions 2 to 5, which had fewer columns, are read too. Any other version is refused. "
         "A column may be null where its meaning says so.",
         "## episodes",
         definition(Episode),

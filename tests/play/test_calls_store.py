@@ -128,6 +128,16 @@ def test_a_record_of_version_4_has_no_kept_sets(tmp_path):
     assert list(read_episodes(tmp_path)) == written
 
 
+def test_a_record_of_version_5_has_no_reasoning(tmp_path):
+    written = talked(2)
+    write_shard(tmp_path, 0, written)
+    for name in SCHEMAS:
+        path = tmp_path / name / "000000.parquet"
+        older = pq.read_table(path).replace_schema_metadata({b"stratagem_schema_version": b"5"})
+        pq.write_table(older.drop_columns(["reasoning"]) if name == "calls" else older, path)
+    assert list(read_episodes(tmp_path)) == written
+
+
 def test_log_probabilities_come_back_to_the_bit(tmp_path):
     narrow = [struct.unpack("f", struct.pack("f", -0.1 * n))[0] for n in range(200)]
     wide = [-0.1 * n for n in range(200)]

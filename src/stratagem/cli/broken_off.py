@@ -13,6 +13,7 @@ from types import FrameType
 import typer
 
 from stratagem.cli.console import errors
+from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.play.records import Episode
@@ -35,6 +36,13 @@ def stoppable(record: ResumableRecord, show: Callable[[list[Episode]], None]) ->
             show(known)
         _print_continuation(record)
         raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
+    except BudgetSpent as spent:
+        known = record.clean
+        errors.print(f"{spent} These are the figures of {len(known)} finished episodes.", style="yellow", markup=False)
+        if known:
+            show(known)
+        _print_continuation(record)
+        raise typer.Exit(spent.exit_code) from None
     except ServerFailed:
         _print_continuation(record)
         raise

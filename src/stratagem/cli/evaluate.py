@@ -26,7 +26,7 @@ from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import scale_of, unscaled
 from stratagem.evaluation.statistics import exactly
 from stratagem.evaluation.suites import SUITES
-from stratagem.evaluation.validity import KINDS
+from stratagem.evaluation.validity import ENDS, KINDS
 from stratagem.play.records import Episode
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
@@ -69,6 +69,8 @@ def evaluate_players(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    budget: options.Budget = None,
+    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
@@ -239,10 +241,11 @@ def _replies(result: GameResult) -> Group:
     """Print how the language models replied, and the cost of a decision."""
     every = [row.validity for row in result.rows if row.validity is not None]
     kinds = [kind for kind in KINDS if kind == "illegal" or any(validity.shares[kind].mean for validity in every)]
-    grid = table("  replies", "player", "decisions", *kinds, "prompt tokens", "reply tokens", "ms")
+    ends = [end for end in ENDS if any(validity.ends[end].mean for validity in every)]
+    grid = table("  replies", "player", "decisions", *kinds, *ends, "prompt tokens", "reply tokens", "ms")
     for row in result.rows:
         if (validity := row.validity) is not None:
-            shares = [cell(validity.shares[kind]) for kind in kinds]
+            shares = [cell(share) for share in (*map(validity.shares.get, kinds), *map(validity.ends.get, ends))]
             costs = [f"{validity.prompt_tokens:.0f}", f"{validity.reply_tokens:.1f}", f"{validity.ms:.1f}"]
             grid.add_row(_short(row.player, result), str(validity.num_decisions), *shares, *costs)
     return Group(grid)

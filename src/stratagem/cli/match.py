@@ -29,6 +29,8 @@ def play_match(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    budget: options.Budget = None,
+    prices: options.PriceList = None,
     shown: Annotated[int, typer.Option("--show", min=0, help="Number of episodes to print turn by turn.")] = 1,
     json: options.Json = False,
 ) -> None:

@@ -72,6 +72,33 @@ def _served(context: typer.Context, text: str | None) -> str | None:
     return text
 
 
+def _spend(context: typer.Context, text: str | None) -> str | None:
+    """Cap what the command spends."""
+    if text is not None:
+        from stratagem.engines.remote.budget import read_budget, spending
+
+        context.with_resource(spending(read_budget(text)))
+    return text
+
+
+def _price(context: typer.Context, path: Path | None) -> Path | None:
+    """Take the prices of a file while the command runs."""
+    if path is not None:
+        from stratagem.engines.remote.tally import priced, read_prices
+
+        context.with_resource(priced(read_prices(path)))
+    return path
+
+
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        "--budget", callback=_spend, help="Cap on calls, tokens or money at servers: 2000calls, 100000tokens, 5usd."
+    ),
+]
+PriceList = Annotated[
+    Path | None, typer.Option("--prices", callback=_price, help="TOML file with the prices of models behind servers.")
+]
 Engine = Annotated[
     str | None,
     typer.Option(callback=_served, help="Engine of local models, as in `transformers(rows=16)`: stratagem engines."),

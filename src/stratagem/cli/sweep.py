@@ -35,6 +35,8 @@ def sweep(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    budget: options.Budget = None,
+    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Run every arm of a sweep with every seed, and test its hypothesis. An interrupted sweep can be resumed."""

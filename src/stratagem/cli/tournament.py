@@ -34,6 +34,8 @@ def play_tournament(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    budget: options.Budget = None,
+    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Play all pairs of players and print the cross-play matrix of payoffs."""

@@ -59,6 +59,8 @@ def train(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    budget: options.Budget = None,
+    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Train a model by one or more recipes; continue a stopped run with --resume."""

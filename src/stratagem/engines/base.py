@@ -119,6 +119,8 @@ class Request:
     max_new_tokens: int = 256
     extended: bool = False
     """True if a later prompt will extend this reply, so that its computation is worth caching."""
+    extra_body: str = ""
+    """Further fields of the body of a request to a server, as a JSON object; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,8 @@ class Call:
     """Number of tokens, as the engine or the server counts them."""
     ms: float = 0.0
     """Time of its batch in milliseconds, divided by the replies in it; for a server the time until the answer."""
+    reasoning: str = ""
+    """Thoughts that a server told apart from the reply; no action is read from them."""
 
     @property
     def failed(self) -> bool:

@@ -14,7 +14,7 @@ from stratagem.engines.base import Engine, TrainableEngine
 from stratagem.engines.caches import register
 from stratagem.engines.catalogue import API, Transformers
 from stratagem.engines.remote.hosts import check_allowed
-from stratagem.engines.remote.tally import Tally
+from stratagem.engines.remote.tally import Prices, Tally, prices_of
 from stratagem.engines.remote.terms import Terms, current
 from stratagem.engines.spec import TrainableEngineSpec
 from stratagem.errors import BadParameter
@@ -40,7 +40,7 @@ _METHODS = (
 _specs: list[TrainableEngineSpec] = [DEFAULT]
 _opened_by: WeakKeyDictionary[Any, TrainableEngineSpec] = WeakKeyDictionary()
 _present: dict[ModelRef, _Present] = {}
-_servers: dict[tuple[ModelRef, Terms], Engine] = {}
+_servers: dict[tuple[ModelRef, Terms, Prices | None], Engine] = {}
 
 
 class Served(NamedTuple):
@@ -141,7 +141,7 @@ def engine_of(text: str) -> Engine:
 
 
 def _remote(ref: ModelRef) -> Engine:
-    known = ref, current()
+    known = ref, current(), prices_of(ref.where)
     if known not in _servers:
         _servers[known] = API().serve(ref)
     return _servers[known]

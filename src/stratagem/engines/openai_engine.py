@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.engines.base import Request, ScoreRequest, Scores
+from stratagem.engines.remote.budget import current_budget
 from stratagem.engines.remote.engine import RemoteEngine
 from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.engines.remote.mistakes import BadServer, bad_server, cause, is_mistake, lacks
 from stratagem.engines.remote.protocol import Adjustments, adjustment, chat_body, check
-from stratagem.engines.remote.replies import Reply, read_models, read_reply
+from stratagem.engines.remote.replies import FILTERED, Reply, read_models, read_reply
 from stratagem.engines.remote.retries import Failure, Patience
 from stratagem.engines.remote.secret import key_for
-from stratagem.engines.remote.tally import Prices, Tally, prices_from_environment
+from stratagem.engines.remote.tally import Prices, Tally, prices_of
 from stratagem.engines.remote.terms import current
 from stratagem.errors import BadParameter, CannotCompute, MissingExtra
 from stratagem.models.reference import ModelRef, parse_model
@@ -60,7 +61,7 @@ class OpenAIEngine(RemoteEngine["Connection"]):
             str(ref),
             terms,
             partial(Connection, ref.url, self._secret, terms.patience, terms.max_concurrent),
-            Tally(prices=prices or prices_from_environment(ref.where)),
+            Tally(prices=prices or prices_of(ref.where)),
         )
 
     @property
@@ -75,6 +76,8 @@ class OpenAIEngine(RemoteEngine["Connection"]):
     def submit(self, requests: Sequence[Request]) -> list[int]:
         for request in requests:
             check(request)
+        if (budget := current_budget()) is not None:
+            budget.check(self.name, self.tally.prices)
         return super().submit(requests)
 
     async def _try(self, server: Connection, request: Request) -> Reply:
@@ -84,6 +87,8 @@ class OpenAIEngine(RemoteEngine["Connection"]):
             return read_reply(await server.chat(chat_body(self._model, request, adjustments)), self._secret.hide)
         except Failure as failure:
             self._met |= failure.reached
+            if failure.code in FILTERED:
+                return Reply(text=f"{self._cause(failure)}.", finish="filter")
             needed = adjustment(failure)
             if needed is None or needed in adjustments:
                 raise

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from stratagem.engines.base import Finish
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.games.base import Json
 from stratagem.play.records import Decision, Episode
 from stratagem.players.base import How
 
+ENDS: tuple[Finish, ...] = tuple(end for end in get_args(Finish) if end not in ("done", "error"))
+"""Ends of replies that are counted apart: length, refusal, filter, timeout, exit, malformed."""
 KINDS: tuple[How, ...] = tuple(kind for kind in get_args(How) if kind not in ("scripted", "absent"))
 """Kinds of replies: free, recovered, constrained, illegal, error."""
 
@@ -28,6 +31,8 @@ class Validity:
     num_decisions: int
     shares: dict[str, Estimate]
     """Share of each kind, in the order of `KINDS`; they sum to one."""
+    ends: dict[str, Estimate]
+    """Share of the decisions whose last reply ended so, in the order of `ENDS`; it is a part of a kind above."""
     prompt_tokens: float
     """Prompt tokens a decision, shared prefixes counted each time."""
     reply_tokens: float
@@ -38,8 +43,8 @@ class Validity:
     def to_json(self) -> Json:
         """Return every figure by name; the milliseconds are this machine's."""
         costs = {"prompt_tokens": self.prompt_tokens, "reply_tokens": self.reply_tokens, "ms": self.ms}
-        shares = {kind: share.to_json() for kind, share in self.shares.items()}
-        return {"num_decisions": self.num_decisions, "shares": shares, "per_decision": costs}
+        shares, ends = ({kind: share.to_json() for kind, share in some.items()} for some in (self.shares, self.ends))
+        return {"num_decisions": self.num_decisions, "shares": shares, "ends": ends, "per_decision": costs}
 
 
 def validity(matchups: Sequence[Matchup]) -> Validity | None:
@@ -53,6 +58,7 @@ def validity(matchups: Sequence[Matchup]) -> Validity | None:
     return Validity(
         num_decisions=len(rows),
         shares={kind: _share(asked, kind) for kind in KINDS},
+        ends={end: _share_ended(asked, end) for end in ENDS},
         prompt_tokens=sum(call.num_prompt for call in calls) / len(rows),
         reply_tokens=sum(call.num_reply for call in calls) / len(rows),
         ms=math.fsum(call.ms for call in calls) / len(rows),
@@ -61,6 +67,13 @@ def validity(matchups: Sequence[Matchup]) -> Validity | None:
 
 def _share(episodes: Sequence[Episode], kind: How) -> Estimate:
     return rate(episodes, lambda e: _count(e, [kind]), lambda e: _count(e, KINDS), lambda e: e.group)
+
+
+def _share_ended(episodes: Sequence[Episode], end: Finish) -> Estimate:
+    def count(episode: Episode) -> int:
+        return sum(bool(row.calls) and row.calls[-1].finish == end for row in _mine(episode))
+
+    return rate(episodes, count, lambda e: _count(e, KINDS), lambda e: e.group)
 
 
 def _mine(episode: Episode) -> Iterable[Decision]:

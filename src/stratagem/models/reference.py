@@ -30,6 +30,7 @@ _PLAYER = re.compile(r"""lm\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,)]*)(.*)\)"
 _NAME, _PATH = 255, 4000
 """Bytes of a name, and characters of a path, that a file system takes."""
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
+_VERSION = re.compile(r"api-version=[A-Za-z0-9.-]+")
 
 
 class BadModel(StratagemError):
@@ -133,10 +134,10 @@ def _served(text: str, where: str) -> dict[str, Any]:
         raise BadModel(
             f"{hidden(text)!r} names no server: say api:MODEL@URL, such as api:NAME@http://localhost:8000/v1."
         )
-    if parts.username or parts.password or parts.query:
+    if parts.username or parts.password or (parts.query and not _VERSION.fullmatch(parts.query)):
         raise BadModel(
-            "An address takes no user, key or question: say api:MODEL@URL, and STRATAGEM_API_KEY=KEY@HOST in the "
-            "environment."
+            "An address takes no user, key or question but ?api-version=VERSION: say api:MODEL@URL, and "
+            "STRATAGEM_API_KEY=KEY@HOST in the environment."
         )
     return {"where": name, "url": "http" + url}
 

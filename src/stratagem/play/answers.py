@@ -117,6 +117,7 @@ def digest(request: Request) -> str:
         request.key.value,
         request.max_new_tokens,
         [sampling.temperature, sampling.top_k, sampling.top_p],
+        *([request.extra_body] if request.extra_body else []),
     ]
     return blake2b(json.dumps(asked).encode(), digest_size=16).hexdigest()
 
@@ -129,6 +130,7 @@ def _row(call: Call) -> dict[str, Any]:
         "num_prompt": call.num_prompt,
         "num_reply": call.num_reply,
         "ms": call.ms,
+        **({"reasoning": call.reasoning} if call.reasoning else {}),
     }
 
 
@@ -142,6 +144,7 @@ def _call(request: Request, row: dict[str, Any]) -> Call:
         num_prompt=row["num_prompt"],
         num_reply=row["num_reply"],
         ms=row["ms"],
+        reasoning=row.get("reasoning", ""),
     )
 
 
@@ -169,6 +172,7 @@ def _line(path: Path, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
     except (ValueError, RecursionError):
         row = None
     sound = isinstance(row, dict) and all(type(row.get(name)) is kind for name, kind in _TYPES.items())
+    sound = sound and isinstance(row.get("reasoning", ""), str)
     if not sound or row["finish"] not in _ENDS:
         raise BadRecord(f"Line {number} of {path} is damaged: delete that line, and its answer is asked for again.")
     return row.pop("asked"), row

@@ -47,6 +47,7 @@ _VALUES: dict[str, Callable[[Call], Any]] = {
     "num_prompt": lambda call: call.num_prompt,
     "num_reply": lambda call: call.num_reply,
     "ms": lambda call: call.ms,
+    "reasoning": lambda call: storable(call.reasoning),
 }
 """Columns of a call itself."""
 
@@ -122,6 +123,7 @@ def _call(row: dict[str, Any], prompt: Prompt) -> Call:
         num_prompt=row["num_prompt"],
         num_reply=row["num_reply"],
         ms=row["ms"],
+        reasoning=original(row["reasoning"]),
     )
 
 
@@ -137,6 +139,6 @@ def _allowed(row: dict[str, Any]) -> Iterator[TokenSet | None]:
 
 def size_of(call: Call) -> int:
     """Return the number of characters and tokens of a call, its prompt and the bytes of kept sets included."""
-    characters = sum(len(content) for _, content in call.prompt.messages) + len(call.text)
+    characters = sum(len(content) for _, content in call.prompt.messages) + len(call.text) + len(call.reasoning)
     sets = sum(len(some.packed if isinstance(some, KeptSet) else some or ()) for some in call.allowed)
     return characters + len(call.tokens) + len(call.prompt.tokens) + sets

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 5
-READABLE = (2, 3, 4, 5)
+SCHEMA_VERSION = 6
+READABLE = (2, 3, 4, 5, 6)
 """Readable versions of the format.
 
 Version 2 had no pasts: its episodes carried nothing over. Version 3 had no clock but turns.
-Version 4 had no kept sets.
+Version 4 had no kept sets. Version 5 had no reasoning.
 """
-LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4}, "calls": {"kept": 5}}
+LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4}, "calls": {"kept": 5, "reasoning": 6}}
 """Columns that the first version did not have, by the version that brought them."""
 _META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}
 _PART = pa.struct([("slot", pa.string()), ("kind", pa.string()), ("reward", pa.float64())])
@@ -96,6 +96,7 @@ CALLS = pa.schema(
         ("num_prompt", pa.int64()),
         ("num_reply", pa.int64()),
         ("ms", pa.float64()),
+        ("reasoning", pa.string()),
     ],
     metadata=_META,
 )

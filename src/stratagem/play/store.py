@@ -166,8 +166,9 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
 
 
 def _earlier(table: pa.Table, name: str, column: str) -> pa.Array | pa.ChunkedArray:
-    """Return a column that a file of an earlier version lacks: a decision's clock was its turn, lists are empty."""
-    return table["turn"] if column == "clock" else pa.array([[]] * len(table), SCHEMAS[name].field(column).type)
+    """Return a column that a file of an earlier version lacks: a decision's clock was its turn, others are empty."""
+    kind = SCHEMAS[name].field(column).type
+    return table["turn"] if column == "clock" else pa.array(["" if kind == pa.string() else []] * len(table), kind)
 
 
 def _check(path: Path, name: str, schema: pa.Schema) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from stratagem.engines.base import Sampling
 from stratagem.engines.open import served
+from stratagem.engines.remote.protocol import check_extra
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game, View
 from stratagem.models.reference import NAMED, parse_model
@@ -46,9 +47,13 @@ class LanguagePlayer:
     """Largest number of tokens of free text in a reply."""
     mid_text: bool = False
     """True to end free text as soon as an action stands anywhere in its last line."""
+    system: str = ""
+    """Text before the prompt of the style, in the message of the system."""
+    extra_body: str = ""
+    """Further fields of a request to a server, such as {'reasoning_effort': 'low'}."""
 
     def __post_init__(self) -> None:
-        for option in ("model", "mode", "style"):
+        for option in ("model", "mode", "style", "system"):
             if not isinstance(value := getattr(self, option), str):
                 raise BadParameter(f"{_WHO} needs `{option}` as a text, not {value!r}.")
         if not isinstance(self.mid_text, bool):
@@ -58,10 +63,17 @@ class LanguagePlayer:
         within(_WHO, "top_p", self.top_p, 0.0, 1.0)
         whole(_WHO, "max_new_tokens", self.max_new_tokens, 1)
         _ = self._usual
+        object.__setattr__(self, "extra_body", self._extra())
         make_style(self.style)
         if self.mode and self.mode not in MODES:
             raise UnknownName("mode", self.mode, MODES)
         _ = self._sampling
+
+    def _extra(self) -> str:
+        """Return the further fields as JSON; refused for a model that is not behind a server."""
+        if self.extra_body and parse_model(self.model).kind != "api":
+            raise BadParameter(f"`extra_body` is for a model behind a server, unlike {self.model}: leave it out.")
+        return check_extra(self.extra_body) if self.extra_body else ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the text and the options; another process loads the model for itself."""
@@ -71,7 +83,7 @@ class LanguagePlayer:
     def name(self) -> str:
         """Text that makes this player again."""
         options = [
-            f"{field.name}={shown(getattr(self, field.name))}"
+            f"{field.name}={_shown(field.name, getattr(self, field.name))}"
             for field in fields(self)
             if field.name != "model" and getattr(self, field.name) != self._usual.get(field.name, field.default)
         ]
@@ -107,6 +119,8 @@ class LanguagePlayer:
             sampling=self._sampling,
             max_new_tokens=self.max_new_tokens,
             mid_text=self.mid_text,
+            system=self.system,
+            extra_body=self.extra_body,
         )
 
     @cached_property
@@ -137,6 +151,10 @@ def language_player(model: object, **options: Any) -> LanguagePlayer:
     if not isinstance(model, str):
         raise BadParameter(f"{_WHO} needs `model` as a text, not {model!r}.")
     return LanguagePlayer(pinned(model), **(decoding_options(model) | options))
+
+
+def _shown(option: str, value: object) -> str:
+    return repr(value) if option in ("system", "extra_body") else shown(value)
 
 
 def _quoted(text: str) -> str:

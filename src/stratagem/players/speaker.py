@@ -12,7 +12,7 @@ from stratagem.decoding.spelling import end_of, spell
 from stratagem.decoding.stopping import StopRule
 from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.decoding.walker import Walker
-from stratagem.engines.base import LIKELIEST, PLAIN, Engine, Guide, Prompt, Request, Sampling
+from stratagem.engines.base import LIKELIEST, PLAIN, Chat, Engine, Guide, Prompt, Request, Sampling
 from stratagem.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.choices import Choices
@@ -75,6 +75,14 @@ class Compiler:
         return spelt
 
 
+def with_system(system: str, messages: Chat) -> Chat:
+    """Put a text before a conversation; many models know one message of the system only."""
+    (role, content), *rest = messages
+    if role != "system":
+        return ("system", system), *messages
+    return ("system", f"{system}\n\n{content}"), *rest
+
+
 @dataclass(frozen=True, kw_only=True)
 class Speaker:
     """Weights, prompt style, sampling and length of a model's replies."""
@@ -85,6 +93,9 @@ class Speaker:
     sampling: Sampling = PLAIN
     max_new_tokens: int = 256
     mid_text: bool = False
+    system: str = ""
+    """Text before the messages of the style, in the role of the system."""
+    extra_body: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the fields alone; what was compiled is compiled again."""
@@ -97,7 +108,8 @@ class Speaker:
 
     def prompt(self, view: View[Any], past: Past = NOTHING) -> Prompt:
         """Return the prompt of a seat."""
-        return self.engine.begin(tuple((m.role, m.content) for m in self.style.messages(view, past)))
+        messages = tuple((m.role, m.content) for m in self.style.messages(view, past))
+        return self.engine.begin(with_system(self.system, messages) if self.system else messages)
 
     def ask(self, prompt: Prompt, guide: Guide, key: Key, max_new_tokens: int, *, extended: bool = False) -> Request:
         """Return a request for a reply."""
@@ -110,6 +122,7 @@ class Speaker:
             sampling=self.sampling,
             max_new_tokens=max_new_tokens,
             extended=extended,
+            extra_body=self.extra_body,
         )
 
     def ask_likeliest(self, prompt: Prompt, guide: Guide, key: Key) -> Request:

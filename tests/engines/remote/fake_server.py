@@ -24,6 +24,8 @@ class FakeServer:
         self.answer = answer
         self.models = None
         self.asked = []
+        self.paths = []
+        self.connects = []
         self.times = []
         self.headers = []
         self._lock = threading.Lock()
@@ -61,8 +63,14 @@ class FakeServer:
 
             def do_POST(self):
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                server.paths.append(self.path)
                 self.number, self.body = server.note(body, {k.lower(): v for k, v in self.headers.items()}), body
                 server.answer(self)
+
+            def do_CONNECT(self):
+                """Note where a client would go by this server as its proxy, and refuse."""
+                server.connects.append(self.path)
+                self.send_error(502)
 
             def do_GET(self):
                 if server.models is None:

@@ -19,7 +19,7 @@ def answer(message, **choice):
 
 def test_only_the_content_is_the_text():
     body = answer({"content": "BET", "reasoning_content": "hm", "reasoning": "hm"}, finish_reason="stop")
-    assert read_reply(body, shown) == Reply(text="BET", finish="done")
+    assert read_reply(body, shown) == Reply(text="BET", finish="done", reasoning="hm")
 
 
 def test_parts_of_text_are_joined_and_other_parts_left_out():

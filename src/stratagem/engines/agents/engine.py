@@ -19,13 +19,14 @@ from stratagem.engines.agents.process import Command, Processes
 from stratagem.engines.agents.spec import AgentSpec, Transport
 from stratagem.engines.agents.wire import read_answer
 from stratagem.engines.base import Request
+from stratagem.engines.remote.budget import Cost
 from stratagem.engines.remote.engine import RemoteEngine
 from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.engines.remote.mistakes import BadServer
 from stratagem.engines.remote.replies import Reply
 from stratagem.engines.remote.retries import Failure
 from stratagem.engines.remote.secret import SHORT, key_for
-from stratagem.engines.remote.tally import Tally
+from stratagem.engines.remote.tally import Tally, listed_prices
 from stratagem.engines.remote.terms import Terms
 
 _MISTAKES = (401, 402, 403, 404, 405)
@@ -52,11 +53,15 @@ class AgentEngine(RemoteEngine[Agent]):
         terms = replace(terms, patience=patience, max_failures=1.0)
         self._spec = spec
         self._connect, self._hide = _CONNECTS[spec.transport](spec, terms)
-        super().__init__(spec.text, terms, self._connect, Tally())
+        super().__init__(spec.text, terms, self._connect, Tally(prices=listed_prices(spec.text)))
 
     async def _try(self, server: Agent, request: Request) -> Reply:
         question = json.loads(request.prompt.messages[-1][1])
         return read_answer(await server.ask(question), self._hide)
+
+    def _largest_cost(self, request: Request) -> Cost:
+        """Return one call: what an agent spends for its answer is not known before it tells."""
+        return Cost(calls=1.0)
 
     def _cause(self, failure: Failure) -> str:
         return f"The agent {self.name} {self._hide(failure.why).rstrip('. ')}"

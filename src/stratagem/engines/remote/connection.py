@@ -9,15 +9,15 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
 import openai
 
 from stratagem.engines.remote.hosts import host_of, is_loopback
-from stratagem.engines.remote.replies import error_message, quoted
+from stratagem.engines.remote.replies import error_code, error_message, quoted
 from stratagem.engines.remote.retries import Failure, Patience, asked_pause, passes
-from stratagem.engines.remote.secret import Secret
+from stratagem.engines.remote.secret import NEEDED, Secret
 from stratagem.errors import BadParameter
 
 MOST_BYTES = 1 << 22
@@ -26,19 +26,16 @@ _CONNECT = 10.0
 """Timeout of a connection in seconds."""
 _PLAIN = {"Accept-Encoding": "identity"}
 """Header that asks for uncompressed answers: a few bytes of a compressed one could fill the memory."""
-_HEADERS = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "content-type",
-        "host",
-        "transfer-encoding",
-        "user-agent",
-    }
-)
-"""Headers that a request needs, beside the key."""
+
+
+_BEARER = "authorization"
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+"""Ends of the hosts that take a key in a header of its own."""
+
+
+def key_header_of(url: str) -> str:
+    """Return the header that carries the key of a server."""
+    return "api-key" if host_of(url).name.endswith(_AZURE) else _BEARER
 
 
 class Connection:
@@ -86,7 +83,8 @@ class Connection:
         status = response.status_code
         full = self._secret.hide(response.headers.get("location") or error_message(response.content))
         why = f"answered with status {status}: {quoted(full)}"
-        return Failure(why, again=passes(status), status=status, asked=asked_pause(response.headers), full=full)
+        asked, code = asked_pause(response.headers), error_code(response.content)
+        return Failure(why, again=passes(status), status=status, asked=asked, full=full, code=code)
 
     def _broken(self, error: openai.APIConnectionError) -> Failure:
         cause = error.__cause__
@@ -130,13 +128,17 @@ async def _bound(response: httpx2.Response) -> None:
     response.headers.pop("content-encoding", None)
 
 
-def _stripped(secret: Secret) -> Callable[[httpx2.Request], Awaitable[None]]:
+def _stripped(secret: Secret, key_header: str) -> Callable[[httpx2.Request], Awaitable[None]]:
     """Remove all headers but these: the package adds values of other environment variables, keys among them."""
 
     async def strip(request: httpx2.Request) -> None:
-        for name in set(request.headers) - _HEADERS:
+        for name in set(request.headers) - NEEDED:
             del request.headers[name]
-        request.headers["authorization"] = f"Bearer {secret.reveal()}"
+        if key_header == _BEARER:
+            request.headers[_BEARER] = f"Bearer {secret.reveal()}"
+        else:
+            request.headers[key_header] = secret.reveal()
+        request.headers.update(dict(secret.headers))
 
     return strip
 
@@ -150,11 +152,16 @@ def _client(url: str, secret: Secret, seconds: httpx2.Timeout) -> openai.AsyncOp
             timeout=seconds,
             limits=limits,
             headers=_PLAIN,
-            event_hooks={"request": [_stripped(secret)], "response": [_bound]},
+            event_hooks={"request": [_stripped(secret, key_header_of(url))], "response": [_bound]},
             trust_env=not direct,
         )
         return openai.AsyncOpenAI(
-            base_url=url, api_key=secret.reveal(), http_client=sender, timeout=seconds, max_retries=0
+            base_url=urlsplit(url)._replace(query="").geturl(),
+            api_key=secret.reveal(),
+            http_client=sender,
+            timeout=seconds,
+            max_retries=0,
+            default_query=dict(parse_qsl(urlsplit(url).query)),
         )
     except (httpx2.InvalidURL, ValueError) as error:
         raise BadParameter(f"{quoted(url)!r} is no address ({type(error).__name__}): check it and the proxy.") from None

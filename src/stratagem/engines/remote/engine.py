@@ -28,6 +28,7 @@ from stratagem.engines.base import (
     Scores,
 )
 from stratagem.engines.remote.background import Background, Closable, ended
+from stratagem.engines.remote.budget import Cost, current_budget, largest_cost
 from stratagem.engines.remote.replies import Reply
 from stratagem.engines.remote.retries import Failure, pause
 from stratagem.engines.remote.tally import Tally
@@ -39,6 +40,8 @@ Outcome = tuple[Call, Failure | None]
 """Reply to a request, and the failure where there was none."""
 _FIRST_TRIES = 2
 """Number of tries at an address that never answered: a wrong one does not get better."""
+_PAUSE = 0.01
+"""Seconds between two looks at a budget that is reserved for other requests."""
 _REVOKED = (401, 402)
 """Statuses after which a server refuses everything: the key, or the credit on it, has ended."""
 
@@ -233,7 +236,7 @@ class RemoteEngine(StreamingEngine, Generic[C]):
             if self._absent and not self._met:
                 raise self._absent
             try:
-                reply = await self._try(server, request)
+                reply = await self._paid(server, request)
             except Failure as failure:
                 self._met |= failure.reached
                 if not failure.again or turn >= self._tries(failure):
@@ -244,6 +247,33 @@ class RemoteEngine(StreamingEngine, Generic[C]):
                 return reply
             self._count(Tally(num_retries=1))
             await asyncio.sleep(pause(self._patience, turn, request.key, asked))
+
+    async def _paid(self, server: C, request: Request) -> Reply:
+        """Try once within the budget of the command."""
+        if (budget := current_budget()) is None:
+            return await self._try(server, request)
+        unit, largest = budget.unit, self._largest_cost(request)
+        cost = spent = largest.of(unit, self.tally.prices)  # an interrupted or late reply may be billed in full
+        while not (fits := budget.reserve(cost)):
+            if fits is None:
+                self._failed = budget.ended()
+                raise self._failed
+            await asyncio.sleep(_PAUSE)
+        try:
+            reply = await self._try(server, request)
+            spent = largest.known(reply.num_prompt, reply.num_reply).of(unit, self.tally.prices)
+        except Failure as failure:
+            if failure.status or not failure.reached:
+                spent = Cost(calls=float(failure.reached)).of(unit, self.tally.prices)
+            raise
+        else:
+            return reply
+        finally:
+            budget.settle(cost, spent)
+
+    def _largest_cost(self, request: Request) -> Cost:
+        """Return the largest cost of one try."""
+        return largest_cost(request)
 
     def _tries(self, failure: Failure) -> int:
         """Return the number of tries; at an address that never answered, all requests of the batch give up together."""
@@ -264,6 +294,7 @@ class RemoteEngine(StreamingEngine, Generic[C]):
             num_prompt=reply.num_prompt,
             num_reply=reply.num_reply,
             ms=ms,
+            reasoning=reply.reasoning,
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from stratagem.engines.base import Request
@@ -16,6 +18,8 @@ RENAMED = "max_completion_tokens"
 """Newer name of `max_tokens`: reasoning models accept only this one."""
 NO_SEED = "no seed"
 """Servers that refuse a seed, where others only ignore it."""
+OWN = frozenset({"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens"})
+"""Fields of a body that follow from the player and its options."""
 _SEED_BITS = 0x7FFF_FFFF
 
 
@@ -32,6 +36,22 @@ def check(request: Request) -> None:
         )
 
 
+def check_extra(extra: object) -> str:
+    """Return further fields of a body as JSON; refused where they are none, or replace what the player itself says."""
+    try:
+        fields = json.loads(extra) if isinstance(extra, str) else extra
+        text = json.dumps(fields, sort_keys=True)
+    except (TypeError, ValueError):
+        fields = text = None
+    if not isinstance(fields, Mapping) or text is None:
+        raise BadParameter(
+            f"`extra_body` is a JSON object such as {{'reasoning_effort': 'low'}}, not {str(extra)[:100]!r}."
+        )
+    if own := sorted(OWN & fields.keys()):
+        raise BadParameter(f"`extra_body` cannot set {own[0]}, which the player itself sets: leave it out.")
+    return text if fields else ""
+
+
 def chat_body(model: str, request: Request, adjustments: Adjustments) -> dict[str, Any]:
     """Return the request as a JSON body; the seed follows from its key."""
     body: dict[str, Any] = {
@@ -44,7 +64,7 @@ def chat_body(model: str, request: Request, adjustments: Adjustments) -> dict[st
         body["top_p"] = request.sampling.top_p
     if NO_SEED not in adjustments:
         body["seed"] = request.key.value & _SEED_BITS
-    return body
+    return body | (json.loads(request.extra_body) if request.extra_body else {})
 
 
 def adjustment(failure: Failure) -> str | None:

@@ -17,6 +17,10 @@ _QUOTED = 200
 _SEARCHED = 10_000
 """Number of characters that are searched for the message."""
 _MOST_TOKENS = 1 << 40
+_DECLINED: dict[str, Finish] = {"content_filter": "filter", "refusal": "refusal"}
+"""Ends of a reply that a filter or the model itself withheld, by `finish_reason`."""
+FILTERED = frozenset({"content_filter", "content_policy_violation", "invalid_prompt"})
+"""Codes of errors that say that a filter withheld the answer to a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,28 +31,35 @@ class Reply:
     finish: Finish
     num_prompt: int = 0
     num_reply: int = 0
+    reasoning: str = ""
+    """Thoughts that the server tells apart from the reply."""
 
 
 def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
-    """Read the first choice of a chat completion, without secrets; thoughts in other fields are left out."""
+    """Read the first choice of a chat completion, without secrets."""
     answer = _mapping(parsed(body))
     choice = _mapping(_first(answer.get("choices")))
-    ended = choice.get("finish_reason")
-    text = _text(_mapping(choice.get("message")).get("content"))
-    if text is None and ended == "length":
+    ended, message = choice.get("finish_reason"), _mapping(choice.get("message"))
+    text, refusal = _text(message.get("content")), _text(message.get("refusal"))
+    declined = _DECLINED.get(ended) if isinstance(ended, str) else None
+    if refusal and not text:
+        text, declined = refusal, declined or "refusal"
+    if text is None and (ended == "length" or declined):
         text = ""
     if text is None:
         raise Failure(
             _no_text(ended) if choice else f"answered with no chat completion: {quoted(hide(error_message(body)))}"
         )
     text = hide(text)
-    cut = ended == "length" or len(text) > LONGEST
+    finish: Finish = "length" if ended == "length" or len(text) > LONGEST else "done"
+    reasoning = _text(message.get("reasoning_content")) or _text(message.get("reasoning")) or ""
     usage = _mapping(answer.get("usage"))
     return Reply(
         text=text[:LONGEST],
-        finish="length" if cut else "done",
+        finish=declined or finish,
         num_prompt=tokens_of(usage.get("prompt_tokens")),
         num_reply=tokens_of(usage.get("completion_tokens")),
+        reasoning=hide(reasoning)[:LONGEST],
     )
 
 
@@ -67,6 +78,12 @@ def error_message(body: bytes) -> str:
         if isinstance(message, str) and message.strip():
             return message
     return _decoded(body)
+
+
+def error_code(body: bytes) -> str:
+    """Return the code of an error where there is one; empty without."""
+    code = _mapping(_mapping(parsed(body)).get("error")).get("code")
+    return code if isinstance(code, str) else ""
 
 
 def quoted(text: str) -> str:

@@ -53,6 +53,7 @@ class Failure(Exception):
         asked: float = 0.0,
         reached: bool = True,
         full: str = "",
+        code: str = "",
         kind: Finish = "error",
     ) -> None:
         super().__init__(why)
@@ -66,6 +67,8 @@ class Failure(Exception):
         """True if there was a connection at all."""
         self.full = full
         """Full answer of the server, to search for a word in it."""
+        self.code = code
+        """Code of the error, as the server names it."""
         self.kind = kind
         """Kind of the failure, as a call records it."""
 

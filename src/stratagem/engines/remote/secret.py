@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,22 @@ OWNERS = {"OPENAI_API_KEY": "api.openai.com"}
 """Host of a key that stands in a variable without one, as its owner's own programs write it."""
 NO_KEY = "none"
 """Key for a host that has none: servers of one's own accept anything."""
+NEEDED = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "transfer-encoding",
+        "user-agent",
+    }
+)
+"""Headers that a request needs, beside the key."""
+_HEADER = re.compile(r"(?P<name>[A-Za-z0-9!#$%&'*+.^_`|~-]+): *(?P<value>[ -~]*[!-~])")
+_LONG = 16
+"""Length from which the value of a header is removed from texts: shorter ones, such as a name, may be words."""
 SHORT = 6
 """Length below which a text is no secret: it may stand in any reply by chance."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -29,14 +46,16 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 class Secret:
     """Key that only `reveal` returns; its `repr` does not."""
 
-    __slots__ = ("_value", "source")
+    __slots__ = ("_value", "headers", "source")
 
-    def __init__(self, value: str, source: str = "") -> None:
+    def __init__(self, value: str, source: str = "", headers: tuple[tuple[str, str], ...] = ()) -> None:
         if not (value.isascii() and value.isprintable()) or " " in value:
             raise BadParameter(f"The key in {source} has a character that no key has: set it again, as one plain word.")
         self._value = value
         self.source = source
         """Variable or file of the key; empty where there is no key."""
+        self.headers = headers
+        """Further headers for the server by name; their values are as secret as the key."""
 
     def reveal(self) -> str:
         """Return the key itself, for the server."""
@@ -44,7 +63,9 @@ class Secret:
 
     def hide(self, text: str) -> str:
         """Remove the key from a text, should a server repeat it."""
-        return text.replace(self._value, "…") if len(self._value) >= SHORT else text
+        for value in (self._value, *(value for _, value in self.headers if len(value) >= _LONG)):
+            text = text.replace(value, "…") if len(value) >= SHORT else text
+        return text
 
     def __repr__(self) -> str:
         return f"Secret({self.source or 'no key'})"
@@ -54,15 +75,18 @@ class _Entry(NamedTuple):
     host: Host
     key: str
     source: str
+    header: str = ""
+    """Name of the header whose value this is; empty for a key."""
 
 
 def key_for(url: str) -> Secret:
     """Return the key of the server at an address: from the environment, else from the keys file, else none."""
     asked = host_of(url)
-    for entry in (*_from_environment(), *_from_file()):
-        if entry.host.covers(asked):
-            return Secret(entry.key, entry.source)
-    return Secret(NO_KEY)
+    known = [entry for entry in (*_from_environment(), *_from_file()) if entry.host.covers(asked)]
+    keys = [entry for entry in known if not entry.header]
+    headers = {entry.header: entry.key for entry in reversed(known) if entry.header}
+    key = keys[0] if keys else _Entry(Host(""), NO_KEY, "")
+    return Secret(key.key, key.source, tuple(headers.items()))
 
 
 def _from_environment() -> Iterator[_Entry]:
@@ -90,7 +114,7 @@ def _from_file() -> Iterator[_Entry]:
 
 
 def _entry(text: str, source: str, owner: str | None) -> _Entry:
-    """Read `KEY@HOST`; the message of a mistake does not repeat the key."""
+    """Read `KEY@HOST` or `HEADER: VALUE@HOST`; the message of a mistake does not repeat the key."""
     key, at, named = text.rpartition("@")
     if not at:
         key, named = text, owner or ""
@@ -100,7 +124,17 @@ def _entry(text: str, source: str, owner: str | None) -> _Entry:
             f"A key in {source} does not say which host it belongs to: write KEY@HOST, such as "
             "KEY@api.example.com or KEY@localhost:8000, and a comma or a new line between two."
         )
-    return _Entry(host, key, source)
+    header = _HEADER.fullmatch(key)
+    return (
+        _Entry(host, header["value"], source, _header(header["name"], source)) if header else _Entry(host, key, source)
+    )
+
+
+def _header(name: str, source: str) -> str:
+    """Return the name of a header in small letters; refused where it is one that the connection itself needs."""
+    if name.casefold() in NEEDED - {"user-agent"}:
+        raise BadParameter(f"The header {name} in {source} is set by the connection itself: leave it out.")
+    return name.casefold()
 
 
 def _reason(error: OSError | UnicodeDecodeError) -> str:

@@ -1,0 +1,142 @@
+"""Spending cap of a whole command: calls, tokens or money.
+
+A request is sent only if its largest cost fits beside what was spent and what is under way. So the cap holds whatever
+the replies are, as far as the server counts its tokens rightly and its prices are those that were given.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from stratagem.engines.base import Request
+from stratagem.engines.remote.tally import Prices
+from stratagem.engines.remote.terms import ServerFailed
+from stratagem.errors import BadParameter
+
+_FORM = re.compile(r"\s*(?P<amount>[0-9]*\.?[0-9]+)\s*(?P<unit>[a-z]+)\s*", re.IGNORECASE)
+COUNTED = ("calls", "tokens")
+"""Units that are no currency."""
+_CHARACTERS = 2
+"""Characters of a token at least, on average over a prompt in English."""
+_FRAME = 16
+"""Tokens around a message at most."""
+
+
+class BudgetSpent(ServerFailed):
+    """End of a command whose budget is spent."""
+
+    exit_code = 4
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Calls, tokens and money."""
+
+    calls: float = 0.0
+    prompt: float = 0.0
+    reply: float = 0.0
+
+    def of(self, unit: str, prices: Prices | None) -> float:
+        """Return the cost in a unit."""
+        if unit == "calls":
+            return self.calls
+        if unit == "tokens":
+            return self.prompt + self.reply
+        return 0.0 if prices is None else prices.of(self.prompt, self.reply)
+
+    def known(self, prompt: int, reply: int) -> Cost:
+        """Return the cost by the tokens that a server counted, and this one where it counted none."""
+        return Cost(self.calls, prompt or self.prompt, reply or self.reply)
+
+
+def largest_cost(request: Request) -> Cost:
+    """Return the largest cost of a request: its prompt by its characters, and a reply of full length."""
+    messages = request.prompt.messages
+    prompt = sum(len(text) / _CHARACTERS + _FRAME for _, text in messages)
+    return Cost(1.0, prompt, request.max_new_tokens)
+
+
+@dataclass
+class Budget:
+    """Amount that may be spent, and what was spent of it."""
+
+    amount: float
+    unit: str
+    """Calls, tokens, or a currency such as usd."""
+    spent: float = 0.0
+    reserved: float = 0.0
+    """Largest cost of the requests that are under way."""
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def check(self, name: str, prices: Prices | None) -> None:
+        """Refuse a budget of money where the prices are not known, or are in another currency."""
+        if self.unit in COUNTED:
+            return
+        if prices is None:
+            raise BadParameter(
+                f"The prices of {name} are not known, so a budget in {self.unit} cannot hold: give them by --prices or "
+                "STRATAGEM_PRICE, or a budget in calls or tokens."
+            )
+        if prices.currency and prices.currency != self.unit:
+            raise BadParameter(f"The prices of {name} are in {prices.currency}, and the budget is in {self.unit}.")
+
+    def reserve(self, cost: float) -> bool | None:
+        """Reserve a cost; False if it does not fit beside what is under way, None if it never will."""
+        with self._lock:
+            if self.spent + self.reserved + cost <= self.amount * (1.0 + 1e-12):
+                self.reserved += cost
+                return True
+            return None if self.reserved <= 0.0 else False
+
+    def settle(self, reserved: float, spent: float) -> None:
+        """Replace a reserved cost by what was spent."""
+        with self._lock:
+            self.reserved = max(0.0, self.reserved - reserved)
+            self.spent += spent
+
+    def ended(self) -> BudgetSpent:
+        """Return the error of a budget that is spent."""
+        return BudgetSpent(
+            f"The budget of {self} is spent ({self._shown(self.spent)}): the next request might cost more than is left."
+        )
+
+    def _shown(self, value: float) -> str:
+        return f"{value:.4f}" if self.unit not in COUNTED else f"{value:.0f}"
+
+    def __str__(self) -> str:
+        return f"{self.amount:g} {self.unit}"
+
+
+def read_budget(text: str) -> Budget:
+    """Read a budget such as 5usd, 2000calls or 100000tokens."""
+    match = _FORM.fullmatch(text)
+    amount = float(match["amount"]) if match else 0.0
+    if match is None or not 0.0 < amount < math.inf:
+        raise BadParameter(
+            f"A budget is an amount and its unit, such as 2000calls, 100000tokens or 5usd, not {text!r}."
+        )
+    unit = match["unit"].casefold()
+    return Budget(amount, {"call": "calls", "token": "tokens"}.get(unit, unit))
+
+
+_budgets: list[Budget] = []
+
+
+def current_budget() -> Budget | None:
+    """Return the budget of the command; None where there is no cap."""
+    return _budgets[-1] if _budgets else None
+
+
+@contextmanager
+def spending(budget: Budget) -> Iterator[Budget]:
+    """Spend no more than a budget within."""
+    _budgets.append(budget)
+    try:
+        yield budget
+    finally:
+        _budgets.pop()
