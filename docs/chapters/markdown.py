@@ -1,11 +1,11 @@
-"""Markdown from data, and the notes that stand under the fields of a class."""
+"""Markdown from data."""
 
 from __future__ import annotations
 
-import ast
 import inspect
-import textwrap
 from collections.abc import Iterable, Sequence
+
+from stratagem.field_notes import notes as notes
 
 NOTE = "<!-- Written by `make docs` from the code; edit the code, not this page. -->"
 
@@ -48,21 +48,3 @@ def rule(thing: object) -> str:
 def definition(thing: object) -> str:
     """The whole docstring, on one line."""
     return " ".join((inspect.getdoc(thing) or "").split())
-
-
-def notes(cls: type) -> dict[str, str]:
-    """Notes under the fields of a class and of its own bases, by field."""
-    ours = [base for base in reversed(cls.__mro__) if base.__module__.startswith("stratagem.")]
-    return {field: note for base in ours for field, note in _own_notes(base).items()}
-
-
-def _own_notes(cls: type) -> dict[str, str]:
-    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found = {}
-    for field, below in zip(body.body, body.body[1:], strict=False):
-        if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
-            continue
-        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) and isinstance(below.value.value, str):
-            found[field.target.id] = " ".join(below.value.value.split())
-    return found

@@ -8,6 +8,7 @@ from chapters.markdown import code, notes, page, table
 from stratagem.learning.monitor import Finding
 from stratagem.models.run_models import FILE as MODELS
 from stratagem.models.run_models import DecodingSettings, RunModels
+from stratagem.play.card import FILE as CARD
 from stratagem.reports.report import FILE as REPORT
 from stratagem.runs.folder import RunInfo, Status
 from stratagem.runs.metrics import FILE as METRICS_FILE
@@ -32,6 +33,7 @@ FILES = {
         "every few seconds",
         "The same for `tensorboard --logdir`. Each session writes one file with all steps and empties the earlier one.",
     ),
+    f"record/{CARD}": ("every iteration", "Dataset card, by which `datasets` finds the tables of the record."),
     "record/TABLE/NUMBER.parquet": (
         "every iteration",
         "Episodes, decisions, calls and prompts, one shard per iteration: see [Records](records.md).",

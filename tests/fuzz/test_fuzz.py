@@ -275,7 +275,7 @@ def test_types_and_nulls_of_columns(record):
         ("players", ["a", None]),
         ("rounds", [[1.0]]),
         ("rounds", [None]),
-        ("signals", [("x", [None])]),
+        ("signals", [{"name": "x", "rounds": [None]}]),
         ("num_illegal", []),
     ],
 )

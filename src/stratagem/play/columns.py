@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from stratagem.errors import BadRecord
-from stratagem.play.schemas import SCHEMAS
+from stratagem.play.schemas import EARLIER_TYPES, SCHEMA_VERSION, SCHEMAS
 
 NULLABLE = frozenset(
     {
@@ -16,19 +16,31 @@ NULLABLE = frozenset(
         "decisions.said",
         "episodes.pasts[].last",
         "episodes.stakes[]",
-        "episodes.signals.value[][]",
+        "episodes.signals[].rounds[][]",
     }
 )
 """Columns that may hold nulls: no action, no stakes, a signal without a meaning."""
 _BY_SEAT = ("players", "slots", "payoffs", "num_decisions", "num_illegal")
 
 
-def check_types(path: Path, name: str, schema: pa.Schema) -> None:
-    """Refuse a file with a column of another type."""
+def check_types(path: Path, name: str, schema: pa.Schema, version: int) -> None:
+    """Refuse a file with a column of another type than its version has."""
+    earlier = EARLIER_TYPES.get(name, {}) if version < SCHEMA_VERSION else {}
     for field in SCHEMAS[name]:
-        if field.name in schema.names and not schema.field(field.name).type.equals(field.type):
-            actual = schema.field(field.name).type
+        if field.name not in schema.names or (actual := schema.field(field.name).type) == field.type:
+            continue
+        if actual != earlier.get(field.name):
             raise BadRecord(f"{path} has a column {field.name} of type {actual}, and it should be {field.type}.")
+
+
+def as_now(name: str, table: pa.Table) -> pa.Table:
+    """Return a table with the present types of its columns."""
+    for column in EARLIER_TYPES.get(name, {}):
+        field = SCHEMAS[name].field(column)
+        if column in table.column_names and not table[column].type.equals(field.type):
+            place = table.column_names.index(column)
+            table = table.set_column(place, field, table[column].cast(field.type))
+    return table
 
 
 def check_values(path: Path, name: str, table: pa.Table) -> None:
@@ -46,10 +58,7 @@ def _with_nulls(place: str, array: pa.Array) -> Iterator[str]:
     """Yield the positions of disallowed nulls in a column."""
     if array.null_count and place not in NULLABLE:
         yield place
-    if pa.types.is_map(array.type):
-        yield from _with_nulls(f"{place}.key", array.keys)
-        yield from _with_nulls(f"{place}.value", array.items)
-    elif pa.types.is_list(array.type):
+    if pa.types.is_list(array.type):
         yield from _with_nulls(f"{place}[]", array.flatten())
     elif pa.types.is_struct(array.type):
         whole = array.drop_null()

@@ -7,21 +7,25 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 6
-READABLE = (2, 3, 4, 5, 6)
+SCHEMA_VERSION = 7
+READABLE = (2, 3, 4, 5, 6, 7)
 """Readable versions of the format.
 
 Version 2 had no pasts: its episodes carried nothing over. Version 3 had no clock but turns.
-Version 4 had no kept sets. Version 5 had no reasoning.
+Version 4 had no kept sets. Version 5 had no reasoning. Version 6 had signals
+as a map, which `datasets` cannot open.
 """
 LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4}, "calls": {"kept": 5, "reasoning": 6}}
 """Columns that the first version did not have, by the version that brought them."""
+EARLIER_TYPES = {"episodes": {"signals": pa.map_(pa.string(), pa.list_(pa.list_(pa.float64())))}}
+"""Types of columns in versions before the present one; they are cast when they are read."""
 _META = {b"stratagem_schema_version": str(SCHEMA_VERSION).encode()}
 _PART = pa.struct([("slot", pa.string()), ("kind", pa.string()), ("reward", pa.float64())])
 _STAKES = pa.struct([("cooperative", pa.float64()), ("passive", pa.float64())])
 _COUNT = pa.struct([("joint", pa.list_(pa.string())), ("count", pa.int64())])
 _PAST = pa.struct([("counts", pa.list_(_COUNT)), ("last", pa.list_(pa.string())), ("rounds", pa.int64())])
 _BY_ROUND_AND_SEAT = pa.list_(pa.list_(pa.float64()))
+_SIGNAL = pa.struct([("name", pa.string()), ("rounds", _BY_ROUND_AND_SEAT)])
 _TOKENS = pa.list_(pa.int32())
 _SPAN = pa.struct([("kind", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
 _MESSAGE = pa.struct([("role", pa.string()), ("content", pa.string())])
@@ -44,7 +48,7 @@ EPISODES = pa.schema(
         ("finished", pa.bool_()),
         ("payoffs", pa.list_(pa.float64())),
         ("rounds", _BY_ROUND_AND_SEAT),
-        ("signals", pa.map_(pa.string(), _BY_ROUND_AND_SEAT)),
+        ("signals", pa.list_(_SIGNAL)),
         ("stakes", pa.list_(_STAKES)),
         ("num_decisions", pa.list_(pa.int32())),
         ("num_illegal", pa.list_(pa.int32())),

@@ -83,6 +83,7 @@ class Shard:
         columns: dict[str, Any] = dict(zip((*_PLAIN, *_NESTED), values, strict=True))
         stakes = {row: [some and Stakes(*some)._asdict() for some in row] for row in set(columns["stakes"])}
         columns["stakes"] = [stakes[row] for row in columns["stakes"]]
+        columns["signals"] = [[{"name": name, "rounds": rows} for name, rows in row] for row in columns["signals"]]
         columns["pasts"] = [pasts and [_past_row(past) for past in pasts] for pasts in columns["pasts"]]
         return pa.table(columns, schema=EPISODES)
 

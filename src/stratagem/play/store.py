@@ -21,7 +21,8 @@ from stratagem.engines.base import Call
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
 from stratagem.play.calls import DecisionKey, calls_by_decision
-from stratagem.play.columns import check_types, check_values
+from stratagem.play.card import FILE, update_card
+from stratagem.play.columns import as_now, check_types, check_values
 from stratagem.play.records import Decision, Episode
 from stratagem.play.schemas import DECISIONS, LATER, READABLE, SCHEMAS
 from stratagem.play.shard import Shard
@@ -45,6 +46,8 @@ def _write_shard(folder: Path, number: int, shard: Shard) -> None:
         final.unlink(missing_ok=True)  # a shard does not count while it is being replaced
     for name in SCHEMAS:
         _write(folder / name, number, tables[name])
+    with _writing(folder / FILE):
+        update_card(folder, [_path(folder / name, number) for name in SCHEMAS])
 
 
 def _path(folder: Path, number: int) -> Path:
@@ -155,7 +158,7 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
         schema = pq.read_schema(path)
         _check(path, name, schema)
         wanted = None if columns is None else list(columns)
-        table = pq.read_table(path, columns=wanted, page_checksum_verification=True)
+        table = as_now(name, pq.read_table(path, columns=wanted, page_checksum_verification=True))
         check_values(path, name, table)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadRecord(f"{path} cannot be read: {(str(error).splitlines() or ['it is damaged'])[0]}.") from error
@@ -180,7 +183,7 @@ def _check(path: Path, name: str, schema: pa.Schema) -> None:
     later = {column for column, since in LATER.get(name, {}).items() if int(version) < since}
     if missing := set(SCHEMAS[name].names) - set(schema.names) - later:
         raise BadRecord(f"{path} has no column {', '.join(sorted(missing))}.")
-    check_types(path, name, schema)
+    check_types(path, name, schema, int(version))
 
 
 def _decisions(table: pa.Table, behind: dict[DecisionKey, tuple[Call, ...]]) -> dict[str, list[Decision]]:
@@ -198,7 +201,7 @@ def _decisions(table: pa.Table, behind: dict[DecisionKey, tuple[Call, ...]]) -> 
 def _episode(row: dict[str, Any], decisions: list[Decision]) -> Episode:
     row["players"], row["slots"] = tuple(row["players"]), tuple(row["slots"])
     row["rounds"] = [tuple(payoffs) for payoffs in row["rounds"]]
-    row["signals"] = {name: [tuple(values) for values in rows] for name, rows in row["signals"]}
+    row["signals"] = {signal["name"]: [tuple(values) for values in signal["rounds"]] for signal in row["signals"]}
     row["pasts"] = tuple(map(_past, row["pasts"]))
     row["stakes"] = tuple(stakes and Stakes(**stakes) for stakes in row["stakes"])
     return Episode(**row, decisions=decisions)
