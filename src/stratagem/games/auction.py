@@ -150,6 +150,9 @@ class Auction(Game[AuctionFacts]):
     def choices(self, facts: AuctionFacts) -> Flat:
         return _CHOICES
 
+    def all_actions(self) -> tuple[str, ...]:
+        return BIDS
+
     def state_key(self, facts: AuctionFacts) -> str:
         """Return the seat's own value and the outcome of the last round."""
         last = facts.past[-1] if facts.past else None

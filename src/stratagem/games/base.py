@@ -152,6 +152,13 @@ class Game(ABC, Generic[F]):
         """
         return ()
 
+    def all_actions(self) -> tuple[str, ...]:
+        """Return the actions of all positions, in a fixed order; by default those that a walk of the game finds.
+
+        The actions of a sheet are its lines, and the empty text where a slot may stay empty. `games.all_actions` walks.
+        """
+        return ()
+
     def default_action(self, facts: F) -> str:
         """Return the action that is played for an absent seat: by default the first legal action."""
         return self.choices(facts).first

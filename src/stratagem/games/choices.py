@@ -204,6 +204,11 @@ class Sheet(Choices):
         placed = self._placed(list(lines))
         return None if placed is None else "\n".join(line for _, line in placed)
 
+    def by_slot(self, action: str) -> tuple[str, ...]:
+        """Return the line of each slot of an action; empty where the slot stays empty."""
+        placed = dict(self._placed(action.split("\n")) or ())
+        return tuple(placed.get(index, "") for index in range(len(self.slots)))
+
     def _placed(self, lines: list[str]) -> Placed | None:
         if len(lines) != self.fill or any(line not in self._places for line in lines):
             return None

@@ -134,6 +134,9 @@ class Kuhn(Game[KuhnFacts]):
     def choices(self, facts: KuhnFacts) -> Flat:
         return _FACING if facts.line and facts.line[-1] == "B" else _OPEN
 
+    def all_actions(self) -> tuple[str, ...]:
+        return (*_OPEN, *_FACING)
+
     def state_key(self, facts: KuhnFacts) -> str:
         return f"{facts.card}:{facts.line}"
 

@@ -181,6 +181,9 @@ class MatrixGame(Game[MatrixFacts]):
     def choices(self, facts: MatrixFacts) -> Flat:
         return self._choices[facts.seat]
 
+    def all_actions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.seat_labels(0), *self.seat_labels(1))))
+
     @cached_property
     def _choices(self) -> tuple[Flat, Flat]:
         return Flat(self.seat_labels(0)), Flat(self.seat_labels(1))

@@ -95,6 +95,9 @@ class Pie(Game[PieFacts]):
     def choices(self, facts: PieFacts) -> Flat:
         return self._choices
 
+    def all_actions(self) -> tuple[str, ...]:
+        return self._choices.actions
+
     @cached_property
     def _choices(self) -> Flat:
         return Flat(str(demand) for demand in range(self.pie + 1))

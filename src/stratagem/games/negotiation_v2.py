@@ -145,6 +145,9 @@ class Division(Game[DivisionFacts]):
     def choices(self, facts: DivisionFacts) -> Flat:
         return _demands(facts.pool)
 
+    def all_actions(self) -> tuple[str, ...]:
+        return _demands((self.most,) * len(ITEMS)).actions
+
     def state_key(self, facts: DivisionFacts) -> str:
         """Pool, own values, the last pair of demands and how many rounds are left."""
         last = f"{written(facts.mine[-1])}{written(facts.theirs[-1])}" if facts.mine else "start"

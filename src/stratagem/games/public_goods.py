@@ -109,6 +109,9 @@ class PublicGoods(Game[PublicGoodsFacts]):
     def choices(self, facts: PublicGoodsFacts) -> Flat:
         return _CHOICES
 
+    def all_actions(self) -> tuple[str, ...]:
+        return ACTIONS
+
     def default_action(self, facts: PublicGoodsFacts) -> str:
         """Return the default action: to keep."""
         return ACTIONS[1]

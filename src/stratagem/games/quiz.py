@@ -212,6 +212,9 @@ class Quiz(Game[QuizFacts]):
     def choices(self, facts: QuizFacts) -> Flat:
         return _CHOICES
 
+    def all_actions(self) -> tuple[str, ...]:
+        return LETTERS
+
     def info_key(self, facts: QuizFacts) -> str:
         """Return the question: nothing that was asked before matters."""
         return self.situation(facts)

@@ -8,6 +8,7 @@ from itertools import islice, product
 from typing import Any
 
 from stratagem.errors import IllegalAction
+from stratagem.games.all_actions import declared_actions, lines_of
 from stratagem.games.base import Seat, State
 from stratagem.games.choices import Choices, Flat
 from stratagem.games.conformance.report import Actions, Broken
@@ -166,7 +167,7 @@ def _default_in_an_episode(case: Case, key: Key) -> None:
 
 
 def choices(case: Case) -> str:
-    """Check that choices list each action once, contain their own draws and parse their own actions."""
+    """Check that choices list each action once, contain their draws, parse their actions, and are all declared."""
     return every_episode(case, _choices_in_an_episode)
 
 
@@ -176,6 +177,9 @@ def _choices_in_an_episode(case: Case, key: Key) -> None:
             offered = here.state.view(seat).choices
             if fault := unsound(offered, here.dice):
                 raise Broken(f"seat {seat}'s choices {fault}", here.transcript)
+            declared = declared_actions(case.game)
+            if declared and (strange := declared.union(lines_of(offered)) - declared):
+                raise Broken(f"seat {seat} may play {min(strange)!r}, not one of `all_actions`", here.transcript)
 
 
 def unsound(offered: Choices, key: Key) -> str:

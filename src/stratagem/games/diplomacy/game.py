@@ -13,6 +13,7 @@ from stratagem.games.diplomacy.board import WAIVE, Board
 from stratagem.games.diplomacy.engine import powers_of, win_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import graph_of
+from stratagem.games.diplomacy.orders import orders_of
 from stratagem.games.diplomacy.state import DiplomacyState
 from stratagem.games.diplomacy.table import DiplomacyTable
 from stratagem.games.spec import GameSpec
@@ -53,6 +54,9 @@ class Diplomacy(DiplomacyTable):
         if sheet is None:
             raise BadParameter(f"{facts.power} has nothing to order in {facts.board.phase}.")
         return sheet
+
+    def all_actions(self) -> tuple[str, ...]:
+        return orders_of(self.map)
 
     def default_action(self, facts: DiplomacyFacts) -> str:
         """Return the default orders: units hold, dislodged ones disband, nothing is built.

@@ -65,7 +65,7 @@ def load(text: str) -> Engine:
         _check_kind(text, spiel.get_type(), pyspiel)
         root = spiel.new_initial_state()
     except (RuntimeError, ValueError, LookupError, MemoryError, OverflowError) as error:
-        raise BadParameter(f"OpenSpiel cannot make the game {text!r}: {_sentence(error)}.") from error
+        raise BadParameter(f"OpenSpiel cannot make the game {text!r}: {first_line(error)}.") from error
     if root.is_terminal():
         raise BadParameter(f"The OpenSpiel game {text!r} is over before anybody moves: change its parameters.")
     return _describe(spiel, root)
@@ -128,7 +128,7 @@ def _describe(spiel: Any, root: Node) -> Engine:
     )
 
 
-def _sentence(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """Return the engine's message in one line, without the position in its sources."""
     words = " ".join(str(error).split())
     words = re.sub(r"^\S+\.(cc|h):\d+ ", "", words)

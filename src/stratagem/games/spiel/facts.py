@@ -81,6 +81,13 @@ class SpielFacts:
         return "\n".join(seen(replay(engine, self._node.history()), self.seat))
 
     @property
+    def tensor(self) -> list[float]:
+        """Information state of the seat as the engine's flat tensor; its observation where there is none of those."""
+        if self._game.engine.spiel.get_type().provides_information_state_tensor:
+            return list(self._node.information_state_tensor(self.seat))
+        return list(self._node.observation_tensor(self.seat))
+
+    @property
     def state_key(self) -> str:
         """The board and who moves, where nothing is hidden; else what the seat observes now.
 
