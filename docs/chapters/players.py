@@ -16,6 +16,7 @@ from stratagem.players.human import Human
 from stratagem.players.pools import Pool, demonstrators, has_pools, pools
 from stratagem.players.search import ISMCTS, MCTS
 from stratagem.players.solvers import CFR, Perfect
+from stratagem.players.spiel_bot import SpielBot
 from stratagem.players.tabular import TablePlayer
 from stratagem.players.uniform import FirstLegal, Random
 from stratagem.players.wrappers import Delayed, Noisy
@@ -28,6 +29,7 @@ ANY_GAME: dict[str, type] = {
     "mcts:100": MCTS,
     "ismcts:100": ISMCTS,
     "cfr:1000": CFR,
+    "openspiel:uniform_random": SpielBot,
     "table:PATH": TablePlayer,
     "noise(PLAYER, p=0.1)": Noisy,
     "delay(PLAYER, rounds=1)": Delayed,

@@ -55,6 +55,12 @@ def _cfr(tail: str) -> Player:
     return cfr(tail)
 
 
+def _openspiel(tail: str) -> Player:
+    from stratagem.players.spiel_bot import registered_bot  # as above
+
+    return registered_bot(tail)
+
+
 def _lm(model: str, *more: object, **options: Any) -> Player:
     from stratagem.players.language import LanguagePlayer, language_player  # loads an engine, when it is first asked
 
@@ -183,6 +189,7 @@ PREFIXES: dict[str, Callable[[str], Player]] = {
     "mcts": _mcts,
     "ismcts": _ismcts,
     "cfr": _cfr,
+    "openspiel": _openspiel,
     "table": TablePlayer.load,
 }
 PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
@@ -201,6 +208,7 @@ PATTERNS = (
     "mcts:100",
     "ismcts:100",
     "cfr:1000",
+    "openspiel:uniform_random",
     "table:PATH",
     "noise(PLAYER, p=0.1)",
     "delay(PLAYER, rounds=1)",
@@ -260,6 +268,7 @@ def patterns(game: Game[Any]) -> list[str]:
         "mcts:100": not searchable(game),
         "ismcts:100": not searchable(game, hidden=game.twin() is None),
         "cfr:1000": not (duel and spec.private_information),
+        "openspiel:uniform_random": game.twin() is None,
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 
