@@ -1,1 +1,1 @@
-"""Doors for the tools of others, each with its package as an extra."""
+"""Our games and players in the interfaces of other packages; each module loads its package when it is imported."""

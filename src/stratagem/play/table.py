@@ -91,6 +91,11 @@ class Table:
             return True
         return self.setup.until is not None and self.state.clock(self._turn) >= self.setup.until
 
+    @property
+    def open_round(self) -> tuple[float, ...]:
+        """Payoffs of the round in play so far, by seat; they join those of the episode when it closes."""
+        return tuple(self._round)
+
     def new_requests(self) -> list[tuple[Seat, Any]]:
         """Return the requests that were opened since the last time, in the order of the seats."""
         seats, self._new = sorted(self._new), []

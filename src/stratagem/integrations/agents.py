@@ -1,0 +1,124 @@
+"""Agents of a multi-agent environment: names of seats, numbered actions, masks and observations of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stratagem.errors import BadParameter, IllegalAction
+from stratagem.games.base import Seat
+from stratagem.integrations.action_numbers import ActionNumbers, numbers_of
+from stratagem.integrations.choosing import Choosing
+from stratagem.integrations.given import GameLike, Opponents, game_of, opponents_of
+from stratagem.integrations.observations import Observing, observing
+from stratagem.integrations.session import Session, deal_key, match_of
+from stratagem.play.match import Match
+from stratagem.players.base import Player
+
+MAX_LENGTH = 4096
+"""Length of an observation in characters, by default."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Game with the seats of its agents and of its opponents, and the form in which agents see it."""
+
+    match: Match
+    agents: Mapping[str, Seat]
+    """Seats by the names of their agents."""
+    numbers: ActionNumbers
+    observing: Observing
+
+    def session(self, seed: int, deal: int) -> Session:
+        """Begin the episode of a deal."""
+        return Session(self.match, deal_key(seed, deal), f"{self.match.text}/{seed}/{deal}")
+
+
+def table_of(given: GameLike, opponents: Opponents | None, observation: str, max_length: int) -> Table:
+    """Return the table of a game; seats without an opponent are agents."""
+    game = game_of(given)
+    players = opponents_of(opponents, game)
+    agents = {f"player_{seat}": seat for seat in range(game.spec.seats) if seat not in players}
+    return Table(match_of(game, players), agents, numbers_of(game), observing(observation, game, max_length))
+
+
+class Deals:
+    """Deals one after another: those of the last seed, from the first on."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._next = 0
+
+    def next(self, seed: int | None, options: Mapping[str, Any] | None) -> tuple[int, int]:
+        """Return the seed and the number of the deal that a reset asks for; it has no option but `deal`."""
+        if seed is not None:
+            self._seed, self._next = int(seed), 0
+        deal = (options or {}).get("deal", self._next)
+        if type(deal) is not int or deal < 0:
+            raise BadParameter(f"A deal is a whole number of at least 0, not {deal!r}.")
+        self._next = deal + 1
+        return self._seed, deal
+
+
+class Agents:
+    """Agents of an episode in progress."""
+
+    def __init__(self, table: Table, session: Session) -> None:
+        self._table = table
+        self.session = session
+        self._choosing: dict[Seat, Choosing] = {}
+        self._meet()
+
+    @property
+    def to_act(self) -> tuple[str, ...]:
+        """Agents that have something to choose now, in the order of their seats."""
+        return tuple(agent for agent, seat in self._table.agents.items() if seat in self._choosing)
+
+    def legal(self, agent: str) -> Mapping[int, str]:
+        """Return the legal actions by number; none where the agent has nothing to choose now."""
+        choosing = self._choosing.get(self._table.agents[agent])
+        return {} if choosing is None else self._table.numbers.numbered(choosing.view, choosing.options)
+
+    def observation(self, agent: str) -> dict[str, Any]:
+        """Return what an agent sees, and the mask of its legal actions."""
+        seat = self._table.agents[agent]
+        choosing = self._choosing.get(seat)
+        form, mask = self._table.observing, np.zeros(self._table.numbers.size, dtype=np.int8)
+        mask[list(self.legal(agent))] = 1
+        seen = form(self.session.view(seat), "") if choosing is None else form(choosing.view, choosing.text)
+        return {form.key: seen, "action_mask": mask}
+
+    def check(self, agent: str, number: object) -> str:
+        """Return the option of a number; one that is not legal is refused."""
+        legal = self.legal(agent)
+        if type(number) is bool or not isinstance(number, int | np.integer) or int(number) not in legal:
+            listed = ", ".join(f"{n} {label!r}" for n, label in legal.items()) or "none"
+            raise IllegalAction(f"{agent} cannot play {number!r} now: its legal actions are {listed}.")
+        return legal[int(number)]
+
+    def act(self, agent: str, number: object) -> None:
+        """Play the action of a number; one that is not legal is refused and changes nothing."""
+        option, seat = self.check(agent, number), self._table.agents[agent]
+        action = self._choosing[seat].take(option)
+        if action is not None:
+            del self._choosing[seat]
+            self.session.answer(seat, action)
+            self._meet()
+
+    def number_of(self, agent: str, player: Player) -> int:
+        """Return the number of the action that one of our players takes in the place of an agent."""
+        option = self._choosing[self._table.agents[agent]].option_of(player)
+        return next(number for number, label in self.legal(agent).items() if label == option)
+
+    def rewards(self) -> dict[str, float]:
+        """Return the payoffs since the last call, by agent."""
+        payoffs = self.session.rewards()
+        return {agent: payoffs[seat] for agent, seat in self._table.agents.items()}
+
+    def _meet(self) -> None:
+        for seat, ask in self.session.asks.items():
+            if seat not in self._choosing:
+                self._choosing[seat] = Choosing(ask)
