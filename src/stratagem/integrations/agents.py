@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.errors import BadParameter, IllegalAction
+from stratagem.errors import IllegalAction
 from stratagem.games.base import Seat
 from stratagem.integrations.action_numbers import ActionNumbers, numbers_of
 from stratagem.integrations.choosing import Choosing
 from stratagem.integrations.given import GameLike, Opponents, game_of, opponents_of
 from stratagem.integrations.observations import Observing, observing
-from stratagem.integrations.session import Session, deal_key, match_of
+from stratagem.integrations.session import Session, match_of
 from stratagem.play.match import Match
 from stratagem.players.base import Player
 
@@ -32,10 +32,6 @@ class Table:
     numbers: ActionNumbers
     observing: Observing
 
-    def session(self, seed: int, deal: int) -> Session:
-        """Begin the episode of a deal."""
-        return Session(self.match, deal_key(seed, deal), f"{self.match.text}/{seed}/{deal}")
-
 
 def table_of(given: GameLike, opponents: Opponents | None, observation: str, max_length: int) -> Table:
     """Return the table of a game; seats without an opponent are agents."""
@@ -43,24 +39,6 @@ def table_of(given: GameLike, opponents: Opponents | None, observation: str, max
     players = opponents_of(opponents, game)
     agents = {f"player_{seat}": seat for seat in range(game.spec.seats) if seat not in players}
     return Table(match_of(game, players), agents, numbers_of(game), observing(observation, game, max_length))
-
-
-class Deals:
-    """Deals one after another: those of the last seed, from the first on."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._next = 0
-
-    def next(self, seed: int | None, options: Mapping[str, Any] | None) -> tuple[int, int]:
-        """Return the seed and the number of the deal that a reset asks for; it has no option but `deal`."""
-        if seed is not None:
-            self._seed, self._next = int(seed), 0
-        deal = (options or {}).get("deal", self._next)
-        if type(deal) is not int or deal < 0:
-            raise BadParameter(f"A deal is a whole number of at least 0, not {deal!r}.")
-        self._next = deal + 1
-        return self._seed, deal
 
 
 class Agents:

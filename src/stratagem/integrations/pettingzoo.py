@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from stratagem.errors import BadParameter, IllegalAction, MissingExtra
-from stratagem.integrations.agents import MAX_LENGTH, Agents, Deals, Table, table_of
+from stratagem.integrations.agents import MAX_LENGTH, Agents, Table, table_of
 from stratagem.integrations.given import GameLike, Opponents
 from stratagem.integrations.observations import CHARACTERS, BytesObservation, TensorObservation
+from stratagem.integrations.session import Deals
 from stratagem.players.base import Player
 
 try:
@@ -101,7 +102,8 @@ class _Spaces:
         return self._agents
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> Agents:
-        self._agents = Agents(self._table, self._table.session(*self._deals.next(seed, options)))
+        session = self._deals.session(self._table.match, seed, (options or {}).get("deal"))
+        self._agents = Agents(self._table, session)
         self.agents = self.possible_agents[:]
         return self._agents
 

@@ -6,10 +6,12 @@ It is a table like those of a match. So keys, illegal replies, payoffs and recor
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from numbers import Integral
 from typing import Any
 
+from stratagem.decoding.stopping import after_thinking
 from stratagem.engines.base import Call
-from stratagem.errors import CannotCompute, IllegalAction
+from stratagem.errors import BadParameter, CannotCompute, IllegalAction
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.key import Key
 from stratagem.play.dispatch import Dispatcher
@@ -74,9 +76,10 @@ class Session:
     def reply(self, seat: Seat, text: str) -> str | None:
         """Parse a free reply and play it; return the action, or None where it names none.
 
-        The game's rule then says what follows, as for a language model: another attempt, a default action, or the end.
+        It is read as that of a language model. Without an action the rule of the game follows: another attempt, a null
+        or default action, or the end.
         """
-        action = self._ask(seat).view.choices.parse(text).action
+        action = self._ask(seat).view.choices.parse(after_thinking(text)).action
         self._take(seat, Move(action, "free", said=None if action else text))
         return action
 
@@ -115,6 +118,31 @@ class Session:
 
     def _answered(self, seat: Seat, call: Call) -> None:
         self._table.answer(seat, call)
+
+
+class Deals:
+    """Deals one after another: those of the last seed, from the first on."""
+
+    def __init__(self, seed: int) -> None:
+        _check("seed", seed)
+        self._seed = seed
+        self._next = 0
+
+    def session(self, match: Match, seed: int | None = None, deal: int | None = None) -> Session:
+        """Begin the next deal, the first of a seed, or a deal of this number."""
+        if seed is not None:
+            _check("seed", seed)
+            self._seed, self._next = int(seed), 0
+        if deal is not None:
+            _check("deal", deal)
+            self._next = deal
+        number, self._next = self._next, self._next + 1
+        return Session(match, deal_key(self._seed, number), f"{match.text}/{self._seed}/{number}")
+
+
+def _check(kind: str, number: object) -> None:
+    if type(number) is bool or not isinstance(number, Integral) or number < 0:
+        raise BadParameter(f"A {kind} is a whole number of at least 0, not {number!r}.")
 
 
 def match_of(game: Game[Any], players: Mapping[Seat, Player]) -> Match:
