@@ -60,7 +60,7 @@ def test_deals_pay_what_play_pays(text):
 
 def test_an_order_sheet_of_diplomacy_is_a_reply_of_several_lines():
     text = "diplomacy(until=1901)"
-    table, game = env(text, opponents={seat: "diplomacy/dumbbot" for seat in range(1, 7)}), make_game(text)
+    table, game = env(text, opponents=dict.fromkeys(range(1, 7), "diplomacy/dumbbot")), make_game(text)
     agent = Ours(table, 0, make_player("random", game))
     rewards, infos = play(ta.wrappers.GameBoardObservationWrapper(table), {0: agent}, 1)
     names = ["random", *("diplomacy/dumbbot",) * 6]

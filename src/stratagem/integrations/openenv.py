@@ -116,9 +116,7 @@ class GameEnvironment(Environment):  # type: ignore[misc]  # as above
         )
 
 
-def environment(
-    game: GameLike, opponents: Others = (), *, seat: Seat = 0, seed: int = 0
-) -> GameEnvironment:
+def environment(game: GameLike, opponents: Others = (), *, seat: Seat = 0, seed: int = 0) -> GameEnvironment:
     """Return an environment in this process; `opponents` are one player for all other seats, or one for each."""
     return _Maker(game_of(game), opponents, seat, seed)()
 
