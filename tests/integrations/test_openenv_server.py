@@ -1,8 +1,5 @@
 """Our games behind a real OpenEnv server and its client; run by `make test-integrations`, skipped without OpenEnv."""
 
-import threading
-import time
-
 import pytest
 
 import stratagem as sg
@@ -12,8 +9,8 @@ from stratagem.games.playthrough import golden
 from stratagem.players.catalogue import make_player
 
 pytest.importorskip("openenv")
-import uvicorn
 from openenv.core import GenericEnvClient
+from servers_of_openenv import serving
 
 from stratagem.integrations.openenv import GameAction, app, environment
 
@@ -23,15 +20,8 @@ DEALS = 200
 @pytest.fixture(scope="module")
 def address():
     """A server of Kuhn poker in this process."""
-    config = uvicorn.Config(app("kuhn(hands=2)", "NashApprox", seed=5), port=0, log_level="warning")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
+    with serving(app("kuhn(hands=2)", "NashApprox", seed=5)) as found:
+        yield found
 
 
 def expected(text, names, deals):

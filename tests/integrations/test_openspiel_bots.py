@@ -133,7 +133,7 @@ class Keyed(Counting):
     def restart(self):
         self.deal = getattr(self, "deal", -2) + 1
         key = deal_key(SEED, max(0, self.deal))
-        self.seed = key.at("player").at("episode", self.player_id).integer(2**31 - 1)
+        self.seed = key.at("episode", self.player_id).value % (2**31 - 1)
         super().restart()
 
 
