@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-inspect test-tools test-wheel clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-tools test-wheel clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -111,11 +111,15 @@ ENVIRONMENTS := .venv-environments
 $(ENVIRONMENTS)/.ready: pyproject.toml constraints.txt
 	test -x $(ENVIRONMENTS)/bin/python || $(PYTHON) -m venv $(ENVIRONMENTS)
 	$(ENVIRONMENTS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e . textarena==0.7.4 'pettingzoo[classic]==1.27.0' pytest
+		-e '.[diplomacy,models]' textarena==0.7.4 'pettingzoo[classic]==1.27.0' openenv==0.10.0 'trl==1.16.*' pytest
 	touch $@
 
 test-environments: $(ENVIRONMENTS)/.ready ## audit environments of TextArena and PettingZoo, about a minute
 	$(ENVIRONMENTS)/bin/python -m pytest tests/conformance/test_real_environments.py
+
+test-integrations: $(ENVIRONMENTS)/.ready ## play games as environments of PettingZoo, TextArena and OpenEnv, about two minutes
+	$(ENVIRONMENTS)/bin/python -m pytest $(addprefix tests/integrations/test_,pettingzoo_environments.py \
+		textarena_environments.py openenv_server.py pages_of_integrations.py)
 
 INSPECT := .venv-inspect
 $(INSPECT)/.ready: pyproject.toml

@@ -28,7 +28,8 @@ def run(name, names, folder, blocks=slice(None)):
 
 
 @pytest.mark.parametrize(
-    ("name", "packages"), [("coming-from-pettingzoo", ["pettingzoo", "diplomacy"]), ("coming-from-textarena", ["textarena"])]
+    ("name", "packages"),
+    [("coming-from-pettingzoo", ["pettingzoo", "diplomacy"]), ("coming-from-textarena", ["textarena"])],
 )
 def test_blocks_print_what_the_page_shows(name, packages, tmp_path):
     for package in packages:
@@ -73,9 +74,7 @@ def calling_model(seat, folder):
     answer = [*tokenizer(CALL, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
     for step in range(100):
         asked = [{"role": "user", "content": f"Play by calling the tool.\n\n{seat.reset(deal=step % 10)}"}]
-        prompt = tokenizer.apply_chat_template(
-            asked, tools=[seat.play], add_generation_prompt=True, return_dict=False
-        )
+        prompt = tokenizer.apply_chat_template(asked, tools=[seat.play], add_generation_prompt=True, return_dict=False)
         labels = torch.tensor([[-100] * len(prompt) + answer])
         model(input_ids=torch.tensor([prompt + answer]), labels=labels).loss.backward()
         optimizer.step()
