@@ -1,5 +1,7 @@
 """Policies on game trees: mixtures, and best responses against OpenSpiel on its own games."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyspiel
 import pytest
@@ -7,6 +9,7 @@ from open_spiel.python.algorithms import exploitability, fictitious_play
 
 from stratagem.evaluation.exact import of_policy
 from stratagem.evaluation.tree_policy import advantages, mixed, oracle_of, policy_on
+from stratagem.evaluation.tree_response import is_layered
 from stratagem.games import make_game
 from stratagem.players.tabular import TablePlayer
 
@@ -115,14 +118,34 @@ def test_best_response_is_played_on_the_tree():
     (policy,) = drawn_policies(tree, np.random.default_rng(6), 1)
     for seat, kind in ((0, False), (1, True)):
         found = oracle.best_response(policy, seat, advantage=kind)
-        played = policy.copy()
-        for number, known in enumerate(tree.information_sets):
-            if known.seat == seat:
-                row = slice(tree.slots[number], tree.slots[number + 1])
-                played[row] = np.arange(len(known.actions)) == found.actions.get(number, 0)
+        seats = np.array([known.seat for known in tree.information_sets])[tree.set_of_slot]
+        played = np.where(seats == seat, 0.0, policy)
+        played[found.slots] = 1.0
         paid = tree.expected(played)[0]
         earned = paid[seat] - (paid[1 - seat] if kind else 0.0)
         assert earned == pytest.approx(found.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["kuhn(hands=1)", "leduc", "ipd(rounds=3)", "spiel:kuhn_poker(players=3)", "auction(rounds=2)"]
+)
+def test_one_pass_and_openspiel_find_the_same_best_responses(text):
+    """Both on one tree, for both objectives: values, and actions where the seat can come."""
+    oracle = oracle_of(make_game(text))
+    (policy,) = drawn_policies(oracle.tree, np.random.default_rng(7), 1)
+    for seat in range(oracle.tree.game.spec.seats):
+        for kind in (False, True):
+            once, spiel = (find(policy, seat, advantage=kind) for find in (oracle.best_response, oracle.by_spiel))
+            assert once.value == pytest.approx(spiel.value, abs=1e-12)
+            assert once.slots.tolist() == spiel.slots.tolist()
+
+
+def test_a_tree_with_an_information_set_at_two_depths_is_left_to_openspiel():
+    tree = oracle_of(make_game("kuhn(hands=1)")).tree
+    assert is_layered(tree)
+    known = tree.information_set.copy()
+    known[np.flatnonzero(known == len(tree.information_sets) - 1)[0]] = 0
+    assert not is_layered(replace(tree, information_set=known))
 
 
 def test_advantages_are_payoffs_less_the_mean_of_the_others():

@@ -6,14 +6,15 @@ A policy is one array: the probability of each action of each information set, b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.policies import Stated, stated
+from stratagem.evaluation.tree_response import BestResponse, LayeredResponder, is_layered, slots_of
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.spiel.tree_game import set_names, spiel_game
 from stratagem.games.tree import GameTree
@@ -74,36 +75,45 @@ def _own_reach(tree: GameTree, policy: Floats) -> Floats:
     return reach
 
 
-class BestResponse(NamedTuple):
-    """Best response of one seat to a policy of all others."""
-
-    seat: Seat
-    value: float
-    """Expected value of its objective."""
-    actions: dict[int, int]
-    """By information set: the index of the action."""
-
-
 class Oracle:
-    """Best responses on a tree, by OpenSpiel."""
+    """Best responses on a tree: in one pass where that is possible, else by OpenSpiel."""
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
-        self.payoffs = spiel_game(tree)
-        self.advantages = spiel_game(tree, advantages(tree))
-        self._names = set_names(tree)
-        self._sets = {name: number for number, name in enumerate(self._names)}
+        self._pass = LayeredResponder(tree) if is_layered(tree) else None
+        self._advantages = advantages(tree)
+
+    @cached_property
+    def payoffs(self) -> Any:
+        """The tree as a game of OpenSpiel."""
+        return spiel_game(self.tree)
+
+    @cached_property
+    def advantages(self) -> Any:
+        """The same, where each seat is paid its advantage over the mean of the others."""
+        return spiel_game(self.tree, self._advantages)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return set_names(self.tree)
 
     def best_response(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
         """Return the best response for the payoff of a seat, or for its advantage over the mean of the others."""
+        if self._pass is None:
+            return self.by_spiel(policy, seat, advantage=advantage)
+        returns = self._advantages if advantage else self.tree.returns
+        return self._pass(policy, seat, returns[:, seat])
+
+    def by_spiel(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
+        """Return the best response by OpenSpiel, on any tree."""
         import pyspiel  # the tree and its policies need no engine
 
         game = self.advantages if advantage else self.payoffs
-        table = self._table(policy)
-        response = pyspiel.TabularBestResponse(game, seat, table)
+        response = pyspiel.TabularBestResponse(game, seat, self._table(policy))
         value = response.value_from_state(game.new_initial_state())
-        actions = {self._sets[name]: action for name, action in response.get_best_response_actions().items()}
-        return BestResponse(seat, value, actions)
+        numbers = {name: number for number, name in enumerate(self._names)}
+        actions = {numbers[name]: action for name, action in response.get_best_response_actions().items()}
+        return BestResponse(seat, value, slots_of(self.tree, actions, seat))
 
     def _table(self, policy: Floats) -> dict[str, list[tuple[int, float]]]:
         slots, flat = self.tree.slots.tolist(), policy.tolist()
