@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stratagem.games.base import Game, Seat, View
+from stratagem.games.base import Game, Seat, State, View
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +31,8 @@ class InformationSet(NamedTuple):
     seat: Seat
     view: View[Any]
     """View of the seat, at the first node of the set."""
+    state: State[Any]
+    """State at that node; it is forked, never played on."""
     actions: tuple[str, ...]
     before: tuple[int, int] | None
     """Index of the seat's last information set before this one, and of its action there."""

@@ -173,7 +173,7 @@ class _Walk:
         key = (seat, before, view.info_key)
         number = self._set_numbers.setdefault(key, len(self.sets))
         if number == len(self.sets):
-            self.sets.append(InformationSet(seat, view, tuple(view.choices), before))
+            self.sets.append(InformationSet(seat, view, node.state, tuple(view.choices), before))
         return number
 
     def _count(self) -> None:

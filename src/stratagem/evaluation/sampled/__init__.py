@@ -1,0 +1,1 @@
+"""Exploitability of a player that can only be asked: counts of its replies, and limits that cover."""

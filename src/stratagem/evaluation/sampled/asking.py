@@ -1,0 +1,121 @@
+"""Replies of a player to questions: episodes of one decision, which the scheduler plays as it plays any other.
+
+So a language model's retries, a server's limits, workers, records and resumes are those of play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.evaluation.sampled.questions import Ints, Questions
+from stratagem.evaluation.sampled.tally import Tally, dealt
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.games.tree import InformationSet
+from stratagem.play.dispatch import Dispatcher, RequestQueue
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Decision, Episode
+from stratagem.players.base import Player
+
+_LONG = 80
+"""Number of characters from which equal replies count as one."""
+
+
+class Asker:
+    """Player that is asked about situations, as often as told; no reply is asked for twice."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        player: Player,
+        questions: Questions,
+        key: Key,
+        record: ResumableRecord | None = None,
+        queue: RequestQueue | None = None,
+    ) -> None:
+        self.questions = questions
+        self.key = key
+        self._player = player
+        self._match = Match(game, [player, *[None] * (game.spec.seats - 1)])
+        self._record = record or ResumableRecord()
+        self._queue = queue or Dispatcher()
+        self._asked = [0] * len(questions)
+        self._texts: list[set[str]] = [set() for _ in self._asked]
+
+    def __call__(self, numbers: Ints) -> Tally:
+        """Ask each question the given number of times more."""
+        before = list(self._asked)
+        setups = [
+            [self._setup(number, before[number] + place) for place in range(int(count))]
+            for number, count in enumerate(numbers)
+        ]
+        episodes = self._record.play([setup for some in setups for setup in some], self._queue)
+        self._asked = [had + len(some) for had, some in zip(before, setups, strict=True)]
+        rows = [[_decision(episodes[setup.id]) for setup in some] for some in setups]
+        return self._tally(rows, before)
+
+    def _setup(self, number: int, place: int) -> Setup:
+        known = self.questions.sets[number]
+        seats = self._match.game.spec.seats
+        others = iter(range(1, seats))
+        return Setup(
+            id=f"{self._match.text}/ask/{number}/{place}",
+            match=self._match,
+            slots=tuple(0 if seat == known.seat else next(others) for seat in range(seats)),
+            key=self.key.at("ask", number, place),
+            purpose="probe",
+            group=f"{self._match.text}/ask/{number}",
+            state=known.state,
+            fresh_chance=True,
+            turns=1,
+        )
+
+    def _tally(self, rows: Sequence[Sequence[Decision]], before: Sequence[int]) -> Tally:
+        """Count replies; those after `before` earlier ones."""
+        sets, slots = self.questions.sets, self.questions.slots
+        legal = np.zeros(int(slots[-1]))
+        actions, fresh = [], []
+        for number, (known, replies) in enumerate(zip(sets, rows, strict=True)):
+            for row in replies:
+                if row.action is not None:
+                    legal[slots[number] + known.actions.index(row.action)] += 1.0
+            actions.append([_played(known, row) for row in replies])
+            fresh.append(self._num_independent(number, replies))
+        return Tally(dealt(actions, self.questions, before), np.array(fresh, dtype=float), legal)
+
+    def _num_independent(self, number: int, replies: Sequence[Decision]) -> int:
+        """Count replies that no cache can have given: short texts, and long ones that were not seen before."""
+        seen, short = self._texts[number], 0
+        already = len(seen)
+        for row in replies:
+            text = "\n".join(call.text for call in row.calls)
+            if not self._player.traits.stochastic:
+                seen.add("")  # at temperature 0 all replies are one
+            elif len(text) < _LONG:
+                short += 1
+            else:
+                seen.add(text)
+        return short + len(seen) - already
+
+
+def _decision(episode: Episode) -> Decision:
+    """Return the decision that was played; of several attempts the last."""
+    return [row for row in episode.decisions if row.slot == 0][-1]
+
+
+def _played(known: InformationSet, row: Decision) -> int:
+    """Return the index of the action that is played for a reply."""
+    game = known.view.game
+    if row.action is not None:
+        return known.actions.index(row.action)
+    if game.spec.on_illegal != "default":
+        raise CannotCompute(
+            f"{game.spec.name} has no action for a reply that is none, so replies do not say how exploitable a player "
+            "is that gives such replies."
+        )
+    return known.actions.index(game.default_action(known.view.facts))

@@ -1,0 +1,112 @@
+"""Limits of an exploitability from replies: a pilot finds an exploiter, fresh replies say what it gains.
+
+1. A quarter of the replies is spread evenly over the questions. The best response to their frequencies is exploiter j.
+2. The rest goes to each question by the square root of the mean of reach squared times the variance of a reply's
+   value, averaged over best responses to draws of the policy by Dirichlet(1/2); a tenth of it is spread evenly, and
+   each question gets one at least.
+3. The lower limit is the gain of j on the second stage's replies alone, less 1.645 standard errors, and 0 at least. j
+   was chosen on other replies, so this gain is unbiased, and no strategy gains more than a best response.
+4. The upper limit is the gain of the best response to the frequencies of all replies, plus 1.645 of its standard
+   errors: a maximum over responses is biased upwards.
+5. The point is the mean of that gain and of a two-fold cross-fit, in which each half judges the best response to the
+   other; the one is biased upwards and the other downwards.
+
+Standard errors come from the derivative of the gain (delta method), with shares of (count + 1) / (n + actions).
+Percentiles of a bootstrap and of posterior draws of the maximum are no lower limits, and are not offered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratagem.evaluation.sampled.gain import Gain, Responses
+from stratagem.evaluation.sampled.questions import Floats, Ints
+from stratagem.evaluation.sampled.tally import Tally, apportioned, frequencies, variances
+from stratagem.games.key import Key
+
+Z = 1.645
+"""One-sided 95 % of the normal distribution."""
+FEW = 8.0
+"""Mean number of replies a question under which no point is given."""
+_PILOT, _EVEN = 0.25, 0.1
+_DRAWS = 16
+Asked = Callable[[Ints], Tally]
+"""Source of replies: takes the number of replies that each question is to get."""
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """One-sided 95 % limits of the exploitability, and its estimate."""
+
+    lower: float
+    upper: float
+    point: float | None
+    """Estimate; None with fewer than 8 replies a question."""
+    exploiter: Responses
+    """Responses whose gain the lower limit is."""
+    tally: Tally
+    """All replies."""
+
+
+def measured_limits(gain: Gain, ask: Asked, replies: int, key: Key) -> Limits:
+    """Ask a player in two stages, and return the limits of its exploitability."""
+    questions = gain.questions
+    pilot = ask(apportioned(np.ones(len(questions)), max(round(_PILOT * replies), len(questions))))
+    exploiter = gain.best_responses(frequencies(questions, pilot.counts))
+    second = ask(second_stage(gain, pilot, replies - round(_PILOT * replies), key))
+    tally = pilot + second
+    return Limits(
+        lower=lower_limit(gain, second, exploiter),
+        upper=upper_limit(gain, tally),
+        point=point(gain, tally) if replies >= FEW * len(questions) else None,
+        exploiter=exploiter,
+        tally=tally,
+    )
+
+
+def second_stage(gain: Gain, pilot: Tally, replies: int, key: Key) -> Ints:
+    """Return how many replies each question gets in the second stage."""
+    questions = gain.questions
+    generator = np.random.default_rng(key.at("draws").value)
+    total = np.zeros(len(questions))
+    for _ in range(_DRAWS):
+        weights = generator.gamma(pilot.counts + 0.5)
+        rows = weights / questions.spread(questions.sums(weights))
+        total += variances(questions, rows, gain(rows, gain.best_responses(rows))[1])
+    useful = np.sqrt(total)
+    share = useful / useful.sum() if useful.any() else np.full(len(questions), 1.0 / len(questions))
+    return np.maximum(apportioned((1.0 - _EVEN) * share + _EVEN / len(questions), replies), 1)
+
+
+def lower_limit(gain: Gain, tally: Tally, exploiter: Responses) -> float:
+    """Return the gain of a strategy that was chosen on other replies, less its error."""
+    value, slopes = gain(frequencies(gain.questions, tally.counts), exploiter)
+    return max(0.0, value - Z * standard_error(gain, tally, slopes))
+
+
+def upper_limit(gain: Gain, tally: Tally) -> float:
+    """Return the gain of the best response to the frequencies, plus its error."""
+    rows = frequencies(gain.questions, tally.counts)
+    value, slopes = gain(rows, gain.best_responses(rows))
+    return value + Z * standard_error(gain, tally, slopes)
+
+
+def point(gain: Gain, tally: Tally) -> float:
+    """Return the mean of the gain on all replies and of the gain of each half's best response on the other half."""
+    first, second = (frequencies(gain.questions, half) for half in tally.halves)
+    everything = frequencies(gain.questions, tally.counts)
+    plugged, one, other = (
+        gain(judged, gain.best_responses(chosen))[0]
+        for judged, chosen in ((everything, everything), (second, first), (first, second))
+    )
+    return (plugged + (one + other) / 2) / 2
+
+
+def standard_error(gain: Gain, tally: Tally, slopes: Floats) -> float:
+    """Return the standard error of a gain whose derivative is given."""
+    rows = frequencies(gain.questions, tally.counts, prior=1.0)
+    return math.sqrt(float((variances(gain.questions, rows, slopes) / np.maximum(tally.num_independent, 1.0)).sum()))

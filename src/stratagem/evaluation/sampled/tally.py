@@ -1,0 +1,71 @@
+"""Counts of a player's replies by question, in two halves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stratagem.evaluation.sampled.questions import Floats, Ints, Questions
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Replies to the questions: their actions, and how many of them are independent."""
+
+    halves: Floats
+    """Number of replies by half and slot: replies are dealt to the halves in turn."""
+    num_independent: Floats
+    """Number of independent replies by question: equal long texts are one, since a cache may have given them."""
+    legal: Floats
+    """Number of legal replies by slot; the action of any other reply is the game's own."""
+
+    @property
+    def counts(self) -> Floats:
+        """Number of replies by slot."""
+        result: Floats = self.halves.sum(axis=0)
+        return result
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.halves + other.halves,
+            self.num_independent + other.num_independent,
+            self.legal + other.legal,
+        )
+
+
+def frequencies(questions: Questions, counts: Floats, *, prior: float = 0.0) -> Floats:
+    """Return the shares of the actions of each question, `(count + prior) / (n + prior actions)`; even where n is 0."""
+    sizes = questions.num_actions
+    totals = questions.sums(counts) + prior * sizes
+    empty = totals == 0.0
+    shares = (counts + prior) / questions.spread(np.where(empty, 1.0, totals))
+    result: Floats = np.where(questions.spread(empty), 1.0 / questions.spread(sizes.astype(float)), shares)
+    return result
+
+
+def variances(questions: Questions, rows: Floats, slopes: Floats) -> Floats:
+    """Return by question the variance of one reply's value, where an action's value is the derivative by its share."""
+    first, second = questions.sums(rows * slopes), questions.sums(rows * slopes**2)
+    result: Floats = np.maximum(second - first**2, 0.0)
+    return result
+
+
+def apportioned(weights: Floats, total: int) -> Ints:
+    """Share a number of replies by weights: whole numbers by the largest remainders."""
+    exact = weights / weights.sum() * total
+    numbers: Ints = np.floor(exact).astype(np.int64)
+    for index in np.argsort(numbers - exact, kind="stable")[: total - int(numbers.sum())]:
+        numbers[index] += 1
+    return numbers
+
+
+def dealt(actions: Sequence[Sequence[int]], questions: Questions, after: Sequence[int]) -> Floats:
+    """Deal the replies to each question, as indices of actions, to the halves in turn; `after` counts earlier ones."""
+    halves = np.zeros((2, int(questions.slots[-1])))
+    for number, replies in enumerate(actions):
+        first = questions.slots[number]
+        for place, action in enumerate(replies, after[number]):
+            halves[(place + number) % 2, first + action] += 1.0
+    return halves
