@@ -6,6 +6,7 @@ So a language model's retries, a server's limits, workers, records and resumes a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,8 @@ class Asker:
         self._match = Match(game, [player, *[None] * (game.spec.seats - 1)])
         self._record = record or ResumableRecord()
         self._queue = queue or Dispatcher()
+        self.decisions: list[list[Decision]] = [[] for _ in range(len(questions))]
+        """Replies by question, in the order in which they were asked for."""
         self._asked = [0] * len(questions)
         self._texts: list[set[str]] = [set() for _ in self._asked]
 
@@ -54,9 +57,12 @@ class Asker:
             [self._setup(number, before[number] + place) for place in range(int(count))]
             for number, count in enumerate(numbers)
         ]
-        episodes = self._record.play([setup for some in setups for setup in some], self._queue)
+        in_turn = (setup for row in zip_longest(*setups) for setup in row if setup is not None)
+        episodes = self._record.play(list(in_turn), self._queue)  # so early replies are early ones of every question
         self._asked = [had + len(some) for had, some in zip(before, setups, strict=True)]
         rows = [[_decision(episodes[setup.id]) for setup in some] for some in setups]
+        for asked, some in zip(self.decisions, rows, strict=True):
+            asked += some
         return self._tally(rows, before)
 
     def _setup(self, number: int, place: int) -> Setup:
@@ -84,7 +90,7 @@ class Asker:
             for row in replies:
                 if row.action is not None:
                     legal[slots[number] + known.actions.index(row.action)] += 1.0
-            actions.append([_played(known, row) for row in replies])
+            actions.append([played(known, row) for row in replies])
             fresh.append(self._num_independent(number, replies))
         return Tally(dealt(actions, self.questions, before), np.array(fresh, dtype=float), legal)
 
@@ -108,7 +114,7 @@ def _decision(episode: Episode) -> Decision:
     return [row for row in episode.decisions if row.slot == 0][-1]
 
 
-def _played(known: InformationSet, row: Decision) -> int:
+def played(known: InformationSet, row: Decision) -> int:
     """Return the index of the action that is played for a reply."""
     game = known.view.game
     if row.action is not None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -34,6 +35,7 @@ FEW = 8.0
 """Mean number of replies a question under which no point is given."""
 _PILOT, _EVEN = 0.25, 0.1
 _DRAWS = 16
+_ROUNDING = 1e-9
 Asked = Callable[[Ints], Tally]
 """Source of replies: takes the number of replies that each question is to get."""
 
@@ -46,6 +48,8 @@ class Limits:
     upper: float
     point: float | None
     """Estimate; None with fewer than 8 replies a question."""
+    p_value: float
+    """One-sided p of the null hypothesis that nothing can be gained, by the gain of the exploiter."""
     exploiter: Responses
     """Responses whose gain the lower limit is."""
     tally: Tally
@@ -59,10 +63,12 @@ def measured_limits(gain: Gain, ask: Asked, replies: int, key: Key) -> Limits:
     exploiter = gain.best_responses(frequencies(questions, pilot.counts))
     second = ask(second_stage(gain, pilot, replies - round(_PILOT * replies), key))
     tally = pilot + second
+    value, error = judged(gain, second, exploiter)
     return Limits(
-        lower=lower_limit(gain, second, exploiter),
+        lower=max(0.0, value - Z * error),
         upper=upper_limit(gain, tally),
         point=point(gain, tally) if replies >= FEW * len(questions) else None,
+        p_value=_p_value(value, error),
         exploiter=exploiter,
         tally=tally,
     )
@@ -82,10 +88,16 @@ def second_stage(gain: Gain, pilot: Tally, replies: int, key: Key) -> Ints:
     return np.maximum(apportioned((1.0 - _EVEN) * share + _EVEN / len(questions), replies), 1)
 
 
-def lower_limit(gain: Gain, tally: Tally, exploiter: Responses) -> float:
-    """Return the gain of a strategy that was chosen on other replies, less its error."""
-    value, slopes = gain(frequencies(gain.questions, tally.counts), exploiter)
-    return max(0.0, value - Z * standard_error(gain, tally, slopes))
+def judged(gain: Gain, tally: Tally, responses: Responses) -> tuple[float, float]:
+    """Return the gain of strategies on replies by which they were not chosen, and its standard error."""
+    value, slopes = gain(frequencies(gain.questions, tally.counts), responses)
+    return value, standard_error(gain, tally, slopes)
+
+
+def _p_value(value: float, error: float) -> float:
+    if error == 0.0:
+        return float(value <= _ROUNDING)
+    return 1.0 - NormalDist().cdf(value / error)
 
 
 def upper_limit(gain: Gain, tally: Tally) -> float:
