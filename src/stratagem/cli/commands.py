@@ -10,6 +10,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+SEVERAL = ("--players", "--opponents")
+"""Options that take several values, as in `--players random mcts:100`."""
+
 
 class Listed(NamedTuple):
     """Row of the list of commands."""
@@ -70,6 +73,18 @@ COMMANDS = {
 """All commands, in the order of the help."""
 
 
+class CompletedCommand(TyperCommand):
+    """Command whose further words a shell completes as values of the option that takes several."""
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return the completions of a word to which no parameter is left."""
+        offered = super().shell_complete(ctx, incomplete)
+        for parameter in self.get_params(ctx) if incomplete[:1] != "-" else ():
+            if set(SEVERAL) & set(parameter.opts) and ctx.params.get(parameter.name):
+                offered += parameter.shell_complete(ctx, incomplete)
+        return offered
+
+
 class LazyCommand(TyperCommand):
     """Command known by its summary until it runs."""
 
@@ -82,7 +97,7 @@ class LazyCommand(TyperCommand):
         """The command with its options."""
         module, _, function = self._target.partition(":")
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        app.command(self.name)(getattr(import_module(module), function))
+        app.command(self.name, cls=CompletedCommand)(getattr(import_module(module), function))
         return get_command(app)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.output import number, print_json, progress, table, write_json
 from stratagem.demonstrations.files import write_sets
@@ -31,9 +31,12 @@ def write_data(
         ),
     ] = None,
     seed: options.Seed = 42,
-    style: Annotated[str, typer.Option(help="Prompt style; a style without reasoning has the action alone.")] = (
-        "reasoned"
-    ),
+    style: Annotated[
+        str,
+        typer.Option(
+            help="Prompt style; a style without reasoning has the action alone.", autocompletion=completion.styles
+        ),
+    ] = ("reasoned"),
     scale: Annotated[float, typer.Option(help="Size, as a multiple of the published size.")] = 1.0,
     json: options.Json = False,
 ) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from stratagem.api.evaluations import Evaluation, plan_evaluation
 from stratagem.api.records import read_record
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
 from stratagem.cli.exploit import DEALS, Budget, By, Deals, curve_line
@@ -34,16 +34,25 @@ SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
 
 
 def evaluate_players(
-    suite: Annotated[str | None, typer.Argument(help=f"Suite ({', '.join(SUITES)}) or game.")] = None,
-    player: Annotated[list[str] | None, typer.Option(help="Player to measure. Repeatable.")] = None,
-    opponents: Annotated[list[str] | None, typer.Option(help="Opponents, in place of those of the suite.")] = None,
+    suite: Annotated[
+        str | None, typer.Argument(help=f"Suite ({', '.join(SUITES)}) or game.", autocompletion=completion.suites)
+    ] = None,
+    player: Annotated[
+        list[str] | None, typer.Option(help="Player to measure. Repeatable.", autocompletion=completion.players)
+    ] = None,
+    opponents: Annotated[
+        list[str] | None,
+        typer.Option(help="Opponents, in place of those of the suite.", autocompletion=completion.players),
+    ] = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes per opponent; by default that of the suite.")] = None,
     engine: options.Engine = None,
     workers: options.Workers = None,
     ray: options.Ray = None,
     seed: options.Seed = 0,
     chance: Annotated[bool, typer.Option(help="Measure random play, too, as the chance level.")] = True,
-    metric: Annotated[list[str] | None, typer.Option(help="Additional metric. Repeatable.")] = None,
+    metric: Annotated[
+        list[str] | None, typer.Option(help="Additional metric. Repeatable.", autocompletion=completion.metrics)
+    ] = None,
     by_opponent: Annotated[bool, typer.Option("--by-opponent", help="Print figures by opponent, too.")] = False,
     by_seat: Annotated[
         bool, typer.Option("--by-seat", help="Print figures by seat, too; default where seats have names.")

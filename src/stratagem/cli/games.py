@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from stratagem.cli import completion
 from stratagem.cli.console import out
 from stratagem.cli.output import print_json, table
 from stratagem.errors import BadParameter, BrokenEntry
@@ -18,7 +19,9 @@ from stratagem.games.safety.catalogue import signal_names
 
 
 def games(
-    name: Annotated[str | None, typer.Argument(help="Game, to print its rules and parameters.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Game, to print its rules and parameters.", autocompletion=completion.games)
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the games, or show one of them."""

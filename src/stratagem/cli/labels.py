@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.output import number, print_json, progress, table, write_json
 from stratagem.engines.open import served
@@ -26,8 +26,10 @@ _DEFAULT = ", ".join(f"{target:g}" for target in TARGETS)
 
 
 def labels(
-    game: Annotated[str, typer.Argument(help="Repeated matrix game of two by two actions.")],
-    model: Annotated[str, typer.Option(help="Model, such as `tiny`.")],
+    game: Annotated[
+        str, typer.Argument(help="Repeated matrix game of two by two actions.", autocompletion=completion.games)
+    ],
+    model: Annotated[str, typer.Option(help="Model, such as `tiny`.", autocompletion=completion.models)],
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,7 +37,7 @@ def labels(
             f"after each joint action. Repeatable; by default {_DEFAULT}, as in ShapeLLM."
         ),
     ] = None,
-    style: Annotated[str, typer.Option(help="Prompt style.")] = "shapellm-state",
+    style: Annotated[str, typer.Option(help="Prompt style.", autocompletion=completion.styles)] = "shapellm-state",
     seat: Annotated[int, typer.Option(min=0, max=1, help="Seat of the model; its own action stands first.")] = 1,
     top: Annotated[int, typer.Option(min=1, help="Number of pairs to print per target.")] = 5,
     min_legal: Annotated[

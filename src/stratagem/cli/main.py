@@ -10,14 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from stratagem import __version__
-from stratagem.cli.commands import Commands
+from stratagem.cli.commands import SEVERAL, Commands
 from stratagem.cli.console import errors, use_error_console
 from stratagem.errors import Quit, StratagemError
 from stratagem.garbage import fewer_collections, skip_last_collection
 from stratagem.named_files import naming
 
-SEVERAL = ("--players", "--opponents")
-"""Options that take several values, as in `--players random mcts:100`."""
+PROGRAM = "stratagem"
 _WRONG: Any = typer.BadParameter.__mro__[2]
 """Usage error class of the parser, which typer has at different paths."""
 
@@ -66,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     try:
         with fewer_collections(), naming(given):
-            status = app(spread(given), standalone_mode=False)
+            status = app(spread(given), prog_name=PROGRAM, standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except _WRONG as error:
         output = StringIO()

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from stratagem.api.matches import MatchResult, play
 from stratagem.api.names import as_game, as_player
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.output import cell, print_json, table
 from stratagem.cli.transcript import print_episode
@@ -19,8 +19,15 @@ from stratagem.players.human import at_keyboard
 
 
 def play_match(
-    game: Annotated[str, typer.Argument(help="Game, such as `kuhn` or `ipd(rounds=20)`.")],
-    players: Annotated[list[str], typer.Option(help="Players, one per seat; a single name is used for all seats.")],
+    game: Annotated[
+        str, typer.Argument(help="Game, such as `kuhn` or `ipd(rounds=20)`.", autocompletion=completion.games)
+    ],
+    players: Annotated[
+        list[str],
+        typer.Option(
+            help="Players, one per seat; a single name is used for all seats.", autocompletion=completion.players
+        ),
+    ],
     episodes: Annotated[int, typer.Option(min=1, help="Number of episodes; seats rotate between them.")] = 1,
     engine: options.Engine = None,
     seed: options.Seed = 0,

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from stratagem.cli import completion
 from stratagem.named_files import allow_file
 
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.")]
@@ -101,7 +102,11 @@ PriceList = Annotated[
 ]
 Engine = Annotated[
     str | None,
-    typer.Option(callback=_served, help="Engine of local models, as in `transformers(rows=16)`: stratagem engines."),
+    typer.Option(
+        callback=_served,
+        help="Engine of local models, as in `transformers(rows=16)`: stratagem engines.",
+        autocompletion=completion.engines,
+    ),
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from stratagem.cli import completion
 from stratagem.cli.console import out
 from stratagem.cli.output import print_json, table
 from stratagem.errors import BadParameter, StratagemError
@@ -20,7 +21,9 @@ EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
 
 
 def players(
-    game: Annotated[str | None, typer.Argument(help="Game, to list only its players.")] = None,
+    game: Annotated[
+        str | None, typer.Argument(help="Game, to list only its players.", autocompletion=completion.games)
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the players: rule, memory, whether they are stochastic, and pools."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.output import print_json
 from stratagem.games.base import Game, State, View
@@ -34,10 +34,15 @@ def views(state: State[Any], key: Key, count: int) -> Iterator[View[Any]]:
 
 
 def prompt(
-    game: Annotated[str, typer.Argument(help="Game.")],
-    style: Annotated[str, typer.Option(help=f"Prompt style: {', '.join(style_names())}.")] = "plain",
+    game: Annotated[str, typer.Argument(help="Game.", autocompletion=completion.games)],
+    style: Annotated[
+        str, typer.Option(help=f"Prompt style: {', '.join(style_names())}.", autocompletion=completion.styles)
+    ] = "plain",
     turns: Annotated[int, typer.Option(min=1, help="Number of turns of a game of random moves.")] = 3,
-    model: Annotated[str | None, typer.Option(help="Print the tokens of this model, such as `tiny`.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Print the tokens of this model, such as `tiny`.", autocompletion=completion.models),
+    ] = None,
     disguised_as: Annotated[
         str | None, typer.Option(metavar="SEED|FILE", help="Disguise: print the prompts in other words.")
     ] = None,

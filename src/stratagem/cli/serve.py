@@ -8,18 +8,24 @@ from typing import Annotated
 import typer
 
 from stratagem.api.endpoints import CONCURRENCY, HOST, KEY_VARIABLE, PORT, TIMEOUT, serve
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.console import out
 
 
 def serve_players(
-    players: Annotated[list[str], typer.Argument(help="Players, such as `NashApprox` or `run:PATH`.")],
-    game: Annotated[str, typer.Option(help="Game that they play.")],
+    players: Annotated[
+        list[str],
+        typer.Argument(help="Players, such as `NashApprox` or `run:PATH`.", autocompletion=completion.players),
+    ],
+    game: Annotated[str, typer.Option(help="Game that they play.", autocompletion=completion.games)],
     host: Annotated[str, typer.Option(help=f"Address; beyond this machine it needs a key in {KEY_VARIABLE}.")] = HOST,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = PORT,
     style: Annotated[
         list[str] | None,
-        typer.Option(help="Prompt style with options whose prompts are recognised, beside those without. Repeatable."),
+        typer.Option(
+            help="Prompt style with options whose prompts are recognised, beside those without. Repeatable.",
+            autocompletion=completion.styles,
+        ),
     ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds until a request is given up.")] = TIMEOUT,
     concurrency: Annotated[

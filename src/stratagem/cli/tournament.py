@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from stratagem.api.tournaments import plan_tournament
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
 from stratagem.cli.evaluate import EvaluationOutput
@@ -19,8 +19,11 @@ from stratagem.play.records import Episode
 
 
 def play_tournament(
-    game: Annotated[str, typer.Argument(help="Game.")],
-    players: Annotated[list[str] | None, typer.Option(help="Players; by default those of the game's pools.")] = None,
+    game: Annotated[str, typer.Argument(help="Game.", autocompletion=completion.games)],
+    players: Annotated[
+        list[str] | None,
+        typer.Option(help="Players; by default those of the game's pools.", autocompletion=completion.players),
+    ] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes per pair.")] = 20,
     chance: Annotated[bool, typer.Option(help="Include random play as the chance level.")] = True,
     engine: options.Engine = None,

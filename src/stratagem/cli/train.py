@@ -11,7 +11,7 @@ import typer
 from stratagem.api.runs import Run, summary_of
 from stratagem.api.trainings import read_recipe
 from stratagem.api.trainings import train as run_training
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.dry_run import print_dry_run
 from stratagem.cli.output import number, print_json, table
@@ -24,6 +24,7 @@ def train(
         typer.Argument(
             help="Recipes, by path or by a name of `stratagem recipes`; a later one overrides an earlier one. With "
             "--resume, the folder of a run.",
+            autocompletion=completion.recipes,
         ),
     ],
     changes: Annotated[

@@ -7,13 +7,16 @@ from typing import Annotated
 import typer
 
 from stratagem.api.verification import verify
-from stratagem.cli import options
+from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.output import print_json
 
 
 def verify_game(
-    game: Annotated[str, typer.Argument(help="Game, or an environment such as textarena:KuhnPoker-v0.")],
+    game: Annotated[
+        str,
+        typer.Argument(help="Game, or an environment such as textarena:KuhnPoker-v0.", autocompletion=completion.games),
+    ],
     episodes: Annotated[int, typer.Option(min=1, help="Random episodes per check.")] = 30,
     seed: options.Seed = 0,
     json: options.Json = False,

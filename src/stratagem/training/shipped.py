@@ -40,6 +40,11 @@ def shipped_recipes(word: str = "") -> Iterator[ShippedRecipe]:
             yield recipe
 
 
+def recipe_names() -> list[str]:
+    """Return the names of the shipped recipes."""
+    return sorted(_paths())
+
+
 def recipe_path(name: str, folder: Path = Path()) -> Path:
     """Find a recipe by its path from a folder or, where no such path exists, by its name among the shipped ones."""
     path = folder / name
