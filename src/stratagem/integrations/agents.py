@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.errors import IllegalAction
+from stratagem.errors import IllegalAction, UnknownName
 from stratagem.games.base import Seat
 from stratagem.integrations.action_numbers import ActionNumbers, numbers_of
 from stratagem.integrations.choosing import Choosing
@@ -31,6 +31,12 @@ class Table:
     """Seats by the names of their agents."""
     numbers: ActionNumbers
     observing: Observing
+
+    def seat(self, agent: str) -> Seat:
+        """Return the seat of an agent."""
+        if agent not in self.agents:
+            raise UnknownName(f"agent of {self.match.text}", str(agent), self.agents)
+        return self.agents[agent]
 
 
 def table_of(given: GameLike, opponents: Opponents | None, observation: str, max_length: int) -> Table:
@@ -57,12 +63,12 @@ class Agents:
 
     def legal(self, agent: str) -> Mapping[int, str]:
         """Return the legal actions by number; none where the agent has nothing to choose now."""
-        choosing = self._choosing.get(self._table.agents[agent])
+        choosing = self._choosing.get(self._table.seat(agent))
         return {} if choosing is None else self._table.numbers.numbered(choosing.view, choosing.options)
 
     def observation(self, agent: str) -> dict[str, Any]:
         """Return what an agent sees, and the mask of its legal actions."""
-        seat = self._table.agents[agent]
+        seat = self._table.seat(agent)
         choosing = self._choosing.get(seat)
         form, mask = self._table.observing, np.zeros(self._table.numbers.size, dtype=np.int8)
         mask[list(self.legal(agent))] = 1
@@ -79,7 +85,7 @@ class Agents:
 
     def act(self, agent: str, number: object) -> None:
         """Play the action of a number; one that is not legal is refused and changes nothing."""
-        option, seat = self.check(agent, number), self._table.agents[agent]
+        option, seat = self.check(agent, number), self._table.seat(agent)
         action = self._choosing[seat].take(option)
         if action is not None:
             del self._choosing[seat]
@@ -88,7 +94,7 @@ class Agents:
 
     def number_of(self, agent: str, player: Player) -> int:
         """Return the number of the action that one of our players takes in the place of an agent."""
-        option = self._choosing[self._table.agents[agent]].option_of(player)
+        option = self._choosing[self._table.seat(agent)].option_of(player)
         return next(number for number, label in self.legal(agent).items() if label == option)
 
     def rewards(self) -> dict[str, float]:

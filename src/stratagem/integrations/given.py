@@ -24,6 +24,13 @@ def game_of(given: GameLike) -> Game[Any]:
     return make_game(given)
 
 
+def player_of(given: str | Player, game: Game[Any]) -> Player:
+    """Return the player that a caller named or made."""
+    if isinstance(given, str):
+        name_files((given,))
+    return make_player(given, game)
+
+
 def opponents_of(given: Opponents | None, game: Game[Any]) -> dict[Seat, Player]:
     """Return the players of the seats that have one; a seat is left to an agent at least."""
     if given is not None and not isinstance(given, Mapping):
@@ -34,5 +41,4 @@ def opponents_of(given: Opponents | None, game: Game[Any]) -> dict[Seat, Player]
         raise BadParameter(f"{game.spec.name} has no seat {strange[0]!r}: its seats are {', '.join(map(str, seats))}.")
     if len(players) == len(seats):
         raise BadParameter(f"Every seat of {game.spec.name} has a player: leave one to an agent.")
-    name_files(player for player in players.values() if isinstance(player, str))
-    return {seat: make_player(player, game) for seat, player in players.items()}
+    return {seat: player_of(player, game) for seat, player in players.items()}

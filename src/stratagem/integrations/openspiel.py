@@ -14,12 +14,10 @@ from stratagem.games.spiel.bridge import SpielGame
 from stratagem.games.spiel.engine import CHANCE, TOGETHER, load
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.history import Step, replay
-from stratagem.integrations.given import GameLike, game_of
-from stratagem.integrations.session import deal_key
-from stratagem.named_files import name_files
+from stratagem.integrations.given import GameLike, game_of, player_of
+from stratagem.integrations.session import check_number, deal_key
 from stratagem.play.asking import answered
 from stratagem.players.base import Ask, Player
-from stratagem.players.catalogue import make_player
 from stratagem.players.spiel_bot import MakeBot, SpielBot
 
 __all__ = ["PlayerBot", "bot", "player"]
@@ -38,14 +36,16 @@ def player(bots: MakeBot | Sequence[Any], name: str) -> SpielBot:
 
     The function gets the `pyspiel.Game`, the number of its player and a seed, and returns a `pyspiel.Bot`.
     """
+    if not isinstance(name, str):
+        raise WrongKind("name of a player", "a text", name)
     if callable(bots):
         return SpielBot(name=name, make=bots)
     if isinstance(bots, pyspiel.Bot):
         return SpielBot(name=name, make=lambda spiel, player, seed: bots)
     if not isinstance(bots, Sequence) or not all(isinstance(one, pyspiel.Bot) for one in bots):
         raise WrongKind("bot of OpenSpiel", "a `pyspiel.Bot`, one for each player, or a function that makes one", bots)
-    listed = list(bots)
-    return SpielBot(name=name, make=lambda spiel, player, seed: listed[player])
+    listed = dict(enumerate(bots))
+    return SpielBot(name=name, make=lambda spiel, player, seed: listed.get(player))
 
 
 class PlayerBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no type stubs
@@ -56,10 +56,9 @@ class PlayerBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no type stu
 
     def __init__(self, given: str | Player, game: Game[Any], seat: int, seed: int) -> None:
         pyspiel.Bot.__init__(self)
+        check_number("seed", seed)
         self._side = _Side(game, seat)
-        if isinstance(given, str):
-            name_files((given,))
-        self.player = make_player(given, self._side.game)
+        self.player = player_of(given, self._side.game)
         self._side.check(self.player)
         self.spiel = self._side.spiel
         self.deal = -1

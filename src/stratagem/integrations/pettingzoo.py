@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.errors import BadParameter, IllegalAction, MissingExtra
+from stratagem.errors import BadParameter, IllegalAction, MissingExtra, WrongKind
 from stratagem.integrations.agents import MAX_LENGTH, Agents, Table, table_of
-from stratagem.integrations.given import GameLike, Opponents
+from stratagem.integrations.given import GameLike, Opponents, player_of
 from stratagem.integrations.observations import CHARACTERS, BytesObservation, TensorObservation
 from stratagem.integrations.session import Deals
 from stratagem.players.base import Player
@@ -24,7 +24,7 @@ try:
 except ImportError as error:
     raise MissingExtra("An environment of PettingZoo", "pettingzoo") from error
 
-__all__ = ["Parallel", "Turns", "aec", "parallel"]
+__all__ = ["AECGame", "ParallelGame", "aec", "parallel"]
 
 
 def aec(
@@ -34,12 +34,12 @@ def aec(
     seed: int = 0,
     observation: str = "text",
     max_length: int = MAX_LENGTH,
-) -> Turns:
+) -> AECGame:
     """Return a game as an AEC environment: agents act one after another, also where they choose at once.
 
     Players of ours take the seats of `opponents`. `observation` is `text`, `bytes` or `tensor`.
     """
-    return Turns(table_of(game, opponents, observation, max_length), seed)
+    return AECGame(table_of(game, opponents, observation, max_length), seed)
 
 
 def parallel(
@@ -49,13 +49,13 @@ def parallel(
     seed: int = 0,
     observation: str = "text",
     max_length: int = MAX_LENGTH,
-) -> Parallel:
+) -> ParallelGame:
     """Return a game of simultaneous moves as a parallel environment, with the options of `aec`."""
     table = table_of(game, opponents, observation, max_length)
     spec = table.match.game.spec
     if not spec.simultaneous:
         raise BadParameter(f"The seats of {spec.name} act one after another: make an AEC environment of it, by `aec`.")
-    return Parallel(table, seed)
+    return ParallelGame(table, seed)
 
 
 class _Spaces:
@@ -75,6 +75,7 @@ class _Spaces:
         }
         self.possible_agents = list(table.agents)
         self.agents: list[str] = []
+        self.agent_selection = self.possible_agents[0]
         self.observation_spaces = {agent: _observation_space(table) for agent in table.agents}
         self.action_spaces = {agent: spaces.Discrete(table.numbers.size) for agent in table.agents}
 
@@ -86,9 +87,10 @@ class _Spaces:
         """Return the space of an agent's actions."""
         return self.action_spaces[agent]
 
-    def number_of(self, player: Player, agent: str) -> int:
+    def number_of(self, player: str | Player, agent: str) -> int:
         """Return the number of the action that a player of ours takes in the place of an agent."""
-        return self._playing.number_of(agent, player)
+        seated = player_of(player, self._table.match.game)
+        return self._playing.number_of(agent, seated)
 
     @property
     def episode(self) -> Any:
@@ -102,6 +104,8 @@ class _Spaces:
         return self._agents
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> Agents:
+        if not isinstance(options or {}, Mapping):
+            raise WrongKind("set of options", 'a mapping, as in {"deal": 3}', options)
         session = self._deals.session(self._table.match, seed, (options or {}).get("deal"))
         self._agents = Agents(self._table, session)
         self.agents = self.possible_agents[:]
@@ -126,7 +130,7 @@ def _observation_space(table: Table) -> Any:
     return spaces.Dict({form.key: seen, "action_mask": mask})
 
 
-class Turns(_Spaces, AECEnv):  # type: ignore[misc]  # PettingZoo is no dependency
+class AECGame(_Spaces, AECEnv):  # type: ignore[misc]  # PettingZoo is no dependency
     """A game in which agents act one after another."""
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -169,7 +173,7 @@ class Turns(_Spaces, AECEnv):  # type: ignore[misc]  # PettingZoo is no dependen
         self._deads_step_first()
 
 
-class Parallel(_Spaces, ParallelEnv):  # type: ignore[misc]  # as above
+class ParallelGame(_Spaces, ParallelEnv):  # type: ignore[misc]  # as above
     """A game in which all agents that have something to choose act at once.
 
     An agent with nothing to choose has an empty mask, and its action is ignored.
@@ -186,6 +190,8 @@ class Parallel(_Spaces, ParallelEnv):  # type: ignore[misc]  # as above
         """Play the actions of all agents."""
         playing = self._playing
         acting = playing.to_act
+        if not isinstance(actions, Mapping):
+            raise WrongKind("set of actions", "a mapping from agents to numbers", actions)
         if missing := [agent for agent in acting if agent not in actions]:
             raise IllegalAction(f"The agents {', '.join(acting)} are to act, and {missing[0]} has no action.")
         for agent in acting:

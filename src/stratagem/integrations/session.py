@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any
 
 from stratagem.decoding.stopping import after_thinking
-from stratagem.engines.base import Call
 from stratagem.errors import BadParameter, CannotCompute, IllegalAction
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.key import Key
@@ -21,10 +20,10 @@ from stratagem.play.table import Table
 from stratagem.players.base import Ask, Mix, Move, Player, Traits
 
 
-class Guest:
+class ExternalAgent:
     """Player whose moves come from outside: its turn waits until it is given one."""
 
-    name = "guest"
+    name = "external"
     traits = Traits(stochastic=True, memory=None, exact=False, repeats=False, fallible=True)
 
     def turn(self, ask: Ask) -> Generator[Any, Any, Move]:
@@ -33,7 +32,7 @@ class Guest:
         return move
 
     def policy(self, view: View[Any]) -> Mix:
-        raise CannotCompute("The moves of a guest come from outside: the probabilities cannot be computed.")
+        raise CannotCompute("The moves of an external agent come from outside: the probabilities cannot be computed.")
 
 
 class Session:
@@ -98,12 +97,12 @@ class Session:
 
     def _take(self, seat: Seat, move: Move) -> None:
         del self._asks[seat]
-        answer: Any = move  # what a guest is sent is no call of an engine
+        answer: Any = move  # an external agent is sent no call of an engine
         self._table.answer(seat, answer)
         self._go_on()
 
     def _go_on(self) -> None:
-        """Play on until only guests are asked, or the episode is over."""
+        """Play on until only external agents are asked, or the episode is over."""
         seats: dict[int, Seat] = {}
         while not self.over:
             self.over = self._table.advance()
@@ -114,40 +113,38 @@ class Session:
             if not seats:
                 return
             for ticket, call in self._queue.poll():
-                self._answered(seats.pop(ticket), call)
-
-    def _answered(self, seat: Seat, call: Call) -> None:
-        self._table.answer(seat, call)
+                self._table.answer(seats.pop(ticket), call)
 
 
 class Deals:
     """Deals one after another: those of the last seed, from the first on."""
 
     def __init__(self, seed: int) -> None:
-        _check("seed", seed)
+        check_number("seed", seed)
         self._seed = seed
         self._next = 0
 
     def session(self, match: Match, seed: int | None = None, deal: int | None = None) -> Session:
         """Begin the next deal, the first of a seed, or a deal of this number."""
         if seed is not None:
-            _check("seed", seed)
+            check_number("seed", seed)
             self._seed, self._next = int(seed), 0
         if deal is not None:
-            _check("deal", deal)
+            check_number("deal", deal)
             self._next = deal
         number, self._next = self._next, self._next + 1
         return Session(match, deal_key(self._seed, number), f"{match.text}/{self._seed}/{number}")
 
 
-def _check(kind: str, number: object) -> None:
+def check_number(kind: str, number: object) -> None:
+    """Refuse a seed or a deal that is no whole number of at least 0."""
     if type(number) is bool or not isinstance(number, Integral) or number < 0:
         raise BadParameter(f"A {kind} is a whole number of at least 0, not {number!r}.")
 
 
 def match_of(game: Game[Any], players: Mapping[Seat, Player]) -> Match:
-    """Return a match in which every seat without a player is a guest's."""
-    return Match(game, [players.get(seat) or Guest() for seat in range(game.spec.seats)])
+    """Return a match in which every seat without a player is an external agent's."""
+    return Match(game, [players.get(seat) or ExternalAgent() for seat in range(game.spec.seats)])
 
 
 def deal_key(seed: int, deal: int) -> Key:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stratagem.errors import BadParameter, IllegalAction, MissingExtra
+from stratagem.errors import BadParameter, IllegalAction, MissingExtra, WrongKind
 from stratagem.games.base import Game, Seat
 from stratagem.integrations.given import GameLike, Opponents, game_of, opponents_of
 from stratagem.integrations.session import Deals, Session, match_of
@@ -38,10 +38,14 @@ class TextGame(ta.Env):  # type: ignore[misc]  # TextArena is no dependency
         self._seats = [seat for seat in range(game.spec.seats) if seat not in players]
         self._deals = Deals(seed)
         self._session: Session | None = None
+        self.state = ta.State(num_players=len(self._seats))
 
     @property
     def session(self) -> Session:
         """Episode in progress."""
+        return self._begun()
+
+    def _begun(self) -> Session:
         if self._session is None:
             raise IllegalAction("No episode has begun: call `reset` first.")
         return self._session
@@ -66,8 +70,10 @@ class TextGame(ta.Env):  # type: ignore[misc]  # TextArena is no dependency
 
         A reply without a legal action follows the rule of the game: another attempt, a default action, or the end.
         """
-        if self.state.done:
+        if self.session.over:
             raise IllegalAction("The episode is over: call `reset` for the next one.")
+        if not isinstance(action, str):
+            raise WrongKind("reply", "a text", action)
         number = self.state.current_player_id
         seat = self._seats[number]
         self._say(action, ta.ObservationType.PLAYER_ACTION, number, number)
@@ -81,6 +87,17 @@ class TextGame(ta.Env):  # type: ignore[misc]  # TextArena is no dependency
         self._turn()
         done, said = self.state.step()
         return done, {"action": played, **said}
+
+    def get_observation(self) -> tuple[int, list[Any]]:
+        """Return the player whose turn it is, and its messages since its last turn."""
+        self._begun()
+        return self.state.current_player_id, self.state.get_current_player_observation()
+
+    def close(self) -> tuple[dict[int, float], dict[int, dict[str, Any]]]:
+        """Return the returns of the players, and what is known of each."""
+        self._begun()
+        rewards, infos = self.state.close()
+        return rewards, infos
 
     def _prompt(self, player_id: int, game_state: dict[str, Any]) -> str:
         return f"{self.session.view(self._seats[player_id]).rules}\n{_ASKED}"

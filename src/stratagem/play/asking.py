@@ -1,9 +1,8 @@
-"""Question to one player outside of a table, answered at once; what it asks of engines is asked alone."""
+"""Question to one player outside of a table; what it asks of engines is answered at once."""
 
 from __future__ import annotations
 
-from stratagem.engines.base import Call
-from stratagem.play.dispatch import Dispatcher
+from stratagem.play.awaited import answered_here
 from stratagem.players.base import Move, Turn
 
 
@@ -11,17 +10,11 @@ def answered(turn: Turn) -> Move:
     """Return the move of a turn; its requests go to their engines one after another."""
     if isinstance(turn, Move):
         return turn
-    queue, call = Dispatcher(), None
+    call = None
     while True:
         try:
             request = next(turn) if call is None else turn.send(call)
         except StopIteration as stop:
             move: Move = stop.value
             return move
-        queue.submit([request])
-        call = _only(queue)
-
-
-def _only(queue: Dispatcher) -> Call:
-    ((_, call),) = queue.poll()
-    return call
+        call = answered_here(request)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from stratagem.errors import BadParameter, CannotCompute, UnknownName
+from stratagem.errors import BadParameter, CannotCompute, UnknownName, WrongKind
 from stratagem.games.base import Game, Node, State, View
 from stratagem.games.key import Key
 from stratagem.games.spiel.engine import first_line
@@ -52,11 +52,12 @@ class SpielBot:
         if game.twin() is None:
             raise BadParameter(f"{self.name} plays games that OpenSpiel has, and {game.spec.name} is none of them.")
         position = _position(game.start(Key(0)), None)
-        self.make(position.spiel, position.player, 0)
+        for player in range(position.spiel.num_players()):
+            self._bot(position.spiel, player, 0)
 
     def turn(self, ask: Ask) -> Move:
         position = _position(ask.peek(), ask.view)
-        bot = self.make(position.spiel, position.player, int(ask.episode, 16) % _SEEDS)
+        bot = self._bot(position.spiel, position.player, int(ask.episode, 16) % _SEEDS)
         self._lead(bot, position)
         number = self._number(bot, position, ask.key)
         if number not in position.names:
@@ -65,6 +66,14 @@ class SpielBot:
 
     def policy(self, view: View[Any]) -> Mix:
         raise CannotCompute(f"{self.name} is a bot of OpenSpiel: its probabilities are not read.")
+
+    def _bot(self, spiel: Any, player: int, seed: int) -> Bot:
+        import pyspiel
+
+        bot = self.make(spiel, player, seed)
+        if not isinstance(bot, pyspiel.Bot):
+            raise WrongKind(f"bot of {self.name} for player {player}", "a `pyspiel.Bot`", bot)
+        return bot
 
     def _number(self, bot: Bot, position: _Position, key: Key) -> int:
         if not bot.provides_policy():
