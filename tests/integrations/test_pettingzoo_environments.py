@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,6 +167,13 @@ def test_resets_without_a_seed_go_on_to_the_next_deal():
     assert env.observe("player_0")["text"] == shown[3]
 
 
+def test_a_game_of_a_file_is_walked_for_its_actions():
+    text = f"{Path(__file__).resolve().parents[2] / 'examples' / 'threshold_goods.py'}:ThresholdGoods"
+    api_test(aec(text), num_cycles=20)
+    parallel_api_test(parallel(text), num_cycles=20)
+    assert aec(text).action_space("player_2").n == 2
+
+
 def test_environments_are_copied_before_they_begin():
     for env in (pickle.loads(pickle.dumps(aec("leduc"))), copy.deepcopy(aec("leduc"))):
         env.reset(seed=1)
@@ -206,7 +214,18 @@ def test_mistakes_are_one_sentence():
     env = aec("kuhn")
     with pytest.raises(BadParameter, match="whole number"):
         env.reset(options={"deal": -1})
-    env = parallel("ipd")
+    env = aec("quiz(rounds=1)")
+    env.reset()
+    env.step(0)
+    env.step(None)
+    with pytest.raises(IllegalAction, match="call `reset` for the next one"):
+        env.step(None)
+    env = parallel("ipd(rounds=1)")
     env.reset()
     with pytest.raises(IllegalAction, match="player_1 has no action"):
         env.step({"player_0": 0})
+    with pytest.raises(WrongKind, match="a mapping from agents to numbers"):
+        env.step([0, 0])
+    env.step({"player_0": 0, "player_1": 1})
+    with pytest.raises(IllegalAction, match="call `reset` for the next one"):
+        env.step({})

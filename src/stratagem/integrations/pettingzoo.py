@@ -75,7 +75,6 @@ class _Spaces:
         }
         self.possible_agents = list(table.agents)
         self.agents: list[str] = []
-        self.agent_selection = self.possible_agents[0]
         self.observation_spaces = {agent: _observation_space(table) for agent in table.agents}
         self.action_spaces = {agent: spaces.Discrete(table.numbers.size) for agent in table.agents}
 
@@ -102,6 +101,12 @@ class _Spaces:
         if self._agents is None:
             raise IllegalAction("No episode has begun: call `reset` first.")
         return self._agents
+
+    def _going_on(self) -> Agents:
+        """Return the agents of an episode that is not over for all of them."""
+        if self._agents is not None and not self.agents:
+            raise IllegalAction("The episode is over: call `reset` for the next one.")
+        return self._playing
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> Agents:
         if not isinstance(options or {}, Mapping):
@@ -133,6 +138,10 @@ def _observation_space(table: Table) -> Any:
 class AECGame(_Spaces, AECEnv):  # type: ignore[misc]  # PettingZoo is no dependency
     """A game in which agents act one after another."""
 
+    def __init__(self, table: Table, seed: int) -> None:
+        super().__init__(table, seed)
+        self.agent_selection = self.possible_agents[0]
+
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin the next deal, or the first of a seed; the option `deal` is the number of another one."""
         playing = self._begin(seed, options)
@@ -148,7 +157,7 @@ class AECGame(_Spaces, AECEnv):  # type: ignore[misc]  # PettingZoo is no depend
 
     def step(self, action: int | None) -> None:
         """Play the action of the agent whose turn it is."""
-        playing, agent = self._playing, self.agent_selection
+        playing, agent = self._going_on(), self.agent_selection
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
@@ -188,7 +197,7 @@ class ParallelGame(_Spaces, ParallelEnv):  # type: ignore[misc]  # as above
 
     def step(self, actions: Mapping[str, int]) -> tuple[dict[str, Any], ...]:
         """Play the actions of all agents."""
-        playing = self._playing
+        playing = self._going_on()
         acting = playing.to_act
         if not isinstance(actions, Mapping):
             raise WrongKind("set of actions", "a mapping from agents to numbers", actions)
