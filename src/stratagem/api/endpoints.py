@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import names_of, several
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike, as_game, as_player
 from stratagem.api.serving import serving
 from stratagem.engines.remote.hosts import Host, is_loopback
 from stratagem.errors import BadParameter, MissingExtra
 from stratagem.options import whole, within
 from stratagem.players.catalogue import named
+from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
 from stratagem.prompting.catalogue import STYLES, make_style
 
 if TYPE_CHECKING:

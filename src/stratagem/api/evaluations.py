@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stratagem.api.arguments import as_folder, names_of, several
 from stratagem.api.bounds import bound_of
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike, allow_files
 from stratagem.api.pictures import bars
 from stratagem.api.progress import Step, counted
 from stratagem.api.result import Grid, Plotted
@@ -36,6 +35,7 @@ from stratagem.games.key import Key
 from stratagem.options import check_seed, whole
 from stratagem.play.records import Episode
 from stratagem.players.catalogue import named
+from stratagem.players.given import GameLike, PlayerLike, allow_files
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -11,7 +11,6 @@ from typing import Any
 from stratagem.api.arguments import as_folder, several
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike, as_game, as_player
 from stratagem.api.progress import counted
 from stratagem.api.result import Grid
 from stratagem.api.serving import serving
@@ -24,6 +23,7 @@ from stratagem.play import scheduler
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.seating import rotated
+from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
 from stratagem.players.human import at_keyboard
 
 _TABLES = 256

@@ -8,16 +8,10 @@ from typing import Any, TypeAlias, cast
 from stratagem.api.mistakes import one_sentence
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
-from stratagem.named_files import name_files
 from stratagem.players.agents import agent_player
 from stratagem.players.base import Player
-from stratagem.players.catalogue import make_player
+from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
 
-GameLike: TypeAlias = str | Game[Any]
-"""A game, or its name with parameters: `kuhn`, `ipd(rounds=20)`, `mygame.py:Volunteer`."""
-PlayerLike: TypeAlias = str | Player
-"""A player, or its name: `TitForTat`, `mcts:100`, `run:PATH`."""
 AgentFunction: TypeAlias = Callable[[dict[str, Any]], Any]
 """A function from the question of an agent to its action."""
 
@@ -46,20 +40,3 @@ def player(name: PlayerLike | AgentFunction, game: GameLike) -> Player:
     if isinstance(name, str | Player | type) or not callable(name):
         return as_player(cast("PlayerLike", name), as_game(game))
     return as_player(agent_player(name), as_game(game))
-
-
-def as_game(given: GameLike) -> Game[Any]:
-    """Return the game that a caller named or made."""
-    allow_files(given)
-    return make_game(given)
-
-
-def as_player(given: PlayerLike, game: Game[Any]) -> Player:
-    """Return the player that a caller named or made."""
-    allow_files(given)
-    return make_player(given, game)
-
-
-def allow_files(*given: object) -> None:
-    """Allow the Python files that a caller names to be loaded."""
-    name_files(text for text in given if isinstance(text, str))

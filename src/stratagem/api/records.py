@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import as_path, names_of
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import allow_files
 from stratagem.api.result import Grid
 from stratagem.api.tables import number
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.options import check_seed
 from stratagem.play.records import Episode
+from stratagem.players.given import allow_files
 
 if TYPE_CHECKING:
     from stratagem.api.evaluations import Evaluation

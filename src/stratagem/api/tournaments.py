@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from stratagem.api.arguments import as_folder, several
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike, as_game, as_player
 from stratagem.api.pictures import matrix
 from stratagem.api.progress import Step, counted
 from stratagem.api.result import Grid, Plotted
@@ -29,6 +28,7 @@ from stratagem.games.key import Key
 from stratagem.options import check_seed, whole
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
+from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
 from stratagem.players.pools import pools
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, as_game
 from stratagem.api.result import Grid, Result
 from stratagem.games import conformance
 from stratagem.games.base import Json
@@ -16,6 +15,7 @@ from stratagem.games.foreign.audit import AUDIT
 from stratagem.games.foreign.catalogue import is_foreign, make_foreign
 from stratagem.games.key import Key
 from stratagem.options import check_seed, whole
+from stratagem.players.given import GameLike, as_game
 
 _TRIES = 60
 """Number of episodes that are tried to find the smallest one that shows a fault."""

@@ -8,13 +8,13 @@ import typer
 from rich.text import Text
 
 from stratagem.api.matches import MatchResult, play
-from stratagem.api.names import as_game, as_player
 from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.output import cell, print_json, table
 from stratagem.cli.transcript import print_episode
 from stratagem.errors import BadParameter
 from stratagem.play.records import episode_json
+from stratagem.players.given import as_game, as_player
 from stratagem.players.human import at_keyboard
 
 

@@ -12,11 +12,12 @@ from stratagem.errors import IllegalAction, UnknownName
 from stratagem.games.base import Seat
 from stratagem.integrations.action_numbers import ActionNumbers, numbers_of
 from stratagem.integrations.choosing import Choosing
-from stratagem.integrations.given import GameLike, Opponents, game_of, opponents_of
 from stratagem.integrations.observations import Observing, observing
+from stratagem.integrations.opponents import Opponents, opponents_of
 from stratagem.integrations.session import Session, match_of
 from stratagem.play.match import Match
 from stratagem.players.base import Player
+from stratagem.players.given import GameLike, as_game
 
 MAX_LENGTH = 4096
 """Length of an observation in characters, by default."""
@@ -41,7 +42,7 @@ class Table:
 
 def table_of(given: GameLike, opponents: Opponents | None, observation: str, max_length: int) -> Table:
     """Return the table of a game; seats without an opponent are agents."""
-    game = game_of(given)
+    game = as_game(given)
     players = opponents_of(opponents, game)
     agents = {f"player_{seat}": seat for seat in range(game.spec.seats) if seat not in players}
     return Table(match_of(game, players), agents, numbers_of(game), observing(observation, game, max_length))

@@ -15,11 +15,11 @@ from pydantic import Field
 from stratagem.errors import BadParameter, IllegalAction, MissingExtra
 from stratagem.games.base import Game, Seat
 from stratagem.games.choices import Choices
-from stratagem.integrations.given import GameLike, game_of, opponents_of
+from stratagem.integrations.opponents import opponents_of
 from stratagem.integrations.session import Deals, Session, match_of
 from stratagem.options import whole
 from stratagem.play.match import Match
-from stratagem.players.base import Player
+from stratagem.players.given import GameLike, PlayerLike, as_game
 from stratagem.prompting.plain import question
 
 try:
@@ -31,7 +31,7 @@ except ImportError as error:
 
 __all__ = ["GameAction", "GameEnvironment", "GameObservation", "app", "environment"]
 
-Others: TypeAlias = str | Player | Sequence[str | Player]
+Others: TypeAlias = PlayerLike | Sequence[PlayerLike]
 """Opponents: one player for all other seats, or one for each."""
 _LISTED = 12
 """Number of legal actions that an observation lists."""
@@ -118,7 +118,7 @@ class GameEnvironment(Environment):  # type: ignore[misc]  # as above
 
 def environment(game: GameLike, opponents: Others = (), *, seat: Seat = 0, seed: int = 0) -> GameEnvironment:
     """Return an environment in this process; `opponents` are one player for all other seats, or one for each."""
-    return _Maker(game_of(game), opponents, seat, seed)()
+    return _Maker(as_game(game), opponents, seat, seed)()
 
 
 def app(
@@ -131,7 +131,7 @@ def app(
 ) -> Any:
     """Return a server for uvicorn; each client has an episode of its own, and `sessions` of them play at a time."""
     whole("The server", "sessions", sessions, 1)
-    maker = _Maker(game_of(game), opponents, seat, seed)
+    maker = _Maker(as_game(game), opponents, seat, seed)
     return create_app(maker, GameAction, GameObservation, env_name=maker.match.text, max_concurrent_envs=sessions)
 
 
@@ -157,7 +157,7 @@ class _Maker:
         return GameEnvironment(self.match, self._seat, self._seed, self._lock)
 
 
-def _listed(opponents: Others, seats: int) -> list[str | Player]:
+def _listed(opponents: Others, seats: int) -> list[PlayerLike]:
     """Return a player for each of some seats, as far as there are players."""
     if isinstance(opponents, str) or not isinstance(opponents, Sequence):
         return [opponents] * seats

@@ -14,21 +14,21 @@ from stratagem.games.spiel.bridge import SpielGame
 from stratagem.games.spiel.engine import CHANCE, TOGETHER, load
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.history import Step, replay
-from stratagem.integrations.given import GameLike, game_of, player_of
 from stratagem.integrations.session import check_number, deal_key
 from stratagem.play.asking import answered
 from stratagem.players.base import Ask, Player
+from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
 from stratagem.players.spiel_bot import MakeBot, SpielBot
 
 __all__ = ["PlayerBot", "bot", "player"]
 
 
-def bot(player: str | Player, game: GameLike, seat: int, *, seed: int = 0) -> PlayerBot:
+def bot(player: PlayerLike, game: GameLike, seat: int, *, seed: int = 0) -> PlayerBot:
     """Return a player of ours as a bot of OpenSpiel for `game.twin().spiel`, OpenSpiel's game.
 
     `restart` begins the next deal: the draws of the player are those of the same deal of `stratagem.play`.
     """
-    return PlayerBot(player, game_of(game), seat, seed)
+    return PlayerBot(player, as_game(game), seat, seed)
 
 
 def player(bots: MakeBot | Sequence[Any], name: str) -> SpielBot:
@@ -54,11 +54,11 @@ class PlayerBot(pyspiel.Bot):  # type: ignore[misc]  # OpenSpiel has no type stu
     It keeps no state but the number of the deal, which `restart` and `restart_at` raise by one.
     """
 
-    def __init__(self, given: str | Player, game: Game[Any], seat: int, seed: int) -> None:
+    def __init__(self, given: PlayerLike, game: Game[Any], seat: int, seed: int) -> None:
         pyspiel.Bot.__init__(self)
         check_number("seed", seed)
         self._side = _Side(game, seat)
-        self.player = player_of(given, self._side.game)
+        self.player = as_player(given, self._side.game)
         self._side.check(self.player)
         self.spiel = self._side.spiel
         self.deal = -1

@@ -13,10 +13,10 @@ import numpy as np
 
 from stratagem.errors import BadParameter, IllegalAction, MissingExtra, WrongKind
 from stratagem.integrations.agents import MAX_LENGTH, Agents, Table, table_of
-from stratagem.integrations.given import GameLike, Opponents, player_of
 from stratagem.integrations.observations import CHARACTERS, BytesObservation, TensorObservation
+from stratagem.integrations.opponents import Opponents
 from stratagem.integrations.session import Deals
-from stratagem.players.base import Player
+from stratagem.players.given import GameLike, PlayerLike, as_player
 
 try:
     from gymnasium import spaces
@@ -86,9 +86,9 @@ class _Spaces:
         """Return the space of an agent's actions."""
         return self.action_spaces[agent]
 
-    def number_of(self, player: str | Player, agent: str) -> int:
+    def number_of(self, player: PlayerLike, agent: str) -> int:
         """Return the number of the action that a player of ours takes in the place of an agent."""
-        seated = player_of(player, self._table.match.game)
+        seated = as_player(player, self._table.match.game)
         return self._playing.number_of(agent, seated)
 
     @property

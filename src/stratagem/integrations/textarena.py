@@ -10,8 +10,9 @@ from typing import Any
 
 from stratagem.errors import BadParameter, IllegalAction, MissingExtra, WrongKind
 from stratagem.games.base import Game, Seat
-from stratagem.integrations.given import GameLike, Opponents, game_of, opponents_of
+from stratagem.integrations.opponents import Opponents, opponents_of
 from stratagem.integrations.session import Deals, Session, match_of
+from stratagem.players.given import GameLike, as_game
 from stratagem.prompting.plain import question
 
 try:
@@ -26,7 +27,7 @@ _ASKED = "Reason if you like; write your action alone on the last line."
 
 def env(game: GameLike, *, opponents: Opponents | None = None, seed: int = 0) -> TextGame:
     """Return a game as an environment of TextArena; players of ours take the seats of `opponents`."""
-    return TextGame(game_of(game), opponents, seed)
+    return TextGame(as_game(game), opponents, seed)
 
 
 class TextGame(ta.Env):  # type: ignore[misc]  # TextArena is no dependency

@@ -1,4 +1,4 @@
-"""Games and players as a caller gives them to an environment: by name, in a file, or as objects."""
+"""Opponents of an environment: players of ours by seat, by name or as objects."""
 
 from __future__ import annotations
 
@@ -7,28 +7,11 @@ from typing import Any, TypeAlias
 
 from stratagem.errors import BadParameter, WrongKind
 from stratagem.games.base import Game, Seat
-from stratagem.games.catalogue import make_game
-from stratagem.named_files import name_files
 from stratagem.players.base import Player
-from stratagem.players.catalogue import make_player
+from stratagem.players.given import PlayerLike, as_player
 
-GameLike: TypeAlias = str | Game[Any]
-Opponents: TypeAlias = Mapping[Seat, str | Player]
+Opponents: TypeAlias = Mapping[Seat, PlayerLike]
 """Players of ours by seat."""
-
-
-def game_of(given: GameLike) -> Game[Any]:
-    """Return the game that a caller named or made; a file of the caller's may be loaded."""
-    if isinstance(given, str):
-        name_files((given,))
-    return make_game(given)
-
-
-def player_of(given: str | Player, game: Game[Any]) -> Player:
-    """Return the player that a caller named or made."""
-    if isinstance(given, str):
-        name_files((given,))
-    return make_player(given, game)
 
 
 def opponents_of(given: Opponents | None, game: Game[Any]) -> dict[Seat, Player]:
@@ -41,4 +24,4 @@ def opponents_of(given: Opponents | None, game: Game[Any]) -> dict[Seat, Player]
         raise BadParameter(f"{game.spec.name} has no seat {strange[0]!r}: its seats are {', '.join(map(str, seats))}.")
     if len(players) == len(seats):
         raise BadParameter(f"Every seat of {game.spec.name} has a player: leave one to an agent.")
-    return {seat: player_of(player, game) for seat, player in players.items()}
+    return {seat: as_player(player, game) for seat, player in players.items()}
