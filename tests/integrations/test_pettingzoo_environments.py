@@ -11,6 +11,11 @@ import pytest
 import stratagem as sg
 from stratagem.errors import BadParameter, IllegalAction, UnknownName, WrongKind
 from stratagem.games.catalogue import make_game
+from stratagem.games.conformance import verify
+from stratagem.games.foreign.audit import AUDIT
+from stratagem.games.foreign.game import ForeignGame
+from stratagem.games.foreign.pettingzoo_env import PettingZooEnvironment
+from stratagem.games.foreign.translations import TRANSLATIONS
 from stratagem.games.playthrough import golden
 from stratagem.players.catalogue import make_player
 
@@ -229,3 +234,13 @@ def test_mistakes_are_one_sentence():
     env.step({"player_0": 0, "player_1": 1})
     with pytest.raises(IllegalAction, match="call `reset` for the next one"):
         env.step({})
+
+
+@pytest.mark.parametrize("text", ["kuhn", "auction(seats=3)", "tic-tac-toe", "connect-four"])
+def test_environments_pass_the_audit_of_those_of_others(text):
+    """`verify-game` on our own environments; where moves are numbers of OpenSpiel, every line of play is compared."""
+    translation = TRANSLATIONS.get(f"pettingzoo:{text.replace('-', '_').replace('tic_tac_toe', 'tictactoe')}")
+    game = ForeignGame(text, lambda: PettingZooEnvironment(aec(text)), translation)
+    report = verify(game, rules=AUDIT, episodes=10)
+    assert not report.failed, str(report)
+    assert (report["rules"].outcome == "passed") == (text in ("tic-tac-toe", "connect-four"))

@@ -1,5 +1,8 @@
 """Episodes answered from outside, without any package of others: numbers, slots, replies, opponents, deals."""
 
+import sys
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ import stratagem as sg
 from stratagem.decoding.guides import OneToken
 from stratagem.engines.base import Call, PolicyId, Prompt, Request
 from stratagem.engines.streaming import BatchEngine
-from stratagem.errors import BadParameter, CannotCompute, IllegalAction
+from stratagem.errors import BadParameter, CannotCompute, IllegalAction, MissingExtra, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Sheet, Slot
 from stratagem.games.key import Key
@@ -175,8 +178,19 @@ def test_an_illegal_number_changes_nothing(number):
         agents.act("player_0", number)
     with pytest.raises(IllegalAction, match="player_1 cannot play 0 now: its legal actions are none"):
         agents.act("player_1", 0)
+    with pytest.raises(IllegalAction, match="player_1 has nothing to choose now: player_0 has"):
+        agents.number_of("player_1", Random())
+    with pytest.raises(UnknownName, match="There is no agent of kuhn called 'player_2': did you mean"):
+        agents.observation("player_2")
     agents.act("player_0", np.int8(1))
     assert agents.to_act == ("player_1",)
+
+
+def test_a_refusal_lists_some_of_many_actions():
+    table = table_of("negotiation-v2", None, "text", 500)
+    agents = Agents(table, Deals(SEED).session(table.match))
+    with pytest.raises(IllegalAction, match=r"0 '\[0, 0, 0\]', .* and \d+ more\.$"):
+        agents.act("player_0", -1)
 
 
 def test_answers_out_of_turn_are_refused():
@@ -218,3 +232,11 @@ def test_texts_keep_to_their_form():
     data = table.observing(view, "–")
     assert (data.shape, data.dtype) == ((500,), np.uint8)
     assert bytes(data).rstrip(b"\0").decode() == f"{view.situation}\n–"
+
+
+@pytest.mark.parametrize("name", ["pettingzoo", "textarena", "openenv"])
+def test_a_missing_package_is_named_with_its_extra(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, f"stratagem.integrations.{name}", raising=False)
+    with pytest.raises(MissingExtra, match=rf"needs an extra that is not installed: pip install -e '\.\[{name}\]'"):
+        import_module(f"stratagem.integrations.{name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,14 @@ from stratagem.play.match import Match
 from stratagem.players.base import Player
 from stratagem.players.given import GameLike, as_game
 
+_LISTED = 12
+"""Number of legal actions that a refusal lists."""
 MAX_LENGTH = 4096
 """Length of an observation in characters, by default."""
 
 
 @dataclass(frozen=True)
-class Table:
+class AgentTable:
     """Game with the seats of its agents and of its opponents, and the form in which agents see it."""
 
     match: Match
@@ -40,18 +43,18 @@ class Table:
         return self.agents[agent]
 
 
-def table_of(given: GameLike, opponents: Opponents | None, observation: str, max_length: int) -> Table:
+def table_of(given: GameLike, opponents: Opponents | None, observation: str, max_length: int) -> AgentTable:
     """Return the table of a game; seats without an opponent are agents."""
     game = as_game(given)
     players = opponents_of(opponents, game)
     agents = {f"player_{seat}": seat for seat in range(game.spec.seats) if seat not in players}
-    return Table(match_of(game, players), agents, numbers_of(game), observing(observation, game, max_length))
+    return AgentTable(match_of(game, players), agents, numbers_of(game), observing(observation, game, max_length))
 
 
 class Agents:
     """Agents of an episode in progress."""
 
-    def __init__(self, table: Table, session: Session) -> None:
+    def __init__(self, table: AgentTable, session: Session) -> None:
         self._table = table
         self.session = session
         self._choosing: dict[Seat, Choosing] = {}
@@ -80,8 +83,7 @@ class Agents:
         """Return the option of a number; one that is not legal is refused."""
         legal = self.legal(agent)
         if type(number) is bool or not isinstance(number, int | np.integer) or int(number) not in legal:
-            listed = ", ".join(f"{n} {label!r}" for n, label in legal.items()) or "none"
-            raise IllegalAction(f"{agent} cannot play {number!r} now: its legal actions are {listed}.")
+            raise IllegalAction(f"{agent} cannot play {number!r} now: its legal actions are {_listed(legal)}.")
         return legal[int(number)]
 
     def act(self, agent: str, number: object) -> None:
@@ -95,7 +97,10 @@ class Agents:
 
     def number_of(self, agent: str, player: Player) -> int:
         """Return the number of the action that one of our players takes in the place of an agent."""
-        option = self._choosing[self._table.seat(agent)].option_of(player)
+        choosing = self._choosing.get(self._table.seat(agent))
+        if choosing is None:
+            raise IllegalAction(f"{agent} has nothing to choose now: {', '.join(self.to_act) or 'nobody'} has.")
+        option = choosing.option_of(player)
         return next(number for number, label in self.legal(agent).items() if label == option)
 
     def rewards(self) -> dict[str, float]:
@@ -107,3 +112,9 @@ class Agents:
         for seat, ask in self.session.asks.items():
             if seat not in self._choosing:
                 self._choosing[seat] = Choosing(ask)
+
+
+def _listed(legal: Mapping[int, str]) -> str:
+    """Return some actions with their numbers, and the number of the others."""
+    shown = ", ".join(f"{number} {label!r}" for number, label in islice(legal.items(), _LISTED))
+    return f"{shown} and {len(legal) - _LISTED} more" if len(legal) > _LISTED else shown or "none"

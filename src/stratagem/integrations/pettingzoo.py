@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from stratagem.errors import BadParameter, IllegalAction, MissingExtra, WrongKind
-from stratagem.integrations.agents import MAX_LENGTH, Agents, Table, table_of
+from stratagem.integrations.agents import MAX_LENGTH, Agents, AgentTable, table_of
 from stratagem.integrations.observations import CHARACTERS, BytesObservation, TensorObservation
 from stratagem.integrations.opponents import Opponents
 from stratagem.integrations.session import Deals
@@ -63,7 +63,7 @@ class _Spaces:
 
     render_mode = "ansi"
 
-    def __init__(self, table: Table, seed: int) -> None:
+    def __init__(self, table: AgentTable, seed: int) -> None:
         super().__init__()
         self._table = table
         self._deals = Deals(seed)
@@ -124,7 +124,7 @@ class _Spaces:
         return "\n".join(shown)
 
 
-def _observation_space(table: Table) -> Any:
+def _observation_space(table: AgentTable) -> Any:
     form = table.observing
     seen: Any = spaces.Text(form.max_length, min_length=0, charset=CHARACTERS)
     if isinstance(form, BytesObservation):
@@ -138,7 +138,7 @@ def _observation_space(table: Table) -> Any:
 class AECGame(_Spaces, AECEnv):  # type: ignore[misc]  # PettingZoo is no dependency
     """A game in which agents act one after another."""
 
-    def __init__(self, table: Table, seed: int) -> None:
+    def __init__(self, table: AgentTable, seed: int) -> None:
         super().__init__(table, seed)
         self.agent_selection = self.possible_agents[0]
 
