@@ -134,6 +134,8 @@ def _unscaled(result: GameResult, row: Row) -> dict[str, Estimate | None]:
     figures["unscaled_pay"] = pay
     if row.exact:
         figures |= {name: exactly(getattr(row.exact, name)) for name in _EXACT}
+    if row.scored:
+        figures["exploitability"] = row.scored.exploitability
     if row.bound:
         figures["exploitability_lower_bound"] = row.bound.exploitability
     return figures

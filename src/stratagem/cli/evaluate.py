@@ -206,7 +206,7 @@ def _null(value: float | None, digits: int) -> Text:
 def _is_plain(result: GameResult) -> bool:
     """Return whether payoffs are in the game's unit and no figure is exact: an unscaled table would add nothing."""
     pools = {pool for matchup in result.rows[0].matchups for pool in matchup.pools}
-    nothing = all(row.exact is None and row.bound is None for row in result.rows)
+    nothing = not any(row.exact or row.bound or row.scored for row in result.rows)
     return nothing and "exploit" not in pools and scale_of(result.game) == 1.0
 
 
@@ -236,6 +236,12 @@ def _exploitability(row: Row, conv: str) -> dict[str, Text]:
             conv: Text(number(row.exact.exploitability)),
             "own value by seat": Text(" / ").join(Text(number(value)) for value in row.exact.values),
             "gain by seat": Text(" / ").join(Text(number(gain)) for gain in row.exact.gains),
+        }
+    if row.scored is not None:
+        return {
+            conv: cell(row.scored.exploitability),
+            "own value by seat": Text(" / ").join(Text(number(value)) for value in row.scored.centre.values),
+            "gain by seat": Text(" / ").join(map(cell, row.scored.gains)),
         }
     if row.bound is not None:
         return {
@@ -292,8 +298,13 @@ def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> N
         if row.player != CHANCE:
             holm = adjusted.get((result.text, row.player)) if len(adjusted) > 1 else None
             out.print(Text(f"  {_difference(result, row, holm)}"))
-    for reason in dict.fromkeys(f"no exact figure: {row.why_not_exact}" for row in result.rows if row.exact is None):
+    lacking = [row for row in result.rows if not row.exact and not row.scored]
+    for reason in dict.fromkeys(f"no exact figure: {row.why_not_exact}" for row in lacking):
         out.print(Text(f"  {reason}", style="dim"))
+    for row in result.rows:
+        if row.scored is not None:
+            text = f"by log-probabilities, of which at most {number(row.scored.unseen)} are unseen in a situation"
+            out.print(Text(f"  {_short(row.player, result)}: bounds {text}", style="dim"))
     for row in result.rows:
         if row.bound is not None:
             out.print(Text(f"  {curve_line(_short(row.player, result), row.bound)}"))

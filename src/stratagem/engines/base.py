@@ -97,6 +97,13 @@ class PolicyId(NamedTuple):
     version: int = 0
 
 
+class Alternative(NamedTuple):
+    """Token that was possible at a position of a reply, and its log-probability."""
+
+    token: bytes
+    logprob: float
+
+
 class Span(NamedTuple):
     """Stretch of a reply; only sampled tokens carry a gradient."""
 
@@ -119,6 +126,8 @@ class Request:
     max_new_tokens: int = 256
     extended: bool = False
     """True if a later prompt will extend this reply, so that its computation is worth caching."""
+    alternatives: int = 0
+    """Number of likeliest tokens to tell at each position with their log-probabilities; 0 for none."""
     extra_body: str = ""
     """Further fields of the body of a request to a server, as a JSON object; empty for none."""
 
@@ -151,6 +160,8 @@ class Call:
     """Number of tokens, as the engine or the server counts them."""
     ms: float = 0.0
     """Time of its batch in milliseconds, divided by the replies in it; for a server the time until the answer."""
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    """For each token, where they were asked for: the token itself, and others in its place. They are not recorded."""
     reasoning: str = ""
     """Thoughts that a server told apart from the reply; no action is read from them."""
 
@@ -305,6 +316,7 @@ __all__ = [
     "LIKELIEST",
     "PLAIN",
     "UNSAID",
+    "Alternative",
     "Answered",
     "Call",
     "Capabilities",

@@ -5,8 +5,33 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
+from typing import Protocol
 
 from stratagem.engines.base import Answered, Call, Request
+
+
+class Answering(Protocol):
+    """Part of an engine that answers requests."""
+
+    def submit(self, requests: Sequence[Request]) -> list[int]: ...
+
+    def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]: ...
+
+    def cancel(self, tickets: Collection[int]) -> None: ...
+
+
+def answered(engine: Answering, requests: Sequence[Request]) -> list[Call]:
+    """Return an engine's answers to all of these requests, in order."""
+    tickets = engine.submit(requests)
+    calls: dict[int, Call] = {}
+    try:
+        while left := [ticket for ticket in tickets if ticket not in calls]:
+            if not (some := engine.poll(left)):
+                raise RuntimeError(f"{len(left)} open requests were lost.")
+            calls.update(some)
+    finally:
+        engine.cancel([ticket for ticket in tickets if ticket not in calls])
+    return [calls[ticket] for ticket in tickets]
 
 
 class StreamingEngine(ABC):
@@ -50,16 +75,7 @@ class StreamingEngine(ABC):
 
     def answer(self, requests: Sequence[Request]) -> list[Call]:
         """Answer all of these requests, in order."""
-        tickets = self.submit(requests)
-        calls: dict[int, Call] = {}
-        try:
-            while left := [ticket for ticket in tickets if ticket not in calls]:
-                if not (answered := self.poll(left)):
-                    raise RuntimeError(f"{len(left)} open requests were lost.")
-                calls.update(answered)
-        finally:
-            self.cancel([ticket for ticket in tickets if ticket not in calls])
-        return [calls[ticket] for ticket in tickets]
+        return answered(self, requests)
 
 
 class BatchEngine(StreamingEngine):

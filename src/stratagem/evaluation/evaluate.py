@@ -13,6 +13,7 @@ from stratagem.evaluation.lower_bound import Bound, LowerBound, checked
 from stratagem.evaluation.matchups import Evaluator, Matchup, pay_by_deal
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.scored import ScoredExact, scored_exact
 from stratagem.evaluation.statistics import Difference, Estimate, paired_difference
 from stratagem.evaluation.suites import Line, Suite
 from stratagem.evaluation.validity import Validity, validity
@@ -53,6 +54,8 @@ class Row:
     bound: LowerBound | None = None
     """Lower bound on exploitability, where it was requested and there is no exact figure."""
     why_no_bound: str = ""
+    scored: ScoredExact | None = None
+    """Figures with bounds, where a server tells the probabilities of the player's replies."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +168,8 @@ def measured(
     others = in_other_words(game, agent, opponents, disguises, evaluator, matchups)
     by_name = _exact(game, agent, evaluator.exact_budget)
     row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
+    if row.exact is None and agent.traits.scored:
+        row = replace(row, **_scored(game, agent, evaluator.exact_budget))
     if row.exact or evaluator.bound is None:
         return row
     return replace(row, **_bounded(game, agent, evaluator.bound, evaluator.key))
@@ -176,6 +181,14 @@ def _bounded(game: Game[Any], agent: Player, bound: Bound, key: Key) -> dict[str
         return {"bound": bound(game, agent, key.at("exploit", placeless(agent.name)))}
     except CannotCompute as error:
         return {"why_no_bound": str(error)}
+
+
+def _scored(game: Game[Any], agent: Player, budget: int) -> dict[str, Any]:
+    """Return figures by scored probabilities, or the reason why there are none."""
+    try:
+        return {"scored": scored_exact(game, agent, budget)}
+    except CannotCompute as error:
+        return {"why_not_exact": str(error)}
 
 
 def row_of(

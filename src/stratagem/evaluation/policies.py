@@ -52,10 +52,15 @@ def _whole(player: Player, view: View[Any], mix: Mix) -> Stated:
         raise _no_mixture(player, view, mix)
     if not abs(total + lack - 1.0) < _CLOSE:  # also where the sum is no number
         raise _no_mixture(player, view, mix)
+    return retried(policy_stated, lack, view.game.spec.retries)
+
+
+def retried(mix: Stated, lack: float, retries: int) -> Stated:
+    """Return the policy of a player that is asked again after a reply without an action, of probability `lack`."""
     if not lack:
-        return policy_stated
-    tries = math.fsum(lack**attempt for attempt in range(view.game.spec.retries + 1))
-    return {**{action: p * tries for action, p in policy_stated.items()}, None: lack ** (view.game.spec.retries + 1)}
+        return mix
+    tries = math.fsum(lack**attempt for attempt in range(retries + 1))
+    return {**{action: p * tries for action, p in mix.items()}, None: lack ** (retries + 1)}
 
 
 def _no_mixture(player: Player, view: View[Any], mix: Mix) -> CannotCompute:

@@ -5,7 +5,7 @@ A policy is one array: the probability of each action of each information set, b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -29,10 +29,19 @@ _ASKED = 100_000
 def policy_on(tree: GameTree, player: Player) -> Floats:
     """Return a player's policy at every seat; it is asked once about each view, about all in one batch."""
     views = {(known.seat, known.view.info_key): known.view for known in tree.information_sets}
+    check_price(tree, player, len(views))
+    return rows_on(tree, dict(zip(views, stated(player, list(views.values())), strict=True)))
+
+
+def check_price(tree: GameTree, player: Player, num_views: int) -> None:
+    """Refuse to ask an expensive player about very many situations."""
     price = player.traits.price
-    if price > 1 and len(views) * price > _ASKED:
-        raise CannotCompute(f"{tree.game.spec.name} has {len(views)} situations, too many to ask {player.name} about.")
-    mixes = dict(zip(views, stated(player, list(views.values())), strict=True))
+    if price > 1 and num_views * price > _ASKED:
+        raise CannotCompute(f"{tree.game.spec.name} has {num_views} situations, too many to ask {player.name} about.")
+
+
+def rows_on(tree: GameTree, mixes: Mapping[tuple[Seat, str], Stated]) -> Floats:
+    """Return the policy that has these probabilities, by seat and information set of the view."""
     rows = (_row(known.view, known.actions, mixes[known.seat, known.view.info_key]) for known in tree.information_sets)
     return np.array([p for row in rows for p in row])
 
@@ -114,6 +123,16 @@ class Oracle:
         numbers = {name: number for number, name in enumerate(self._names)}
         actions = {numbers[name]: action for name, action in response.get_best_response_actions().items()}
         return BestResponse(seat, value, slots_of(self.tree, actions, seat))
+
+    def best_value(self, policy: Floats, seat: Seat, returns: Floats) -> float:
+        """Return the value of the best response for an objective of a seat, by node and seat in place of the payoffs."""
+        if self._pass is not None:
+            return self._pass(policy, seat, returns[:, seat]).value
+        import pyspiel  # as above
+
+        game = spiel_game(self.tree, returns)
+        response = pyspiel.TabularBestResponse(game, seat, self._table(policy))
+        return float(response.value_from_state(game.new_initial_state()))
 
     def _table(self, policy: Floats) -> dict[str, list[tuple[int, float]]]:
         slots, flat = self.tree.slots.tolist(), policy.tolist()

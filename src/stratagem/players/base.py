@@ -21,6 +21,21 @@ from stratagem.prompting.past import NOTHING, Past
 F = TypeVar("F")
 Mix = Mapping[str, float]
 """Actions and their probabilities."""
+
+
+class Scored(NamedTuple):
+    """Probabilities of actions as far as they are known.
+
+    An action's probability is between its share and its share plus `unseen`. What is left to one belongs to replies
+    without a legal action.
+    """
+
+    mix: Mix
+    """Probability of each action that is known."""
+    unseen: float
+    """Probability of which it is not known to whom it belongs: to any action, or to none."""
+
+
 Recall = tuple[tuple[str, str | None], ...]
 """A seat's own decisions of the episode: information sets and actions."""
 _PLACES = 1 << 10
@@ -49,6 +64,8 @@ class Traits:
     """True if the player redraws what its seat cannot see, and recalls its own decisions of the episode."""
     exact: bool = True
     """True if `policy` can state its probabilities."""
+    scored: bool = False
+    """True if `scored` tells the probabilities with a bound on what is unseen."""
     fallible: bool = False
     """True if the player may give no legal action; its probabilities then sum to less than one."""
     repeats: bool = True
@@ -233,6 +250,7 @@ __all__ = [
     "Mix",
     "Move",
     "Player",
+    "Scored",
     "Scripted",
     "Seat",
     "Traits",

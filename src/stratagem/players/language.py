@@ -18,7 +18,7 @@ from stratagem.games.base import Game, View
 from stratagem.models.reference import NAMED, parse_model
 from stratagem.models.run_models import decoding_options, pinned
 from stratagem.options import whole, within
-from stratagem.players.base import Ask, Mix, Traits, Turn, shown
+from stratagem.players.base import Ask, Mix, Scored, Traits, Turn, shown
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import MODES
 from stratagem.players.speaker import Speaker
@@ -34,7 +34,7 @@ class LanguagePlayer:
     model: str
     """Model text as `models` names it, with an adapter or without."""
     mode: str = ""
-    """Mode: free, recover, constrained, direct or single; by default direct, and free behind a server."""
+    """Mode: free, recover, constrained, direct, single or prefix; by default direct, and free behind a server."""
     style: str = "plain"
     """Prompt style by name."""
     temperature: float = 1.0
@@ -144,6 +144,10 @@ class LanguagePlayer:
     def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
         """Return the probabilities in many situations, in one batch."""
         return self._player.policies(views)
+
+    def scored(self, views: Sequence[View[Any]]) -> list[Scored]:
+        """Return the probabilities in many situations by a server's log-probabilities, with what is unseen."""
+        return self._player.scored(views)
 
 
 def language_player(model: object, **options: Any) -> LanguagePlayer:

@@ -9,8 +9,9 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
-from stratagem.players.base import Ask, Mix, Traits, Turn
+from stratagem.players.base import Ask, Mix, Scored, Traits, Turn
 from stratagem.players.modes import MODES, check_mode
+from stratagem.players.scoring import scored_policies
 from stratagem.players.speaker import Speaker
 from stratagem.players.stating import masked_policies, single_policies
 from stratagem.prompting.past import NOTHING, Past
@@ -34,6 +35,7 @@ class ModelPlayer:
             memory=self.speaker.style.memory,
             reads_words=True,
             exact=MODES[self.mode].exact,
+            scored=MODES[self.mode].scored,
             fallible=self.mode == "single",
             repeats=self.speaker.engine.capabilities.repeats,
             price=PRICE,
@@ -53,6 +55,12 @@ class ModelPlayer:
 
     def policy(self, view: View[Any]) -> Mix:
         return self.policies([view])[0]
+
+    def scored(self, views: Sequence[View[Any]]) -> list[Scored]:
+        """Return the probabilities in many situations by a server's log-probabilities."""
+        if not MODES[self.mode].scored:
+            raise CannotCompute(f"{self.name} is not read by its first tokens: mode=prefix is.")
+        return scored_policies(self.speaker, views)
 
     def policies(self, views: Sequence[View[Any]], past: Past = NOTHING) -> list[Mix]:
         """Return the probabilities in many situations, in one batch, with one past for all of them."""

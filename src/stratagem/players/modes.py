@@ -1,6 +1,6 @@
-"""Modes of a language model: five ways of asking the engine and of reading an action from the reply.
+"""Modes of a language model: six ways of asking the engine and of reading an action from the reply.
 
-`direct` and `single` can state their probabilities exactly; the others think aloud first.
+`direct` and `single` can state their probabilities exactly, `prefix` by bounds; the others think aloud first.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import Any, ClassVar
 from stratagem.decoding.guides import Free, OneToken
 from stratagem.decoding.stopping import after_thinking
 from stratagem.engines.base import UNSAID, Call, Request
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import View
 from stratagem.games.choices import Choices
 from stratagem.players.base import Ask, How, Move
+from stratagem.players.opening import Openings
+from stratagem.players.scoring import length
 from stratagem.players.speaker import ACTION, Speaker
 from stratagem.prompting.base import Style
 
@@ -31,6 +33,8 @@ class Mode(ABC):
     """True if the engine must obey a guide token by token."""
     exact: ClassVar[bool] = False
     """True if the mode can state its probabilities."""
+    scored: ClassVar[bool] = False
+    """True if a server's log-probabilities tell the probabilities of its actions."""
     marked: ClassVar[bool] = False
     """True if the style must have a mark before the action."""
 
@@ -110,12 +114,26 @@ class Single(Mode):
         return spoken(labels.get(guide.token), "free", (call,))
 
 
+class Prefix(Mode):
+    """A few tokens of free text; the action is the longest legal one that they begin with, whatever follows."""
+
+    masks = False
+    scored = True
+
+    def turn(self, speaker: Speaker, ask: Ask) -> Reply:
+        openings = Openings(ask.view.choices)
+        most = length(speaker, openings)
+        call = yield speaker.ask(speaker.prompt(ask.view, ask.past), OneToken(), ask.key, most)
+        return spoken(None if call.finish in UNSAID else openings.read(call.text), "free", (call,))
+
+
 MODES: dict[str, Mode] = {
     "free": FreeText(),
     "recover": Recovered(),
     "constrained": Constrained(),
     "direct": Direct(),
     "single": Single(),
+    "prefix": Prefix(),
 }
 """Modes by name."""
 
@@ -126,9 +144,21 @@ def check_mode(name: str, speaker: Speaker, view: View[Any]) -> None:
     if MODES[name].masks and not engine.capabilities.masks:
         raise BadParameter(f"{engine.name} tells texts only, which the mode {name} cannot use: take mode=free.")
     check_style(name, speaker.style, view)
+    if name == "prefix":
+        check_prefix(speaker, view)
     prompt = speaker.prompt(view)
     if name == "single":
         speaker.compiler.labels(view.choices, prompt)
+
+
+def check_prefix(speaker: Speaker, view: View[Any]) -> None:
+    """Refuse the mode prefix for a model with masks, and in a situation whose actions it cannot tell apart."""
+    if speaker.engine.capabilities.masks:
+        raise BadParameter(f"The mode prefix is for a model behind a server: {speaker.engine.name} has mode=direct.")
+    try:
+        Openings(view.choices)
+    except CannotCompute as error:
+        raise BadParameter(f"{error} Take mode=free.") from error
 
 
 def check_style(mode: str, style: Style, view: View[Any]) -> None:

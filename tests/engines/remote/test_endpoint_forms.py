@@ -28,7 +28,7 @@ KUHN = make_game("kuhn(hands=1)")
 
 def passive(exchange):
     """A legal action in Kuhn poker."""
-    return {"content": "FOLD" if "FOLD" in exchange.body["messages"][-1]["content"] else "PASS"}
+    return {"content": "FOLD" if "FOLD, CALL" in exchange.body["messages"][-1]["content"] else "PASS"}
 
 
 def answer(message, ended="stop"):

@@ -294,6 +294,7 @@ class RemoteEngine(StreamingEngine, Generic[C]):
             num_prompt=reply.num_prompt,
             num_reply=reply.num_reply,
             ms=ms,
+            alternatives=reply.alternatives,
             reasoning=reply.reasoning,
         )
 

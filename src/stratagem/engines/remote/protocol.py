@@ -18,8 +18,11 @@ RENAMED = "max_completion_tokens"
 """Newer name of `max_tokens`: reasoning models accept only this one."""
 NO_SEED = "no seed"
 """Servers that refuse a seed, where others only ignore it."""
-OWN = frozenset({"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens"})
+OWN = frozenset({"model", "messages", "stream", "n", "temperature", "max_tokens", "max_completion_tokens"})
 """Fields of a body that follow from the player and its options."""
+FEWER = "fewer top_logprobs"
+"""Servers that tell fewer likeliest tokens than others."""
+_FEW = 5
 _SEED_BITS = 0x7FFF_FFFF
 
 
@@ -64,6 +67,9 @@ def chat_body(model: str, request: Request, adjustments: Adjustments) -> dict[st
         body["top_p"] = request.sampling.top_p
     if NO_SEED not in adjustments:
         body["seed"] = request.key.value & _SEED_BITS
+    if request.alternatives:
+        body["logprobs"] = True
+        body["top_logprobs"] = min(request.alternatives, _FEW if FEWER in adjustments else request.alternatives)
     return body | (json.loads(request.extra_body) if request.extra_body else {})
 
 
@@ -73,4 +79,6 @@ def adjustment(failure: Failure) -> str | None:
         return None
     if RENAMED in failure.full:
         return RENAMED
+    if "top_logprobs" in failure.full:
+        return FEWER
     return NO_SEED if re.search(r"\bseed\b", failure.full) else None

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.engines.base import Finish
+from stratagem.engines.base import Alternative, Finish
+from stratagem.engines.remote.logprobs import read_alternatives
 from stratagem.engines.remote.retries import Failure
 
 LONGEST = 1 << 16
@@ -31,6 +32,7 @@ class Reply:
     finish: Finish
     num_prompt: int = 0
     num_reply: int = 0
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
     reasoning: str = ""
     """Thoughts that the server tells apart from the reply."""
 
@@ -59,6 +61,7 @@ def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
         finish=declined or finish,
         num_prompt=tokens_of(usage.get("prompt_tokens")),
         num_reply=tokens_of(usage.get("completion_tokens")),
+        alternatives=read_alternatives(choice),
         reasoning=hide(reasoning)[:LONGEST],
     )
 
