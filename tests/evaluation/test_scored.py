@@ -94,7 +94,7 @@ def test_bounds_hold_whatever_the_unseen_part_is():
     assert high - low < 20 * (max(found) - min(found)), "bounds of some use"
 
 
-def test_nothing_unseen_is_the_exact_figure_and_little_unseen_changes_little():
+def test_nothing_unseen_is_the_exact_figure_and_little_unseen_changes_little(monkeypatch):
     oracle = oracle_of(KUHN)
     player = make_player("TightPassive", KUHN)
     views = {(one.seat, one.view.info_key): one.view for one in oracle.tree.information_sets}
@@ -107,6 +107,8 @@ def test_nothing_unseen_is_the_exact_figure_and_little_unseen_changes_little():
     assert near.centre.exploitability == pytest.approx(truth.exploitability)
     assert 0.0 < near.error < 4 * 2 * 0.001, "the range of payoffs, at most two decisions of the others"
     assert near.error == pytest.approx(sum(_by_hand(oracle, seat) for seat in (0, 1)) / 2)
+    monkeypatch.setattr(oracle, "_pass", None)
+    assert of_scored(oracle, blurred).error == pytest.approx(near.error), "by OpenSpiel"
 
 
 def _by_hand(oracle, seat):

@@ -125,7 +125,7 @@ class Oracle:
         return BestResponse(seat, value, slots_of(self.tree, actions, seat))
 
     def best_value(self, policy: Floats, seat: Seat, returns: Floats) -> float:
-        """Return the value of the best response for an objective of a seat, by node and seat in place of the payoffs."""
+        """Return the value of the best response for returns by node and seat that replace the payoffs."""
         if self._pass is not None:
             return self._pass(policy, seat, returns[:, seat]).value
         import pyspiel  # as above
