@@ -74,8 +74,8 @@ def test_a_hand_of_our_kuhn_is_that_of_openspiel():
 @pytest.mark.parametrize(
     ("text", "name"),
     [
-        ("leduc", "openspiel:fixed_action_preference(action_list=2;1;0)"),
-        ("kuhn-spiel", "openspiel:fixed_action_preference(action_list=0;1)"),
+        ("leduc", "openspiel:fixed_action_preference(actions=2:1:0)"),
+        ("kuhn-spiel", "openspiel:fixed_action_preference(actions=1:0)"),
     ],
 )
 def test_a_bot_plays_in_our_loop_as_in_that_of_openspiel(text, name):
@@ -193,11 +193,17 @@ class Silent(Random):
         return Move(None)
 
 
-def test_mistakes_are_one_sentence(capfd):
+def test_mistakes_are_one_sentence():
     with pytest.raises(UnknownName, match="There is no bot of OpenSpiel called 'uniform_randm': did you mean"):
         make_player("openspiel:uniform_randm", make_game("leduc"))
-    with pytest.raises(BadParameter, match="is no text of a bot"):
+    with pytest.raises(BadParameter, match="opens a bracket and does not close it"):
         make_player("openspiel:uniform_random(", make_game("leduc"))
+    for wrong in ("fixed_action_preference(action_list=0;1)", "fixed_action_preference(1)"):
+        with pytest.raises(BadParameter, match=r"has one parameter: openspiel:fixed_action_preference\(actions=...\)"):
+            make_player(f"openspiel:{wrong}", make_game("leduc"))
+    with pytest.raises(BadParameter, match="The parameter `seed` of openspiel:uniform_random is a whole number"):
+        make_player("openspiel:uniform_random(seed=x)", make_game("leduc"))
+    assert make_player("openspiel:fixed_action_preference(actions=1)", make_game("leduc"))
     with pytest.raises(BadParameter, match="OpenSpiel cannot make the bot 'uniform_restricted_actions'"):
         make_player("openspiel:uniform_restricted_actions", make_game("leduc"))
     with pytest.raises(BadParameter, match="plays games that OpenSpiel has, and ipd is none of them"):

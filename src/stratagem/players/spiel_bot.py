@@ -16,12 +16,19 @@ from stratagem.games.key import Key
 from stratagem.games.spiel.engine import first_line
 from stratagem.games.spiel.state import SpielState
 from stratagem.players.base import Ask, Mix, Move, Traits
+from stratagem.registry import Call, parse_call
 
 Bot = Any
 """A `pyspiel.Bot`; OpenSpiel has no type stubs."""
 MakeBot = Callable[[Any, int, int], Bot]
 """Function from a `pyspiel.Game`, the number of its player and a seed to a bot."""
 _SEEDS = 2**31 - 1
+_PARAMETERS: dict[str, tuple[str, type]] = {
+    "fixed_action_preference": ("actions", str),
+    "uniform_random": ("seed", int),
+    "uniform_restricted_actions": ("policy_name", str),
+}
+"""The parameter of each bot that OpenSpiel 2.0 has registered, and its type."""
 
 
 class _Position(NamedTuple):
@@ -136,20 +143,25 @@ def registered_bot(tail: str) -> SpielBot:
     """Make the player `openspiel:TAIL`: a bot that OpenSpiel has registered, with its parameters in brackets."""
     import pyspiel
 
-    try:
-        parameters = pyspiel.game_parameters_from_string(tail)
-    except RuntimeError as error:
-        raise BadParameter(
-            f"{tail!r} is no text of a bot: write it as openspiel:fixed_action_preference(action_list=0;1)."
-        ) from error
-    bot = str(parameters.pop("name", ""))
-    if bot not in pyspiel.registered_bots():
-        raise UnknownName("bot of OpenSpiel", bot, pyspiel.registered_bots())
+    call = parse_call(tail)
+    if call.name not in pyspiel.registered_bots():
+        raise UnknownName("bot of OpenSpiel", call.name, pyspiel.registered_bots())
+    parameters = _parameters(call)
 
     def make(spiel: Any, player: int, seed: int) -> Bot:
         try:
-            return pyspiel.load_bot(bot, spiel, player, {"seed": seed, **parameters})
+            return pyspiel.load_bot(call.name, spiel, player, {"seed": seed, **parameters})
         except RuntimeError as error:
             raise BadParameter(f"OpenSpiel cannot make the bot {tail!r}: {first_line(error)}.") from error
 
     return SpielBot(name=f"openspiel:{tail.strip()}", make=make)
+
+
+def _parameters(call: Call) -> dict[str, Any]:
+    """Return the parameters of a bot; OpenSpiel itself ignores one that a bot does not have."""
+    name, kind = _PARAMETERS.get(call.name, ("", object))
+    if call.args or (name and call.kwargs.keys() - {name}):
+        raise BadParameter(f"The bot of OpenSpiel {call.name} has one parameter: openspiel:{call.name}({name}=...).")
+    if kind is int and not all(type(value) is int for value in call.kwargs.values()):
+        raise BadParameter(f"The parameter `{name}` of openspiel:{call.name} is a whole number.")
+    return {option: str(value) if kind is str else value for option, value in call.kwargs.items()}
