@@ -23,7 +23,7 @@ def rows_of(plan, agent):
     return [
         Figures.of(episode, name, duel=plan.duel)
         for name, opponent in plan.opponents.items()
-        for episode in play(replace(setup, match=plan.match(player, opponent)) for setup in plan.setups())
+        for episode in play(plan.setup(plan.match(player, opponent), number) for number in range(plan.episodes))
     ]
 
 
@@ -66,7 +66,8 @@ def test_lower_bound_needs_a_zero_sum_game_of_two():
 
 def test_later_epochs_have_deals_of_their_own():
     plan = plan_of()
-    first, again, second = plan.setups(), plan.setups(1), plan.setups(2)
+    match = plan.match(sg.player("random", "kuhn"), sg.player("random", "kuhn"))
+    first, again, second = ([plan.setup(match, number, epoch) for number in range(20)] for epoch in (1, 1, 2))
     assert [setup.key for setup in first] == [setup.key for setup in again]
     assert not {setup.key.value for setup in first} & {setup.key.value for setup in second}
     assert not {setup.group for setup in first} & {setup.group for setup in second}
@@ -126,7 +127,7 @@ class Evil:
 
 def test_playthrough_is_a_table_without_foreign_markup():
     plan = plan_of("kuhn(hands=1)")
-    (episode,) = play([replace(plan.setups()[0], match=plan.match(Evil(), sg.player("random", plan.game)))])
+    (episode,) = play([plan.setup(plan.match(Evil(), sg.player("random", plan.game)), 0)])
     text = playthrough(episode)
     rows = [line for line in text.splitlines() if line.startswith("| 1 ")]
     assert len(rows) == len(episode.decisions)

@@ -19,11 +19,19 @@ def rotated(
     seats = len(match.players)
     for deal in range(-(-episodes // seats)):
         for turn in range(seats):
-            yield Setup(
-                id=f"{name}/{deal}.{turn}",
-                match=match,
-                slots=tuple((seat - turn) % seats for seat in range(seats)),
-                key=key.at("deal", deal) if paired else key.at("deal", deal, turn),
-                purpose=purpose,
-                group=f"{name}/{deal}",
-            )
+            yield seated(match, deal, turn, key, name=name, paired=paired, purpose=purpose)
+
+
+def seated(
+    match: Match, deal: int, turn: int, key: Key, *, name: str, paired: bool = True, purpose: Purpose = "eval"
+) -> Setup:
+    """Return the setup of one deal after so many turns of the seats."""
+    seats = len(match.players)
+    return Setup(
+        id=f"{name}/{deal}.{turn}",
+        match=match,
+        slots=tuple((seat - turn) % seats for seat in range(seats)),
+        key=key.at("deal", deal) if paired else key.at("deal", deal, turn),
+        purpose=purpose,
+        group=f"{name}/{deal}",
+    )

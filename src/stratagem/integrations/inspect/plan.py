@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any
 
 from stratagem.errors import BadParameter
@@ -15,11 +14,10 @@ from stratagem.games.key import Key
 from stratagem.named_files import name_files
 from stratagem.options import check_seed, whole
 from stratagem.play.match import Match, Setup
-from stratagem.play.seating import rotated
+from stratagem.play.seating import seated
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.modes import check_style
-from stratagem.players.uniform import Random
 from stratagem.prompting.base import Style
 from stratagem.prompting.catalogue import make_style
 from stratagem.registry import split_arguments
@@ -59,20 +57,13 @@ class Plan:
         """Seat the agent in slot 0 and its opponent in all others."""
         return Match(self.game, [agent, *[opponent] * (self.game.spec.seats - 1)])
 
-    def setups(self, epoch: int = 1) -> list[Setup]:
-        """Return the setups of `stratagem.play` for this seed, with random players; later epochs have other deals."""
-        if epoch not in self._made:
-            key, name = Key(self.seed), f"{self.text}/{self.seed}"
-            if epoch > 1:
-                key, name = key.at("epoch", epoch), f"{name}/epoch {epoch}"
-            match = self.match(Random(), Random())
-            self._made[epoch] = list(islice(rotated(match, self.episodes, key, name=name), self.episodes))
-        return self._made[epoch]
-
-    @cached_property
-    def _made(self) -> dict[int, list[Setup]]:
-        """Setups by epoch."""
-        return {}
+    def setup(self, match: Match, number: int, epoch: int = 1) -> Setup:
+        """Return a setup of `stratagem.play` with this seed; later epochs have deals of their own."""
+        key, name = Key(self.seed), f"{self.text}/{self.seed}"
+        if epoch > 1:
+            key, name = key.at("epoch", epoch), f"{name}/epoch {epoch}"
+        deal, turn = divmod(number, self.game.spec.seats)
+        return seated(match, deal, turn, key, name=name)
 
 
 def make_plan(
@@ -91,8 +82,8 @@ def make_plan(
     look = make_style(joined("style", style))
     state = made.start(Key(0))
     check_style("free", look, state.view(state.to_act[0]))
-    seated = {name: _opponent(name, made) for name in _seated(names, made, given=opponents is not None)}
-    return Plan(made, seated, episodes, seed, look, chance)
+    players = {name: _opponent(name, made) for name in _each(names, made, given=opponents is not None)}
+    return Plan(made, players, episodes, seed, look, chance)
 
 
 def joined(option: str, value: object) -> str:
@@ -104,7 +95,7 @@ def joined(option: str, value: object) -> str:
     return value
 
 
-def _seated(names: Sequence[str], game: Game[Any], *, given: bool) -> Sequence[str]:
+def _each(names: Sequence[str], game: Game[Any], *, given: bool) -> Sequence[str]:
     """Return each name once; the only seat of a game has no opponent."""
     if game.spec.seats > 1:
         return list(dict.fromkeys(names))

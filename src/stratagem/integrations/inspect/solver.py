@@ -38,7 +38,7 @@ class Table:
         self._opponent = plan.opponents[state.metadata["opponent"]]
         self._models: dict[object, Model] = {self._engine: self._agent}
         match = plan.match(self._engine.player(plan.style), self._other())
-        self.setup = replace(plan.setups(state.epoch)[state.metadata["number"]], match=match)
+        self.setup = plan.setup(match, state.metadata["number"], state.epoch)
         state.messages = []
 
     def _other(self) -> Player:

@@ -16,6 +16,7 @@ from stratagem.games.catalogue import GAMES
 from stratagem.integrations.inspect.plan import MODEL, Plan, make_plan
 from stratagem.integrations.inspect.scores import payoff
 from stratagem.integrations.inspect.solver import ROLE, seat
+from stratagem.players.uniform import Random
 from stratagem.visible import visible
 
 _EPISODES = 20
@@ -47,8 +48,10 @@ def _task(
 
 def _samples(plan: Plan) -> Iterator[Sample]:
     """Yield one sample for each episode against each opponent; the deals are the same for all opponents."""
+    match = plan.match(Random(), Random())
     for opponent in plan.opponents:
-        for number, setup in enumerate(plan.setups()):
+        for number in range(plan.episodes):
+            setup = plan.setup(match, number)
             place = setup.slots.index(0)
             yield Sample(
                 id=f"{opponent}, {setup.id}",
