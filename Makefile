@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-tools test-wheel clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-wheel clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -141,6 +141,18 @@ $(TOOLS)/.ready: pyproject.toml constraints.txt
 test-tools: $(TOOLS)/.ready ## read records by DuckDB and by datasets
 	$(TOOLS)/bin/python -m pytest tests/tools tests/play/test_card.py
 
+VERIFIERS := .venv-verifiers
+$(VERIFIERS)/.ready: pyproject.toml integrations/verifiers/pyproject.toml
+	test -x $(VERIFIERS)/bin/python || $(PYTHON) -m venv $(VERIFIERS)
+	$(VERIFIERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		-e . -e integrations/verifiers verifiers==0.4.0 pytest mypy
+	touch $@
+
+test-verifiers: $(READY) $(VERIFIERS)/.ready ## check and run the environment for verifiers with vf-eval, about two minutes
+	$(VERIFIERS)/bin/python -m mypy --allow-subclassing-any --disable-error-code import-untyped \
+		--disable-error-code unused-ignore integrations/verifiers/stratagem_verifiers
+	STRATAGEM_PYTHON=$(BIN)/python $(VERIFIERS)/bin/python -m pytest tests/integrations/test_verifiers_env.py
+
 test-wheel: $(READY) ## build the wheel, and play, evaluate and train with it in a fresh environment
 	$(BIN)/python -m pytest -m 'long or not long' tests/test_package.py
 
@@ -148,4 +160,4 @@ bench-vllm: $(VLLM)/.ready ## print the speed of vLLM as ratios to the transform
 	OMP_NUM_THREADS=1 $(VLLM)/bin/python benchmarks/engine_vllm.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

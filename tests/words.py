@@ -12,7 +12,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-READ = ("src", "tests", "docs", "recipes", "examples", "experiments", "benchmarks", "README.md", "CONTRIBUTING.md")
+READ = (
+    "src",
+    "tests",
+    "docs",
+    "recipes",
+    "examples",
+    "experiments",
+    "benchmarks",
+    "integrations",
+    "README.md",
+    "CONTRIBUTING.md",
+)
 """Folders and files that the check reads."""
 
 ENDINGS = {".py", ".md", ".toml"}

@@ -11,6 +11,7 @@ def completion(text, *, finish="stop", prompt=7, reply=3):
     return {
         "id": "1",
         "object": "chat.completion",
+        "created": 1,
         "model": "m",
         "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}],
         "usage": {"prompt_tokens": prompt, "completion_tokens": reply, "total_tokens": prompt + reply},
