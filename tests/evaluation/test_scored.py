@@ -10,7 +10,7 @@ import pytest
 
 import stratagem as sg
 from stratagem.engines.base import Alternative
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.errors import CannotCompute
 from stratagem.evaluation.exact import exact, of_policy
 from stratagem.evaluation.scored import of_scored, scored_exact
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
@@ -220,8 +220,6 @@ def test_what_cannot_be_scored_is_one_sentence():
         ipd = make_game("ipd(rounds=2)")
         with pytest.raises(CannotCompute, match="has no action for a reply that is none"):
             scored_exact(ipd, make_player(f"lm(api:m@{server.url}, mode=prefix)", ipd))
-    with pytest.raises(BadParameter, match="The mode prefix is for a model behind a server"):
-        make_player("tiny(mode=prefix)", KUHN)
 
 
 def test_eval_prints_and_writes_the_bounds(capsys, tmp_path, monkeypatch):

@@ -129,6 +129,11 @@ def test_a_mistake_is_one_sentence(text):
     assert said.endswith((".", "?", "tiny", "dtype=bf16"))
 
 
+def test_a_mode_of_servers_is_refused_for_a_model_with_masks():
+    with pytest.raises(StratagemError, match="The mode prefix is for a model behind a server: tiny has mode=direct"):
+        make_player("tiny(mode=prefix)", KUHN)
+
+
 def test_a_game_that_a_mode_does_not_admit_is_refused():
     with pytest.raises(StratagemError, match="actions of one token each, unlike"):
         make_player("tiny(mode=single)", make_game("negotiation-v2"))
