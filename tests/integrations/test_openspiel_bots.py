@@ -1,5 +1,7 @@
 """Our players in OpenSpiel's loop, and OpenSpiel's bots in ours: both pay what the same deals pay in `sg.play`."""
 
+import pickle
+
 import numpy as np
 import pyspiel
 import pytest
@@ -222,6 +224,12 @@ def test_mistakes_are_one_sentence():
         mute.step(node)
     with pytest.raises(CannotCompute, match="its probabilities are not read"):
         make_player("openspiel:uniform_random", make_game("leduc")).policy(make_game("leduc").start(Key(0)).view(0))
+
+
+def test_a_registered_bot_goes_to_another_process():
+    made = make_player("openspiel:fixed_action_preference(actions=2:1:0)", make_game("leduc"))
+    there = pickle.loads(pickle.dumps(made))
+    assert in_ours("leduc", (there, "random"), 5) == in_ours("leduc", (made, "random"), 5)
 
 
 def test_bots_are_offered_where_openspiel_has_the_game():

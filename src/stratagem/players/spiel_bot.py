@@ -7,7 +7,7 @@ it: it is told what the others did, and it is made to do again what it did befor
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from stratagem.errors import BadParameter, CannotCompute, UnknownName, WrongKind
@@ -42,7 +42,6 @@ class _Position(NamedTuple):
     """Our name of each legal action."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class SpielBot:
     """Plays as a bot of OpenSpiel, which is given the true state, as OpenSpiel gives it.
 
@@ -50,9 +49,11 @@ class SpielBot:
     that holds for the episode.
     """
 
-    name: str
-    make: MakeBot = field(compare=False)
     traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, sees_hidden=True, exact=False)
+
+    def __init__(self, *, name: str, make: MakeBot) -> None:
+        self.name = name
+        self.make = make
 
     def check(self, game: Game[Any]) -> None:
         """Refuse a game that the bot cannot play, before it is played."""
@@ -146,15 +147,23 @@ def registered_bot(tail: str) -> SpielBot:
     call = parse_call(tail)
     if call.name not in pyspiel.registered_bots():
         raise UnknownName("bot of OpenSpiel", call.name, pyspiel.registered_bots())
-    parameters = _parameters(call)
+    return SpielBot(name=f"openspiel:{tail.strip()}", make=_Registered(call.name, _parameters(call)))
 
-    def make(spiel: Any, player: int, seed: int) -> Bot:
+
+@dataclass(frozen=True)
+class _Registered:
+    """Maker of a registered bot; another process makes the same."""
+
+    bot: str
+    parameters: dict[str, Any]
+
+    def __call__(self, spiel: Any, player: int, seed: int) -> Bot:
+        import pyspiel
+
         try:
-            return pyspiel.load_bot(call.name, spiel, player, {"seed": seed, **parameters})
+            return pyspiel.load_bot(self.bot, spiel, player, {"seed": seed, **self.parameters})
         except RuntimeError as error:
-            raise BadParameter(f"OpenSpiel cannot make the bot {tail!r}: {first_line(error)}.") from error
-
-    return SpielBot(name=f"openspiel:{tail.strip()}", make=make)
+            raise BadParameter(f"OpenSpiel cannot make the bot {self.bot!r}: {first_line(error)}.") from error
 
 
 def _parameters(call: Call) -> dict[str, Any]:
