@@ -12,6 +12,7 @@ from stratagem.play.card import FILE as CARD
 from stratagem.reports.report import FILE as REPORT
 from stratagem.runs.folder import RunInfo, Status
 from stratagem.runs.metrics import FILE as METRICS_FILE
+from stratagem.runs.trackers.tracks import FILE as TRACKERS
 from stratagem.runs.weights import ADAPTERS, MODEL
 from stratagem.training.artifacts import BASE
 from stratagem.training.evaluation import EVALUATION, POLICIES
@@ -32,6 +33,10 @@ FILES = {
     "events.out.tfevents.NUMBER": (
         "every few seconds",
         "The same for `tensorboard --logdir`. Each session writes one file with all steps and empties the earlier one.",
+    ),
+    TRACKERS: (
+        "with `--track`",
+        "Id of the run at trackers; page and number of sent lines of each. The folder `wandb` has W&B's own files.",
     ),
     f"record/{CARD}": ("every iteration", "Dataset card, by which `datasets` finds the tables of the record."),
     "record/TABLE/NUMBER.parquet": (

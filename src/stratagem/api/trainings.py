@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from stratagem.api.arguments import as_changes, as_path, several
+from stratagem.api.arguments import as_changes, as_path, names_of, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
 from stratagem.api.runs import Run
@@ -16,6 +16,8 @@ from stratagem.api.serving import serving
 from stratagem.errors import BadParameter, WrongKind
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
+from stratagem.runs.trackers.base import tracking
+from stratagem.runs.trackers.catalogue import make_trackers
 from stratagem.training.shipped import recipe_path
 from stratagem.training.stage import Progress
 
@@ -43,6 +45,7 @@ def train(
     force: bool = False,
     workers: int | None = None,
     ray: str | None = None,
+    track: str | Sequence[str] = (),
     command: str = "stratagem.train from Python",
     progress: bool = True,
 ) -> Run:
@@ -51,9 +54,10 @@ def train(
     `changes` are settings by their places: `{"sepo.iterations": 3}`. `out` is the new folder of the run, by default
     runs/NAMES-SEED. With `resume` a stopped run continues, by its folder or as a `Run`; `force` accepts a changed
     recipe, or starts again if all checkpoints are missing. `strict` stops at the first fault that a check of training
-    finds. The run notes `command`.
+    finds. `track` names services that get the metrics, too: `wandb`, `trackio`, or `wandb(project=NAME)`. The run notes
+    `command`.
     """
-    with serving(None, workers, ray):
+    with serving(None, workers, ray), tracking(make_trackers(names_of(track, "tracker"))):
         if force and not resume:
             raise BadParameter("--force continues a started run: add --resume.")
         if resume:

@@ -79,6 +79,13 @@ def engines() -> list[str]:
     return _words(known.names())
 
 
+def trackers() -> list[str]:
+    """Return the trackers of metrics."""
+    from stratagem.runs.trackers.catalogue import tracker_names
+
+    return _words(tracker_names())
+
+
 def _words(names: Iterable[str]) -> list[str]:
     """Return each name once; one that is no single word of visible characters is left out."""
     return [name for name in dict.fromkeys(names) if name == visible(name) and not set(name) & set(" \n'\"")]

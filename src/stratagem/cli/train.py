@@ -16,6 +16,7 @@ from stratagem.cli.console import out
 from stratagem.cli.dry_run import print_dry_run
 from stratagem.cli.output import number, print_json, table
 from stratagem.errors import BadParameter
+from stratagem.runs.trackers.tracks import track_urls
 
 
 def train(
@@ -56,6 +57,13 @@ def train(
     allow_file: options.AllowFile = None,
     workers: options.Workers = None,
     ray: options.Ray = None,
+    track: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Service that gets the metrics, too: wandb or trackio, as in `wandb(project=NAME)`. Repeatable.",
+            autocompletion=completion.trackers,
+        ),
+    ] = None,
     timeout: options.Timeout = None,
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
@@ -76,6 +84,7 @@ def train(
         resume=resume,
         strict=strict,
         force=force,
+        track=track or (),
         command=" ".join(["stratagem", *sys.argv[1:]]),
     )
     print_json(run.to_json()) if json else _print_summary(run)
@@ -93,4 +102,6 @@ def _print_summary(run: Run) -> None:
     for name, figures in summary_of(run.folder).items():
         grid.add_row(name, *("–" if value is None else number(value) for value in figures.values()))
     out.print(grid)
+    for name, url in track_urls(run.folder).items():
+        out.print(f"{name}: {url}", highlight=False, markup=False)
     out.print(f"stratagem report {run.path}", style="bold", highlight=False, markup=False)

@@ -1,4 +1,4 @@
-"""Metrics of a run: a line of JSON for each step, and the same numbers as TensorBoard's events.
+"""Metrics of a run: a line of JSON for each step, and the same numbers as TensorBoard's events and for trackers.
 
 A name is a path, as in `game/illegal_rate`. What is not a number is null; an infinite value is 1e999, which is JSON and
 is read as infinite. Nothing in a line depends on when it was written, so a run and its repetition have the same bytes.
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Self
 from stratagem.errors import BadParameter, BadRecord
 from stratagem.runs.files import sync, telling, write_file
 from stratagem.runs.folder import RunFolder
+from stratagem.runs.trackers.tracks import Tracks
 
 FILE = "metrics.jsonl"
 _NAME = re.compile(r"[^\s/\ud800-\udfff]+(/[^\s/\ud800-\udfff]+)*")
@@ -48,8 +49,10 @@ class MetricLog:
         path = run.path / FILE
         rows = [row for _, row in _rows(_read(path))]
         self._step = max((row["step"] for row in rows), default=-1)
+        earlier = [(row["step"], _values(row)) for row in rows]
+        self._tracks = Tracks(run, earlier)
         with telling(path):
-            self._events = EventFile(run.path, ((row["step"], _values(row)) for row in rows))
+            self._events = EventFile(run.path, earlier)
             self._lines = path.open("ab")
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
@@ -61,14 +64,16 @@ class MetricLog:
             self._lines.write(line)
             self._lines.flush()
             self._events.write(step, values)
+        self._tracks.write(step, values)
         self._step = step
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._lines.close()
         self._events.close()
+        self._tracks.close(failed=kind is not None)
 
 
 def read_metrics(run: RunFolder) -> dict[str, Curve]:

@@ -1,0 +1,1 @@
+"""Trackers: services that keep the metrics of runs beside the run's own files."""
