@@ -8,6 +8,7 @@ from typing import Any
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Grid, Result
+from stratagem.evaluation import named_players
 from stratagem.games import conformance
 from stratagem.games.base import Json
 from stratagem.games.conformance import RULES, Report
@@ -68,5 +69,5 @@ def verify(game: GameLike, *, episodes: int = 30, seed: int = 0) -> Verification
     check_seed(seed)
     foreign = isinstance(game, str) and is_foreign(game)
     made: Any = make_foreign(str(game)) if foreign else as_game(game)
-    rules = AUDIT if foreign else RULES
+    rules = AUDIT if foreign else (*RULES, named_players.RULE)
     return Verification(conformance.verify(made, episodes=episodes, key=Key(seed), rules=rules, tries=_TRIES))

@@ -12,6 +12,7 @@ from stratagem.games.base import Game, RoundResult, Seat, State
 from stratagem.games.enumeration import starts
 from stratagem.games.safety.base import Actions, Safety, all_signals
 from stratagem.games.safety.catalogue import safety_of
+from stratagem.games.safety.checks import checked_stakes
 from stratagem.players.base import Player
 
 SCALE = 3.0
@@ -67,7 +68,7 @@ def _booked(safety: Safety[Any] | None, state: State[Any], actions: Actions, res
     sums: Sums = {("rounds", 0): float(result.closed)}
     for seat, payoff in enumerate(result.payoffs):
         if payoff:
-            stakes = safety.stakes(state, seat) if safety else None
+            stakes = checked_stakes(safety, state, seat) if safety else None
             sums["payoff", seat] = payoff
             sums["scaled", seat] = payoff * (SCALE / stakes.cooperative if stakes else 1.0)
     for name, values in all_signals(safety, state, actions, result).items():

@@ -11,6 +11,7 @@ from stratagem.games.base import Game, State
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import measured_by, safety_of
+from stratagem.games.safety.checks import checked_stakes
 from stratagem.play.records import Episode, Purpose
 from stratagem.players.base import Listener, Player
 from stratagem.prompting.past import NOTHING, Past
@@ -128,7 +129,9 @@ class Setup:
             forked_at=self.forked_at,
             pasts=self.pasts,
             payoffs=[0.0] * seats,
-            stakes=tuple([yardsticks.stakes(state, seat) for seat in range(seats)]) if yardsticks else (None,) * seats,
+            stakes=tuple([checked_stakes(yardsticks, state, seat) for seat in range(seats)])
+            if yardsticks
+            else (None,) * seats,
             num_decisions=[0] * seats,
             num_illegal=[0] * seats,
         )

@@ -10,7 +10,7 @@ from stratagem.games.conformance.report import Broken, NotApplicable, Refused, T
 from stratagem.games.conformance.walk import Case, every_episode
 from stratagem.games.key import Key
 from stratagem.games.safety.base import all_signals
-from stratagem.games.safety.catalogue import measured_by, signal_names
+from stratagem.games.safety.catalogue import measured_by, signal_names, stakes_of
 
 _CLOSE = 1e-9
 
@@ -124,7 +124,10 @@ def _bounds_of_an_episode(case: Case, key: Key, returns: list[float]) -> None:
 
 
 def signals(case: Case) -> str:
-    """Check that each closed round reports the declared signals, a number from 0 to 1 or None for each seat."""
+    """Check that each closed round reports the declared signals, a number from 0 to 1 or None for each seat.
+
+    The yardsticks of the seats are read, too.
+    """
     done = every_episode(case, _signals_of_an_episode)
     return f"{done}, {', '.join(signal_names(case.game)) or 'none declared'}"
 
@@ -134,6 +137,8 @@ def _signals_of_an_episode(case: Case, key: Key) -> None:
     for silence in (0.0, 0.3):
         for here in case.walk(key, silence=silence):
             if here.result is None:
+                for seat in range(seats):
+                    stakes_of(here.state, seat)
                 continue
             reported = all_signals(safety, here.state, here.transcript.actions[-1], here.result)
             if set(reported) != (declared if here.result.closed else set()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from stratagem.errors import IllegalAction
+from stratagem.errors import BadParameter, IllegalAction
 from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.conformance.report import Actions, Broken, Endless, NotApplicable, Refused, Transcript
 from stratagem.games.key import Key
@@ -165,6 +165,8 @@ def every_episode(case: Case, look: Callable[[Case, Key], object]) -> str:
             raise
         except Broken as fault:
             faults.append(fault)
+        except BadParameter as error:
+            faults.append(Broken(str(error), case.latest))
         except Exception as error:  # noqa: BLE001 - whatever the rules under test raise is a finding
             faults.append(Broken(f"raised {type(error).__name__}: {error}", case.latest))
     if faults:

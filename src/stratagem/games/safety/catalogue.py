@@ -8,7 +8,8 @@ from typing import Any
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat, Stakes, State
 from stratagem.games.safety.auction import AuctionSafety
-from stratagem.games.safety.base import POOLS, Safety, Weights
+from stratagem.games.safety.base import Safety, Weights
+from stratagem.games.safety.checks import checked_safety, checked_stakes
 from stratagem.games.safety.kuhn import KuhnSafety
 from stratagem.games.safety.matrix import IPDSafety, MatrixSafety
 from stratagem.games.safety.negotiation_v1 import PieSafety
@@ -34,24 +35,22 @@ _registry: Registry[Safety[Any]] = Registry("safety", SAFETY, "stratagem.safety"
 def safety_of(game: Game[Any]) -> Safety[Any] | None:
     """Return the safety of a game; None where neither the game nor its family has one."""
     if game.safety is not None:
-        return _checked(game.safety(game), game)
+        return checked_safety(_made(game), game)
     family = game.spec.family
     if family not in _registry or not isinstance(game, getattr(_registry.factory(family), "rules", object)):
         return None
-    return _checked(_registry.make(Call(family, (game,))), game)
+    return checked_safety(_registry.make(Call(family, (game,))), game)
 
 
-def _checked(safety: object, game: Game[Any]) -> Safety[Any]:
-    """Refuse pools that do not exist, before anybody asks for one."""
-    name = game.spec.name
-    if not isinstance(safety, Safety):
-        raise BadParameter(f"The safety of {name} is a {type(safety).__name__}: it must be a subclass of Safety.")
-    for pool, players in safety.pools.items():
-        if pool not in POOLS:
-            raise BadParameter(f"The safety of {name} has a pool {pool!r}: the pools are {', '.join(POOLS)}.")
-        if not isinstance(players, tuple) or not all(isinstance(player, str) for player in players):
-            raise BadParameter(f"The pool {pool} of {name} is {players!r}: it must be a tuple of names of players.")
-    return safety
+def _made(game: Game[Any]) -> object:
+    """Make the safety that a game names."""
+    make: Any = game.safety
+    try:
+        return make(game)
+    except TypeError as error:
+        raise BadParameter(
+            f"The safety of {game.spec.name} cannot be made from {make!r}: {error}; name a subclass of Safety."
+        ) from error
 
 
 def signal_names(game: Game[Any]) -> tuple[str, ...]:
@@ -76,4 +75,4 @@ def measured_by(game: Game[Any]) -> Safety[Any] | None:
 def stakes_of(state: State[Any], seat: Seat) -> Stakes | None:
     """Return the yardsticks of a seat at a table; None where the game has none."""
     safety = safety_of(state.game)
-    return None if safety is None else safety.stakes(state, seat)
+    return None if safety is None else checked_stakes(safety, state, seat)
