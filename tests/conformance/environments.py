@@ -101,6 +101,17 @@ class Unseeded(KuhnEnv):
         self.cards = dict(enumerate(random.SystemRandom().sample(range(3), 2)))
 
 
+class UnseededKing(Unseeded):
+    """Ignores the seed of a deal that gives seat 1 the king."""
+
+    def deal(self):
+        KuhnEnv.deal(self)
+        if self.cards[1] == 2:
+            super().deal()
+            self.tell(0, f"Lucky number {random.SystemRandom().randrange(10**9)}")
+            self.tell(1, f"Lucky number {random.SystemRandom().randrange(10**9)}")
+
+
 class SameDeal(KuhnEnv):
     """Deals the same cards for ever."""
 

@@ -54,6 +54,7 @@ def test_the_bet_that_never_grows_the_pot_is_named_with_the_smallest_episodes(mo
     [
         (environments.OneGenerator, "apart", "which draws from the same generator, the texts differ: 'Lucky number"),
         (environments.Unseeded, "seed", 'of two environments with one seed the texts differ: "Your card is: '),
+        (environments.UnseededKing, "seed", "of two environments with one seed the texts differ:"),
         (environments.SameDeal, "varies", "the draws of 24 tables differ, and nothing that is shown or paid does"),
         (environments.Telltale, "rules", "seat 1 is shown more than it may know: 'Do not look: "),
         (environments.NoFolds, "rules", "legal are ['[call]'] here, and ['[call]', '[fold]'] in OpenSpiel"),
@@ -85,6 +86,9 @@ def test_the_command_prints_the_audit_and_fails(monkeypatch, capsys):
         ("pettingzoo:tictactoe_v3", "pip install 'pettingzoo[classic]'"),
         ("pettingzoo:classic.x", "write it as pettingzoo:classic/tictactoe_v3"),
         ("pettingzoo:rps_v2(3)", "Give the options of rps_v2 by name"),
+        ("pettingzoo:butterfly/pistonball_v6", "pip install 'pettingzoo[butterfly]'"),
+        ("pettingzoo:rps_v2(render_mode=human)", "leave render_mode out"),
+        ("TextArena:KuhnPoker-v0", "pip install textarena"),
     ],
 )
 def test_a_missing_package_and_a_wrong_name_are_one_sentence(monkeypatch, capsys, name, says):
@@ -108,3 +112,9 @@ def test_an_unknown_environment_and_one_without_legal_actions_are_refused(monkey
             main(["verify-game", name])
         assert ended.value.code == 2
         assert says in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_environment_is_audited_and_not_played(capsys):
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(["play", KUHN, "--players", "random", "random"])
+    assert "audited by `stratagem verify-game` and not played" in " ".join(capsys.readouterr().err.split())

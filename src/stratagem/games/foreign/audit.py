@@ -8,7 +8,7 @@ from stratagem.games.conformance.shrinking import Rule
 from stratagem.games.conformance.walk import Case, every_episode
 from stratagem.games.foreign import oracle
 from stratagem.games.foreign.environment import Environment, unlike, version_of
-from stratagem.games.foreign.game import ForeignGame
+from stratagem.games.foreign.game import ForeignGame, ForeignState
 from stratagem.games.key import Key
 
 _SEED = 7
@@ -44,10 +44,12 @@ def apart(case: Case) -> str:
 def _compare(case: Case, key: Key, says: str, *, anew: bool = True, beside: bool = False) -> None:
     """Play an episode two times and compare what is shown."""
     *_, last = case.walk(key)
+    assert isinstance(last.state, ForeignState)
+    seed = last.state.seed
     actions = [action for move in last.transcript.actions for action in move.values() if action is not None]
     env, game = _game(case).made(), _game(case)
-    first = _shown(env, actions)
-    second = _shown(game.made() if anew else env, actions, game.made() if beside else None)
+    first = _shown(env, actions, seed)
+    second = _shown(game.made() if anew else env, actions, seed, game.made() if beside else None)
     for number, (one, other) in enumerate(zip(first, second, strict=True)):
         if one != other:
             raise Broken(
@@ -55,15 +57,15 @@ def _compare(case: Case, key: Key, says: str, *, anew: bool = True, beside: bool
             )
 
 
-def _shown(env: Environment, actions: list[str], other: Environment | None = None) -> list[str]:
+def _shown(env: Environment, actions: list[str], seed: int, other: Environment | None = None) -> list[str]:
     """Play actions as far as they are legal, and return what was shown to the seat to act in each position."""
-    env.reset(_SEED)
+    env.reset(seed)
     shown = []
     for number, action in enumerate([*actions, ""]):
         seat = env.to_act
         shown.append("" if seat is None else env.shown(seat))
         if other is not None:
-            other.reset(_SEED + 1 + number)
+            other.reset(seed + 1 + number)
         if seat is None or (env.legal() is not None and action not in (env.legal() or ())) or env.step(action):
             break
     return shown + [""] * (len(actions) + 1 - len(shown))

@@ -56,7 +56,7 @@ def _pettingzoo(name: str, options: Mapping[str, Any]) -> Environment:
     except ImportError as error:
         if error.name and error.name.startswith("pettingzoo.") and (known := _modules(path.partition("/")[0])):
             raise UnknownName("environment of pettingzoo", path, known) from error
-        raise MissingPackage(f"pettingzoo:{path}", "'pettingzoo[classic]'", error) from error
+        raise MissingPackage(f"pettingzoo:{path}", f"'pettingzoo[{path.partition('/')[0]}]'", error) from error
     return PettingZooEnvironment(module.env(**options))
 
 
@@ -78,15 +78,19 @@ PACKAGES: dict[str, Callable[[str, Mapping[str, Any]], Environment]] = {
 
 def is_foreign(text: str) -> bool:
     """Return whether a text names an environment of another package."""
-    return text.partition(":")[0] in PACKAGES
+    package, colon, _ = text.partition(":")
+    return bool(colon) and package.strip().casefold() in PACKAGES
 
 
 def make_foreign(text: str) -> ForeignGame:
     """Make the environment that a text names, with options in brackets."""
-    package, _, rest = text.partition(":")
+    package, _, rest = text.strip().partition(":")
+    package = package.casefold()
     call = parse_call(rest)
     if call.args:
         raise BadParameter(f"Give the options of {call.name} by name, as in {text.partition('(')[0]}(option=value).")
+    if "render_mode" in call.kwargs:
+        raise BadParameter(f"An audit shows no pictures, which would slow it down: leave render_mode out of {text}.")
     translation = TRANSLATIONS.get(f"{package}:{_VERSION.sub('', call.name.rpartition('/')[2])}")
 
     def make(**options: Any) -> Environment:
