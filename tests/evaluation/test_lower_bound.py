@@ -2,14 +2,16 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 from stratagem.algorithms.tabular_exploiter import TabularExploiter, learned_bound
+from stratagem.api.bounds import bound_of
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.exploiter import Exploiter, considered
-from stratagem.evaluation.lower_bound import budgets, player_bound, search_bound
+from stratagem.evaluation.lower_bound import budgets, exploiter_of, player_bound, search_bound, within_reach
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -172,6 +174,39 @@ def test_what_cannot_be_bounded_is_one_sentence(measure):
         Exploiter(agent, StatedPolicy(agent), 1).policy(kuhn.start(Key(0)).view(0))
     with pytest.raises(BadParameter, match="sees what is hidden"):
         player_bound(kuhn, agent, Key(0), exploiter="mcts:2")
+
+
+def test_equal_deals_have_an_interval_too():
+    """Of 2 equal deals at most 1 - .025^(1/2) = .842 of all others may differ (Clopper and Pearson 1934)."""
+    same = within_reach([1.0, 1.0], 2.0)
+    assert (same.mean, same.se) == (1.0, 0.0)
+    assert (same.low, same.high) == pytest.approx((1.0 - 0.8418861 * 3.0, 1.0 + 0.8418861))
+    assert within_reach([1.0, 0.0], 2.0).high == pytest.approx(0.5 + 12.7062047 * 0.5)  # Student's t, as ever
+    assert within_reach([1.0], 2.0).low is None
+
+
+def test_intervals_cover_where_most_deals_are_alike():
+    rng, hits = np.random.default_rng(0), 0
+    for _ in range(400):
+        estimate = within_reach(rng.choice([1.0, -1.0], 20, p=[0.97, 0.03]).tolist(), 1.0)
+        hits += estimate.low <= 0.94 <= estimate.high
+    assert hits >= 0.95 * 400
+
+
+def test_a_person_is_no_exploiter():
+    game = make_game("kuhn")
+    with pytest.raises(BadParameter, match="a human takes a seat in `stratagem play`"):
+        exploiter_of("human", game)
+
+
+@pytest.mark.parametrize(("by", "sentence"), [("mcts:2", "sees what is hidden"), ("human", "a human takes a seat")])
+def test_an_exploiter_is_refused_before_anything_is_played(by, sentence):
+    with pytest.raises(BadParameter, match=sentence):
+        bound_of(None, by, 10, ["kuhn"])
+
+
+def test_methods_are_named_in_any_case():
+    assert bound_of(5, " Search ", 10, ["kuhn"]).func is search_bound
 
 
 def test_a_tabular_exploiter_plays_its_table_and_else_as_the_agent():

@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.lower_bound import Bound, player_bound, search_bound
+from stratagem.evaluation.lower_bound import Bound, exploiter_of, player_bound, search_bound
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.options import whole
 from stratagem.players.base import Player
-from stratagem.players.catalogue import make_player, named
+from stratagem.players.catalogue import named
 
 METHODS = ("search", "learning")
 """Exploiters that are made for the agent; any other name is that of a player."""
@@ -21,11 +21,13 @@ METHODS = ("search", "learning")
 def bound_of(budget: int | None, by: str | Player | None, deals: int, games: Sequence[str | Game[Any]]) -> Bound | None:
     """Return the measurement that the options ask for; None where they ask for none, refused where they cannot be."""
     whole("eval", "--exploit-deals", deals, 2)
+    if isinstance(by, str) and by.strip().casefold() in METHODS:
+        by = by.strip().casefold()
     if by is not None and by not in METHODS:
         if budget is not None:
             raise BadParameter(f"--exploit-budget is for {' and '.join(METHODS)}; {named(by)} has its own.")
         for game in games:
-            make_player(by, make_game(game))
+            exploiter_of(by, make_game(game))
         return partial(player_bound, exploiter=by, deals=deals)
     if budget is None:
         if by is not None:

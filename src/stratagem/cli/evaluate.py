@@ -85,7 +85,7 @@ def evaluate_players(
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
     output = EvaluationOutput(by_opponent, write_to, json)
     if from_record is not None:
-        budgets = exact_budget != BUDGET or exploit_budget or exploit_by
+        budgets = exact_budget != BUDGET or exploit_budget or exploit_by or exploit_deals != DEALS
         if suite or player or resume or record_to or disguise or budgets:
             raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
         output.show(read_record(from_record).evaluate(metric or (), by_seat=by_seat, seed=seed))
@@ -152,7 +152,7 @@ class EvaluationOutput(NamedTuple):
         if self.by_opponent:
             out.print(_opponents(result))
         for row in result.rows:
-            for opponent in dict.fromkeys(seat.opponent for seat in row.by_seat):
+            for opponent in dict.fromkeys(seat.opponent for seat in row.by_seat if any(seat.metrics.values())):
                 out.print(_seats(result, row, opponent))
         _remarks(result, adjusted)
 

@@ -20,12 +20,13 @@ from stratagem.evaluation.validity import Validity, validity
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.safety.base import POOLS
 from stratagem.garbage import rare_collection
 from stratagem.models.reference import placeless
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player, named
 from stratagem.players.human import at_keyboard
-from stratagem.players.pools import overlap_warning
+from stratagem.players.pools import make_named, overlap_warning
 
 Progress = Callable[[str], None]
 CHANCE = "random"
@@ -54,6 +55,7 @@ class Row:
     bound: LowerBound | None = None
     """Lower bound on exploitability, where it was requested and there is no exact figure."""
     why_no_bound: str = ""
+    """Reason why a lower bound that was requested is missing."""
     scored: ScoredExact | None = None
     """Figures with bounds, where a server tells the probabilities of the player's replies."""
 
@@ -91,7 +93,7 @@ def evaluate(
         if evaluator.bound:
             checked(game)
         agents = _players(wanted, game)
-        check_wraps(game, [player for player in agents if player.name != CHANCE], disguises)
+        check_wraps(game, agents, disguises)
         seated = [*agents, *(player for player, _ in _opponents(line, game))]
         if any(at_keyboard(player) for player in seated):
             raise StratagemError("An evaluation plays hundreds of episodes: a human takes a seat in `stratagem play`.")
@@ -124,8 +126,17 @@ def _opponents(line: Line, game: Game[Any]) -> list[tuple[Player, tuple[str, ...
     by_name: dict[str, tuple[Player, list[str]]] = {}
     for pool, names in line.pools.items():
         for name in names:
-            by_name.setdefault(named(name), (make_player(name, game), []))[1].append(pool)
+            by_name.setdefault(named(name), (_opponent(pool, name, game), []))[1].append(pool)
     return [(player, tuple(pools)) for player, pools in by_name.values()]
+
+
+def _opponent(pool: str, name: str | Player, game: Game[Any]) -> Player:
+    """Make an opponent; an error names the pool, where opponents are in pools."""
+    return (
+        make_named(f"The pool {pool}", name, game)
+        if pool in POOLS and isinstance(name, str)
+        else make_player(name, game)
+    )
 
 
 def _game(
@@ -170,8 +181,10 @@ def measured(
     row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
     if row.exact is None and agent.traits.scored:
         row = replace(row, **_scored(game, agent, evaluator.exact_budget))
-    if row.exact or evaluator.bound is None:
+    if evaluator.bound is None:
         return row
+    if row.exact:
+        return row if agent.name == CHANCE else replace(row, why_no_bound="its exploitability is exact")
     return replace(row, **_bounded(game, agent, evaluator.bound, evaluator.key))
 
 

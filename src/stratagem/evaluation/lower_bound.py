@@ -8,7 +8,7 @@ poor the exploiter is. The mean over the seats bounds the exploitability, the su
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from stratagem.play.records import Episode
 from stratagem.play.seating import rotated
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
+from stratagem.players.human import at_keyboard
 from stratagem.workers.shards import played
 
 DEALS = 100
@@ -92,12 +93,20 @@ def player_bound(
 ) -> LowerBound:
     """Measure a player that is there already, such as a trained model, against an agent."""
     game = checked(game)
-    player = make_player(exploiter, game)
-    if player.traits.sees_hidden and game.spec.private_information:
-        raise BadParameter(f"{player.name} sees what is hidden, so what it gains bounds no best response.")
+    player = exploiter_of(exploiter, game)
     return measured_bound(
         game, agent, {0: lambda: player}, key, (player.name, "", "nothing but its own training"), deals=deals
     )
+
+
+def exploiter_of(exploiter: str | Player, game: Game[Any]) -> Player:
+    """Make a player that exploits; refused if it sees what is hidden, or is a person."""
+    player = make_player(exploiter, game)
+    if player.traits.sees_hidden and game.spec.private_information:
+        raise BadParameter(f"{player.name} sees what is hidden, so what it gains bounds no best response.")
+    if at_keyboard(player):
+        raise BadParameter("An exploiter plays hundreds of episodes: a human takes a seat in `stratagem play`.")
+    return player
 
 
 def known_model(game: Game[Any], agent: Player, key: Key) -> AgentModel:
@@ -133,7 +142,9 @@ def measured_bound(
         exploiter = make()
         episodes = _played(Match(game, [exploiter, *[agent] * (game.spec.seats - 1)]), deals, key, exploiter.name)
         _refuse_errors(exploiter, episodes)
-        curve.append(_point(budget, _by_deal(episodes, game, rounds), _by_deal(own, game, rounds)))
+        curve.append(
+            _point(budget, _by_deal(episodes, game, rounds), _by_deal(own, game, rounds), _reach(game, rounds))
+        )
     return LowerBound(
         method=labels[0],
         budget_unit=labels[1],
@@ -169,12 +180,31 @@ def _by_deal(episodes: Sequence[Episode], game: Game[Any], rounds: float) -> lis
     return [[payoffs[seat] for seat in seats] for payoffs in deals.values()]
 
 
-def _point(budget: int, exploiter: list[list[float]], agent: list[list[float]]) -> BudgetPoint:
+def _reach(game: Game[Any], rounds: float) -> float:
+    """Return the largest gain a round that the bounds of payoffs allow."""
+    low, high = game.spec.bounds
+    return (high - low) / rounds
+
+
+def _point(budget: int, exploiter: list[list[float]], agent: list[list[float]], reach: float) -> BudgetPoint:
     gains = [
         [won - own for won, own in zip(row, base, strict=True)] for row, base in zip(exploiter, agent, strict=True)
     ]
-    by_seat = tuple(with_interval(column) for column in zip(*gains, strict=True))
-    return BudgetPoint(budget, by_seat, with_interval([sum(row) / len(row) for row in gains]))
+    by_seat = tuple(within_reach(column, reach) for column in zip(*gains, strict=True))
+    return BudgetPoint(budget, by_seat, within_reach([sum(row) / len(row) for row in gains], reach))
+
+
+def within_reach(values: Sequence[float], reach: float) -> Estimate:
+    """Estimate the mean of values between `-reach` and `reach`, with a 95 % interval also where all are equal.
+
+    Student's interval has no width there. Of n equal values, a share of at most `1 - .025^(1/n)` of all others may
+    differ (Clopper and Pearson 1934), by as much as the reach allows.
+    """
+    estimate = with_interval(values)
+    if estimate.se or estimate.n < 2:
+        return estimate
+    value, share = estimate.mean, 1.0 - 0.025 ** (1.0 / estimate.n)
+    return replace(estimate, low=value - share * (value + reach), high=value + share * (reach - value))
 
 
 def _refuse_errors(exploiter: Player, episodes: Sequence[Episode]) -> None:
