@@ -134,12 +134,20 @@ def test_names_without_their_disguise():
     assert plain_name("noise(disguise(lm(tiny, mode=free), seed=12), p=0.1)") == "noise(lm(tiny, mode=free), p=0.1)"
     assert plain_name("disguise(tiny, file='a.toml')") == "tiny"
     assert plain_name("ipd/TitForTat") == "ipd/TitForTat"
+    for file in ("it's.toml", 'a"b.toml', 'it\'s "b".toml'):
+        assert plain_name(f"noise(disguise(tiny, file={file!r}), p=0.1)") == "noise(tiny, p=0.1)"
+
+
+def test_a_disguise_is_checked_even_if_only_random_plays():
+    with pytest.raises(StratagemError, match="cannot be read"):
+        evaluate(find_suite("kuhn"), ["random"], Evaluator(episodes=2), disguises=wraps("/nowhere.toml"))
 
 
 @pytest.mark.parametrize(
     ("text", "game", "why"),
     [
         ("0", "kuhn", "a number of disguises from 1 to 1000, or a file"),
+        ("", "kuhn", "a number of disguises from 1 to 1000, or a file"),
         ("-3", "kuhn", "a number of disguises from 1 to 1000, or a file"),
         ("/nowhere.toml", "kuhn", "cannot be read"),
         ("2", "spiel:kuhn_poker(players=3)", "told by its name"),

@@ -56,6 +56,12 @@ def test_nothing_in_plain_words_can_be_read(name):
         attrgetter(name)(generated(HAND, 0).view(QUEEN))
 
 
+def test_the_declaration_of_a_disguised_game_has_no_words():
+    spec = generated(HAND, 0).view(QUEEN).game.spec
+    assert (spec.name, spec.family, spec.summary, spec.reference, spec.unit) == ("a game", "a game", "", "", "")
+    assert (spec.seats, spec.retries, spec.bounds) == (2, HAND.spec.retries, HAND.spec.bounds)
+
+
 def test_a_sheet_goes_there_and_back():
     game = make_game("diplomacy(until=1901)")
     disguise = generated(game, 2)
@@ -148,6 +154,17 @@ def test_words_of_actions_are_found_where_a_game_declares_none():
 def test_a_game_without_other_words_is_refused(name, why):
     with pytest.raises(CannotCompute, match=why):
         vocabulary_of(make_game(name))
+
+
+@pytest.mark.parametrize("words", [("", "bet"), ("bet", 3), ("/bet",)])
+def test_a_vocabulary_has_words(words):
+    @dataclass(frozen=True, kw_only=True)
+    class Odd(Kuhn):
+        def vocabulary(self):
+            return words
+
+    with pytest.raises(BadParameter, match="must be a tuple of words"):
+        vocabulary_of(Odd(hands=1))
 
 
 # --- by hand

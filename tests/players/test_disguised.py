@@ -149,6 +149,15 @@ def test_names_make_the_player_again(tmp_path):
     assert at_keyboard(make_player("disguise(human)", HAND))
 
 
+def test_a_changed_file_is_read_again(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('[words]\nBET = "ZUG"\n')
+    player = make_player(f"disguise(tiny, file={str(path)!r})", HAND)
+    assert player.disguise(HAND).words == (("bet", "zug"),)
+    path.write_text('[words]\nBET = "ZOGG"\n')
+    assert player.disguise(HAND).words == (("bet", "zogg"),)
+
+
 @pytest.mark.parametrize(
     ("name", "game", "why"),
     [

@@ -21,7 +21,7 @@ from stratagem.play.records import Episode
 from stratagem.players.catalogue import named
 
 WHY = "figures from a record are sampled"
-_DISGUISED = re.compile(r"disguise\((.*), (?:seed=\d+|file='[^']*')\)")
+_DISGUISED = re.compile(r"""disguise\((.*), (?:seed=\d+|file=(?:'(?:[^'\\]|\\.)*'|"[^"]*"))\)""")
 """Name of a player under a disguise."""
 Pair = tuple[str, str]
 """Agent and opponents, with their versions."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
 from stratagem.engines.base import Call, Request
@@ -83,7 +84,7 @@ class Disguised:
 
     def disguise(self, game: Game[Any]) -> Disguise:
         """Return the disguise of a game."""
-        return _read(self.file, game) if self.file else generated(game, self.seed)
+        return _read(self.file, _version_of(self.file), game) if self.file else generated(game, self.seed)
 
     def turn(self, ask: Ask) -> Turn:
         if not self.traits.reads_words:
@@ -111,8 +112,17 @@ def disguised(player: Player, seed: int = 0, file: str = "") -> Player:
     return Disguised(player, seed, file)
 
 
+def _version_of(file: str) -> tuple[int, int] | None:
+    """Return the time and the size of a file, so that one that was changed is read again; None without such a file."""
+    try:
+        found = Path(file).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
 @lru_cache(maxsize=64)
-def _read(file: str, game: Game[Any]) -> Disguise:
+def _read(file: str, version: tuple[int, int] | None, game: Game[Any]) -> Disguise:
     disguise = read_disguise(file, game)
     prove(disguise, game, budget=_BUDGET, episodes=_EPISODES)
     return disguise

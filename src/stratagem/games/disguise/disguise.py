@@ -7,7 +7,7 @@ player's view change, and its action is translated back.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NoReturn, cast
 
@@ -100,13 +100,19 @@ def _rank(order: int, action: str) -> int:
     return Key(order).at("order", action).value
 
 
+@lru_cache(maxsize=256)
+def _nameless(spec: GameSpec) -> GameSpec:
+    """Return a declaration without its words."""
+    return replace(spec, name="a game", family="a game", summary="", reference="", seat_names=(), unit="", signals=())
+
+
 class Declared:
-    """Game of a disguised view: its declaration, and nothing that writes in plain words."""
+    """Game of a disguised view: its declaration without words, and nothing that writes in plain ones."""
 
     __slots__ = ("spec",)
 
     def __init__(self, spec: GameSpec) -> None:
-        self.spec = spec
+        self.spec = _nameless(spec)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):

@@ -32,9 +32,11 @@ _COMMON = frozenset(
 @lru_cache(maxsize=64)
 def vocabulary_of(game: Game[Any]) -> tuple[str, ...]:
     """Return the declared vocabulary of a game, or that of its actions; refused where there is none."""
-    words = game.vocabulary() or _found(game)
+    words = tuple(game.vocabulary()) or _found(game)
     if not words:
         raise CannotCompute(f"{game.spec.name} has no words that a disguise could rename: its actions are numbers.")
+    if odd := [word for word in words if not isinstance(word, str) or not lemma(word).strip()]:
+        raise BadParameter(f"The vocabulary of {game.spec.name} has {odd[0]!r}: it must be a tuple of words.")
     if twice := next((word for word in words if words.count(word) > 1), None):
         raise BadParameter(f"The vocabulary of {game.spec.name} has {twice!r} twice.")
     return words
