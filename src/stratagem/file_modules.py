@@ -31,6 +31,13 @@ class BrokenFile(StratagemError):
         super().__init__(f"{file} cannot be used: {f'line {line} raises ' if line else ''}{reason}.")
 
 
+def broken_by(error: BaseException) -> BrokenFile | None:
+    """Return the failure of a named file, if it or what it called raised this error; None for any other error."""
+    frames = traceback.extract_tb(error.__traceback__)[-2:]
+    path = next((path for frame in reversed(frames) for path in _modules if str(path) == frame.filename), None)
+    return None if path is None else BrokenFile(short_name(path), path, error)
+
+
 def factory_of(kind: str, file: str, attribute: str, base: type[Any] | None) -> Callable[..., Any]:
     """Return a class or a function of a file; `base` is the class of what it makes."""
     if not attribute:
@@ -43,6 +50,12 @@ def factory_of(kind: str, file: str, attribute: str, base: type[Any] | None) -> 
     if not _can_make(factory, module, base):
         raise BadParameter(f"{file}:{attribute} is no {kind}: the file has {', '.join(known) or 'none'}.")
     return factory  # type: ignore[no-any-return]
+
+
+def classes_of(file: str, base: type[Any]) -> dict[str, type[Any]]:
+    """Return the classes of a file that can be meant, by name."""
+    module = file_module(file)
+    return {name: getattr(module, name) for name in _candidates(module, base)}
 
 
 def file_module(file: str) -> ModuleType:

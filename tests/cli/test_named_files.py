@@ -157,6 +157,42 @@ def test_a_mistake_is_one_sentence(run, folder, arguments, says):
     assert "Traceback" not in error
 
 
+@pytest.mark.parametrize(
+    ("line", "mistake", "says"),
+    [
+        ("self.end()", "1 / 0", "odd.py cannot be used: line 19 raises ZeroDivisionError: division by zero."),
+        ("self.end()", "Flat(())", "odd.py cannot be used: line 19 raises ValueError: choices need at least one"),
+        ("    state = GoodsState", "", "odd.py:ThresholdGoods has no state: write state = MyState in its class"),
+        ("    spec = GameSpec(", "    spec = dict(", "as its spec: it must be a GameSpec"),
+        ("return Flat(", "return list(", "as the choices of seat 0: they must be a Flat or a Sheet"),
+        ("return Flat(", "return 1 / 0, (", "odd.py:ThresholdGoods cannot be used: line 33 raises ZeroDivisionError"),
+    ],
+)
+def test_a_mistake_in_the_rules_is_one_sentence(run, folder, line, mistake, says):
+    rules = (folder / "goods.py").read_text()
+    assert line in rules
+    (folder / "odd.py").write_text(rules.replace(line, mistake, 1))
+    code, _, error = run("play", "odd.py:ThresholdGoods", "--players", "random", "random", "random")
+    assert code == 2
+    assert says in error
+    assert "Traceback" not in error
+
+
+def test_a_defect_of_ours_keeps_its_traceback(run, monkeypatch):
+    monkeypatch.setattr("stratagem.cli.players.roster", lambda game: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("players", "goods.py:ThresholdGoods")
+
+
+def test_players_of_the_file_of_a_game_are_listed(run, folder):
+    text = "from stratagem.players.base import Scripted\nclass Giver(Scripted):\n    family = 'threshold-goods'\n"
+    (folder / "both.py").write_text(
+        f"{(folder / 'goods.py').read_text()}\n{text}    def strategy(self, view):\n        return 'GIVE'\n"
+    )
+    assert "did you mean Giver?" in run("play", "both.py:ThresholdGoods", "--players", "Givr")[2]
+    assert "Giver" in run("players", "both.py:ThresholdGoods")[1]
+
+
 def test_losses_styles_and_metrics_may_be_of_a_file(folder, run):
     (folder / "fine.py").write_text(
         "from stratagem.learning.losses.cross_entropy import CrossEntropy\n"

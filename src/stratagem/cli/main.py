@@ -13,6 +13,7 @@ from stratagem import __version__
 from stratagem.cli.commands import SEVERAL, Commands
 from stratagem.cli.console import errors, use_error_console
 from stratagem.errors import Quit, StratagemError
+from stratagem.file_modules import broken_by
 from stratagem.garbage import fewer_collections, skip_last_collection
 from stratagem.named_files import naming
 
@@ -80,15 +81,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
-    except OSError as error:
-        if error.filename is None:
-            raise  # of no file that a user named
-        errors.print(f"{error.filename}: {error.strerror}.", style="red", highlight=False)
+    except Exception as error:
+        if (said := _of_a_file(error)) is None:
+            raise
+        errors.print(said, style="red", highlight=False, markup=False)
         sys.exit(2)
     finally:
         _print_tallies()
         if arguments is None:
             skip_last_collection()
+
+
+def _of_a_file(error: Exception) -> str | None:
+    """Return the sentence about an error of a file that the user named; None for a defect of ours."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    broken = broken_by(error)
+    return None if broken is None else str(broken)
 
 
 def _print_tallies() -> None:

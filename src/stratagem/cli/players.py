@@ -56,7 +56,7 @@ def roster(game: Game[Any]) -> list[Json]:
             continue
         traits = player.traits
         member = [pool.name for pool in by_name.values() if name in pool.players]
-        rule = (type(player).__doc__ or "").strip().splitlines()[0]
+        rule = next(iter((type(player).__doc__ or "").strip().splitlines()), "")
         item = {"name": name, "version": traits.version, "rule": rule, "stochastic": traits.stochastic}
         cards.append(item | {"memory": traits.memory, "sees_hidden": traits.sees_hidden, "pools": member})
     if not cards:

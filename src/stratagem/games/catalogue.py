@@ -7,11 +7,13 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from stratagem.errors import BadParameter, UnknownName, WrongKind
-from stratagem.file_modules import file_name_of
+from stratagem.errors import BadParameter, StratagemError, UnknownName, WrongKind
+from stratagem.file_modules import BrokenFile, file_name_of
 from stratagem.games.auction import Auction
-from stratagem.games.base import Game
+from stratagem.games.base import Game, State
+from stratagem.games.choices import Choices
 from stratagem.games.diplomacy import Diplomacy
+from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.matrix import MatrixGame
 from stratagem.games.negotiation_v1 import Pie
@@ -19,8 +21,9 @@ from stratagem.games.negotiation_v2 import Division
 from stratagem.games.public_goods import PublicGoods
 from stratagem.games.quiz import Quiz
 from stratagem.games.repeated import REPEATED
+from stratagem.games.spec import GameSpec
 from stratagem.games.spiel import SPIEL_GAMES, spiel
-from stratagem.named_files import split_name
+from stratagem.named_files import find_file, split_name
 from stratagem.registry import Call, Registry, parse_call
 
 GAMES: dict[str, Callable[..., Game[Any]]] = {
@@ -38,6 +41,9 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
 
 PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel}
 """Families of games whose names carry a raw tail after a colon."""
+
+ENVIRONMENTS = ("textarena", "pettingzoo")
+"""Prefixes of environments of other packages, which `games.foreign` audits."""
 
 _registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games", Game)
 
@@ -60,10 +66,20 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
     prefix, colon, rest = text.partition(":")
     if colon and prefix in PREFIXES:
         return PREFIXES[prefix](rest)
+    if prefix.casefold() in ENVIRONMENTS and colon:
+        raise BadParameter(
+            f"{text} is an environment of another package, which is audited by `stratagem verify-game` and not played."
+        )
     call = parse_call(text)
     game = _registry.make(call)
-    if split_name(call.name):
+    if named := split_name(call.name):
         _check_value(call.name, game)
+        try:
+            _check_begun(call.name, game)
+        except StratagemError:
+            raise
+        except Exception as error:
+            raise BrokenFile(call.name, find_file(named[0]), error) from error
     return game
 
 
@@ -78,6 +94,19 @@ def _check_value(name: str, game: Game[Any]) -> None:
             f"{name} has a parameter that can change ({error}): declare it with @dataclass(frozen=True), and make its "
             "lists tuples in __post_init__."
         ) from error
+
+
+@lru_cache(maxsize=256)
+def _check_begun(name: str, game: Game[Any]) -> None:
+    """Refuse a game of a file without a spec, a state or choices, before it is asked for them."""
+    if not isinstance(game.spec, GameSpec):
+        raise BadParameter(f"{name} has {game.spec!r} as its spec: it must be a GameSpec.")
+    if not issubclass(getattr(game, "state", object), State):
+        raise BadParameter(f"{name} has no state: write state = MyState in its class, with a subclass of State.")
+    state = game.start(Key(0))
+    for seat in state.to_act[:1]:
+        if not isinstance(choices := state.view(seat).choices, Choices):
+            raise BadParameter(f"{name} has {choices!r} as the choices of seat {seat}: they must be a Flat or a Sheet.")
 
 
 @lru_cache(maxsize=1024)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from stratagem.errors import BadParameter, UnknownName, WrongKind
-from stratagem.file_modules import file_name_of
+from stratagem.file_modules import classes_of, file_name_of
 from stratagem.games.base import Game
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
@@ -252,6 +252,7 @@ def player_names(game: Game[Any]) -> list[str]:
     """Return the names that this game takes without arguments; `PATTERNS` lists the others."""
     names, family = _registry.names(), f"{game.spec.family}/"
     own = [name.removeprefix(family) for name in names if name.startswith(family)]
+    own += names_beside(game)
     return own + [
         name for name in names if "/" not in name and name not in (*WRAPPERS, *MODELS, "perfect", "human", "agent")
     ]
@@ -338,6 +339,15 @@ def _resolve(name: str, game: Game[Any]) -> str:
         if len(matches) == 1:
             return _admitted(matches[0], game)
     raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)], file=True)
+
+
+def names_beside(game: Game[Any]) -> list[str]:
+    """Return the players of the game's family in the file of the game."""
+    found = split_name(file_name_of(type(game)) or "")
+    if found is None:
+        return []
+    classes = classes_of(found[0], Player)
+    return [name for name, made in classes.items() if getattr(made, "family", ANY) == game.spec.family]
 
 
 def _in_file_of(game: Game[Any], name: str) -> str | None:

@@ -21,6 +21,10 @@ _PAIRS = 400
 _MOVES = 6
 """Number of joint actions for each pair."""
 _OUTCOMES = 500
+_TOLD = 90
+"""Number of characters of a future in a message."""
+Future = tuple[str, Hashable]
+"""Result of a move, and the keys of the table after it; None at the end."""
 Known = dict[Hashable, tuple[Position, State[Any]]]
 
 
@@ -63,13 +67,16 @@ def _compare(case: Case, here: Position, other: Position, theirs: State[Any]) ->
         actions = case.joint(here.state, here.dice.at("move", number))
         mine, yours = _futures(here.state, actions), _futures(theirs, actions)
         if {place for place in mine.keys() | yours.keys() if abs(mine[place] - yours[place]) > 1e-9}:
-            says = f"from equal state keys {actions} leads to {_told(mine)} and to {_told(yours)}"
+            says = (
+                f"from equal state keys {actions} leads to {_told(mine)} and to {_told(yours)}: let the facts tell "
+                "what each seat has seen and done, or declare markov=False"
+            )
             raise Broken(says, here.transcript, other.transcript)
 
 
-def _futures(state: State[Any], actions: Actions) -> defaultdict[Hashable, float]:
+def _futures(state: State[Any], actions: Actions) -> defaultdict[Future, float]:
     """Return the payoffs and successors of a move, with their probabilities."""
-    futures: defaultdict[Hashable, float] = defaultdict(float)
+    futures: defaultdict[Future, float] = defaultdict(float)
     for number, (probability, after, result) in enumerate(outcomes(state, actions)):
         if number == _OUTCOMES:
             raise NotApplicable(f"a move can come out in more than {_OUTCOMES} ways")
@@ -77,5 +84,12 @@ def _futures(state: State[Any], actions: Actions) -> defaultdict[Hashable, float
     return futures
 
 
-def _told(futures: Mapping[Hashable, float]) -> str:
-    return " or ".join(f"{place} ({probability:.3g})" for place, probability in sorted(futures.items(), key=repr)[:2])
+def _told(futures: Mapping[Future, float]) -> str:
+    ways = sorted(((place, p) for place, p in futures.items() if p), key=repr)[:2]
+    return " or ".join(f"{_result(*place)} with probability {probability:.3g}" for place, probability in ways)
+
+
+def _result(result: str, after: Hashable) -> str:
+    """Shorten a result and the keys after it."""
+    paid = result.removeprefix("RoundResult(").partition(", keep=")[0]
+    return paid if after is None else f"{paid}, then {str(after)[:_TOLD]}"
