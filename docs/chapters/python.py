@@ -55,8 +55,9 @@ def python() -> str:
         "The names in `__all__` of these modules are for extensions.",
         table(("module", "names"), ((code(name), code(", ".join(_public(name)))) for name in MODULES)),
         "## Stability",
-        "Public are the functions and results of this page, the public modules, the command line, the keys of "
-        "recipes, and the columns of records. Other modules may change in any version. Before a public name is removed "
+        "Public are the functions and results of this page, the public modules, the functions of "
+        "`stratagem.integrations` on the pages *Coming from ...*, the command line, the keys of recipes, and the "
+        "columns of records. Other modules may change in any version. Before a public name is removed "
         "or changes its meaning, at least one minor version keeps the old name and warns with a `DeprecationWarning` "
         "that says the new name. The changelog lists it under Deprecated. Before version 1.0 a minor version may "
         "remove what the one before deprecated. From 1.0 on only a major version does.",
