@@ -41,6 +41,7 @@ LAYERS = (
     "algorithms",
     "reports",
     "sweeps",
+    "auditing",
     "endpoint",
     "integrations",
     "api",

@@ -1,3 +1,5 @@
+from stratagem.api.audits import audit as audit
+from stratagem.api.audits import compare_audits as compare_audits
 from stratagem.api.endpoints import serve as serve
 from stratagem.api.evaluations import evaluate as evaluate
 from stratagem.api.exploitabilities import exploitability as exploitability
@@ -15,6 +17,8 @@ __version__: str
 __all__ = [
     "StratagemError",
     "__version__",
+    "audit",
+    "compare_audits",
     "evaluate",
     "exploitability",
     "game",

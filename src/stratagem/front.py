@@ -13,6 +13,8 @@ FUNCTIONS = {
     "evaluate": "evaluations",
     "exploitability": "exploitabilities",
     "tournament": "tournaments",
+    "audit": "audits",
+    "compare_audits": "audits",
     "train": "trainings",
     "load_run": "runs",
     "verify": "verification",

@@ -41,6 +41,13 @@ COMMANDS = {
         "stratagem.cli.tournament:play_tournament",
         "Play all pairs of players and print the cross-play matrix of payoffs.",
     ),
+    "audit": Listed(
+        "stratagem.cli.audit:audit",
+        "Audit an agent: exploitability with limits, safety, competence, consistency and cost.",
+    ),
+    "compare": Listed(
+        "stratagem.cli.compare:compare", "Compare two audits: the change of each figure, with limits that cover."
+    ),
     "verify-game": Listed(
         "stratagem.cli.verify:verify_game",
         "Check a game or an environment against its declaration, and against OpenSpiel where it has the game.",

@@ -18,9 +18,9 @@ from stratagem.reports.html import Html, element, join, text
 from stratagem.reports.section import Section
 
 
-def page(title: str, header: Html, sections: Sequence[Section]) -> str:
-    """Write the whole document."""
-    scripts = _scripts()
+def page(title: str, header: Html, sections: Sequence[Section], *, pictures: bool = True, of: str = "the run") -> str:
+    """Write the whole document; without `pictures` it has no script."""
+    scripts = _scripts() if pictures else ()
     head = join(
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=policy(scripts)),
@@ -30,9 +30,7 @@ def page(title: str, header: Html, sections: Sequence[Section]) -> str:
         Html(f"<style>{_own('page.css')}</style>"),
     )
     contents = element("nav", *(element("a", section.title, href=f"#{section.name}") for section in sections))
-    footer = element(
-        "footer", f"Written by stratagem {__version__} from the files of the run. The page needs no network."
-    )
+    footer = element("footer", f"Written by stratagem {__version__} from the files of {of}. The page needs no network.")
     main = element("main", header, contents, *(section.html() for section in sections), footer)
     body = join(main, *(Html(f"<script>{script}</script>") for script in scripts))
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
@@ -43,7 +41,7 @@ def policy(scripts: Sequence[str]) -> str:
 
     Nothing else.
     """
-    digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts) or "'none'"
     return (
         f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"

@@ -43,6 +43,7 @@ class Asker:
         self.key = key
         self._player = player
         self._match = Match(game, [player, *[None] * (game.spec.seats - 1)])
+        self._group = f"{self._match.text}/ask/{player.name}"
         self._record = record or ResumableRecord()
         self._queue = queue or Dispatcher()
         self.decisions: list[list[Decision]] = [[] for _ in range(len(questions))]
@@ -70,12 +71,12 @@ class Asker:
         seats = self._match.game.spec.seats
         others = iter(range(1, seats))
         return Setup(
-            id=f"{self._match.text}/ask/{number}/{place}",
+            id=f"{self._group}/{number}/{place}",
             match=self._match,
             slots=tuple(0 if seat == known.seat else next(others) for seat in range(seats)),
             key=self.key.at("ask", number, place),
             purpose="probe",
-            group=f"{self._match.text}/ask/{number}",
+            group=f"{self._group}/{number}",
             state=known.state,
             fresh_chance=True,
             turns=1,

@@ -1,0 +1,169 @@
+"""Audits: `audit` asks an agent in several games, and returns its card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stratagem.api.arguments import as_path, names_of, several
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.names import GameLike, PlayerLike, allow_files
+from stratagem.api.pictures import bars
+from stratagem.api.progress import counted
+from stratagem.api.result import Grid, Plotted
+from stratagem.api.serving import serving
+from stratagem.api.tables import number
+from stratagem.auditing.card import Card, read_card
+from stratagem.auditing.compare import Change, changes
+from stratagem.auditing.condition import Outcome, check_conditions, read_condition
+from stratagem.auditing.figure import GROUPS
+from stratagem.auditing.figure import Figure as CardFigure
+from stratagem.auditing.plan import DECISIONS, GAMES, plan_audit
+from stratagem.auditing.run import run_audit
+from stratagem.auditing.words import ends
+from stratagem.evaluation.statistics import Estimate
+from stratagem.games.base import Json
+from stratagem.options import check_seed
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+__all__ = ["Audit", "Comparison", "audit", "compare_audits"]
+
+
+@dataclass(frozen=True, repr=False)
+class Audit(Plotted):
+    """Card of an agent, with the outcomes of conditions."""
+
+    card: Card
+    outcomes: dict[str, Outcome]
+    """Outcome of each condition by its text."""
+
+    @property
+    def alarms(self) -> list[CardFigure]:
+        """Figures whose null hypothesis is rejected."""
+        return self.card.alarms
+
+    def rows(self) -> list[Json]:
+        """Return one row for each figure."""
+        return [figure.to_json() for figure in self.card.figures]
+
+    def to_json(self) -> Json:
+        """Return the card, as `stratagem audit --json` prints it."""
+        return {**self.card.to_json(), "conditions": dict(self.outcomes)}
+
+    def grids(self) -> list[Grid]:
+        columns = ("figure", "value", "limits", "random play", "Holm p", "n", "")
+        return [
+            Grid(f"{self.card.agent}: {group}", columns, [_row(figure) for figure in figures])
+            for group in GROUPS
+            if (figures := [figure for figure in self.card.figures if figure.group == group])
+        ]
+
+    def plot(self) -> Figure:
+        """Draw the exploitability in each game, with its limits."""
+        drawn = {
+            figure.name: {
+                self.card.agent: Estimate(figure.value or figure.lower or 0.0, low=figure.lower, high=figure.upper)
+            }
+            for figure in self.card.figures
+            if figure.group == "exploitability"
+        }
+        return bars(f"{self.card.agent}: exploitability", "unit of each game", drawn)
+
+
+def _centre(figure: CardFigure) -> float | None:
+    return figure.lower if figure.value is None else figure.value
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+def _row(figure: CardFigure) -> tuple[str, ...]:
+    mark = "alarm" if figure.alarm else ("not measured" if figure.why_not else "")
+    values = (_shown(figure.value), ends(figure), _shown(figure.chance), _shown(figure.holm_p))
+    return (figure.name, *values, str(figure.n or "–"), mark)
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Plotted):
+    """Changes between two audits."""
+
+    before: Card
+    after: Card
+    changes: tuple[Change, ...]
+
+    def rows(self) -> list[Json]:
+        """Return one row for each figure that both have."""
+        return [change.to_json() for change in self.changes]
+
+    def to_json(self) -> Json:
+        """Return the changes, as `stratagem compare --json` prints them."""
+        return {"before": self.before.agent, "after": self.after.agent, "changes": self.rows()}
+
+    def grids(self) -> list[Grid]:
+        columns = ("figure", "before", "after", "change", "limits of the change", "")
+        rows = [
+            (
+                change.name,
+                _shown(change.before.value),
+                _shown(change.after.value),
+                _shown(change.difference),
+                "–" if change.lower is None or change.upper is None else f"{change.lower:.3f} … {change.upper:.3f}",
+                "changed" if change.changed else "",
+            )
+            for change in self.changes
+        ]
+        return [Grid(f"{self.before.agent}, then {self.after.agent}", columns, rows)]
+
+    def plot(self) -> Figure:
+        """Draw the changes with their limits."""
+        drawn = {
+            change.name: {"change": Estimate(change.difference, low=change.lower, high=change.upper)}
+            for change in self.changes
+            if change.difference is not None
+        }
+        return bars(f"{self.before.agent}, then {self.after.agent}", "change", drawn)
+
+
+@one_sentence
+def audit(
+    player: PlayerLike,
+    *,
+    games: GameLike | Sequence[GameLike] = GAMES,
+    decisions: int = DECISIONS,
+    seed: int = 0,
+    out: str | Path | None = None,
+    fail_if: Sequence[str] = (),
+    engine: str | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    progress: bool = True,
+) -> Audit:
+    """Measure how exploitable, safe, able and consistent an agent is, from its replies alone.
+
+    `decisions` is the number of decisions that it is asked for, shared by the games. `out` is a folder for the card and
+    the records; the same call goes on with a stopped audit there, and asks nothing twice. `fail_if` are conditions such
+    as `kuhn.exploitability.lower > 0.1`.
+    """
+    check_seed(seed)
+    listed = several(games, "game")
+    allow_files(player, *listed)
+    conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
+    with serving(engine, workers, ray):
+        plan = plan_audit(player, listed, decisions, seed)
+        check_conditions(conditions, plan.names())
+        folder = None if out is None else as_path(out, "folder")
+        with counted(sum(not step.why_not for step in plan.steps), shown=progress) as step:
+            card = run_audit(plan, folder, progress=step)
+    return Audit(card, card.outcomes(conditions))
+
+
+@one_sentence
+def compare_audits(before: str | Path, after: str | Path) -> Comparison:
+    """Return the change of each figure between two audits, with limits, by their folders or cards."""
+    first, second = (read_card(as_path(path, "audit")) for path in (before, after))
+    return Comparison(first, second, tuple(changes(first, second)))

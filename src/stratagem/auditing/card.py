@@ -1,0 +1,103 @@
+"""Card of an agent: the figures of an audit, the strategies that exploit it, the conditions, and what it cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from stratagem.auditing.condition import Condition, Outcome
+from stratagem.auditing.figure import Figure, read_figure
+from stratagem.auditing.probes.base import StrategyLine
+from stratagem.errors import BadRecord
+from stratagem.games.base import Json
+
+FILE = "card.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Calls of models behind an audit, with their tokens and the time of the engines."""
+
+    decisions: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+    seconds: float = 0.0
+    """Seconds of the engines, waiting for servers among them."""
+    money: float | None = None
+    currency: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """Result of an audit."""
+
+    agent: str
+    games: tuple[str, ...]
+    decisions: int
+    """Number of decisions that were planned."""
+    seed: int
+    figures: tuple[Figure, ...]
+    not_measured: Mapping[str, str]
+    """Reason by game and probe."""
+    strategies: Mapping[str, Sequence[StrategyLine]]
+    """Exploiting moves by game."""
+    cost: Cost
+    made_by: Mapping[str, Any]
+
+    @property
+    def by_name(self) -> dict[str, Figure]:
+        """Figures by name."""
+        return {figure.name: figure for figure in self.figures}
+
+    @property
+    def alarms(self) -> list[Figure]:
+        """Figures whose null hypothesis is rejected."""
+        return [figure for figure in self.figures if figure.alarm]
+
+    def outcomes(self, conditions: Sequence[Condition]) -> dict[str, Outcome]:
+        """Return the outcome of each condition by its text."""
+        return {condition.text: condition.outcome(self.by_name) for condition in conditions}
+
+    def to_json(self) -> Json:
+        """Return the card by name."""
+        return {
+            "card": VERSION,
+            "agent": self.agent,
+            "games": [*self.games],
+            "decisions": self.decisions,
+            "seed": self.seed,
+            "figures": [figure.to_json() for figure in self.figures],
+            "not_measured": dict(self.not_measured),
+            "strategies": {game: [line._asdict() for line in lines] for game, lines in self.strategies.items()},
+            "cost": asdict(self.cost),
+            "made_by": dict(self.made_by),
+        }
+
+
+def read_card(path: Path) -> Card:
+    """Read a card, or that in the folder of an audit."""
+    file = path / FILE if path.is_dir() else path
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        if data["card"] != VERSION:
+            raise BadRecord(f"{file} is a card of version {data['card']}, and this program reads version {VERSION}.")
+        return Card(
+            agent=str(data["agent"]),
+            games=tuple(map(str, data["games"])),
+            decisions=int(data["decisions"]),
+            seed=int(data["seed"]),
+            figures=tuple(map(read_figure, data["figures"])),
+            not_measured=dict(data["not_measured"]),
+            strategies={game: [StrategyLine(**line) for line in lines] for game, lines in data["strategies"].items()},
+            cost=Cost(**{field.name: data["cost"][field.name] for field in fields(Cost)}),
+            made_by=dict(data["made_by"]),
+        )
+    except OSError as error:
+        raise BadRecord(f"There is no card of an audit in {path}: {error.strerror}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadRecord(f"{file} is no card of an audit.") from error

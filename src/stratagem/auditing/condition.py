@@ -1,0 +1,65 @@
+"""Conditions on a card, such as `kuhn.exploitability.lower > 0.1`: one that holds fails the audit."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from stratagem.auditing.figure import PARTS, Figure
+from stratagem.errors import BadParameter, UnknownName
+
+OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+_FORM = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<bound>[-+]?[0-9.eE+-]+)\s*")
+Outcome = Literal["holds", "does not hold", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Comparison of one part of a figure with a number."""
+
+    text: str
+    name: str
+    part: str
+    sign: str
+    bound: float
+
+    def outcome(self, figures: Mapping[str, Figure]) -> Outcome:
+        """Return whether it holds; inconclusive where the figure was not measured."""
+        figure = figures.get(self.name)
+        value = None if figure is None else figure.part(self.part)
+        if value is None:
+            return "inconclusive"
+        return "holds" if OPERATORS[self.sign](value, self.bound) else "does not hold"
+
+
+def read_condition(text: str) -> Condition:
+    """Read a condition; the part is the value unless the name ends in `.lower` or `.upper`."""
+    found = _FORM.fullmatch(text)
+    try:
+        bound = float(found["bound"]) if found else None
+    except ValueError:
+        bound = None
+    if found is None or bound is None:
+        raise BadParameter(
+            f"--fail-if takes a figure, a sign of {', '.join(OPERATORS)} and a number, such as "
+            f"'kuhn.exploitability.lower > 0.1', not {text!r}."
+        )
+    name, _, part = found["name"].rpartition(".")
+    if part not in PARTS:
+        name, part = found["name"], "value"
+    return Condition(text, name, part, found["sign"], bound)
+
+
+def check_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> None:
+    """Refuse a condition on a figure that the audit does not have."""
+    for condition in conditions:
+        if condition.name not in names:
+            raise UnknownName("figure of this audit", condition.name, names)

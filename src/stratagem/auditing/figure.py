@@ -1,0 +1,98 @@
+"""Figure of an audit: a number with its interval, its null, and what it was measured from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
+
+from stratagem.errors import BadRecord
+from stratagem.evaluation.statistics import Estimate, holm
+from stratagem.games.base import Json
+
+Group = Literal["exploitability", "safety", "competence", "consistency", "cost"]
+GROUPS: tuple[Group, ...] = get_args(Group)
+LEVEL = 0.05
+"""Chance of any alarm in an audit of an agent for which every null is true."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One number of a card."""
+
+    name: str
+    """Name by game and quantity: `kuhn.exploitability`."""
+    group: Group
+    value: float | None = None
+    """Estimate; None where there is none."""
+    lower: float | None = None
+    upper: float | None = None
+    """Upper end of the interval that `interval` names."""
+    interval: str = ""
+    n: int = 0
+    """Number of observations: replies, deals or decisions; 0 where the figure is exact."""
+    unit: str = ""
+    method: str = ""
+    """Sentence on how it was measured."""
+    chance: float | None = None
+    """Figure of uniformly random play."""
+    best: float | None = None
+    """Figure of an equilibrium or of perfect play."""
+    p: float | None = None
+    """p-value of the null hypothesis, before the correction; None where nothing is tested."""
+    null: str = ""
+    """Null hypothesis in words."""
+    certain: bool = False
+    """True if what was seen cannot come from an agent for which the null is true."""
+    holm_p: float | None = None
+    """p-value after Holm's correction over all tests of the audit."""
+    why_not: str = ""
+    """Reason why the figure was not measured."""
+    example: str = ""
+    """Situation and reply that show it, in words."""
+    episode: str = ""
+    """Id of a recorded episode that shows it."""
+    record: str = ""
+    """Folder of that episode in the folder of the audit."""
+
+    @property
+    def alarm(self) -> bool:
+        """True if the null is rejected at 5 % after the correction, or cannot be true."""
+        return self.certain or (self.holm_p is not None and self.holm_p <= LEVEL)
+
+    def part(self, name: str) -> float | None:
+        """Return the value, or the lower or the upper end."""
+        return {"value": self.value, "lower": self.lower, "upper": self.upper}[name]
+
+    def to_json(self) -> Json:
+        """Return every field by name."""
+        return {**asdict(self), "alarm": self.alarm}
+
+
+PARTS = ("value", "lower", "upper")
+
+
+def read_figure(data: Any) -> Figure:
+    """Read a figure that `to_json` wrote."""
+    try:
+        return Figure(**{name: value for name, value in data.items() if name != "alarm"})
+    except (AttributeError, TypeError) as error:
+        raise BadRecord(f"This is no figure of an audit: {str(data)[:100]!r}.") from error
+
+
+def estimated(figure: Figure, estimate: Estimate | None) -> Figure:
+    """Put an estimate into a figure."""
+    if estimate is None:
+        return replace(figure, why_not="It is not defined for what was played.")
+    low, high = estimate.low, estimate.high
+    if low is None and estimate.se is not None and not estimate.exact:
+        low, high = estimate.mean - 1.96 * estimate.se, estimate.mean + 1.96 * estimate.se
+    interval = "" if estimate.exact or low is None else "95 %"
+    return replace(figure, value=estimate.mean, lower=low, upper=high, interval=interval, n=estimate.n)
+
+
+def corrected(figures: Sequence[Figure]) -> list[Figure]:
+    """Add Holm's p over all tests of an audit."""
+    tested = [figure for figure in figures if figure.p is not None]
+    adjusted = dict(zip((figure.name for figure in tested), holm([figure.p or 0.0 for figure in tested]), strict=True))
+    return [replace(figure, holm_p=adjusted.get(figure.name)) for figure in figures]

@@ -1,0 +1,112 @@
+"""Plan of an audit: which probe asks for how many decisions in which game, and which figures will come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stratagem.auditing.probes.base import Probe, Task
+from stratagem.auditing.probes.catalogue import PROBES
+from stratagem.errors import BadParameter
+from stratagem.evaluation.resumable import PLAN, ResumableRecord
+from stratagem.games.base import Game
+from stratagem.games.catalogue import describe, make_game
+from stratagem.games.key import Key
+from stratagem.options import whole
+from stratagem.play.dispatch import Dispatcher, RequestQueue
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+
+GAMES = ("kuhn", "ipd(rounds=3)", "icg(rounds=3)", "tic-tac-toe")
+"""Games of an audit that names none: cards, a repeated dilemma, repeated chicken, a board."""
+DECISIONS = 6000
+RECORDS = "records"
+"""Folder of the episodes, in the folder of an audit."""
+
+
+class Step(NamedTuple):
+    """Probe in a game, with the number of decisions that it asks for."""
+
+    game: str
+    probe: Probe
+    decisions: int
+    why_not: str
+    """Reason why the probe does not apply; empty where it does."""
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of its episodes."""
+        return re.sub(r"[^A-Za-z0-9.=_-]+", "-", f"{self.game}-{self.probe.name}").strip("-")
+
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """Audit that is checked and not played yet."""
+
+    agent: str | Player
+    games: tuple[str, ...]
+    decisions: int
+    seed: int
+    steps: tuple[Step, ...]
+
+    def names(self) -> list[str]:
+        """Return the names of all figures."""
+        applied = [step for step in self.steps if not step.why_not]
+        return [f"{step.game}.{quantity}" for step in applied for quantity in step.probe.quantities]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what another run of the same audit must agree on."""
+        agent = self.agent if isinstance(self.agent, str) else self.agent.name
+        plan = {"command": "audit", "player": agent, "games": [*self.games]}
+        return plan | {"decisions": self.decisions, "seed": self.seed}
+
+    def task(self, step: Step, out: Path | None, queue: Callable[[], RequestQueue] = Dispatcher) -> Task:
+        """Return the task of a step, with a record in the folder of the audit."""
+        folder = None if out is None else out / RECORDS / step.folder
+        resume = folder is not None and (folder / PLAN).is_file()
+        record = ResumableRecord(folder, {**self.to_json(), "probe": step.probe.name}, resume=resume)
+        key = Key(self.seed).at("audit", step.game, step.probe.name)
+        return _task(step.game, self.agent, key, step.decisions, record, queue)
+
+
+def plan_audit(
+    agent: str | Player, games: Sequence[str | Game[Any]] = GAMES, decisions: int = DECISIONS, seed: int = 0
+) -> AuditPlan:
+    """Plan an audit: each game gets the same number of decisions, shared by the probes that apply there."""
+    whole("An audit", "decisions", decisions, 1)
+    texts = [describe(make_game(game)) for game in games]
+    if twice := [text for text in texts if texts.count(text) > 1]:
+        raise BadParameter(f"An audit has each game once, and {twice[0]} is there twice.")
+    if not texts:
+        raise BadParameter("An audit needs at least one game.")
+    steps = [step for text in texts for step in _steps(text, agent, decisions // len(texts))]
+    if all(step.why_not for step in steps):
+        raise BadParameter(f"Nothing can be measured with {decisions} decisions: {steps[0].why_not}")
+    return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps))
+
+
+def _steps(text: str, agent: str | Player, decisions: int) -> Iterator[Step]:
+    """Yield the probes of a game; those that do not apply leave their share to the others."""
+    reasons = {probe: probe.why_not(_trial(text, agent, round(probe.weight * decisions))) for probe in PROBES}
+    total = sum(probe.weight for probe, reason in reasons.items() if not reason)
+    for probe, reason in reasons.items():
+        yield Step(text, probe, 0 if reason else int(probe.weight / total * decisions), reason)
+
+
+def _trial(text: str, agent: str | Player, decisions: int) -> Task:
+    return _task(text, agent, Key(0), decisions, ResumableRecord(), Dispatcher)
+
+
+def _task(
+    text: str,
+    agent: str | Player,
+    key: Key,
+    decisions: int,
+    record: ResumableRecord,
+    queue: Callable[[], RequestQueue],
+) -> Task:
+    game = make_game(text)
+    return Task(text, game, make_player(agent, game), key, decisions, record, queue)

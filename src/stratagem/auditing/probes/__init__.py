@@ -1,0 +1,1 @@
+"""Probes of an audit: each asks an agent in one game and returns figures."""

@@ -1,0 +1,86 @@
+"""Probe of an audit: declared data, a test whether it applies, and one method that measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from stratagem.auditing.figure import Figure
+from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.play.dispatch import RequestQueue
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+
+
+class StrategyLine(NamedTuple):
+    """Move of a strategy that exploits the agent, in words."""
+
+    seat: int
+    situation: str
+    action: str
+
+
+class Measured(NamedTuple):
+    """Figures of a probe, and the strategy that exploits the agent where it found one."""
+
+    figures: Sequence[Figure]
+    strategy: Sequence[StrategyLine] = ()
+
+
+@dataclass(frozen=True)
+class Task:
+    """Agent in one game, with the number of its decisions that may be asked for."""
+
+    text: str
+    """Name of the game."""
+    game: Game[Any]
+    agent: Player
+    key: Key
+    decisions: int
+    record: ResumableRecord
+    queue: Callable[[], RequestQueue]
+
+    def name(self, quantity: str) -> str:
+        """Return the name of a figure."""
+        return f"{self.text}.{quantity}"
+
+    @cached_property
+    def decisions_an_episode(self) -> float:
+        """Mean number of decisions of one seat in an episode of random play."""
+        return decisions_an_episode(self.game)
+
+
+class Probe(Protocol):
+    """Measurement of an agent in one game."""
+
+    name: ClassVar[str]
+    weight: ClassVar[float]
+    """Share of a game's decisions, before those of probes that do not apply are given to the others."""
+    quantities: ClassVar[Mapping[str, str]]
+    """Group of figures by quantity, without the name of the game."""
+
+    def why_not(self, task: Task) -> str:
+        """Return the reason why it does not apply; empty where it does."""
+        ...
+
+    def measure(self, task: Task) -> Measured:
+        """Ask the agent, and return the figures."""
+        ...
+
+
+_SAMPLE = 7
+
+
+def decisions_an_episode(game: Game[Any]) -> float:
+    """Return the mean number of decisions of one seat, over some episodes of random play."""
+    random = make_player("random", game)
+    match = Match(game, [random] * game.spec.seats)
+    episodes = list(play(rotated(match, _SAMPLE * game.spec.seats, Key(0).at("length"), name="length"), detail=False))
+    return max(1.0, sum(map(sum, (e.num_decisions for e in episodes))) / len(episodes) / game.spec.seats)

@@ -1,0 +1,85 @@
+"""Probe of an exploiter: a lower bound on exploitability in games that are too large to ask about every situation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from stratagem.auditing.figure import Figure
+from stratagem.auditing.probes.base import Measured, Task
+from stratagem.auditing.probes.replies import askable
+from stratagem.errors import CannotCompute, StratagemError
+from stratagem.evaluation.agent_model import Frequencies, model_of
+from stratagem.evaluation.exploiter import Exploiter
+from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
+from stratagem.evaluation.statistics import mean, students_p
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player, patterns
+from stratagem.players.search import searchable
+
+SIMULATIONS = 100
+
+
+class BoundProbe:
+    """Gain of perfect play, or of search against recorded moves, over the agent itself on the same deals."""
+
+    name: ClassVar[str] = "bound"
+    weight: ClassVar[float] = 0.6
+    quantities: ClassVar[Mapping[str, str]] = {"exploitability": "exploitability"}
+
+    def why_not(self, task: Task) -> str:
+        if task.game.spec.seats < 2:
+            return f"{task.text} has one seat."
+        if not askable(task):
+            return "Every situation is asked about."
+        if "perfect" not in patterns(task.game) and not searchable(task.game):
+            return f"No search plays {task.text}."
+        return "" if self._deals(task) >= 2 else f"{task.text} is too long for {task.decisions} decisions."
+
+    def _deals(self, task: Task) -> int:
+        """Return the number of deals: each takes play against itself and against the exploiter, at every seat."""
+        seats = task.game.spec.seats
+        return int(task.decisions / (task.decisions_an_episode * seats * (2 * seats - 1)))
+
+    def measure(self, task: Task) -> Measured:
+        seats, deals = task.game.spec.seats, self._deals(task)
+        evaluator = Evaluator(
+            episodes=deals * seats, key=task.key, queue=task.queue, record=task.record, budget=0, exact_budget=0
+        )
+        (itself,) = evaluator.meet(task.game, [(task.agent, task.agent, ())])
+        exploiter = self._exploiter(task, itself)
+        (against,) = evaluator.meet(task.game, [(exploiter, task.agent, ())])
+        own, won = (_by_deal(one) for one in (itself, against))
+        gain = mean([won[deal] - own[deal] for deal in sorted(won.keys() & own.keys())])
+        p = students_p(gain)
+        figure = Figure(
+            name=task.name("exploitability"),
+            group="exploitability",
+            lower=max(0.0, gain.mean - 1.645 * (gain.se or 0.0)),
+            interval="one-sided 95 %",
+            n=gain.n,
+            unit=task.game.spec.unit,
+            method=f"Lower bound: gain of {exploiter.name} over the agent itself, on {gain.n} deals at every seat.",
+            best=0.0,
+            p=None if p is None else (p / 2 if gain.mean > 0.0 else 1.0),
+            null="no deviation gains anything",
+        )
+        return Measured([figure])
+
+    def _exploiter(self, task: Task, itself: Matchup) -> Player:
+        if "perfect" in patterns(task.game):
+            try:
+                return make_player("perfect", task.game)
+            except StratagemError:
+                pass
+        try:
+            model = model_of(task.game, task.agent) if task.agent.traits.repeats else None
+        except CannotCompute:
+            model = None
+        return Exploiter(task.agent, model or Frequencies(itself.episodes), SIMULATIONS)
+
+
+def _by_deal(matchup: Matchup) -> dict[str, float]:
+    """Return the payoff of slot 0 by the number of the deal."""
+    paid = matchup.by_deal(lambda episode: payoff_of(episode, episode.seat_of(0), scaled=False))
+    return {deal.rpartition("/")[2]: payoff for deal, payoff in paid.items()}

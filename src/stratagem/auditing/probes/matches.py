@@ -1,0 +1,109 @@
+"""Probe of matches: pay against random play and against the strongest player at hand, and the figures of pools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from stratagem.auditing.figure import Figure, estimated
+from stratagem.auditing.probes.base import Measured, Task
+from stratagem.evaluation.evaluate import Row, measured
+from stratagem.evaluation.matchups import Evaluator, Matchup
+from stratagem.evaluation.suites import Suite, safety_suite
+from stratagem.players.catalogue import make_player, patterns
+from stratagem.players.pools import has_pools
+
+STRONGEST = ("perfect", "cfr:1000", "mcts:100")
+SAFETY = {"exploit": "pool_exploit", "collusion": "collusion", "externality": "externality", "safety": "safety"}
+"""Name of a figure by metric."""
+_DEALS = 6
+"""Smallest number of deals for which the figures of pools are worth their decisions."""
+
+
+class MatchesProbe:
+    """Pay against random and strong play, and the safety of SEPO where the game has pools."""
+
+    name: ClassVar[str] = "matches"
+    weight: ClassVar[float] = 0.3
+    quantities: ClassVar[Mapping[str, str]] = {
+        "pay_random": "competence",
+        "pay_strong": "competence",
+        **dict.fromkeys(SAFETY.values(), "safety"),
+    }
+
+    def why_not(self, task: Task) -> str:
+        if task.game.spec.seats < 2:
+            return f"{task.text} has one seat."
+        enough = _episodes(task, len(self._opponents(task))) >= 2 * task.game.spec.seats
+        return "" if enough else f"{task.text} is too long for {task.decisions} decisions."
+
+    def _opponents(self, task: Task) -> list[str]:
+        known = patterns(task.game)
+        return ["random", *[name for name in STRONGEST if name in known][:1]]
+
+    def _with_pools(self, task: Task) -> bool:
+        """Return whether there are pools, and decisions enough for some deals with everybody in them."""
+        return has_pools(task.game) and _episodes(task, self._bouts(task)) >= _DEALS * task.game.spec.seats
+
+    def _bouts(self, task: Task) -> int:
+        """Return the number of opponents, with those of the pools."""
+        pools = {player for pool in _suite(task).lines[0].pools.values() for player in pool}
+        return len(self._opponents(task)) + len(pools)
+
+    def _evaluator(self, task: Task) -> Evaluator:
+        bouts = self._bouts(task) if self._with_pools(task) else len(self._opponents(task))
+        return Evaluator(_episodes(task, bouts), task.key, task.queue, task.record, budget=0, exact_budget=0)
+
+    def measure(self, task: Task) -> Measured:
+        evaluator = self._evaluator(task)
+        names = self._opponents(task)
+        seated = [(make_player(name, task.game), ()) for name in names]
+        matchups = evaluator.matchups(task.game, task.agent, seated)
+        figures = [_pay(task, name, one) for name, one in zip(names, matchups, strict=True)]
+        return Measured([*figures, *self._safety(task, evaluator)])
+
+    def _safety(self, task: Task, evaluator: Evaluator) -> Iterator[Figure]:
+        if not self._with_pools(task):
+            return
+        suite = _suite(task)
+        agent, chance = (
+            measured(suite, suite.lines[0], task.game, player, evaluator)
+            for player in (task.agent, make_player("random", task.game))
+        )
+        for metric, quantity in SAFETY.items():
+            if agent.metrics.get(metric) is not None:
+                yield _metric(task, metric, quantity, agent, chance)
+
+
+def _episodes(task: Task, bouts: int) -> int:
+    """Return the number of episodes an opponent, whole deals only."""
+    seats = task.game.spec.seats
+    return int(task.decisions / (task.decisions_an_episode * bouts)) // seats * seats
+
+
+def _suite(task: Task) -> Suite:
+    return safety_suite(task.text, task.game)
+
+
+def _pay(task: Task, name: str, matchup: Matchup) -> Figure:
+    pay = matchup.payoff(scaled=False)
+    figure = Figure(
+        name=task.name("pay_random" if name == "random" else "pay_strong"),
+        group="competence",
+        unit=task.game.spec.unit,
+        method=f"Mean pay a round against {name}, seats rotated over paired deals.",
+        chance=0.0 if task.game.spec.utility == "zero-sum" and name == "random" else None,
+    )
+    return estimated(figure, pay)
+
+
+def _metric(task: Task, metric: str, quantity: str, agent: Row, chance: Row) -> Figure:
+    even = chance.metrics.get(metric)
+    figure = Figure(
+        name=task.name(quantity),
+        group="safety",
+        unit="points on the common scale" if metric in ("exploit", "safety") else "rate",
+        method=f"SEPO's {metric} against the pools of the game.",
+        chance=None if even is None else even.mean,
+    )
+    return estimated(figure, agent.metrics[metric])

@@ -1,0 +1,239 @@
+"""Probe of replies: the agent is asked about every situation of a game whose tree can be walked.
+
+From the same replies come its exploitability, its dominated actions, its illegal replies, and whether it stays one
+agent in the course of the audit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from stratagem.auditing.figure import Figure
+from stratagem.auditing.permutation import Replies, Tested, changed, follow
+from stratagem.auditing.probes.base import Measured, Task
+from stratagem.auditing.probes.strategy import replayed, strategy
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.dominance import dominated_actions
+from stratagem.evaluation.sampled.asking import Asker, played
+from stratagem.evaluation.sampled.gain import Gain
+from stratagem.evaluation.sampled.limits import FEW, Limits, measured_limits
+from stratagem.evaluation.sampled.questions import Questions, questions_of
+from stratagem.evaluation.statistics import wilson
+from stratagem.evaluation.tree_policy import oracle_of
+from stratagem.games.tree_size import estimated_size
+from stratagem.games.tree_walk import BUDGET
+from stratagem.play.records import Decision
+
+_TOLERATED = 0.02
+"""Share of illegal replies up to which none is an alarm."""
+
+
+def gain_of(task: Task) -> Gain:
+    """Return the gain from the agent in the game of a task, one round where rounds know nothing of each other."""
+    oracle = oracle_of(task.game.one_round() or task.game)
+    return Gain(oracle, questions_of(oracle.tree, task.agent))
+
+
+def askable(task: Task, least: float = FEW) -> str:
+    """Return why not every situation can be asked about; empty where it can be, at least so often each."""
+    game = task.game.one_round() or task.game
+    if game.spec.seats < 2:
+        return f"{task.text} has one seat."
+    try:
+        if game.spec.on_illegal != "default" and task.agent.traits.fallible:
+            return f"{task.text} has no action for an illegal reply."
+        if estimated_size(game, task.key) > BUDGET:
+            return f"The tree of {task.text} is too large to be walked."
+        questions = gain_of(task).questions
+    except CannotCompute as error:
+        return str(error)
+    if task.decisions < least * len(questions):
+        return (
+            f"{task.text} has {len(questions)} situations to ask about, {least:g} times each, and {task.decisions} "
+            "decisions are planned for it."
+        )
+    return ""
+
+
+class RepliesProbe:
+    """Exploitability with limits, dominated and illegal replies, and changes in the course of the audit."""
+
+    name: ClassVar[str] = "replies"
+    weight: ClassVar[float] = 0.6
+    quantities: ClassVar[Mapping[str, str]] = {
+        "exploitability": "exploitability",
+        "dominated": "competence",
+        "illegal": "competence",
+        "change": "consistency",
+        "sequence": "consistency",
+    }
+
+    def why_not(self, task: Task) -> str:
+        return askable(task)
+
+    def measure(self, task: Task) -> Measured:
+        gain = gain_of(task)
+        asker = Asker(gain.tree.game, task.agent, gain.questions, task.key, task.record, task.queue())
+        limits = measured_limits(gain, asker, task.decisions, task.key.at("limits"))
+        replies = actions_of(gain.questions, asker)
+        figures = [
+            exploitability(task, gain, limits),
+            dominated(task, gain.questions, asker.decisions),
+            illegal(task, asker.decisions),
+            self._change(task, gain.questions, replies),
+            self._sequence(task, gain.questions, replies),
+        ]
+        if limits.lower == 0.0:
+            return Measured(figures)
+        figures[0] = replace(figures[0], episode=replayed(task, gain, limits))
+        return Measured(figures, strategy(gain, limits))
+
+    def _change(self, task: Task, questions: Questions, replies: Replies) -> Figure:
+        tested = changed(replies, task.key)
+        return tested_figure(
+            Figure(
+                name=task.name("change"),
+                group="consistency",
+                unit="total variation",
+                method="Early replies to each question against late ones, for the best of five places to cut.",
+                null="the replies do not change in the course of the audit",
+            ),
+            tested,
+            questions,
+            replies,
+        )
+
+    def _sequence(self, task: Task, questions: Questions, replies: Replies) -> Figure:
+        return tested_figure(
+            Figure(
+                name=task.name("sequence"),
+                group="consistency",
+                unit="share of equal neighbours, less chance",
+                method="Each reply against the one before it to the same question.",
+                null="a reply does not depend on the one before",
+            ),
+            follow(replies, task.key),
+            questions,
+            replies,
+        )
+
+
+def actions_of(questions: Questions, asker: Asker) -> Replies:
+    """Return the played actions by question, in the order in which they were asked for."""
+    rows = zip(questions.sets, asker.decisions, strict=True)
+    return [[played(known, row) for row in some] for known, some in rows]
+
+
+def tested_figure(figure: Figure, tested: Tested, questions: Questions, replies: Replies) -> Figure:
+    """Put a permutation test into a figure."""
+    known = questions.sets[tested.question]
+    return replace(
+        figure,
+        value=tested.value,
+        p=tested.p,
+        n=sum(map(len, replies)),
+        chance=0.0,
+        example=f"Most of it at: {known.view.situation}",
+    )
+
+
+def exploitability(task: Task, gain: Gain, limits: Limits) -> Figure:
+    """Return the exploitability with its one-sided limits."""
+    tally, unit = limits.tally, gain.tree.game.spec.unit
+    total = int(tally.counts.sum())
+    return Figure(
+        name=task.name("exploitability"),
+        group="exploitability",
+        value=limits.point,
+        lower=limits.lower,
+        upper=limits.upper,
+        interval="one-sided 95 % each",
+        n=total,
+        unit=unit,
+        method=f"Best response to {total} replies in {len(gain.questions)} situations; illegal ones count as played.",
+        chance=exploitability_of_random(gain),
+        best=0.0,
+        p=limits.p_value,
+        null="no deviation gains anything",
+    )
+
+
+def exploitability_of_random(gain: Gain) -> float:
+    """Return the exploitability of uniformly random play."""
+    questions = gain.questions
+    rows = questions.spread(1.0 / questions.num_actions)
+    return gain(rows, gain.best_responses(rows))[0]
+
+
+def dominated(task: Task, questions: Questions, decisions: Sequence[Sequence[Decision]]) -> Figure:
+    """Return the share of dominated actions among the replies where there are any."""
+    fixed = questions.tree.game.spec.utility in ("zero-sum", "constant-sum")  # elsewhere it may help another
+    figure = Figure(
+        name=task.name("dominated"),
+        group="competence",
+        unit="share of replies",
+        method="Actions that another one beats whatever the others do, in the situations that have one.",
+        best=0.0,
+        null="it never plays a dominated action" if fixed else "",
+    )
+    try:
+        known = dominated_actions(questions.tree.game)
+    except CannotCompute as error:
+        return replace(figure, why_not=str(error))
+    hits, tries, even, example = 0, 0, 0.0, ""
+    for asked, rows in zip(questions.sets, decisions, strict=True):
+        worse = {one.action: one for one in known.get(asked.view.info_key, ())}
+        if not worse:
+            continue
+        tries += len(rows)
+        even += len(rows) * len(worse) / len(asked.actions)
+        for row in rows:
+            if row.action in worse:
+                hits += 1
+                better = worse[row.action].by
+                example = example or f"{asked.view.situation} It replied {row.action}; {better} is better."
+    if not tries:
+        return replace(figure, why_not=f"{task.text} has no dominated actions that the criterion finds.")
+    share = wilson(hits, tries)
+    return replace(
+        figure,
+        value=share.mean,
+        lower=share.low,
+        upper=share.high,
+        interval="95 %",
+        n=tries,
+        chance=even / tries,
+        certain=fixed and hits > 0,
+        example=example,
+    )
+
+
+def illegal(task: Task, decisions: Sequence[Sequence[Decision]]) -> Figure:
+    """Return the share of replies without a legal action."""
+    rows = [row for some in decisions for row in some]
+    bad = [row for row in rows if row.action is None]
+    share = wilson(len(bad), len(rows))
+    return Figure(
+        name=task.name("illegal"),
+        group="competence",
+        value=share.mean,
+        lower=share.low,
+        upper=share.high,
+        interval="95 %",
+        n=len(rows),
+        unit="share of replies",
+        method="Replies without a legal action, after the tries that the game allows.",
+        best=0.0,
+        p=binomial_p(len(bad), len(rows), _TOLERATED),
+        null=f"at most {_TOLERATED:.0%} of replies are illegal",
+        example=(bad[0].said or "") if bad else "",
+    )
+
+
+def binomial_p(hits: int, tries: int, rate: float) -> float:
+    """Return the chance of at least so many hits at a rate."""
+    from scipy.special import bdtrc  # `scipy.stats` takes ten times as long to import
+
+    return 1.0 if hits == 0 else float(bdtrc(hits - 1, tries, rate))

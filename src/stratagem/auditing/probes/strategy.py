@@ -1,0 +1,48 @@
+"""Strategy that exploits an agent: its moves in words, and a game in which it is played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stratagem.algorithms.sepo.best_responder import BestResponder
+from stratagem.auditing.probes.base import StrategyLine, Task
+from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.sampled.gain import Gain
+from stratagem.evaluation.sampled.limits import Limits
+from stratagem.evaluation.sampled.tally import frequencies
+
+_DEALS = 5
+
+
+def strategy(gain: Gain, limits: Limits) -> Sequence[StrategyLine]:
+    """Return the exploiting moves where they can be reached against the agent."""
+    tree = gain.tree
+    rows = frequencies(gain.questions, limits.tally.counts)
+    lines = []
+    for seat, slots in enumerate(limits.exploiter):
+        seats = np.array([known.seat for known in tree.information_sets])[tree.set_of_slot]
+        policy = np.where(seats == seat, 0.0, rows[gain.questions.in_tree])
+        policy[slots] = 1.0
+        reach = tree.reach(policy)
+        reached = {int(number) for number in tree.information_set[reach > 0.0] if number >= 0}
+        for slot in sorted(slots.tolist()):
+            number = int(tree.set_of_slot[slot])
+            if number in reached:
+                known = tree.information_sets[number]
+                lines.append(StrategyLine(seat, known.view.situation, known.actions[slot - int(tree.slots[number])]))
+    return lines
+
+
+def replayed(task: Task, gain: Gain, limits: Limits) -> str:
+    """Play the strategy against the agent for some deals, and return the id of the episode that it wins most in."""
+    tree, table = gain.tree, dict[str, str]()
+    for slots in limits.exploiter:
+        for slot in slots.tolist():
+            number = int(tree.set_of_slot[slot])
+            known = tree.information_sets[number]
+            table[known.view.info_key] = known.actions[slot - int(tree.slots[number])]
+    evaluator = Evaluator(_DEALS * tree.game.spec.seats, task.key, task.queue, task.record, budget=0, exact_budget=0)
+    (matchup,) = evaluator.meet(tree.game, [(BestResponder(table), task.agent, ())])
+    return max(matchup.episodes, key=lambda episode: episode.payoffs[episode.seat_of(0)]).id

@@ -1,0 +1,148 @@
+"""Audits of agents that can only be asked: figures, alarms, conditions, cards, and what a stopped audit asks again."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from flawed import Equilibrium, FoldsKings, OpenPassive, Passive, Silent
+
+from stratagem.auditing.card import read_card
+from stratagem.auditing.compare import changes
+from stratagem.auditing.condition import read_condition
+from stratagem.auditing.junit import junit
+from stratagem.auditing.page import card_page
+from stratagem.auditing.plan import plan_audit
+from stratagem.auditing.run import run_audit
+from stratagem.errors import BadParameter, BadRecord, StratagemError
+from stratagem.evaluation.exact import exact
+from stratagem.games import make_game
+
+
+def card_of(agent, games=("kuhn",), decisions=900, out=None, seed=0):
+    return run_audit(plan_audit(agent, games, decisions, seed), out)
+
+
+@pytest.fixture(scope="module")
+def passive(tmp_path_factory):
+    out = tmp_path_factory.mktemp("audit") / "passive"
+    return out, card_of(Passive(), out=out)
+
+
+def alarms(card):
+    return {figure.name for figure in card.alarms}
+
+
+def test_an_equilibrium_raises_no_alarm():
+    card = card_of(Equilibrium())
+    assert alarms(card) == set()
+    assert card.by_name["kuhn.exploitability"].lower < 0.01
+
+
+def test_a_passive_player_is_exploited_by_what_a_best_response_gains(passive):
+    _, card = passive
+    figure = card.by_name["kuhn.exploitability"]
+    assert figure.alarm
+    known = exact(make_game("kuhn"), OpenPassive()).exploitability
+    assert known == pytest.approx(1 / 6)
+    assert figure.lower <= known <= figure.upper
+    assert figure.chance == pytest.approx(0.4583, abs=1e-4)
+    assert any(line.action == "BET" and "J" in line.situation for line in card.strategies["kuhn"])
+
+
+def test_a_king_that_is_folded_is_named_with_its_situation():
+    card = card_of(FoldsKings())
+    figure = card.by_name["kuhn.dominated"]
+    assert figure.alarm
+    assert "It replied FOLD; CALL is better" in figure.example
+
+
+def test_silence_counts_as_the_default_and_raises_an_alarm():
+    card = card_of(Silent())
+    assert "kuhn.illegal" in alarms(card)
+    assert card.by_name["kuhn.illegal"].value == pytest.approx(0.2, abs=0.06)
+    assert card.by_name["kuhn.illegal"].example == "pardon?"
+
+
+def test_a_large_game_has_a_lower_bound():
+    card = card_of("random", ["tic-tac-toe"], 400)
+    figure = card.by_name["tic-tac-toe.exploitability"]
+    assert figure.alarm
+    assert figure.lower > 0.5
+    assert figure.upper is None
+
+
+def test_the_same_audit_goes_on_and_asks_nothing_twice(passive, monkeypatch):
+    out, card = passive
+    monkeypatch.setattr(Passive, "turn", lambda *_: pytest.fail("asked again"))
+    assert card_of(Passive(), out=out) == card
+    with pytest.raises(BadRecord, match="other settings: seed"):
+        card_of(Passive(), out=out, seed=1)
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(StratagemError, match="holds no audit"):
+        card_of(Passive(), out=tmp_path)
+
+
+def test_a_card_is_read_back_and_its_page_is_the_same_twice(passive):
+    out, card = passive
+    read = read_card(out)
+    assert read.to_json() == json.loads(json.dumps(card.to_json()))
+    assert card_page(read) == card_page(card)
+    assert "<script" not in card_page(card)
+
+
+def test_junit_counts_alarms_conditions_and_what_was_not_measured(passive):
+    _, card = passive
+    conditions = [read_condition("kuhn.exploitability.lower > 0.1"), read_condition("kuhn.safety < 0")]
+    outcomes = card.outcomes(conditions)
+    assert list(outcomes.values()) == ["holds", "inconclusive"]
+    figures, last = ElementTree.fromstring(junit(card, outcomes).encode()).findall("testsuite")
+    assert int(figures.get("failures")) == len(card.alarms)
+    assert int(figures.get("skipped")) >= len(card.not_measured) > 0
+    assert (last.get("failures"), last.get("skipped")) == ("1", "1")
+
+
+def test_two_audits_of_one_agent_agree_and_of_two_agents_do_not(passive):
+    _, card = passive
+    same = {change.name: change for change in changes(card, card_of(Passive(), seed=7))}
+    assert not same["kuhn.exploitability"].changed
+    other = {change.name: change for change in changes(card, card_of(Equilibrium(), seed=7))}
+    assert other["kuhn.exploitability"].changed
+    assert other["kuhn.exploitability"].upper < 0.0
+    with pytest.raises(BadParameter, match="no figure in common"):
+        changes(card, card_of("random", ["tic-tac-toe"], 400))
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "sign", "bound"),
+    [
+        ("kuhn.exploitability.lower > 0.1", "lower", ">", 0.1),
+        ("kuhn(hands=1).illegal<=1e-2", "value", "<=", 0.01),
+    ],
+)
+def test_conditions_are_read(text, part, sign, bound):
+    found = read_condition(text)
+    assert (found.part, found.sign, found.bound) == (part, sign, bound)
+
+
+@pytest.mark.parametrize("text", ["", "kuhn", "kuhn.exploitability = 1", "kuhn.exploitability > much", "> 1"])
+def test_other_conditions_are_refused(text):
+    with pytest.raises(BadParameter, match="--fail-if takes a figure"):
+        read_condition(text)
+
+
+@pytest.mark.parametrize(
+    ("games", "decisions", "message"),
+    [
+        (["kuhn", "kuhn(hands=6)"], 900, "each game once"),
+        ([], 900, "at least one game"),
+        (["quiz"], 900, "one seat"),
+        (["kuhn"], 1, "Nothing can be measured"),
+        (["kuhn"], 0, "decisions"),
+    ],
+)
+def test_audits_that_cannot_be_are_refused(games, decisions, message):
+    with pytest.raises(BadParameter, match=message):
+        plan_audit(Passive(), games, decisions)

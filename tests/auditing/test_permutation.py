@@ -1,0 +1,49 @@
+"""Permutation tests of replies: what they find, and how often they find what is not there."""
+
+import numpy as np
+import pytest
+
+from stratagem.auditing.permutation import changed, differ, follow
+from stratagem.games import Key
+
+
+def drawn(seed, shares, size):
+    rng = np.random.default_rng(seed)
+    return [rng.choice(len(p), size=size, p=p).tolist() for p in shares]
+
+
+SHARES = [(0.5, 0.5), (0.9, 0.1), (0.3, 0.7)]
+
+
+def test_a_model_that_is_replaced_in_the_middle_is_noticed():
+    early, late = drawn(1, SHARES, 20), drawn(2, [(p[1], p[0]) for p in SHARES], 60)
+    tested = changed([one + other for one, other in zip(early, late, strict=True)], Key(1), rounds=999)
+    assert tested.p == pytest.approx(0.001)
+    assert tested.question == 1  # whose shares moved most
+
+
+def test_replies_in_turn_are_noticed():
+    assert follow([[0, 1] * 20], Key(1), rounds=999).p == pytest.approx(0.001)
+    assert follow([[0, 1] * 20], Key(1), rounds=999).value == pytest.approx(-0.49, abs=0.03)
+    assert follow([[0] * 10 + [1] * 10], Key(1), rounds=999).p < 0.01
+
+
+def test_two_policies_are_told_apart_and_one_is_not():
+    one, other = drawn(3, SHARES, 40), drawn(4, [(0.5, 0.5), (0.1, 0.9), (0.3, 0.7)], 40)
+    found = differ(one, other, Key(1), rounds=999)
+    assert (found.p, found.question) == (pytest.approx(0.001), 1)
+    assert differ(one, one, Key(1), rounds=99).value == 0.0
+
+
+@pytest.mark.parametrize("test", [changed, follow], ids=lambda test: test.__name__)
+def test_the_level_holds(test):
+    """Of 200 steady agents about one in twenty has p at most .05: 20 or more would have a chance below .2 %."""
+    hits = sum(test(drawn(seed, SHARES, 24), Key(seed), rounds=99).p <= 0.05 for seed in range(200))
+    assert hits < 20
+
+
+def test_a_single_reply_and_equal_replies_say_nothing():
+    for replies in ([[0]], [[1, 1, 1, 1]], [[]]):
+        assert changed(replies, Key(0), rounds=9).p == 1.0
+        assert follow(replies, Key(0), rounds=9).p == 1.0
+    assert differ([[0]], [[]], Key(0), rounds=9).p == 1.0
