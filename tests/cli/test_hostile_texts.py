@@ -84,6 +84,13 @@ CASES = {
         ("eval", "kuhn", "--player", f"disguise(random, file={HOSTILE!r})"),
     ],
     "tournament": [("tournament", "kuhn", "--players", HOSTILE, "random")],
+    "audit": [
+        ("audit", HOSTILE),
+        ("audit", "random", "--games", HOSTILE),
+        ("audit", "random", "--games", "kuhn", "--fail-if", HOSTILE),
+        ("audit", "random", "--games", "kuhn", "--dry-run", "--out", HOSTILE),
+    ],
+    "compare": [("compare", HOSTILE, HOSTILE)],
     "verify-game": [("verify-game", HOSTILE)],
     "prompt": [
         ("prompt", "kuhn", "--model", HOSTILE),

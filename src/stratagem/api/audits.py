@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path, names_of, several
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike, allow_files
+from stratagem.api.names import GameLike, PlayerLike
 from stratagem.api.pictures import bars
 from stratagem.api.progress import counted
 from stratagem.api.result import Grid, Plotted
@@ -26,6 +26,7 @@ from stratagem.auditing.words import ends
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Json
 from stratagem.options import check_seed
+from stratagem.players.given import allow_files
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

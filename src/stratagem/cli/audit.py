@@ -10,7 +10,6 @@ from rich.text import Text
 
 from stratagem.api.audits import Audit
 from stratagem.api.audits import audit as audited
-from stratagem.api.names import allow_files
 from stratagem.auditing.junit import junit
 from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import DECISIONS, GAMES, plan_audit
@@ -20,6 +19,7 @@ from stratagem.cli import options
 from stratagem.cli.console import errors, out
 from stratagem.cli.output import print_json, table
 from stratagem.files import write_file
+from stratagem.players.given import allow_files
 
 FAILED, INCONCLUSIVE = 1, 3
 """Exit status where a condition holds, and where one could not be judged."""
