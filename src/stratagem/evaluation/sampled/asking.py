@@ -5,7 +5,8 @@ So a language model's retries, a server's limits, workers, records and resumes a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -24,7 +25,7 @@ from stratagem.play.records import Decision, Episode
 from stratagem.players.base import Player
 
 _LONG = 80
-"""Number of characters from which equal replies count as one."""
+"""Number of characters from which equal replies of a server may come from a cache."""
 
 
 class Asker:
@@ -49,7 +50,6 @@ class Asker:
         self.decisions: list[list[Decision]] = [[] for _ in range(len(questions))]
         """Replies by question, in the order in which they were asked for."""
         self._asked = [0] * len(questions)
-        self._texts: list[set[str]] = [set() for _ in self._asked]
 
     def __call__(self, numbers: Ints) -> Tally:
         """Ask each question the given number of times more."""
@@ -86,28 +86,23 @@ class Asker:
         """Count replies; those after `before` earlier ones."""
         sets, slots = self.questions.sets, self.questions.slots
         legal = np.zeros(int(slots[-1]))
-        actions, fresh = [], []
-        for number, (known, replies) in enumerate(zip(sets, rows, strict=True)):
+        for first, known, replies in zip(slots, sets, rows, strict=False):
             for row in replies:
                 if row.action is not None:
-                    legal[slots[number] + known.actions.index(row.action)] += 1.0
-            actions.append([played(known, row) for row in replies])
-            fresh.append(self._num_independent(number, replies))
-        return Tally(dealt(actions, self.questions, before), np.array(fresh, dtype=float), legal)
+                    legal[first + known.actions.index(row.action)] += 1.0
+        actions = [[played(known, row) for row in replies] for known, replies in zip(sets, rows, strict=True)]
+        return Tally(dealt(actions, self.questions, before), legal, [self._copies(replies) for replies in rows])
 
-    def _num_independent(self, number: int, replies: Sequence[Decision]) -> int:
-        """Count replies that no cache can have given: short texts, and long ones that were not seen before."""
-        seen, short = self._texts[number], 0
-        already = len(seen)
-        for row in replies:
-            text = "\n".join(call.text for call in row.calls)
-            if not self._player.traits.stochastic:
-                seen.add("")  # at temperature 0 all replies are one
-            elif len(text) < _LONG:
-                short += 1
-            else:
-                seen.add(text)
-        return short + len(seen) - already
+    def _copies(self, replies: Sequence[Decision]) -> Counter[Hashable]:
+        """Count replies that are observed once however often they are given: of a cache, or at temperature 0.
+
+        A player that repeats itself draws each reply by a key of its own, so that no two replies are one.
+        """
+        traits = self._player.traits
+        if not traits.stochastic:
+            return Counter({sum(self._asked): len(replies)})
+        texts = ("\n".join(call.text for call in row.calls) for row in replies)
+        return Counter(text for text in texts if len(text) >= _LONG and not traits.repeats)
 
 
 def _decision(episode: Episode) -> Decision:

@@ -5,13 +5,15 @@
    value, averaged over best responses to draws of the policy by Dirichlet(1/2); a tenth of it is spread evenly, and
    each question gets one at least.
 3. The lower limit is the gain of j on the second stage's replies alone, less 1.645 standard errors, and 0 at least. j
-   was chosen on other replies, so this gain is unbiased, and no strategy gains more than a best response.
+   was chosen on other replies, so this gain is unbiased, and no strategy gains more than a best response. Where a
+   server gives long replies of the pilot again, word for word, the second stage is not fresh, and the limit is 0.
 4. The upper limit is the gain of the best response to the frequencies of all replies, plus 1.645 of its standard
    errors: a maximum over responses is biased upwards.
 5. The point is the mean of that gain and of a two-fold cross-fit, in which each half judges the best response to the
    other; the one is biased upwards and the other downwards.
 
-Standard errors come from the derivative of the gain (delta method), with shares of (count + 1) / (n + actions).
+Standard errors come from the derivative of the gain (delta method), with shares of (count + 1) / (n + actions), and
+with the effective number of replies where some are copies.
 Percentiles of a bootstrap and of posterior draws of the maximum are no lower limits, and are not offered.
 """
 
@@ -34,6 +36,8 @@ Z = 1.645
 FEW = 8.0
 """Mean number of replies a question under which no point is given."""
 _PILOT, _EVEN = 0.25, 0.1
+_KNOWN = 0.1
+"""Share of the second stage's replies that a cache may have taken from the pilot; with more the lower limit is 0."""
 _DRAWS = 16
 _ROUNDING = 1e-9
 Asked = Callable[[Ints], Tally]
@@ -50,6 +54,8 @@ class Limits:
     """Estimate; None with fewer than 8 replies a question."""
     p_value: float
     """One-sided p of the null hypothesis that nothing can be gained, by the gain of the exploiter."""
+    is_fresh: bool
+    """False where a cache gave replies of the pilot again, so that there is no lower limit but 0."""
     exploiter: Responses
     """Responses whose gain the lower limit is."""
     tally: Tally
@@ -63,15 +69,26 @@ def measured_limits(gain: Gain, ask: Asked, replies: int, key: Key) -> Limits:
     exploiter = gain.best_responses(frequencies(questions, pilot.counts))
     second = ask(second_stage(gain, pilot, replies - round(_PILOT * replies), key))
     tally = pilot + second
-    value, error = judged(gain, second, exploiter)
+    value, error = judged(gain, second, exploiter) if second.share_known(pilot) <= _KNOWN else (0.0, math.inf)
+    lower, upper = max(0.0, value - Z * error), upper_limit(gain, tally)
     return Limits(
-        lower=max(0.0, value - Z * error),
-        upper=upper_limit(gain, tally),
-        point=point(gain, tally) if replies >= FEW * len(questions) else None,
+        lower=lower,
+        upper=upper,
+        point=min(max(point(gain, tally), lower), upper) if replies >= FEW * len(questions) else None,
         p_value=_p_value(value, error),
+        is_fresh=error < math.inf,
         exploiter=exploiter,
         tally=tally,
     )
+
+
+def certain_limits(gain: Gain, ask: Asked) -> Limits:
+    """Ask a player each question once, which always plays what it plays now: its exploitability is exact."""
+    tally = ask(np.ones(len(gain.questions), dtype=np.int64))
+    rows = frequencies(gain.questions, tally.counts)
+    exploiter = gain.best_responses(rows)
+    value, _ = gain(rows, exploiter)
+    return Limits(value, value, value, _p_value(value, 0.0), is_fresh=True, exploiter=exploiter, tally=tally)
 
 
 def second_stage(gain: Gain, pilot: Tally, replies: int, key: Key) -> Ints:
@@ -95,7 +112,7 @@ def judged(gain: Gain, tally: Tally, responses: Responses) -> tuple[float, float
 
 
 def _p_value(value: float, error: float) -> float:
-    if error == 0.0:
+    if error in (0.0, math.inf):
         return float(value <= _ROUNDING)
     return 1.0 - NormalDist().cdf(value / error)
 
@@ -121,4 +138,5 @@ def point(gain: Gain, tally: Tally) -> float:
 def standard_error(gain: Gain, tally: Tally, slopes: Floats) -> float:
     """Return the standard error of a gain whose derivative is given."""
     rows = frequencies(gain.questions, tally.counts, prior=1.0)
-    return math.sqrt(float((variances(gain.questions, rows, slopes) / np.maximum(tally.num_independent, 1.0)).sum()))
+    effective = np.maximum(tally.num_independent(gain.questions), 1.0)
+    return math.sqrt(float((variances(gain.questions, rows, slopes) / effective).sum()))

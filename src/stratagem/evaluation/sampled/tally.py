@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +13,14 @@ from stratagem.evaluation.sampled.questions import Floats, Ints, Questions
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Replies to the questions: their actions, and how many of them are independent."""
+    """Replies to the questions: their actions, and which of them a cache may have given."""
 
     halves: Floats
     """Number of replies by half and slot: replies are dealt to the halves in turn."""
-    num_independent: Floats
-    """Number of independent replies by question: equal long texts are one, since a cache may have given them."""
     legal: Floats
     """Number of legal replies by slot; the action of any other reply is the game's own."""
+    copies: Sequence[Counter[Hashable]]
+    """By question: how often each reply was given that may come from a cache; replies of no cache are not named."""
 
     @property
     def counts(self) -> Floats:
@@ -27,12 +28,22 @@ class Tally:
         result: Floats = self.halves.sum(axis=0)
         return result
 
+    def num_independent(self, questions: Questions) -> Floats:
+        """Return by question the effective number of replies, `n^2 / sum of squared copies` (Kish 1965)."""
+        totals = questions.sums(self.counts)
+        extra = np.array([sum(m * (m - 1) for m in some.values()) for some in self.copies])
+        result: Floats = totals**2 / np.maximum(totals + extra, 1.0)
+        return result
+
+    def share_known(self, earlier: Tally) -> float:
+        """Return the share of these replies that were given before, word for word."""
+        pairs = zip(self.copies, earlier.copies, strict=True)
+        known = sum(count for now, then in pairs for reply, count in now.items() if reply in then)
+        return known / max(float(self.counts.sum()), 1.0)
+
     def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.halves + other.halves,
-            self.num_independent + other.num_independent,
-            self.legal + other.legal,
-        )
+        copies = [one + two for one, two in zip(self.copies, other.copies, strict=True)]
+        return Tally(self.halves + other.halves, self.legal + other.legal, copies)
 
 
 def frequencies(questions: Questions, counts: Floats, *, prior: float = 0.0) -> Floats:
