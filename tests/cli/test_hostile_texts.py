@@ -73,6 +73,9 @@ CASES = {
     "play": [
         ("play", "kuhn", "--players", HOSTILE),
         ("play", "kuhn", "--players", f"lm({HOSTILE})", "random"),
+        ("play", "kuhn", "--players", f"cmd:{HOSTILE}", "random"),
+        ("play", "kuhn", "--players", f"cmd:{sys.executable} -c print({HOSTILE!r})", "random"),
+        ("play", "kuhn", "--players", f"http:{HOSTILE}", "random"),
         ("play", "kuhn", "--players", "random", "--record", "{tmp}/record/" + HOSTILE),
         ("play", "kuhn", "--players", "run:{run}", "random"),
     ],
@@ -80,6 +83,8 @@ CASES = {
         ("eval", HOSTILE, "--player", "random"),
         ("eval", "kuhn", "--player", f"api:{HOSTILE}@http://127.0.0.1:1/v1"),
         ("eval", "kuhn", "--player", "random", "--metric", HOSTILE),
+        ("eval", "kuhn", "--player", "random", "--budget", HOSTILE),
+        ("eval", "kuhn", "--player", "random", "--prices", HOSTILE),
         ("eval", "kuhn", "--player", "random", "--disguise", HOSTILE),
         ("eval", "kuhn", "--player", f"disguise(random, file={HOSTILE!r})"),
     ],

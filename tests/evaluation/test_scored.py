@@ -228,8 +228,13 @@ def test_eval_prints_and_writes_the_bounds(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("stratagem.engines.open._servers", {})
     with FakeServer(kuhn) as server:
         words = ["eval", "kuhn(hands=1)", "--player", player_at(server).name, "--opponents", "NashApprox"]
+        words += ["--episodes", "2", "--no-chance", "--record", str(tmp_path / "record")]
         with pytest.raises(SystemExit):
-            main([*words, "--episodes", "2", "--no-chance", "--out", str(tmp_path / "figures.json")])
+            main(words)
+        asked = len(server.asked)
+        with pytest.raises(SystemExit):
+            main([*words, "--resume", "--out", str(tmp_path / "figures.json")])
+        assert len(server.asked) == asked, "replies with log-probabilities are logged too"
         result = scored_exact(KUHN, player_at(server))
     figures = json.loads((tmp_path / "figures.json").read_text())["games"][0]["players"][0]
     assert figures["scored"]["unseen"] == pytest.approx(0.1)

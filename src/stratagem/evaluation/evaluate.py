@@ -180,7 +180,7 @@ def measured(
     by_name = _exact(game, agent, evaluator.exact_budget)
     row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
     if row.exact is None and agent.traits.scored:
-        row = replace(row, **_scored(game, agent, evaluator.exact_budget))
+        row = replace(row, **_scored(game, agent, evaluator))
     if evaluator.bound is None:
         return row
     if row.exact:
@@ -196,10 +196,10 @@ def _bounded(game: Game[Any], agent: Player, bound: Bound, key: Key) -> dict[str
         return {"why_no_bound": str(error)}
 
 
-def _scored(game: Game[Any], agent: Player, budget: int) -> dict[str, Any]:
+def _scored(game: Game[Any], agent: Player, evaluator: Evaluator) -> dict[str, Any]:
     """Return figures by scored probabilities, or the reason why there are none."""
     try:
-        return {"scored": scored_exact(game, agent, budget)}
+        return {"scored": scored_exact(game, agent, evaluator.exact_budget, evaluator.record)}
     except CannotCompute as error:
         return {"why_not_exact": str(error)}
 

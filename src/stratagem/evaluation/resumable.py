@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from stratagem.engines.base import Answered
+from stratagem.engines.base import Answered, Call, Request
 from stratagem.engines.remote.terms import ServerFailed
+from stratagem.engines.streaming import answered
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.files import write_file
 from stratagem.play.answers import Answers, LoggedQueue
-from stratagem.play.dispatch import RequestQueue
+from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Setup
 from stratagem.play.records import Episode
 from stratagem.workers.shards import play_shards
@@ -87,6 +88,10 @@ class ResumableRecord:
         self._settle()
         return {setup.id: self.finished[setup.id] for setup in setups}
 
+    def answered(self, requests: Sequence[Request]) -> list[Call]:
+        """Return the answers to requests outside of play; those of servers are logged, and not asked for again."""
+        return answered(_Waiting(self._logged(Dispatcher())), requests)
+
     def _check(self, setup: Setup) -> None:
         """Refuse an episode of other players or rules than those of today."""
         known = self.finished.get(setup.id)
@@ -133,6 +138,22 @@ class ResumableRecord:
         for episode in self._failed:
             del self.finished[episode.id]
         self._failed = []
+
+
+class _Waiting:
+    """Queue of requests by the interface of an engine."""
+
+    def __init__(self, queue: RequestQueue) -> None:
+        self._queue = queue
+        self.submit = queue.submit
+
+    def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
+        """Return some answers to open requests."""
+        return self._queue.poll()
+
+    def cancel(self, tickets: Collection[int]) -> None:
+        """Forget all open requests."""
+        self._queue.cancel()
 
 
 class _Flushing:

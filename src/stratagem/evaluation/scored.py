@@ -19,6 +19,7 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.exact import Exact, of_policy
 from stratagem.evaluation.policies import Stated, retried
+from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.tree_policy import Floats, Oracle, check_price, oracle_of, rows_on
 from stratagem.games.base import Game, Json, Seat, View
@@ -62,8 +63,13 @@ def _between(value: float, error: float) -> Estimate:
     return Estimate(value, low=max(0.0, value - error), high=value + error)
 
 
-def scored_exact(game: Game[Any], player: Player, budget: int = BUDGET) -> ScoredExact:
-    """Compute bounds on the exploitability of a scored player, or raise `CannotCompute` with the reason."""
+def scored_exact(
+    game: Game[Any], player: Player, budget: int = BUDGET, record: ResumableRecord | None = None
+) -> ScoredExact:
+    """Compute bounds on the exploitability of a scored player, or raise `CannotCompute` with the reason.
+
+    A `record` logs the replies, so that a stopped evaluation asks for none again.
+    """
     if not player.traits.scored:
         raise CannotCompute(f"{player.name} has no scored probabilities: mode=prefix of a model behind a server has.")
     if game.spec.seats < 2:
@@ -73,14 +79,14 @@ def scored_exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Score
     oracle = oracle_of(game.one_round() or game, budget)
     views = {(known.seat, known.view.info_key): known.view for known in oracle.tree.information_sets}
     check_price(oracle.tree, player, len(views))
-    told = dict(zip(views, _scored(player, list(views.values())), strict=True))
+    told = dict(zip(views, _scored(player, list(views.values()), record or ResumableRecord()), strict=True))
     return of_scored(oracle, told)
 
 
-def _scored(player: Player, views: Sequence[View[Any]]) -> list[Scored]:
+def _scored(player: Player, views: Sequence[View[Any]], record: ResumableRecord) -> list[Scored]:
     """Return the scored probabilities in each situation; refused where they are none."""
     scores: Any = player
-    told: list[Scored] = scores.scored(views)
+    told: list[Scored] = scores.scored(views, record.answered)
     for view, (mix, unseen) in zip(views, told, strict=True):
         shares = [*mix.values(), unseen]
         if min(shares) < 0.0 or sum(shares) > 1.0 + 1e-6 or any(action not in view.choices for action in mix):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
 from typing import Any, get_args
 
-from stratagem.engines.base import FAILED, Answered, Call, Finish, PolicyId, Request, Tells
+from stratagem.engines.base import FAILED, Alternative, Answered, Call, Finish, PolicyId, Request, Tells
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.play.dispatch import RequestQueue
 
@@ -118,6 +118,7 @@ def digest(request: Request) -> str:
         request.max_new_tokens,
         [sampling.temperature, sampling.top_k, sampling.top_p],
         *([request.extra_body] if request.extra_body else []),
+        *([request.alternatives] if request.alternatives else []),
     ]
     return blake2b(json.dumps(asked).encode(), digest_size=16).hexdigest()
 
@@ -131,7 +132,18 @@ def _row(call: Call) -> dict[str, Any]:
         "num_reply": call.num_reply,
         "ms": call.ms,
         **({"reasoning": call.reasoning} if call.reasoning else {}),
+        **({"alternatives": _told(call)} if call.alternatives else {}),
     }
+
+
+def _told(call: Call) -> list[list[list[Any]]]:
+    """Return the tokens of each position, a character for each byte, with their log-probabilities."""
+    return [[[one.token.decode("latin-1"), one.logprob] for one in position] for position in call.alternatives]
+
+
+def _alternatives(position: list[Any]) -> Iterator[Alternative]:
+    for token, logprob in position:
+        yield Alternative(token.encode("latin-1"), logprob)
 
 
 def _call(request: Request, row: dict[str, Any]) -> Call:
@@ -145,6 +157,7 @@ def _call(request: Request, row: dict[str, Any]) -> Call:
         num_reply=row["num_reply"],
         ms=row["ms"],
         reasoning=row.get("reasoning", ""),
+        alternatives=tuple(tuple(_alternatives(position)) for position in row.get("alternatives", ())),
     )
 
 
@@ -172,7 +185,17 @@ def _line(path: Path, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
     except (ValueError, RecursionError):
         row = None
     sound = isinstance(row, dict) and all(type(row.get(name)) is kind for name, kind in _TYPES.items())
-    sound = sound and isinstance(row.get("reasoning", ""), str)
+    sound = sound and isinstance(row.get("reasoning", ""), str) and _are_alternatives(row.get("alternatives", []))
     if not sound or row["finish"] not in _ENDS:
         raise BadRecord(f"Line {number} of {path} is damaged: delete that line, and its answer is asked for again.")
     return row.pop("asked"), row
+
+
+def _are_alternatives(told: object) -> bool:
+    """Return whether these are lists of tokens, each with a log-probability."""
+    positions = told if isinstance(told, list) else [None]
+    pairs = [pair for position in positions for pair in (position if isinstance(position, list) else [None])]
+    return all(
+        isinstance(pair, list) and [type(part) for part in pair] == [str, float] and max(pair[0], default="") < "\u0100"
+        for pair in pairs
+    )

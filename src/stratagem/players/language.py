@@ -21,6 +21,7 @@ from stratagem.options import whole, within
 from stratagem.players.base import Ask, Mix, Scored, Traits, Turn, shown
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import MODES
+from stratagem.players.scoring import Asking
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
 
@@ -145,9 +146,9 @@ class LanguagePlayer:
         """Return the probabilities in many situations, in one batch."""
         return self._player.policies(views)
 
-    def scored(self, views: Sequence[View[Any]]) -> list[Scored]:
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
         """Return the probabilities in many situations by a server's log-probabilities, with what is unseen."""
-        return self._player.scored(views)
+        return self._player.scored(views, ask)
 
 
 def language_player(model: object, **options: Any) -> LanguagePlayer:

@@ -11,7 +11,7 @@ from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.players.base import Ask, Mix, Scored, Traits, Turn
 from stratagem.players.modes import MODES, check_mode
-from stratagem.players.scoring import scored_policies
+from stratagem.players.scoring import Asking, scored_policies
 from stratagem.players.speaker import Speaker
 from stratagem.players.stating import masked_policies, single_policies
 from stratagem.prompting.past import NOTHING, Past
@@ -56,11 +56,11 @@ class ModelPlayer:
     def policy(self, view: View[Any]) -> Mix:
         return self.policies([view])[0]
 
-    def scored(self, views: Sequence[View[Any]]) -> list[Scored]:
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
         """Return the probabilities in many situations by a server's log-probabilities."""
         if not MODES[self.mode].scored:
             raise CannotCompute(f"{self.name} is not read by its first tokens: mode=prefix is.")
-        return scored_policies(self.speaker, views)
+        return scored_policies(self.speaker, views, ask)
 
     def policies(self, views: Sequence[View[Any]], past: Past = NOTHING) -> list[Mix]:
         """Return the probabilities in many situations, in one batch, with one past for all of them."""

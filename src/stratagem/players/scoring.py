@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from stratagem.decoding.guides import OneToken
-from stratagem.engines.base import Prompt, Request
+from stratagem.engines.base import Call, Prompt, Request
 from stratagem.engines.streaming import answered
 from stratagem.errors import CannotCompute
 from stratagem.games.base import View
@@ -24,7 +25,11 @@ _SMALL = 1e-4
 """Probability of undecided beginnings that is not worth another reply."""
 
 
-def scored_policies(speaker: Speaker, views: Sequence[View[Any]]) -> list[Scored]:
+Asking = Callable[[Sequence[Request]], list[Call]]
+"""Function that answers requests, such as one that logs the answers."""
+
+
+def scored_policies(speaker: Speaker, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
     """Return the probabilities in each situation, as far as replies tell them.
 
     One reply decides where the first token does. Further replies follow beginnings that are undecided yet, at most
@@ -38,10 +43,11 @@ def scored_policies(speaker: Speaker, views: Sequence[View[Any]]) -> list[Scored
     openings = [Openings(view.choices) for view in views]
     trees = [ReplyTree(opening) for opening in openings]
     prompts = [speaker.prompt(view) for view in views]
+    ask = ask or partial(answered, speaker.engine)
     for number in range(_CALLS):
         left = [index for index, tree in enumerate(trees) if number == 0 or tree.reducible > _SMALL]
         requests = [_request(speaker, prompts[index], openings[index], number) for index in left]
-        for index, call in zip(left, answered(speaker.engine, requests), strict=True):
+        for index, call in zip(left, ask(requests), strict=True):
             if call.failed or not any(call.alternatives):
                 why = call.text if call.failed else f"{speaker.engine.name} tells no log-probabilities of its replies."
                 raise CannotCompute(why)

@@ -6,19 +6,25 @@ the replies are, as far as the server counts its tokens rightly and its prices a
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from stratagem.engines.base import Request
+from stratagem.engines.remote.replies import Reply
+from stratagem.engines.remote.retries import Failure
 from stratagem.engines.remote.tally import Prices
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import BadParameter
 
 _FORM = re.compile(r"\s*(?P<amount>[0-9]*\.?[0-9]+)\s*(?P<unit>[a-z]+)\s*", re.IGNORECASE)
+_PAUSE = 0.01
+"""Seconds between two looks at a budget that is reserved for other requests."""
 COUNTED = ("calls", "tokens")
 """Units that are no currency."""
 _CHARACTERS = 2
@@ -122,6 +128,30 @@ def read_budget(text: str) -> Budget:
         )
     unit = match["unit"].casefold()
     return Budget(amount, {"call": "calls", "token": "tokens"}.get(unit, unit))
+
+
+async def paid(budget: Budget, largest: Cost, prices: Prices | None, sending: Coroutine[Any, Any, Reply]) -> Reply:
+    """Send a request when its largest cost fits, and count what it cost."""
+    cost = spent = largest.of(budget.unit, prices)  # an interrupted or late reply may be billed in full
+    try:
+        while not (fits := budget.reserve(cost)):
+            if fits is None:
+                raise budget.ended()
+            await asyncio.sleep(_PAUSE)
+    except BaseException:
+        sending.close()
+        raise
+    try:
+        reply = await sending
+        spent = largest.known(reply.num_prompt, reply.num_reply).of(budget.unit, prices)
+    except Failure as failure:
+        if failure.status or not failure.reached:
+            spent = Cost(calls=float(failure.reached)).of(budget.unit, prices)
+        raise
+    else:
+        return reply
+    finally:
+        budget.settle(cost, spent)
 
 
 _budgets: list[Budget] = []

@@ -28,7 +28,7 @@ from stratagem.engines.base import (
     Scores,
 )
 from stratagem.engines.remote.background import Background, Closable, ended
-from stratagem.engines.remote.budget import Cost, current_budget, largest_cost
+from stratagem.engines.remote.budget import BudgetSpent, Cost, current_budget, largest_cost, paid
 from stratagem.engines.remote.replies import Reply
 from stratagem.engines.remote.retries import Failure, pause
 from stratagem.engines.remote.tally import Tally
@@ -40,8 +40,6 @@ Outcome = tuple[Call, Failure | None]
 """Reply to a request, and the failure where there was none."""
 _FIRST_TRIES = 2
 """Number of tries at an address that never answered: a wrong one does not get better."""
-_PAUSE = 0.01
-"""Seconds between two looks at a budget that is reserved for other requests."""
 _REVOKED = (401, 402)
 """Statuses after which a server refuses everything: the key, or the credit on it, has ended."""
 
@@ -252,24 +250,11 @@ class RemoteEngine(StreamingEngine, Generic[C]):
         """Try once within the budget of the command."""
         if (budget := current_budget()) is None:
             return await self._try(server, request)
-        unit, largest = budget.unit, self._largest_cost(request)
-        cost = spent = largest.of(unit, self.tally.prices)  # an interrupted or late reply may be billed in full
-        while not (fits := budget.reserve(cost)):
-            if fits is None:
-                self._failed = budget.ended()
-                raise self._failed
-            await asyncio.sleep(_PAUSE)
         try:
-            reply = await self._try(server, request)
-            spent = largest.known(reply.num_prompt, reply.num_reply).of(unit, self.tally.prices)
-        except Failure as failure:
-            if failure.status or not failure.reached:
-                spent = Cost(calls=float(failure.reached)).of(unit, self.tally.prices)
+            return await paid(budget, self._largest_cost(request), self.tally.prices, self._try(server, request))
+        except BudgetSpent as spent:
+            self._failed = spent
             raise
-        else:
-            return reply
-        finally:
-            budget.settle(cost, spent)
 
     def _largest_cost(self, request: Request) -> Cost:
         """Return the largest cost of one try."""

@@ -49,8 +49,8 @@ def _alternative(row: object) -> Alternative | None:
     if not isinstance(token, str) or not isinstance(logprob, int | float) or not logprob <= _ROUNDING:
         return None
     if isinstance(raw, list) and all(type(byte) is int and 0 <= byte < 256 for byte in raw):
-        return Alternative(bytes(raw), min(0.0, logprob))
-    return Alternative(token.encode("utf-8", "replace"), min(0.0, logprob))
+        return Alternative(bytes(raw), min(0.0, float(logprob)))
+    return Alternative(token.encode("utf-8", "replace"), min(0.0, float(logprob)))
 
 
 def _unique(position: list[Alternative | None]) -> Iterator[Alternative]:
