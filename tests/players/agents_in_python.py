@@ -28,6 +28,7 @@ def answer(kind, ask, number):
         "illegal": [own | {"action": "FOLD"}],
         "garbage": ["Thinking ...", own],
         "stranger": [own | {"id": 999}],
+        "odd": [own | {"id": [1]}],
         "twice": [own, own | {"action": "BET"}],
         "silent": [{"id": ask["id"]}],
         "error": [{"id": ask["id"], "error": "the model is busy"}],

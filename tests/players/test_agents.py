@@ -87,6 +87,7 @@ def test_a_process_plays_and_its_calls_are_recorded():
         ("illegal", {("illegal", "done")}, "FOLD"),
         ("garbage", {("error", "malformed")}, "gave an answer that is no JSON object: \"Thinking ...\""),
         ("stranger", {("error", "malformed")}, "answered the question 999, which was never asked"),
+        ("odd", {("error", "malformed")}, "answered the question [1], which was never asked"),
         ("silent", {("error", "malformed")}, "without an `action`"),
         ("error", {("error", "error")}, "reported an error: the model is busy"),
         ("long", {("error", "malformed")}, "wrote a line of more than 1 MiB"),

@@ -11,6 +11,7 @@ import atexit
 import json
 import os
 import signal
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import count
@@ -27,6 +28,7 @@ _REMEMBERED = 4096
 """Number of bytes of the error output that are kept."""
 _LEAVE = 1.0
 """Seconds after the end of its input in which a process may leave."""
+_PAUSE = 0.01
 _living: set[int] = set()
 """Ids of the processes that run."""
 
@@ -158,20 +160,21 @@ class Process:
             answer = json.loads(line)
         except (ValueError, RecursionError):
             answer = line.decode("utf-8", "replace").strip()
-        number = answer.get("id") if isinstance(answer, dict) else None
+        given = answer.get("id") if isinstance(answer, dict) else None
+        number = given if type(given) is int else 0
         oldest = next(iter(self._open), None)
-        is_late = type(number) is int and 0 < number < self._next and number not in self._open
+        is_late = 0 < number < self._next and number not in self._open
         if oldest is None or is_late:
             self._num_stray += 1
             return
         self._num_stray, self._num_answers = 0, self._num_answers + 1
-        future = self._open[number if type(number) is int and number in self._open else oldest]
+        future = self._open[number if number in self._open else oldest]
         if future.done():
             return
-        if number is None or number in self._open:
+        if given is None or number in self._open:
             future.set_result(answer)
         else:
-            future.set_exception(malformed(f"answered the question {quoted(repr(number))}, which was never asked"))
+            future.set_exception(malformed(f"answered the question {quoted(repr(given))}, which was never asked"))
 
     async def _end(self, why: Failure | None) -> None:
         """End the process and fail the open questions."""
@@ -215,14 +218,21 @@ class Process:
         self._draining.cancel()
 
 
-def _kill(pid: int) -> None:
+def _kill(pid: int, how: signal.Signals = signal.SIGKILL) -> None:
+    """Send a signal to a process that was started here, and to its own children."""
     if pid in _living:
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
+            os.killpg(pid, how)
 
 
 @atexit.register
-def _kill_all() -> None:
+def _end_all() -> None:
+    """Ask all processes to end, and kill those that do not."""
+    for pid in list(_living):
+        _kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + _LEAVE
+    while _living and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
     for pid in list(_living):
         _kill(pid)
 
