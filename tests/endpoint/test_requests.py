@@ -7,6 +7,7 @@ import pytest
 
 from stratagem.endpoint.app import MOST_BYTES
 from stratagem.endpoint.bodies import read_chat, read_text
+from stratagem.endpoint.positions import sent
 from stratagem.endpoint.refusal import Refused
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -52,6 +53,7 @@ def refusal(read, **fields):
         ({"logit_bias": {"5": 100}}, "logit_bias="),
         ({"reasoning_effort": "high"}, "There is no setting reasoning_effort"),
         ({"stratagem": {"state": {}}}, "stratagem.seat must be given"),
+        ({"stratagem": {"seat": "0"}}, "stratagem.seat cannot be '0'"),
         ({"stratagem": {"state": [], "seat": 0}}, "stratagem.state cannot be []"),
         ({"stratagem": {"state": {}, "seat": 0, "key": 3}}, "There is no setting stratagem.key"),
     ],
@@ -141,10 +143,7 @@ def test_a_key_of_the_environment_must_be_sent(serve, client, post, monkeypatch)
     ],
 )
 def test_a_state_that_is_none_is_refused(state, seat, sentence):
-    from stratagem.endpoint.bodies import Position
-    from stratagem.endpoint.positions import sent
-
     with pytest.raises(Refused, match=sentence) as caught:
-        sent(make_game("kuhn"), Position(state=state, seat=seat))
+        sent(make_game("kuhn"), state, seat)
     assert (caught.value.status, caught.value.param) == (400, "stratagem")
-    assert sent(make_game("kuhn"), Position(state=make_game("kuhn").start(Key(1)).dump(), seat=0)).found == "state"
+    assert sent(make_game("kuhn"), make_game("kuhn").start(Key(1)).dump(), 0).found == "state"

@@ -8,12 +8,10 @@ import openai
 import pytest
 
 import stratagem as sg
-from stratagem.endpoint.bodies import Position
 from stratagem.endpoint.positions import sent
 from stratagem.endpoint.prompt_index import PromptIndex
 from stratagem.games.catalogue import GAMES, make_game
 from stratagem.games.key import Key
-from stratagem.players.base import Traits
 from stratagem.prompting.catalogue import STYLES, make_style
 
 OPENS = "Your card is {}. You open this hand."
@@ -75,7 +73,7 @@ def test_a_dumped_state_is_the_position_that_it_was(name):
             break
         data = json.loads(json.dumps(state.dump()))
         for seat in state.to_act:
-            place = sent(game, Position(state=data, seat=seat))
+            place = sent(game, data, seat)
             assert place.view.info_key == state.view(seat).info_key
             assert place.view.situation == state.view(seat).situation
         state.play({seat: state.view(seat).choices.sample(Key(4).at(turn, seat)) for seat in state.to_act})
@@ -116,25 +114,28 @@ def test_boards_that_look_the_same_are_one_position_for_a_search_alone():
     assert "larger than the budget" in PromptIndex(game, styles, budget=5).obstacle
 
 
-class Suspicious:
-    """Player that does another thing in each seat."""
-
-    name = "suspicious"
-    traits = Traits()
-
-    def turn(self, ask):
-        raise AssertionError("it is not asked")
-
-    def policy(self, view):
-        return {view.choices.first if view.seat else [*view.choices][1]: 1.0}
+def agent(question):
+    """Agent that does another thing in each seat."""
+    return question["choices"]["actions"][question["seat"]]
 
 
 def test_a_prompt_of_several_positions_is_answered_where_the_player_does_the_same(serve, client):
-    asking = client(serve([Suspicious(), "AlwaysBet"]))
-    ask = asking.chat.completions.create
-    assert ask(model="AlwaysBet", messages=chat(OPENS.format("K"))).choices[0].message.content == "BET"
-    with pytest.raises(openai.BadRequestError, match="different things in the 2 positions that have this prompt"):
-        ask(model="suspicious", messages=chat(OPENS.format("K")))
+    asking = client(serve([sg.player(agent, "kuhn"), "AlwaysBet"]))
+    name, text = f"{__name__}.agent", OPENS.format("K")
+
+    def ask(model, **position):
+        extra = {"stratagem": position} if position else {}
+        return asking.chat.completions.create(model=model, messages=chat(text), extra_body=extra).choices[0].message
+
+    assert ask("AlwaysBet").content == "BET"
+    with pytest.raises(
+        openai.BadRequestError, match="the 2 positions that have this prompt, of seats 0 and 1: send the"
+    ):
+        ask(name)
+    assert [ask(name, seat=seat).content for seat in (0, 1)] == ["PASS", "BET"]
+    assert ask(name, seat=0, state=make_game("kuhn").start(Key(0)).dump()).content == "PASS"
+    with pytest.raises(openai.BadRequestError, match="cannot tell the position"):
+        ask(name, seat=2)
 
 
 def test_a_text_is_a_prompt_where_it_is_the_only_message(kuhn, client):

@@ -13,7 +13,6 @@ from stratagem.api.serving import serving
 from stratagem.engines.remote.hosts import Host, is_loopback
 from stratagem.errors import BadParameter, MissingExtra
 from stratagem.options import whole, within
-from stratagem.players.catalogue import named
 from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
 from stratagem.prompting.catalogue import STYLES, make_style
 
@@ -56,7 +55,7 @@ def serve(
     key = _checked(host, port, timeout, concurrency)
     made = as_game(game)
     with serving(engine):
-        seated = {named(one): as_player(one, made) for one in several(players)}
+        seats = [(one, as_player(one, made)) for one in several(players)]
     known = {name: make_style(name) for name in (*names_of(styles, "prompt style"), *STYLES)}
     from stratagem.endpoint.app import Endpoint, Limits
     from stratagem.endpoint.desk import Desk
@@ -66,7 +65,10 @@ def serve(
 
     desk, threads = Desk(), Threads(concurrency)
     try:
-        served = {name: Served(player, made, known, desk, threads) for name, player in seated.items()}
+        served = {
+            given if isinstance(given, str) else player.name: Served(player, made, known, desk, threads)
+            for given, player in seats
+        }
         return Server(Endpoint(served, Limits(timeout=timeout), key), desk, host, port)
     except BaseException:
         desk.close()

@@ -6,7 +6,8 @@ import asyncio
 import hmac
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from stratagem.endpoint.bodies import Asked, read_chat, read_text
 from stratagem.endpoint.refusal import Refused, fault
 from stratagem.endpoint.responses import completion, model, models
 from stratagem.endpoint.served import Served
+from stratagem.endpoint.turns import Answer
 from stratagem.errors import UnknownName
 
 MOST_BYTES = 1 << 22
@@ -114,13 +116,22 @@ class Endpoint:
         served = self._find(asked.model)
         try:
             place = await asyncio.wrap_future(served.find(asked))
-            started = map(asyncio.wrap_future, served.start(asked, place))
-            answers = [answer for some in await asyncio.gather(*started) for answer in some]
+            answers = await _all(served.start(asked, place))
         except Refused:
             raise
         except Exception as error:
             raise fault(error) from error
         return completion(asked, answers, place, served.name)
+
+
+async def _all(started: Sequence[Future[list[Answer]]]) -> list[Answer]:
+    """Wait for all answers; the first failure gives up the rest."""
+    futures = [asyncio.wrap_future(future) for future in started]
+    try:
+        return [answer for answers in await asyncio.gather(*futures) for answer in answers]
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 async def _body(request: Request) -> bytes:

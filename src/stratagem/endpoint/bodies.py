@@ -70,8 +70,8 @@ class Message(Settings):
 class Position(Settings):
     """Position of a seat in the served game."""
 
-    state: dict[str, Any]
-    """State of the game, as `State.dump` returns it."""
+    state: dict[str, Any] | None = None
+    """State of the game, as `State.dump` returns it; None where the prompt shows it."""
     seat: StrictInt
     """Seat that is to act."""
 

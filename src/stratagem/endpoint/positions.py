@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from stratagem.endpoint.bodies import Position
 from stratagem.endpoint.refusal import Refused
 from stratagem.errors import StratagemError
-from stratagem.games.base import Game, State, View
+from stratagem.games.base import Game, Json, Seat, State, View
 from stratagem.games.key import Key
 
 Found = Literal["state", "prompt"]
@@ -23,13 +22,13 @@ class Place(NamedTuple):
     found: Found
 
 
-def sent(game: Game[Any], position: Position) -> Place:
-    """Return the position that a caller sends."""
+def sent(game: Game[Any], data: Json, seat: Seat) -> Place:
+    """Return the position that a caller sends: a state as `State.dump` returns it, and the seat that is to act."""
     try:
-        state = game.load(position.state, Key(0))
-        acts = position.seat in state.to_act
+        state = game.load(data, Key(0))
+        acts = seat in state.to_act
         if acts:
-            view = state.view(position.seat)
+            view = state.view(seat)
             _ = view.choices.count, view.state_key, view.situation
     except StratagemError as error:
         raise Refused(str(error), param=_PARAM) from None
@@ -40,5 +39,5 @@ def sent(game: Game[Any], position: Position) -> Place:
         ) from None
     if not acts:
         seats = ", ".join(map(str, state.to_act)) or "none, for the game is over"
-        raise Refused(f"Seat {position.seat} is not to act in this state; to act: {seats}.", param=_PARAM)
+        raise Refused(f"Seat {seat} is not to act in this state; to act: {seats}.", param=_PARAM)
     return Place(view, state, "state")

@@ -78,11 +78,13 @@ class Served:
         return [self._threads.start(lambda: [self._run(turn()) for turn in turns])]
 
     def _place(self, asked: Asked) -> Place | None:
-        if asked.position is not None:
-            return sent(self.game, asked.position)
-        if places := self._index.find(asked.chat):
+        position = asked.position
+        if position is not None and position.state is not None:
+            return sent(self.game, position.state, position.seat)
+        places = [one for one in self._index.find(asked.chat) if position is None or one.view.seat == position.seat]
+        if places:
             return self._shown_place(places)
-        if self._speaker is not None:
+        if self._speaker is not None and position is None:
             return None
         why = self._index.obstacle or "These messages are no prompt of the game in the styles of this server."
         raise Refused(
@@ -94,14 +96,18 @@ class Served:
 
     def _shown_place(self, places: Sequence[Place]) -> Place:
         """Return the position that a prompt shows."""
+        whole = "the state and the seat"
         if self.player.traits.sees_hidden and self.game.spec.private_information:
             why = "looks at what is hidden, which no prompt tells"
-        elif len(places) > 1 and not self._is_one(places):
-            why = f"may do different things in the {len(places)} positions that have this prompt"
-        else:
+        elif len(places) == 1 or self._is_one(places):
             return places[0]
+        else:
+            why = f"may do different things in the {len(places)} positions that have this prompt"
+            if len(seats := {place.view.seat for place in places}) > 1:
+                why += f", of seats {' and '.join(map(str, sorted(seats)))}"
+                whole = f"the seat, or {whole},"
         raise Refused(
-            f"{self.player.name} {why}: send the state and the seat as the field `stratagem`.",
+            f"{self.player.name} {why}: send {whole} as the field `stratagem`.",
             param="stratagem",
             code="unknown_position",
         )

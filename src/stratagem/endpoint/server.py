@@ -35,6 +35,9 @@ class Server:
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
             time.sleep(_PAUSE)
+        if not self._server.started:
+            self._socket.close()
+            raise BadParameter(f"The server at {self.url} did not start: choose another address or port.")
 
     def wait(self) -> None:
         """Wait until the server is closed."""
