@@ -21,6 +21,8 @@ inspect_ai = pytest.importorskip("inspect_ai")
 from inspect_ai.log import read_eval_log  # noqa: E402 - inspect may be missing
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
+from stratagem.integrations.inspect.tasks import TASKS  # noqa: E402
+
 REMOTE = Path(__file__).parents[1] / "engines" / "remote"
 sys.path.append(str(REMOTE))
 from fake_server import FakeServer  # noqa: E402
@@ -42,7 +44,7 @@ def prompted(messages):
 
 def mock(input, tools, tool_choice, config):  # noqa: A002 - inspect names it so
     output = ModelOutput.from_content("mockllm/model", reply_to(prompted(input)))
-    output.usage = ModelUsage(input_tokens=9, output_tokens=4)  # else it loads a tokenizer from the network
+    output.usage = ModelUsage(input_tokens=9, output_tokens=4, total_tokens=13)  # else a tokenizer is loaded
     return output
 
 
@@ -107,6 +109,16 @@ def test_keyed_deals_pay_what_play_pays(game, opponent, episodes, tmp_path):
     log.samples.sort(key=lambda sample: order[sample.store["episode"]["id"]])
     assert played(log) == of_match(match)
     assert figures(log)["pay"] == match.totals()[0].payoff.mean
+
+
+def test_episode_that_a_limit_stops_has_no_score(tmp_path):
+    log = evaluated("stratagem/kuhn", tmp_path, task_args={"episodes": 20}, token_limit=110)
+    kept = [sample for sample in log.samples if sample.limit is None]
+    assert 0 < len(kept) < 20
+    stopped = next(sample for sample in log.samples if sample.limit is not None)
+    assert "no score" in stopped.scores["payoff"].explanation
+    payoffs = [sample.scores["payoff"].metadata["payoff"] for sample in kept]
+    assert figures(log)["pay"] == pytest.approx(sum(payoffs) / len(payoffs) / 6)
 
 
 def test_samples_and_rounds_are_clustered_by_deal(tmp_path):
@@ -192,7 +204,7 @@ def seeds_of(sample):
 def test_reason_of_a_reply_to_end_is_recorded(reason, tmp_path):
     def bets(input, tools, tool_choice, config):  # noqa: A002 - inspect names it so
         output = ModelOutput.from_content("mockllm/model", "BET", stop_reason=reason)
-        output.usage = ModelUsage(input_tokens=9, output_tokens=4)
+        output.usage = ModelUsage(input_tokens=9, output_tokens=4, total_tokens=13)
         return output
 
     log = evaluated("stratagem/game", tmp_path, bets, task_args={"game": "kuhn(hands=1)", "episodes": 2})
@@ -301,3 +313,17 @@ def test_commands_of_the_page_run(server, tmp_path):
         here = [re.sub(r"(openai|anthropic)/", "openai-api/local/", word) for word in words[1:]]
         inspect(server, folder, *here, "--limit", "2")
         assert dumped(folder)["status"] == "success"
+
+
+@pytest.mark.parametrize("name", sorted(TASKS.keys() - {"diplomacy"}))
+def test_every_game_of_ours_is_a_task(name, tmp_path):
+    log = evaluated(f"stratagem/{name}", tmp_path, task_args={"episodes": 1})
+    assert log.eval.metadata["game"] == name
+    assert figures(log)["deals"] == 1.0
+
+
+def test_game_without_its_package_is_refused_in_one_sentence(tmp_path):
+    done = command("eval", "stratagem/diplomacy", "--model", "mockllm/model", cwd=tmp_path)
+    said = done.stdout + done.stderr
+    assert "needs an extra that is not installed" in " ".join(said.split())
+    assert "Traceback" not in said

@@ -11,7 +11,7 @@ from stratagem.integrations.inspect.solver import FIGURES
 
 def _intervals() -> Metric:
     def compute(scores: list[SampleScore]) -> dict[str, float]:
-        return estimates([Figures(**(score.score.metadata or {})) for score in scores])
+        return estimates([Figures(**score.score.metadata) for score in scores if score.score.metadata])
 
     return compute
 
@@ -22,7 +22,10 @@ intervals = metric(name="intervals", scores="unreduced")(_intervals)
 
 def _payoff() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
-        figures = Figures(**state.store.get(FIGURES))
+        played = state.store.get(FIGURES)
+        if played is None:
+            return Score.unscored(explanation="A limit stopped the episode before its end, so it has no score.")
+        figures = Figures(**played)
         return Score(value=_values(figures), explanation=_sentence(figures), metadata=figures.to_json())
 
     return score

@@ -78,5 +78,5 @@ def _of(name: str) -> Callable[..., Task]:
 
 game: Callable[..., Task] = task(name="game")(_task)
 """Task of any game: `-T game='ipd(rounds=20)'`."""
-TASKS = {name: _of(name) for name in GAMES}
-"""Task of each game of ours, by the name of the game."""
+TASKS = {name: _of(name) for name in GAMES if name != "matrix"}
+"""Task of each game of ours, by the name of the game; a matrix has no default payoffs."""
