@@ -125,7 +125,7 @@ INSPECT := .venv-inspect
 $(INSPECT)/.ready: pyproject.toml
 	test -x $(INSPECT)/bin/python || $(PYTHON) -m venv $(INSPECT)
 	$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-e '.[inspect]' inspect-ai==0.3.285 openai pytest
+		-e '.[diplomacy,inspect]' inspect-ai==0.3.285 openai pytest
 	touch $@
 
 test-inspect: $(INSPECT)/.ready ## run the tasks for inspect by inspect eval, about two minutes
@@ -145,10 +145,10 @@ VERIFIERS := .venv-verifiers
 $(VERIFIERS)/.ready: pyproject.toml integrations/verifiers/pyproject.toml
 	test -x $(VERIFIERS)/bin/python || $(PYTHON) -m venv $(VERIFIERS)
 	$(VERIFIERS)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-e . -e integrations/verifiers verifiers==0.4.0 pytest mypy
+		-e '.[diplomacy]' -e integrations/verifiers verifiers==0.4.0 pytest mypy
 	touch $@
 
-test-verifiers: $(READY) $(VERIFIERS)/.ready ## check and run the environment for verifiers with vf-eval, about two minutes
+test-verifiers: $(READY) $(VERIFIERS)/.ready ## check and run the environment for verifiers with vf-eval, about three minutes
 	$(VERIFIERS)/bin/python -m mypy --allow-subclassing-any --disable-error-code import-untyped \
 		--disable-error-code unused-ignore integrations/verifiers/stratagem_verifiers
 	STRATAGEM_PYTHON=$(BIN)/python $(VERIFIERS)/bin/python -m pytest tests/integrations/test_verifiers_env.py

@@ -14,6 +14,7 @@ import pytest
 
 import stratagem as sg
 from stratagem.errors import CannotCompute
+from stratagem.games.catalogue import GAMES
 from stratagem.players.base import Move, Traits
 from stratagem.prompting.catalogue import make_style
 
@@ -93,6 +94,7 @@ def of_match(match):
         ("ipd(rounds=5)", 1, "noise(TitForTat, p=0.2)", 20),
         ("public-goods", 2, "random", 12),
         ("tic-tac-toe", 1, "mcts:20", 6),
+        ("diplomacy", 2, "random", 1),
     ],
 )
 def test_keyed_deals_pay_what_play_pays(game, agents, opponent, episodes, server, tmp_path):
@@ -251,3 +253,10 @@ def test_commands_of_the_page_run(server, tmp_path):
         done = command(*here, "-n", "2", "--no-rich", cwd=folder)
         assert done.returncode == 0, done.stdout + done.stderr
         assert [episode["ok"] for episode in episodes_of(folder)] == [True] * 2
+
+
+@pytest.mark.parametrize("name", sorted(GAMES.keys() - {"matrix"}))
+def test_every_game_of_ours_is_an_environment(name, server, tmp_path):
+    (episode,) = evaluated(server, tmp_path, 1, game=name)
+    assert episode.ok
+    assert len(episode.traces) == sg.game(name).spec.seats
