@@ -65,8 +65,9 @@ def file_module(file: str) -> ModuleType:
         check_allowed(file, path)
         _modules[path] = _imported(path) or _loaded(file, path, _module_name(path))
     table().modules[path] = _modules[path].__name__
-    if path in table().allowed:
-        note_loaded(path)
+    if path in table().allowed and table().noted.get(path) != len(sys.modules):  # it may import more later
+        note_loaded(path, neighbours(path))
+        table().noted[path] = len(sys.modules)
     return _modules[path]
 
 

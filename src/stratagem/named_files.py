@@ -1,13 +1,15 @@
 """Python files that a user names, as in `mygame.py:Volunteer`: where they are, and which of them may be loaded.
 
 To load a file is to run it. So a file is loaded only if the command line, a recipe or a program of the user names it,
-or named it before and it has not changed since. A record or a run folder may come from anybody, and what it names is
-not loaded at its word.
+or named it before, and neither it nor the neighbours that it imports have changed since. A record or a run folder may
+come from anybody, and what it names is not loaded at its word.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -24,7 +26,7 @@ COMMAND = "cmd:"
 _ENDS = re.compile(r"[()\[\]{}=,;'\"\n]")
 """Characters that end a name within a text."""
 _KNOWN = "named-files"
-"""Folder of the cache with one empty file for each file that was loaded at the user's word."""
+"""Folder of the cache with a note of each file that was loaded at the user's word: the files that it imported."""
 
 
 @dataclass
@@ -43,6 +45,8 @@ class FileTable:
     """Texts of the user that name commands of agents."""
     modules: dict[Path, str] = field(default_factory=dict)
     """Names of the modules that were loaded from files."""
+    noted: dict[Path, int] = field(default_factory=dict)
+    """Number of modules of the process when a file was noted as loaded."""
 
 
 _table = FileTable()
@@ -135,11 +139,20 @@ def find_file(file: str) -> Path:
 
 def check_allowed(file: str, path: Path) -> None:
     """Refuse to load a file that the user has not named."""
-    if path not in _table.allowed and not _note_of(path).exists():
+    if path not in _table.allowed and not _is_known(path):
         raise BadParameter(
             f"{file} would run the file {path}, which neither your command nor your recipe names, and which you have "
-            f"not run as it is now: if you trust it, add --allow-file {path}."
+            f"not run as it is now, with the files that it imports: if you trust it, add --allow-file {path}."
         )
+
+
+def _is_known(path: Path) -> bool:
+    """Return whether a file was loaded at the user's word, and it and what it imported are as they were then."""
+    try:
+        imported = json.loads(_note_of(path).read_text("utf-8"))
+        return all(digest_of(path.parent / name) == digest for name, digest in imported.items())
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def check_command(command: str) -> None:
@@ -155,10 +168,10 @@ def check_command(command: str) -> None:
         )
 
 
-def note_loaded(path: Path) -> None:
+def note_loaded(path: Path, neighbours: Iterable[Path] = ()) -> None:
     """Note that a file was loaded at the user's word; without a cache it has to be named the next time."""
     with suppress(OSError):  # the file may be gone
-        _remember(_note_of(path))
+        _remember(_note_of(path), json.dumps({other.name: digest_of(other) for other in neighbours}))
 
 
 def short_name(path: Path) -> str:
@@ -201,10 +214,14 @@ def _note(text: str) -> Path:
     return cache_folder() / _KNOWN / name
 
 
-def _remember(note: Path) -> None:
+def _remember(note: Path, text: str = "{}") -> None:
     with suppress(OSError):
+        if note.exists() and note.read_text("utf-8") == text:
+            return
         note.parent.mkdir(parents=True, exist_ok=True)
-        note.touch()
+        new = note.with_suffix(f".{os.getpid()}")
+        new.write_text(text, "utf-8")
+        new.replace(note)  # another process may read it at this moment
 
 
 def _is_file(path: Path) -> bool:

@@ -247,6 +247,25 @@ def test_a_changed_file_is_not_known_any_more(folder):
             make_game("goods.py:ThresholdGoods")
 
 
+@pytest.mark.parametrize("change", ["\nimport os\n", None])
+def test_a_changed_neighbour_makes_a_file_unknown(folder, change):
+    allow_file("bots.py")
+    assert make_player("bots.py:Steady", make_game(allowed("goods.py")))
+    with naming():
+        file_modules._modules.clear()
+        assert file_modules.file_module("bots.py")
+        file_modules._modules.clear()
+        neighbour = folder / "goods.py"
+        neighbour.write_text(neighbour.read_text() + change) if change else neighbour.unlink()
+        with pytest.raises(BadParameter, match="with the files that it imports: if you trust it"):
+            file_modules.file_module("bots.py")
+
+
+def allowed(file):
+    allow_file(file)
+    return f"{file}:ThresholdGoods"
+
+
 @pytest.fixture
 def begun(folder, monkeypatch):
     """A run whose recipe, in another folder, names files beside it."""
