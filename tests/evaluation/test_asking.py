@@ -1,0 +1,194 @@
+"""Replies asked of players: what counts, what is one reply, and what is not asked for twice."""
+
+from dataclasses import dataclass, field
+from itertools import count
+
+import numpy as np
+import pytest
+
+from stratagem.engines.base import Answered, Call, Capabilities, PolicyId, Prompt, Request
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.exact import exact
+from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.evaluation.sampled.asking import Asker
+from stratagem.evaluation.sampled.exploitability import sampled_exploitability
+from stratagem.evaluation.sampled.questions import questions_of
+from stratagem.evaluation.tree_policy import oracle_of
+from stratagem.games import Key, make_game
+from stratagem.play.dispatch import BatchQueue
+from stratagem.players.base import Move, Traits
+from stratagem.players.catalogue import make_player
+
+KUHN = make_game("kuhn")
+LONG = "Thinking about it for a while, I come to the conclusion that this is the best that I can play: "
+
+
+def said(prompt, text):
+    return Call(policy=PolicyId("m"), prompt=prompt, text=text)
+
+
+@dataclass
+class Told:
+    """Plays and says what a function of the ask tells; it cannot state its probabilities."""
+
+    tells: object
+    stochastic: bool = True
+    repeats: bool = False
+    name: str = "told"
+    asked: list = field(default_factory=list)
+
+    @property
+    def traits(self):
+        return Traits(stochastic=self.stochastic, memory=None, exact=False, repeats=self.repeats)
+
+    def turn(self, ask):
+        self.asked.append((ask.view.info_key, ask.key.value))
+        action, text = self.tells(ask)
+        return Move(action, "free" if action else "illegal", (said(Prompt(()), text),))
+
+
+def coin(ask):
+    return ask.view.choices.sample(ask.key), ""
+
+
+def asker_of(player, game=KUHN, **options):
+    oracle = oracle_of(game.one_round() or game)
+    return Asker(game.one_round() or game, player, questions_of(oracle.tree, player), Key(5), **options)
+
+
+def evenly(asker, count):
+    return asker(np.full(len(asker.questions), count))
+
+
+def test_each_situation_is_asked_as_often_as_told_and_goes_on_from_there():
+    player = Told(coin)
+    asker = asker_of(player)
+    numbers = np.arange(12)
+    first, second = asker(numbers), asker(numbers)
+    assert asker.questions.sums(first.counts).tolist() == numbers.tolist()
+    assert len(player.asked) == len(set(player.asked)) == 2 * numbers.sum()
+    asked = [known for known, _ in player.asked]
+    assert [asked.count(known.view.info_key) for known in asker.questions.sets] == (2 * numbers).tolist()
+    assert (first + second).counts.sum() == 2 * numbers.sum()
+
+
+def test_seats_that_choose_at_once_are_asked_alone():
+    player = Told(coin)
+    asker = asker_of(player, make_game("ipd(rounds=2)"))
+    assert evenly(asker, 1).counts.sum() == len(asker.questions) == len(player.asked)
+
+
+def test_replies_without_an_action_are_counted_as_the_action_of_the_game():
+    asker = asker_of(Told(lambda ask: (None, "I would rather not.")))
+    tally = evenly(asker, 3)
+    assert tally.legal.sum() == 0
+    defaults = [KUHN.one_round().default_action(known.view.facts) for known in asker.questions.sets]
+    slots = [
+        asker.questions.slots[n] + known.actions.index(defaults[n]) for n, known in enumerate(asker.questions.sets)
+    ]
+    assert tally.counts[slots].tolist() == [3.0] * 12
+    assert tally.counts.sum() == 36
+
+
+def test_game_without_an_action_for_illegal_replies_is_refused():
+    asker = asker_of(Told(lambda ask: (None, "")), make_game("ipd(rounds=1)"))
+    with pytest.raises(CannotCompute, match="no action for a reply that is none"):
+        evenly(asker, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "traits", "effective"),
+    [
+        ("BET", {}, 6.0),  # short replies are alike by nature
+        (LONG, {}, 1.0),  # a cache may have given all of them
+        (LONG, {"repeats": True}, 6.0),  # each was drawn by a key of its own
+        ("BET", {"stochastic": False}, 1.0),  # temperature 0
+    ],
+)
+def test_equal_long_replies_of_a_server_are_one_observation(text, traits, effective):
+    asker = asker_of(Told(lambda ask: (ask.view.choices.first, text), **traits))
+    assert evenly(asker, 6).num_independent(asker.questions).tolist() == [effective] * 12
+
+
+def test_copies_are_counted_by_their_squares():
+    """Of six replies three are one and two are another: 36 / (9 + 4 + 1)."""
+    texts = iter([LONG + letter for letter in "aaabbc"])
+    asker = asker_of(Told(lambda ask: (ask.view.choices.first, next(texts))))
+    tally = asker(np.array([6, *[0] * 11]))
+    assert tally.num_independent(asker.questions)[0] == pytest.approx(36 / 14)
+
+
+def test_player_that_always_plays_the_same_is_measured_exactly():
+    """Against OpenSpiel-checked exact figures; one reply a situation."""
+    bets = make_player("AlwaysBet", KUHN)
+    player = Told(lambda ask: (bets.turn(ask).action, ""), stochastic=False, repeats=True)
+    found = sampled_exploitability(KUHN, player, Key(1), 5)
+    truth = exact(KUHN, bets).exploitability
+    assert [found.lower, found.point, found.upper] == [pytest.approx(truth)] * 3
+    assert (len(player.asked), found.num_replies, found.num_illegal) == (12, 12, 0)
+    moves = {move.info_key: move.action for move in found.exploiter}
+    assert {known: action for known, action in moves.items() if known[0] in "JK" and known[-1] == "B"}
+
+
+def test_sampled_limits_hold_the_exact_figure():
+    uniform = make_player("random", KUHN)
+    found = sampled_exploitability(KUHN, Told(lambda ask: (uniform.turn(ask).action, "")), Key(2), 300)
+    assert found.lower < exact(KUHN, uniform).exploitability < found.upper
+    assert found.legal_only == pytest.approx(found.point)
+    assert found.num_replies == 300
+
+
+class Server:
+    """Engine that says something else each time it is asked."""
+
+    name = "server"
+    capabilities = Capabilities(masks=False, scores=False, repeats=False)
+
+
+class Waiting(BatchQueue):
+    """Answers some requests at a time, and is interrupted after a number of them."""
+
+    def __init__(self, numbers, stops_at=10**9):
+        super().__init__(None)
+        self.numbers, self.answered, self.stops_at = numbers, [], stops_at
+
+    def poll(self):
+        if len(self.answered) >= self.stops_at:
+            raise KeyboardInterrupt
+        tickets = list(self._open)[:7]
+        return [Answered(ticket, self.reply(self._open.pop(ticket))) for ticket in tickets]
+
+    def reply(self, request):
+        self.answered.append(request.key.value)
+        return said(request.prompt, str(next(self.numbers)))
+
+
+def asking(server):
+    def turn(ask):
+        call = yield Request(engine=server, prompt=Prompt((("user", ask.view.info_key),)), guide=None, key=ask.key)
+        return Move(ask.view.choices.sample(Key(int(call.text))), "free", (call,))
+
+    player = Told(None, name="asking")
+    player.turn = turn
+    return player
+
+
+def test_stopped_measurement_goes_on_and_asks_nothing_twice(tmp_path):
+    """The replies of the first try are those of the second; the pilot is whole, and the second stage was begun."""
+    numbers, player = count(), asking(Server())
+    record = ResumableRecord(tmp_path, {})
+    first = Waiting(numbers, stops_at=60)
+    with pytest.raises(KeyboardInterrupt):
+        sampled_exploitability(KUHN, player, Key(3), 120, record=record, queue=first)
+    second = Waiting(numbers)
+    record = ResumableRecord(tmp_path, {}, resume=True)
+    found = sampled_exploitability(KUHN, player, Key(3), 120, record=record, queue=second)
+    assert 30 < len(first.answered) < 120
+    assert not set(first.answered) & set(second.answered)
+    assert len(first.answered) + len(second.answered) == found.num_replies == 120
+    third = Waiting(numbers)
+    again = sampled_exploitability(
+        KUHN, player, Key(3), 120, record=ResumableRecord(tmp_path, {}, resume=True), queue=third
+    )
+    assert third.answered == []
+    assert again == found

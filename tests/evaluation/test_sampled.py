@@ -1,0 +1,181 @@
+"""Exploitability from replies: gains and their derivatives, shares of replies, limits that cover, and refusals."""
+
+import numpy as np
+import pytest
+
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.evaluation.exact import exact
+from stratagem.evaluation.sampled.drawn import Drawn
+from stratagem.evaluation.sampled.exploitability import sampled_exploitability
+from stratagem.evaluation.sampled.gain import Gain
+from stratagem.evaluation.sampled.limits import measured_limits, second_stage, upper_limit
+from stratagem.evaluation.sampled.questions import questions_of
+from stratagem.evaluation.sampled.tally import Tally, apportioned, dealt, frequencies, variances
+from stratagem.evaluation.tree_policy import oracle_of, policy_on
+from stratagem.games import Key, make_game
+from stratagem.players.base import Traits
+from stratagem.players.catalogue import make_player
+
+
+def gain_of(text, player="random"):
+    game = make_game(text)
+    oracle = oracle_of(game.one_round() or game)
+    questions = questions_of(oracle.tree, make_player(player, game))
+    rows = np.zeros(int(questions.slots[-1]))
+    rows[questions.in_tree] = policy_on(oracle.tree, make_player(player, game))
+    return Gain(oracle, questions), rows
+
+
+def some_rows(questions, seed=3):
+    drawn = np.random.default_rng(seed).random(int(questions.slots[-1])) + 0.1
+    return drawn / questions.spread(questions.sums(drawn))
+
+
+KUHN, UNIFORM = gain_of("kuhn")
+
+
+class Fallible:
+    """Another player that gives no legal reply in a fifth of its decisions."""
+
+    name = "fallible"
+    traits = Traits(stochastic=True, fallible=True)
+
+    def __init__(self, player):
+        self.policy = lambda view: {action: 0.8 * p for action, p in player.policy(view).items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "player"),
+    [
+        ("kuhn", "random"),
+        ("kuhn", "noise(Bluffer, p=0.2)"),
+        ("ipd(rounds=4)", "GenerousTFT"),
+        ("spiel:kuhn_poker(players=3)", "random"),
+        ("leduc", "random"),
+    ],
+)
+def test_gain_of_best_responses_is_the_exact_exploitability(text, player):
+    gain, rows = gain_of(text, player)
+    game = make_game(text)
+    found, _ = gain(rows, gain.best_responses(rows))
+    assert found == pytest.approx(exact(game, make_player(player, game)).exploitability)
+
+
+@pytest.mark.parametrize("text", ["kuhn", "ipd(rounds=3)", "spiel:kuhn_poker(players=3)"])
+def test_derivative_is_that_of_finite_differences(text):
+    gain, _ = gain_of(text)
+    rows = some_rows(gain.questions)
+    responses = gain.best_responses(some_rows(gain.questions, 4))
+    _, slopes = gain(rows, responses)
+    steps = 1e-5 * np.eye(len(rows))
+    measured = [(gain(rows + step, responses)[0] - gain(rows - step, responses)[0]) / 2e-5 for step in steps]
+    assert slopes == pytest.approx(np.array(measured), abs=1e-8)
+
+
+def test_episodes_that_differ_in_length_are_measured_by_the_round():
+    """A loss of half a chip a round is one in two rounds."""
+    gain, rows = gain_of("ipd(rounds=2)", "AlwaysCooperate")
+    assert gain(rows, gain.best_responses(rows))[0] == pytest.approx(2.0)
+
+
+def test_players_with_a_short_memory_are_asked_by_what_they_can_tell():
+    tree = oracle_of(make_game("ipd(rounds=3)")).tree
+    short, long = (len(questions_of(tree, make_player(name, tree.game))) for name in ("TitForTat", "GrimTrigger"))
+    assert (short, long) == (2 * (1 + 4 + 4), 2 * (1 + 4 + 16))
+
+
+def test_replies_are_apportioned_by_the_largest_remainders():
+    assert apportioned(np.array([1.0, 1.0, 1.0]), 8).tolist() == [3, 3, 2]
+    assert apportioned(np.array([0.5, 0.2, 0.3]), 10).tolist() == [5, 2, 3]
+    assert apportioned(np.array([1.0, 0.0, 2.0]), 4).tolist() == [1, 0, 3]
+
+
+def test_replies_are_dealt_to_the_halves_in_turn():
+    """The second question begins with the other half, and both go on after earlier replies."""
+    actions = [[0, 1, 1], [1], *[[]] * (len(KUHN.questions) - 2)]
+    halves = dealt(actions, KUHN.questions, [0] * len(KUHN.questions))
+    assert halves[:, :4].tolist() == [[1.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]]
+    later = dealt(actions, KUHN.questions, [1, 1, *[0] * (len(KUHN.questions) - 2)])
+    assert later[:, :4].tolist() == halves[::-1, :4].tolist()
+
+
+def test_frequencies_are_shares_and_even_where_nothing_was_asked():
+    counts = np.zeros(int(KUHN.questions.slots[-1]))
+    counts[:4] = 3.0, 1.0, 0.0, 5.0
+    assert frequencies(KUHN.questions, counts)[:6].tolist() == [0.75, 0.25, 0.0, 1.0, 0.5, 0.5]
+    with_prior = frequencies(KUHN.questions, counts, prior=1.0)
+    assert with_prior[:6] == pytest.approx([4 / 6, 2 / 6, 1 / 7, 6 / 7, 0.5, 0.5])
+
+
+def test_variance_of_a_reply_is_that_of_its_value():
+    rows, slopes = np.full(len(UNIFORM), 0.5), np.zeros(len(UNIFORM))
+    rows[:2], slopes[:2] = (0.25, 0.75), (2.0, -2.0)
+    assert variances(KUHN.questions, rows, slopes)[:2].tolist() == [pytest.approx(16 * 3 / 16), 0.0]
+
+
+def test_second_stage_goes_where_replies_matter():
+    """An equilibrium player's king at its last decision matters less than the cards that bluff; nobody is left out."""
+    pilot = Drawn(KUHN.questions, UNIFORM, Key(1))(np.full(12, 20))
+    numbers = second_stage(KUHN, pilot, 600, Key(1))
+    assert numbers.sum() == 600
+    assert numbers.min() >= 1
+    by_name = dict(zip((known.view.info_key for known in KUHN.questions.sets), numbers.tolist(), strict=True))
+    first, last = by_name["K:"], by_name["K:PB"]
+    assert first > last
+
+
+def test_limits_hold_as_often_as_they_say():
+    """Forty repetitions of a limit that holds in 95 % of them: fewer than 33 have a probability of .1 %."""
+    truth = KUHN(UNIFORM, KUHN.best_responses(UNIFORM))[0]
+    found = [measured_limits(KUHN, Drawn(KUHN.questions, UNIFORM, Key(n)), 400, Key(n)) for n in range(40)]
+    assert sum(one.lower <= truth for one in found) >= 33
+    assert sum(one.upper >= truth for one in found) >= 33
+    assert np.mean([one.point for one in found]) == pytest.approx(truth, abs=0.03)
+    assert np.mean([one.lower for one in found]) > 0.3
+    assert np.mean([one.upper for one in found]) < 0.6
+    assert all(one.p_value < 0.001 for one in found)
+
+
+def test_lower_limit_of_an_equilibrium_is_rarely_above_zero():
+    gain, rows = gain_of("kuhn", "NashApprox")
+    found = [measured_limits(gain, Drawn(gain.questions, rows, Key(n)), 400, Key(n)) for n in range(40)]
+    assert sum(one.lower > 0.0 for one in found) <= 7
+    assert all(one.upper > 0.0 for one in found)
+    rows = [frequencies(gain.questions, one.tally.counts) for one in found]
+    plugged = np.mean([gain(one, gain.best_responses(one))[0] for one in rows])
+    assert np.mean([one.point for one in found]) < 0.7 * plugged  # its bias is half of it at most
+
+
+def test_cache_widens_the_upper_limit_and_leaves_no_lower_one():
+    source = Drawn(KUHN.questions, UNIFORM, Key(2), cache_rate=0.75)
+    found = measured_limits(KUHN, source, 400, Key(2))
+    assert (found.lower, found.is_fresh, found.p_value) == (0.0, False, 1.0)
+    plain = Tally(found.tally.halves, found.tally.legal, [type(one)() for one in found.tally.copies])
+    assert upper_limit(KUHN, found.tally) > upper_limit(KUHN, plain)
+    assert (found.tally.num_independent(KUHN.questions) < plain.num_independent(KUHN.questions)).all()
+
+
+def test_illegal_replies_count_as_the_action_of_the_game():
+    gain, rows = gain_of("kuhn", "NashApprox")
+    source = Drawn(gain.questions, rows, Key(3), illegal_rate=0.2)
+    tally = source(np.full(12, 4000))
+    assert 1.0 - tally.legal.sum() / tally.counts.sum() == pytest.approx(0.2, abs=0.01)
+    assert frequencies(gain.questions, tally.counts) == pytest.approx(source.played, abs=0.03)
+    truth = exact(make_game("kuhn"), Fallible(make_player("NashApprox", make_game("kuhn")))).exploitability
+    assert gain(source.played, gain.best_responses(source.played))[0] == pytest.approx(truth)
+    assert truth > 0.1
+
+
+@pytest.mark.parametrize(
+    ("game", "replies", "error", "says"),
+    [
+        ("quiz", 100, CannotCompute, "one seat"),
+        ("kuhn", 20, BadParameter, "at least 24 replies"),
+        ("kuhn", 0, BadParameter, "replies"),
+        ("negotiation-v1", 100, CannotCompute, "nodes"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(game, replies, error, says):
+    made = make_game(game)
+    with pytest.raises(error, match=says):
+        sampled_exploitability(made, make_player("random", made), Key(0), replies)
