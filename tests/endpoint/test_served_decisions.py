@@ -12,6 +12,7 @@ from stratagem.endpoint.positions import sent
 from stratagem.endpoint.prompt_index import PromptIndex
 from stratagem.games.catalogue import GAMES, make_game
 from stratagem.games.key import Key
+from stratagem.players.base import Traits
 from stratagem.prompting.catalogue import STYLES, make_style
 
 OPENS = "Your card is {}. You open this hand."
@@ -114,13 +115,26 @@ def test_boards_that_look_the_same_are_one_position_for_a_search_alone():
     assert "larger than the budget" in PromptIndex(game, styles, budget=5).obstacle
 
 
+class Seated:
+    """Player that states another action in each seat."""
+
+    name = "seated"
+    traits = Traits()
+
+    def turn(self, ask):
+        raise AssertionError("it is not asked")
+
+    def policy(self, view):
+        return {[*view.choices][view.seat]: 1.0}
+
+
 def agent(question):
     """Agent that does another thing in each seat."""
     return question["choices"]["actions"][question["seat"]]
 
 
 def test_a_prompt_of_several_positions_is_answered_where_the_player_does_the_same(serve, client):
-    asking = client(serve([sg.player(agent, "kuhn"), "AlwaysBet"]))
+    asking = client(serve([sg.player(agent, "kuhn"), "AlwaysBet", Seated()]))
     name, text = f"{__name__}.agent", OPENS.format("K")
 
     def ask(model, **position):
@@ -132,6 +146,8 @@ def test_a_prompt_of_several_positions_is_answered_where_the_player_does_the_sam
         openai.BadRequestError, match="the 2 positions that have this prompt, of seats 0 and 1: send the"
     ):
         ask(name)
+    with pytest.raises(openai.BadRequestError, match="seated may do different things"):
+        ask("seated")
     assert [ask(name, seat=seat).content for seat in (0, 1)] == ["PASS", "BET"]
     assert ask(name, seat=0, state=make_game("kuhn").start(Key(0)).dump()).content == "PASS"
     with pytest.raises(openai.BadRequestError, match="cannot tell the position"):
