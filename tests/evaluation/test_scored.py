@@ -137,6 +137,27 @@ def test_a_served_player_is_scored_as_it_states_itself(name):
     assert result.exploitability.low - 1e-5 <= truth.exploitability <= result.exploitability.high + 1e-5
 
 
+def test_noise_and_a_disguise_are_scored_around_a_scored_player():
+    with sg.serve(["TightPassive"], KUHN, port=0) as server:
+        text = f"lm(api:TightPassive@{server.url}, mode=prefix)"
+        result = scored_exact(KUHN, make_player(f"noise({text}, p=0.2)", KUHN))
+    truth = exact(KUHN, make_player("noise(TightPassive, p=0.2)", KUHN))
+    assert result.exploitability.mean == pytest.approx(truth.exploitability, abs=1e-4)
+    words = {}
+
+    def disguised(exchange):
+        legal = exchange.body["messages"][-1]["content"].split("You may play: ")[1].split(".")[0].split(", ")
+        words.update(dict.fromkeys(legal))
+        shares = dict(zip(legal, (0.7, 0.25), strict=True))
+        exchange.send(200, answer(legal[0], [position(legal[0], shares)]))
+
+    with FakeServer(disguised) as fake:
+        player = make_player(f"disguise(lm(api:m@{fake.url}, mode=prefix), seed=1)", KUHN)
+        ((mix, unseen),) = player.scored([KUHN.start(Key(0)).view(0)])
+    assert (set(mix), unseen) == ({"PASS", "BET"}, pytest.approx(0.05))
+    assert not {"PASS", "BET"} & set(words)
+
+
 def test_play_reads_the_action_that_the_reply_opens_with():
     with FakeServer(lambda exchange: exchange.say(' "Pass", since my card is low.')) as server:
         match = Match(KUHN, [player_at(server), make_player("random", KUHN)])

@@ -343,6 +343,11 @@ def _legend(results: Sequence[GameResult], comparisons: int) -> str:
             "scale, on which mutual cooperation has payoff 3. `exploit` is the mean advantage of a pool's adversaries,",
             "`worst case` that of the best responder.",
         ]
+    if any(row.scored for result in results for row in result.rows):
+        caption.append("Figures by log-probabilities have bounds a…b that hold for certain, no interval of confidence.")
+    validities = [row.validity for result in results for row in result.rows if row.validity]
+    if any(share.mean for validity in validities for share in validity.ends.values()):
+        caption.append(f"{', '.join(ENDS)} are ends of replies, each a part of one of the kinds before them.")
     if any(row.bound for result in results for row in result.rows):
         caption.append("≥ is a lower bound: the gain of an exploiter under a budget.")
     caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]

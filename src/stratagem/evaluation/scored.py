@@ -24,7 +24,7 @@ from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.tree_policy import Floats, Oracle, check_price, oracle_of, rows_on
 from stratagem.games.base import Game, Json, Seat, View
 from stratagem.games.tree import TERMINAL
-from stratagem.players.base import Player, Scored
+from stratagem.players.base import Player, Scored, scores_of
 
 _ZERO_SUM = ("zero-sum", "constant-sum")
 
@@ -70,8 +70,6 @@ def scored_exact(
 
     A `record` logs the replies, so that a stopped evaluation asks for none again.
     """
-    if not player.traits.scored:
-        raise CannotCompute(f"{player.name} has no scored probabilities: mode=prefix of a model behind a server has.")
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
     if game.spec.on_illegal != "default":
@@ -85,8 +83,7 @@ def scored_exact(
 
 def _scored(player: Player, views: Sequence[View[Any]], record: ResumableRecord) -> list[Scored]:
     """Return the scored probabilities in each situation; refused where they are none."""
-    scores: Any = player
-    told: list[Scored] = scores.scored(views, record.answered)
+    told = scores_of(player, views, record.answered)
     for view, (mix, unseen) in zip(views, told, strict=True):
         shares = [*mix.values(), unseen]
         if min(shares) < 0.0 or sum(shares) > 1.0 + 1e-6 or any(action not in view.choices for action in mix):

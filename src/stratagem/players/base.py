@@ -6,10 +6,10 @@ Players keep no state. What a seat may know comes in its `Ask`, so forks and res
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from stratagem.engines.base import Call, Request
 from stratagem.errors import CannotCompute
@@ -180,6 +180,23 @@ class Player(Protocol):
         ...
 
 
+Asking = Callable[[Sequence[Request]], list[Call]]
+"""Function that answers requests, such as one that logs the answers."""
+
+
+class _ScoredPlayer(Protocol):
+    """Player whose traits say `scored`."""
+
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]: ...
+
+
+def scores_of(player: Player, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+    """Return the scored probabilities of a player in many situations; `ask` answers its requests."""
+    if not player.traits.scored:
+        raise CannotCompute(f"{player.name} has no scored probabilities: mode=prefix of a model behind a server has.")
+    return cast("_ScoredPlayer", player).scored(views, ask)
+
+
 @runtime_checkable
 class Listener(Protocol):
     """Player that is told the payoffs of each round, as people are; it must not play by them."""
@@ -246,6 +263,7 @@ def is_probability(mix: Mix) -> bool:
 
 __all__ = [
     "Ask",
+    "Asking",
     "How",
     "Mix",
     "Move",
@@ -258,5 +276,6 @@ __all__ = [
     "described",
     "draw",
     "is_probability",
+    "scores_of",
     "shown",
 ]

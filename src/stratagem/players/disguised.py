@@ -14,7 +14,7 @@ from stratagem.games.base import Game, View
 from stratagem.games.disguise import Disguise, DisguisedView, generated, prove, read_disguise
 from stratagem.games.key import Key
 from stratagem.options import whole
-from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
+from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, scores_of
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.prompting.past import Past
 
@@ -103,6 +103,12 @@ class Disguised:
             return _stated(self.player, [_unread(view) for view in views])
         seen = [self.disguise(view.game).view(view) for view in views]
         return [_plain_mix(mix, view) for mix, view in zip(_stated(self.player, seen), seen, strict=True)]
+
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+        """Return the probabilities in many situations, where those of the player are scored."""
+        seen = [self.disguise(view.game).view(view) for view in views]
+        told = scores_of(self.player, seen, ask)
+        return [Scored(_plain_mix(mix, view), unseen) for (mix, unseen), view in zip(told, seen, strict=True)]
 
 
 def disguised(player: Player, seed: int = 0, file: str = "") -> Player:

@@ -18,10 +18,9 @@ from stratagem.games.base import Game, View
 from stratagem.models.reference import NAMED, parse_model
 from stratagem.models.run_models import decoding_options, pinned
 from stratagem.options import whole, within
-from stratagem.players.base import Ask, Mix, Scored, Traits, Turn, shown
+from stratagem.players.base import Ask, Asking, Mix, Scored, Traits, Turn, shown
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import MODES
-from stratagem.players.scoring import Asking
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
 

@@ -9,9 +9,9 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
-from stratagem.players.base import Ask, Mix, Scored, Traits, Turn
+from stratagem.players.base import Ask, Asking, Mix, Scored, Traits, Turn
 from stratagem.players.modes import MODES, check_mode
-from stratagem.players.scoring import Asking, scored_policies
+from stratagem.players.scoring import scored_policies
 from stratagem.players.speaker import Speaker
 from stratagem.players.stating import masked_policies, single_policies
 from stratagem.prompting.past import NOTHING, Past

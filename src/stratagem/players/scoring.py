@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from stratagem.decoding.guides import OneToken
-from stratagem.engines.base import Call, Prompt, Request
+from stratagem.engines.base import Prompt, Request
 from stratagem.engines.streaming import answered
 from stratagem.errors import CannotCompute
 from stratagem.games.base import View
 from stratagem.games.key import Key
-from stratagem.players.base import Scored
+from stratagem.players.base import Asking, Scored
 from stratagem.players.opening import Openings, ReplyTree
 from stratagem.players.speaker import Speaker
 
@@ -23,10 +23,6 @@ _CALLS = 8
 """Largest number of replies for one situation."""
 _SMALL = 1e-4
 """Probability of undecided beginnings that is not worth another reply."""
-
-
-Asking = Callable[[Sequence[Request]], list[Call]]
-"""Function that answers requests, such as one that logs the answers."""
 
 
 def scored_policies(speaker: Speaker, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -15,7 +15,7 @@ from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.games.negotiation_v1 import Pie, PieFacts
 from stratagem.games.negotiation_v2 import Division, DivisionFacts
 from stratagem.options import whole, within
-from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, shown
+from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, scores_of, shown
 from stratagem.players.uniform import uniform
 
 _MOST_DRAWS = 64
@@ -79,7 +79,15 @@ class Noisy:
         return move._replace(action=_other(ask.view.choices, move.action, key), how="scripted")
 
     def policy(self, view: View[Any]) -> Mix:
-        inner, level = self.player.policy(view), uniform(view.choices)
+        return self._noised(self.player.policy(view), view)
+
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+        """Return the probabilities in many situations, where those of the player are scored; as much is unseen."""
+        told = scores_of(self.player, views, ask)
+        return [Scored(self._noised(mix, view), unseen) for view, (mix, unseen) in zip(views, told, strict=True)]
+
+    def _noised(self, inner: Mix, view: View[Any]) -> Mix:
+        level = uniform(view.choices)
         if len(level) == 1:
             return inner
         mix = {action: (1.0 - self.p) * inner.get(action, 0.0) for action in level}
@@ -119,7 +127,7 @@ class Delayed:
     @property
     def traits(self) -> Traits:
         memory = self.player.traits.memory
-        return replace(self.player.traits, memory=memory + self.rounds if memory else memory)
+        return replace(self.player.traits, memory=memory + self.rounds if memory else memory, scored=False)
 
     @property
     def depth(self) -> int:

@@ -108,7 +108,8 @@ def _call(call: Call, decode: Decode | None) -> Html:
     if call.failed:
         return element("span", f"no reply: {_cut(call.text)}", class_="bad")
     marks = [element("mark", _cut(piece.text), class_=piece.kind) for piece in pieces(call, decode)]
-    cut = element("small", " truncated", class_="doubt") if call.finish == "length" else Html("")
+    ended = {"length": " truncated", "refusal": " refused", "filter": " filtered"}.get(call.finish)
+    cut = element("small", ended, class_="doubt") if ended else Html("")
     return element("span", *marks, cut, class_="reply", dir="auto")
 
 
