@@ -32,20 +32,24 @@ class Tested(NamedTuple):
 def changed(replies: Replies, key: Key, rounds: int = _ROUNDS) -> Tested:
     """Test whether early replies differ from late ones, for the best of five places to cut.
 
-    The value is the largest total variation between the two sides of a cut, averaged over the questions by replies.
+    The value is the mean total variation between the two sides of that cut, by replies. The test is by squared
+    differences of frequencies, each cut by its own mean and spread under the null hypothesis.
     """
     generator = np.random.default_rng(key.at("changed").value)
-    seen, drawn, parts = np.zeros(len(_SHARES)), np.zeros((len(_SHARES), rounds)), []
+    every, parts, apart = np.zeros((len(_SHARES), 1 + rounds)), [], np.zeros(len(_SHARES))
     for row in replies:
         one = _rows(row, generator, rounds)
-        distances = np.array([_distance(one, max(1, round(share * len(row)))) for share in _SHARES])
-        parts.append(distances[:, 0])
-        seen += distances[:, 0]
-        drawn += distances[:, 1:]
+        cuts = [max(1, round(share * len(row))) for share in _SHARES]
+        squares = np.array([_distance(one, cut, power=2) for cut in cuts])
+        every += squares
+        parts.append(squares[:, 0] - squares[:, 1:].mean(axis=1))
+        apart += np.array([_distance(one[:1], cut)[0] / 2 for cut in cuts])
+    spread = every[:, 1:].std(axis=1, keepdims=True)
+    scores = (every - every[:, 1:].mean(axis=1, keepdims=True)) / np.where(spread == 0.0, 1.0, spread)
+    best = int(np.argmax(scores[:, 0]))
+    p = _p(scores[:, 0].max(), scores[:, 1:].max(axis=0))
     total = max(1, sum(map(len, replies)))
-    best = int(np.argmax(_standardised(seen, drawn)))
-    p = _p(_standardised(seen, drawn).max(), _all_standardised(drawn).max(axis=0))
-    return Tested(float(seen[best]) / total, p, int(np.argmax([part[best] for part in parts])))
+    return Tested(float(apart[best]) / total, p, int(np.argmax([part[best] for part in parts])))
 
 
 def follow(replies: Replies, key: Key, rounds: int = _ROUNDS) -> Tested:
@@ -70,19 +74,19 @@ def differ(first: Replies, second: Replies, key: Key, rounds: int = _ROUNDS) -> 
     """Test whether the replies in two settings come from one policy.
 
     The value is the mean total variation between the frequencies, by replies; two samples of one policy have some, too.
+    The test is by squared differences of frequencies.
     """
     generator = np.random.default_rng(key.at("differ").value)
-    seen, drawn, parts = 0.0, np.zeros(rounds), []
+    drawn, parts, apart, total = np.zeros(1 + rounds), [], 0.0, 0
     for one, other in zip(first, second, strict=True):
+        rows = _rows([*one, *other], generator, rounds)
+        squares = _distance(rows, len(one), power=2)
+        drawn += squares
+        parts.append(float(squares[0] - squares[1:].mean()))
         if one and other:
-            distances = _distance(_rows([*one, *other], generator, rounds), len(one))
-            parts.append(float(distances[0] - distances[1:].mean()))
-            seen += float(distances[0])
-            drawn += distances[1:]
-        else:
-            parts.append(0.0)
-    total = max(1, sum(len(one) + len(other) for one, other in zip(first, second, strict=True) if one and other))
-    return Tested(seen / total, _p(seen, drawn), int(np.argmax(parts)))
+            apart += float(_distance(rows[:1], len(one))[0]) / 2
+            total += rows.shape[1]
+    return Tested(apart / max(1, total), _p(drawn[0], drawn[1:]), int(np.argmax(parts)))
 
 
 def _rows(replies: Sequence[int], generator: np.random.Generator, rounds: int) -> NDArray[np.int64]:
@@ -91,28 +95,16 @@ def _rows(replies: Sequence[int], generator: np.random.Generator, rounds: int) -
     return np.vstack([row, generator.permuted(np.tile(row, (rounds, 1)), axis=1)])
 
 
-def _distance(rows: NDArray[np.int64], cut: int) -> Floats:
-    """Return the total variation between both sides of a cut, times the number of replies."""
+def _distance(rows: NDArray[np.int64], cut: int, power: int = 1) -> Floats:
+    """Return the sum of differences of frequencies on both sides of a cut, to a power, times the number of replies."""
     size = rows.shape[1]
     if not 0 < cut < size:
         return np.zeros(len(rows))
     total: Floats = np.zeros(len(rows))
     for action in np.unique(rows[0]):
         hits = rows == action
-        total += np.abs(hits[:, :cut].mean(axis=1) - hits[:, cut:].mean(axis=1))
-    result: Floats = 0.5 * size * total
-    return result
-
-
-def _standardised(seen: Floats, drawn: Floats) -> Floats:
-    spread = drawn.std(axis=1)
-    result: Floats = (seen - drawn.mean(axis=1)) / np.where(spread == 0.0, 1.0, spread)
-    return result
-
-
-def _all_standardised(drawn: Floats) -> Floats:
-    spread = drawn.std(axis=1, keepdims=True)
-    result: Floats = (drawn - drawn.mean(axis=1, keepdims=True)) / np.where(spread == 0.0, 1.0, spread)
+        total += np.abs(hits[:, :cut].mean(axis=1) - hits[:, cut:].mean(axis=1)) ** power
+    result: Floats = size * total
     return result
 
 

@@ -16,7 +16,7 @@ from stratagem.auditing.probes.base import Measured, Task
 from stratagem.auditing.probes.strategy import replayed, strategy
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.dominance import dominated_actions
-from stratagem.evaluation.sampled.asking import Asker, played
+from stratagem.evaluation.sampled.asking import Asker
 from stratagem.evaluation.sampled.gain import Gain
 from stratagem.evaluation.sampled.limits import FEW, Limits, measured_limits
 from stratagem.evaluation.sampled.questions import Questions, questions_of
@@ -76,16 +76,16 @@ class RepliesProbe:
     def measure(self, task: Task) -> Measured:
         gain = gain_of(task)
         asker = Asker(gain.tree.game, task.agent, gain.questions, task.key, task.record, task.queue())
-        limits = measured_limits(gain, asker, task.decisions, task.key.at("limits"))
+        limits, why_not = _limits(task, gain, asker)
         replies = actions_of(gain.questions, asker)
         figures = [
-            exploitability(task, gain, limits),
+            exploitability(task, gain, limits, why_not),
             dominated(task, gain.questions, asker.decisions),
             illegal(task, asker.decisions),
             self._change(task, gain.questions, replies),
             self._sequence(task, gain.questions, replies),
         ]
-        if limits.lower == 0.0:
+        if limits is None or limits.lower == 0.0:
             return Measured(figures)
         figures[0] = replace(figures[0], episode=replayed(task, gain, limits))
         return Measured(figures, strategy(gain, limits))
@@ -120,10 +120,21 @@ class RepliesProbe:
         )
 
 
+def _limits(task: Task, gain: Gain, asker: Asker) -> tuple[Limits | None, str]:
+    """Return the limits, or the reason why there are none."""
+    try:
+        return measured_limits(gain, asker, task.decisions, task.key.at("limits")), ""
+    except CannotCompute as error:
+        return None, str(error)
+
+
 def actions_of(questions: Questions, asker: Asker) -> Replies:
-    """Return the played actions by question, in the order in which they were asked for."""
+    """Return the actions by question, in the order in which they were asked for; illegal replies are one more."""
     rows = zip(questions.sets, asker.decisions, strict=True)
-    return [[played(known, row) for row in some] for known, some in rows]
+    return [
+        [len(known.actions) if row.action is None else known.actions.index(row.action) for row in some]
+        for known, some in rows
+    ]
 
 
 def tested_figure(figure: Figure, tested: Tested, questions: Questions, replies: Replies) -> Figure:
@@ -139,19 +150,19 @@ def tested_figure(figure: Figure, tested: Tested, questions: Questions, replies:
     )
 
 
-def exploitability(task: Task, gain: Gain, limits: Limits) -> Figure:
+def exploitability(task: Task, gain: Gain, limits: Limits | None, why_not: str) -> Figure:
     """Return the exploitability with its one-sided limits."""
-    tally, unit = limits.tally, gain.tree.game.spec.unit
-    total = int(tally.counts.sum())
-    return Figure(
-        name=task.name("exploitability"),
-        group="exploitability",
+    figure = Figure(name=task.name("exploitability"), group="exploitability", unit=gain.tree.game.spec.unit)
+    if limits is None:
+        return replace(figure, why_not=why_not)
+    total = int(limits.tally.counts.sum())
+    return replace(
+        figure,
         value=limits.point,
         lower=limits.lower,
         upper=limits.upper,
         interval="one-sided 95 % each",
         n=total,
-        unit=unit,
         method=f"Best response to {total} replies in {len(gain.questions)} situations; illegal ones count as played.",
         chance=exploitability_of_random(gain),
         best=0.0,

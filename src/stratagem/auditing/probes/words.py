@@ -57,5 +57,5 @@ class WordsProbe:
 
     def _replies(self, task: Task, questions: Questions, agent: Player, number: int) -> Replies:
         asker = Asker(questions.tree.game, agent, questions, task.key.at(agent.name), task.record, task.queue())
-        asker(apportioned(np.ones(len(questions)), number))
+        asker.ask(apportioned(np.ones(len(questions)), number))
         return actions_of(questions, asker)

@@ -52,7 +52,12 @@ class Asker:
         self._asked = [0] * len(questions)
 
     def __call__(self, numbers: Ints) -> Tally:
-        """Ask each question the given number of times more."""
+        """Ask each question the given number of times more, and count the replies."""
+        before = list(self._asked)
+        return self._tally(self.ask(numbers), before)
+
+    def ask(self, numbers: Ints) -> list[list[Decision]]:
+        """Ask each question the given number of times more, and return the replies by question."""
         before = list(self._asked)
         setups = [
             [self._setup(number, before[number] + place) for place in range(int(count))]
@@ -64,7 +69,7 @@ class Asker:
         rows = [[_decision(episodes[setup.id]) for setup in some] for some in setups]
         for asked, some in zip(self.decisions, rows, strict=True):
             asked += some
-        return self._tally(rows, before)
+        return rows
 
     def _setup(self, number: int, place: int) -> Setup:
         known = self.questions.sets[number]
