@@ -22,7 +22,7 @@ SWERVE = 6 / 7
 class Equilibrium(Scripted[Any]):
     """Plays an equilibrium in each of the games: no deviation gains anything from it."""
 
-    traits: ClassVar[Traits] = Traits(stochastic=True, exact=False)
+    traits: ClassVar[Traits] = Traits(stochastic=True, exact=False, memory=None)
 
     def strategy(self, view: View[Any]) -> str | Mix:
         if view.game.spec.family == "kuhn":
@@ -159,7 +159,7 @@ class Replaced(Remembering):
 class Reader(Equilibrium):
     """Agent that reads words, so that a disguise changes what it sees."""
 
-    traits: ClassVar[Traits] = Traits(stochastic=True, exact=False, reads_words=True)
+    traits: ClassVar[Traits] = Traits(stochastic=True, exact=False, memory=None, reads_words=True)
 
 
 class FirstListed(Reader):
