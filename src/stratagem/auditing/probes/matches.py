@@ -38,7 +38,8 @@ class MatchesProbe:
         return "" if enough else f"{task.text} is too long for {task.decisions} decisions."
 
     def _opponents(self, task: Task) -> list[str]:
-        known = patterns(task.game)
+        """Return random play, and the strongest player where one side's gain is the other's loss."""
+        known = patterns(task.game) if task.game.spec.utility in ("zero-sum", "constant-sum") else []
         return ["random", *[name for name in STRONGEST if name in known][:1]]
 
     def _with_pools(self, task: Task) -> bool:
