@@ -21,6 +21,8 @@ from stratagem.cache import cache_folder
 from stratagem.errors import BadParameter
 
 SUFFIX = ".py"
+_LARGE = 1 << 24
+"""Size in bytes beyond which a file that a command names is not read."""
 COMMAND = "cmd:"
 """Beginning of the name of an agent that is a process."""
 _ENDS = re.compile(r"[()\[\]{}=,;'\"\n]")
@@ -157,14 +159,14 @@ def _is_known(path: Path) -> bool:
 
 def check_command(command: str) -> None:
     """Refuse to run the command of an agent that the user has not named, now or before."""
-    pattern = re.compile(rf"{COMMAND}\s*{re.escape(command)}\s*([,)'\"\]]|$)", re.IGNORECASE)
-    note = _note(f"{COMMAND}{command}")
+    pattern = re.compile(rf"(?i:{COMMAND})\s*{re.escape(command)}\s*([,)'\"\]]|$)")
+    note = _note_of_command(command)
     if any(pattern.search(text) for text in _table.commands):
         _remember(note)
     elif not note.exists():
         raise BadParameter(
             f"{COMMAND}{command} would run a program that neither your command nor your recipe names, and that you "
-            f"have not run before: if you trust it, add --allow-file {shlex.quote(COMMAND + command)}."
+            f"have not run here as it is now: if you trust it, add --allow-file {shlex.quote(COMMAND + command)}."
         )
 
 
@@ -207,6 +209,22 @@ def _places(file: str, folder: Path | None) -> list[Path]:
 def _note_of(path: Path) -> Path:
     """Return the note of a file with its present content; it is of the path, too, for a file imports its neighbours."""
     return _note(f"{path}\0{digest_of(path)}")
+
+
+def _note_of_command(command: str) -> Path:
+    """Return the note of a command in this folder, with the content of the files that it names."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        words = []
+    files = [Path(word) for word in words if _is_file(Path(word))]
+    return _note("\0".join([COMMAND, command, str(Path.cwd()), *map(_fingerprint, files)]))
+
+
+def _fingerprint(path: Path) -> str:
+    """Return the digest of a file, and of a very large one its size and time."""
+    status = path.stat()
+    return digest_of(path) if status.st_size <= _LARGE else f"{status.st_size}/{status.st_mtime_ns}"
 
 
 def _note(text: str) -> Path:

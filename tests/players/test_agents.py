@@ -175,7 +175,8 @@ def test_no_shell_reads_the_command(tmp_path):
     assert not target.exists()
 
 
-def test_a_command_runs_only_at_the_word_of_the_user():
+def test_a_command_runs_only_at_the_word_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(BadParameter, match=r"add --allow-file 'cmd:\./agent --x'"):
         make_player("cmd:./agent --x", KUHN)
     with (
@@ -186,6 +187,11 @@ def test_a_command_runs_only_at_the_word_of_the_user():
     with naming(["noise(cmd:./agent --x, p=0.1)"]):
         assert make_player("noise(cmd:./agent --x, p=0.1)", KUHN).name == "noise(cmd:./agent --x, p=0.1)"
     assert make_player("cmd:./agent --x", KUHN).name == "cmd:./agent --x", "it was run before"
+    with pytest.raises(BadParameter, match="would run a program"):
+        make_player("cmd:./Agent --x", KUHN)
+    (tmp_path / "agent").write_text("another program")
+    with pytest.raises(BadParameter, match="have not run here as it is now"):
+        make_player("cmd:./agent --x", KUHN)
     allow_file("cmd:./other")
     assert (
         make_player("agent(cmd:./other, timeout=2.5, env=[HOME])", KUHN).name
