@@ -125,7 +125,7 @@ INSPECT := .venv-inspect
 $(INSPECT)/.ready: pyproject.toml
 	test -x $(INSPECT)/bin/python || $(PYTHON) -m venv $(INSPECT)
 	$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-e '.[diplomacy,inspect]' inspect-ai==0.3.285 openai pytest
+		-e '.[diplomacy,inspect,serve]' inspect-ai==0.3.285 openai pytest
 	touch $@
 
 test-inspect: $(INSPECT)/.ready ## run the tasks for inspect by inspect eval, about two minutes

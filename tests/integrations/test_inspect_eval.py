@@ -261,6 +261,17 @@ def test_inspect_eval_plays_a_server_by_name(server, tmp_path):
     assert dumped(tmp_path)["results"]["scores"][0]["metrics"] == log["results"]["scores"][0]["metrics"]
 
 
+def test_bot_behind_stratagem_serve_plays_through_inspect_as_it_plays(tmp_path):
+    with sg.serve("AlwaysBet", "kuhn", port=0) as served:
+        words = ("stratagem/kuhn", "-T", "opponents=NashApprox", "-T", "episodes=10")
+        inspect(served, tmp_path, "eval", *words, "--model", "openai-api/local/AlwaysBet")
+    match = sg.play("kuhn", ["AlwaysBet", "NashApprox"], episodes=10, progress=False)
+    log = dumped(tmp_path)
+    assert log["results"]["scores"][0]["metrics"]["pay"]["value"] == match.totals()[0].payoff.mean
+    paid = {sample["store"]["episode"]["id"]: sample["store"]["episode"]["payoffs"] for sample in log["samples"]}
+    assert paid == {episode.id: episode.payoffs for episode in match.episodes}
+
+
 def test_inspect_eval_of_any_game_with_a_model_as_opponent(server, tmp_path):
     words = ("stratagem/game", "-T", "game=ipd(rounds=3, continuation=0.5)", "-T", "episodes=2")
     role = ("--model-role", "opponent=openai-api/local/other")
