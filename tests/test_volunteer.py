@@ -51,6 +51,18 @@ def test_rules_conform_and_players_are_measured(tmp_path, capsys):
     assert set(result["players"][0]["metrics"]) >= {"pay", "exploit", "robust", "externality", "safety"}
 
 
+def test_a_record_of_a_game_of_a_file_keeps_its_pools(tmp_path, capsys):
+    """Its pools say `Lazy` and `noise(Threshold, p=0.3)`, and the record names the file, too."""
+    record = tmp_path / "record"
+    words = ("eval", GAME, "--player", "Rotating", "--episodes", 3, "--no-chance", "--json")
+    assert command(*words, "--record", record) == 0
+    played = json.loads(capsys.readouterr().out)["games"][0]["players"][0]["opponents"]
+    assert command("eval", "--from", record, "--json", "--allow-file", FOLDER / "volunteer.py") == 0
+    read = json.loads(capsys.readouterr().out)["games"][0]["players"][0]["opponents"]
+    assert [(row["opponent"], row["pools"]) for row in read] == [(row["opponent"], row["pools"]) for row in played]
+    assert {pool for row in read for pool in row["pools"]} == {"train", "exploit", "shifted"}
+
+
 SMALL = {
     "sepo": ["sepo.iterations=1", "sft.num_examples=40", "sft.epochs=1", "evaluate_every=1"],
     "grpo": ["grpo.iterations=1", "evaluate_every=1"],

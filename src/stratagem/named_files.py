@@ -41,6 +41,8 @@ class FileTable:
     """Text by which results name the file."""
     allowed: set[Path] = field(default_factory=set)
     """Files that the user names."""
+    asked: set[str] = field(default_factory=set)
+    """Texts of the user that name a file, found or not."""
     folders: list[Path] = field(default_factory=list)
     """Folders of the recipes that were read."""
     commands: list[str] = field(default_factory=list)
@@ -104,6 +106,8 @@ def name_files(texts: Iterable[str], folder: Path | None = None, *, allow: bool 
     if folder is not None and folder not in _table.folders:
         _table.folders.append(folder)
     for file in files_in(texts):
+        if allow:
+            _table.asked.add(file)
         path = next(filter(_is_file, _places(file, folder)), None)
         if path is not None:
             _bind(file, path.resolve())
@@ -134,7 +138,9 @@ def find_file(file: str) -> Path:
         folders = dict.fromkeys([Path.cwd(), *_table.folders])
         places = [place for folder in folders for place in _places(file, folder)]
         if not _is_file(places[0]) and stand_in not in _table.allowed:
-            raise BadParameter(f"There is no file {file!r}: tried {' and '.join(dict.fromkeys(map(str, places)))}.")
+            tried = " and ".join(dict.fromkeys(map(str, places)))
+            hint = "" if file in _table.asked else f"; where it is elsewhere, add --allow-file PATH/{Path(file).name}"
+            raise BadParameter(f"There is no file {file!r}: tried {tried}{hint}.")
         _bind(file, places[0].resolve() if stand_in is None or _is_file(places[0]) else stand_in)
     return _table.paths[file]
 

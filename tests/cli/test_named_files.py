@@ -235,6 +235,18 @@ def test_a_record_does_not_load_a_file(run, folder):
     assert run("eval", "--from", folder / "record", "--allow-file", "goods.py")[0] == 0
 
 
+def test_a_record_of_a_file_elsewhere_says_how_to_name_it(run, folder, monkeypatch):
+    (folder / "deep").mkdir()
+    monkeypatch.chdir(folder / "deep")
+    play = ("play", "../goods.py:ThresholdGoods", "--players", "random", "--record", folder / "record")
+    assert run(*play)[0] == 0
+    code, _, error = run("eval", "--from", folder / "record")
+    assert code == 2
+    assert "where it is elsewhere, add --allow-file PATH/goods.py" in error
+    assert run("eval", "--from", folder / "record", "--allow-file", "../goods.py")[0] == 0
+    assert "--allow-file" not in run("play", "nothing.py:Game", "--players", "random")[2]
+
+
 def test_a_changed_file_is_not_known_any_more(folder):
     allow_file("goods.py")
     make_game("goods.py:ThresholdGoods")

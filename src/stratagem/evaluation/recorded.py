@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import BadRecord
+from stratagem.errors import BadRecord, StratagemError
 from stratagem.evaluation.evaluate import CHANCE, GameResult, differences, row_of
 from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.memorisation import OtherWords
@@ -18,7 +19,8 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
-from stratagem.players.catalogue import named
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player, named
 
 WHY = "figures from a record are sampled"
 _DISGUISED = re.compile(r"""disguise\((.*), (?:seed=\d+|file=(?:'(?:[^'\\]|\\.)*'|"[^"]*"))\)""")
@@ -127,16 +129,24 @@ def _by_agent(
 ) -> dict[str, list[Matchup]]:
     """Group matchups by agent; a player's games against itself in a tournament are no part of its figures."""
     by_agent: dict[str, list[Matchup]] = {}
+    by_pool = {pool: _names(names, game) for pool, names in line.pools.items()} if reading.suite else {}
     for (agent, other), episodes in pairs.items():
         if reading.crossed and agent == other:
             continue
         name, _, version = other.rpartition("@")
         bare = {name, name.removeprefix(f"{game.spec.family}/")}
-        pools = (
-            tuple(pool for pool, names in line.pools.items() if bare & set(map(named, names))) if reading.suite else ()
-        )
+        pools = tuple(pool for pool, names in by_pool.items() if bare & names) if reading.suite else ()
         matchup = Matchup(
             name or other, int(version) if version.isdecimal() else 0, pools or ("opponents",), tuple(episodes)
         )
         by_agent.setdefault(agent.rpartition("@")[0] or agent, []).append(matchup)
     return by_agent
+
+
+def _names(players: Iterable[str | Player], game: Game[Any]) -> set[str]:
+    """Return the names of players, as a suite gives them and as a record does: `Bold` and `mygame.py:Bold`."""
+    names = set(map(named, players))
+    for player in players:
+        with suppress(StratagemError):  # of a run that is gone, say
+            names.add(make_player(player, game).name)
+    return names
