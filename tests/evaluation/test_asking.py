@@ -41,6 +41,9 @@ class Told:
     def traits(self):
         return Traits(stochastic=self.stochastic, memory=None, exact=False, repeats=self.repeats)
 
+    def policy(self, view):
+        raise CannotCompute("told tells nothing.")
+
     def turn(self, ask):
         self.asked.append((ask.view.info_key, ask.key.value))
         action, text = self.tells(ask)
@@ -132,7 +135,7 @@ def test_player_that_always_plays_the_same_is_measured_exactly():
 
 def test_sampled_limits_hold_the_exact_figure():
     uniform = make_player("random", KUHN)
-    found = sampled_exploitability(KUHN, Told(lambda ask: (uniform.turn(ask).action, "")), Key(2), 300)
+    found = sampled_exploitability(KUHN, Told(lambda ask: (uniform.turn(ask).action, "")), Key(2), 25)
     assert found.lower < exact(KUHN, uniform).exploitability < found.upper
     assert found.legal_only == pytest.approx(found.point)
     assert found.num_replies == 300
@@ -179,16 +182,16 @@ def test_stopped_measurement_goes_on_and_asks_nothing_twice(tmp_path):
     record = ResumableRecord(tmp_path, {})
     first = Waiting(numbers, stops_at=60)
     with pytest.raises(KeyboardInterrupt):
-        sampled_exploitability(KUHN, player, Key(3), 120, record=record, queue=first)
+        sampled_exploitability(KUHN, player, Key(3), 10, record=record, queue=first)
     second = Waiting(numbers)
     record = ResumableRecord(tmp_path, {}, resume=True)
-    found = sampled_exploitability(KUHN, player, Key(3), 120, record=record, queue=second)
+    found = sampled_exploitability(KUHN, player, Key(3), 10, record=record, queue=second)
     assert 30 < len(first.answered) < 120
     assert not set(first.answered) & set(second.answered)
     assert len(first.answered) + len(second.answered) == found.num_replies == 120
     third = Waiting(numbers)
     again = sampled_exploitability(
-        KUHN, player, Key(3), 120, record=ResumableRecord(tmp_path, {}, resume=True), queue=third
+        KUHN, player, Key(3), 10, record=ResumableRecord(tmp_path, {}, resume=True), queue=third
     )
     assert third.answered == []
     assert again == found

@@ -170,8 +170,8 @@ def test_illegal_replies_count_as_the_action_of_the_game():
     ("game", "replies", "error", "says"),
     [
         ("quiz", 100, CannotCompute, "one seat"),
-        ("kuhn", 20, BadParameter, "at least 24 replies"),
-        ("kuhn", 0, BadParameter, "replies"),
+        ("kuhn", 1, BadParameter, "`policy_replies` of at least 2"),
+        ("kuhn", 2.5, BadParameter, "policy_replies"),
         ("negotiation-v1", 100, CannotCompute, "nodes"),
     ],
 )

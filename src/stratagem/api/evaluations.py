@@ -136,6 +136,8 @@ def _unscaled(result: GameResult, row: Row) -> dict[str, Estimate | None]:
         figures |= {name: exactly(getattr(row.exact, name)) for name in _EXACT}
     if row.scored:
         figures["exploitability"] = row.scored.exploitability
+    if row.sampled:
+        figures["exploitability"] = row.sampled.estimate
     if row.bound:
         figures["exploitability_lower_bound"] = row.bound.exploitability
     return figures
@@ -208,6 +210,7 @@ def plan_evaluation(
     exploit_budget: int | None = None,
     exploit_by: PlayerLike | None = None,
     exploit_deals: int = DEALS,
+    policy_replies: int = 0,
     record: str | Path | None = None,
     resume: bool = False,
 ) -> EvaluationPlan:
@@ -216,6 +219,8 @@ def plan_evaluation(
     if episodes is not None and type(episodes) is not int:
         whole("evaluate", "episodes", episodes, 1)
     whole("evaluate", "exact_budget", exact_budget, 0)
+    if policy_replies != 0:
+        whole("evaluate", "policy_replies", policy_replies, 2)
     if disguise is not None and type(disguise) not in (int, str):
         raise WrongKind("disguise", "a number of disguises, or a file", disguise)
     listed, against, metrics = several(players), several(opponents, least=0), names_of(metrics, "metric")
@@ -227,9 +232,12 @@ def plan_evaluation(
     plan: dict[str, Any] = {"command": "eval", "suite": _text(suite), "players": [*map(named, listed)]}
     plan |= {"opponents": [*map(named, against)], "chance": chance}
     plan |= {"disguise": str(disguise)} if disguise else {}  # without one the settings are those of earlier records
+    plan |= {"policy_replies": policy_replies} if policy_replies else {}
     kept = ResumableRecord(as_folder(record), plan | {"episodes": number, "seed": seed}, resume=resume)
     bound = bound_of(exploit_budget, exploit_by, exploit_deals, [line.game for line in chosen.lines])
-    at = Evaluator(key=Key(seed), episodes=number, record=kept, exact_budget=exact_budget, bound=bound)
+    at = Evaluator(
+        number, Key(seed), record=kept, exact_budget=exact_budget, bound=bound, policy_replies=policy_replies
+    )
     return EvaluationPlan(chosen, tuple(listed), at, kept, seed, chance, by_seat, tuple(disguises))
 
 
@@ -255,6 +263,7 @@ def evaluate(
     exploit_budget: int | None = None,
     exploit_by: PlayerLike | None = None,
     exploit_deals: int = DEALS,
+    policy_replies: int = 0,
     record: str | Path | None = None,
     resume: bool = False,
     engine: str | None = None,
@@ -268,8 +277,9 @@ def evaluate(
     chance level. `disguise` is a number of disguises or a file, and adds the memorisation gap. `exact_budget` is the
     number of situations or nodes that may be walked for an exact figure. Where nothing is exact, `exploit_budget` and
     `exploit_by` ask for a lower bound on exploitability: the gain of an exploiter under that budget, over
-    `exploit_deals` deals. `record` is a folder for the episodes, which `resume` continues. `engine`, `workers` and
-    `ray` are as on the command line.
+    `exploit_deals` deals. `policy_replies` is the mean number of replies a situation, by which the exploitability of a
+    player is measured that states no probabilities. `record` is a folder for the episodes, which `resume` continues.
+    `engine`, `workers` and `ray` are as on the command line.
     """
     with serving(engine, workers, ray):
         plan = plan_evaluation(
@@ -286,6 +296,7 @@ def evaluate(
             exploit_budget=exploit_budget,
             exploit_by=exploit_by,
             exploit_deals=exploit_deals,
+            policy_replies=policy_replies,
             record=record,
             resume=resume,
         )

@@ -15,7 +15,7 @@ from stratagem.api.records import read_record
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import errors, out
-from stratagem.cli.exploit import DEALS, Budget, By, Deals, curve_line
+from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies, curve_line, replies_cell, replies_line
 from stratagem.cli.other_words import in_other_words
 from stratagem.cli.output import cell, number, print_json, progress, table, write_json
 from stratagem.errors import BadParameter
@@ -67,6 +67,7 @@ def evaluate_players(
     exploit_budget: Budget = None,
     exploit_by: By = None,
     exploit_deals: Deals = DEALS,
+    policy_replies: Replies = 0,
     from_record: Annotated[
         Path | None, typer.Option("--from", help="Compute the figures of a record and play nothing.")
     ] = None,
@@ -106,6 +107,7 @@ def evaluate_players(
         exploit_budget=exploit_budget,
         exploit_by=exploit_by,
         exploit_deals=exploit_deals,
+        policy_replies=policy_replies,
         record=record_to,
         resume=resume,
     )
@@ -206,7 +208,7 @@ def _null(value: float | None, digits: int) -> Text:
 def _is_plain(result: GameResult) -> bool:
     """Return whether payoffs are in the game's unit and no figure is exact: an unscaled table would add nothing."""
     pools = {pool for matchup in result.rows[0].matchups for pool in matchup.pools}
-    nothing = not any(row.exact or row.bound or row.scored for row in result.rows)
+    nothing = not any(row.exact or row.bound or row.scored or row.sampled for row in result.rows)
     return nothing and "exploit" not in pools and scale_of(result.game) == 1.0
 
 
@@ -243,6 +245,8 @@ def _exploitability(row: Row, conv: str) -> dict[str, Text]:
             "own value by seat": Text(" / ").join(Text(number(value)) for value in row.scored.centre.values),
             "gain by seat": Text(" / ").join(map(cell, row.scored.gains)),
         }
+    if row.sampled is not None:
+        return {conv: replies_cell(row.sampled)}
     if row.bound is not None:
         return {
             conv: Text("≥ ").append(cell(row.bound.exploitability)),
@@ -298,19 +302,26 @@ def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> N
         if row.player != CHANCE:
             holm = adjusted.get((result.text, row.player)) if len(adjusted) > 1 else None
             out.print(Text(f"  {_difference(result, row, holm)}"))
-    lacking = [row for row in result.rows if not row.exact and not row.scored]
+    lacking = [row for row in result.rows if not (row.exact or row.scored or row.sampled)]
     for reason in dict.fromkeys(f"no exact figure: {row.why_not_exact}" for row in lacking):
         out.print(Text(f"  {reason}", style="dim"))
-    for row in result.rows:
-        if row.scored is not None:
-            text = f"by log-probabilities, of which at most {number(row.scored.unseen)} are unseen in a situation"
-            out.print(Text(f"  {_short(row.player, result)}: bounds {text}", style="dim"))
-    for row in result.rows:
-        if row.bound is not None:
-            out.print(Text(f"  {curve_line(_short(row.player, result), row.bound)}"))
+    _bases(result)
     for warning in result.warnings:
         errors.print(Text(f"  warning: {warning}", style="yellow"))
     out.print()
+
+
+def _bases(result: GameResult) -> None:
+    """Print what figures are based on that are not exact."""
+    for row in result.rows:
+        name = _short(row.player, result)
+        if row.scored is not None:
+            text = f"by log-probabilities, of which at most {number(row.scored.unseen)} are unseen in a situation"
+            out.print(Text(f"  {name}: bounds {text}", style="dim"))
+        if row.sampled is not None:
+            out.print(Text(f"  {replies_line(name, row.sampled)}", style="dim"))
+        if row.bound is not None:
+            out.print(Text(f"  {curve_line(name, row.bound)}"))
 
 
 def _difference(result: GameResult, row: Row, holm: float | None) -> str:
@@ -350,6 +361,8 @@ def _legend(results: Sequence[GameResult], comparisons: int) -> str:
         caption.append(f"{', '.join(ENDS)} are ends of replies, each a part of one of the kinds before them.")
     if any(row.bound for result in results for row in result.rows):
         caption.append("≥ is a lower bound: the gain of an exploiter under a budget.")
+    if any(row.sampled for result in results for row in result.rows):
+        caption.append("Of an exploitability from replies each end is a limit that holds with 95 %.")
     caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
     if any(row.by_seat for result in results for row in result.rows):
         caption.append(

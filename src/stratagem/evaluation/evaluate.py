@@ -13,6 +13,7 @@ from stratagem.evaluation.lower_bound import Bound, LowerBound, checked
 from stratagem.evaluation.matchups import Evaluator, Matchup, pay_by_deal
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.sampled.exploitability import SampledExploitability, sampled_exploitability
 from stratagem.evaluation.scored import ScoredExact, scored_exact
 from stratagem.evaluation.statistics import Difference, Estimate, paired_difference
 from stratagem.evaluation.suites import Line, Suite
@@ -58,6 +59,10 @@ class Row:
     """Reason why a lower bound that was requested is missing."""
     scored: ScoredExact | None = None
     """Figures with bounds, where a server tells the probabilities of the player's replies."""
+    sampled: SampledExploitability | None = None
+    """Exploitability from replies, where it was requested and no probabilities can be had."""
+    why_not_sampled: str = ""
+    """Reason why an exploitability from replies that was requested is missing."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,8 @@ def _game(
     warnings = [overlap_warning(game, names_of)] if "train" in line.pools else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
     warnings += [f"{row.player} has no lower bound: {row.why_no_bound}" for row in rows if row.why_no_bound]
+    missing = [row for row in rows if row.why_not_sampled]
+    warnings += [f"{row.player} has no exploitability from replies: {row.why_not_sampled}" for row in missing]
     return GameResult(game, line.text, tuple(rows), differences(rows, evaluator), tuple(filter(None, warnings)))
 
 
@@ -181,6 +188,8 @@ def measured(
     row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
     if row.exact is None and agent.traits.scored:
         row = replace(row, **_scored(game, agent, evaluator))
+    if not agent.traits.exact and not row.scored and evaluator.policy_replies:
+        row = replace(row, **_sampled(game, agent, evaluator))
     if evaluator.bound is None:
         return row
     if row.exact:
@@ -202,6 +211,19 @@ def _scored(game: Game[Any], agent: Player, evaluator: Evaluator) -> dict[str, A
         return {"scored": scored_exact(game, agent, evaluator.exact_budget, evaluator.record)}
     except CannotCompute as error:
         return {"why_not_exact": str(error)}
+
+
+def _sampled(game: Game[Any], agent: Player, evaluator: Evaluator) -> dict[str, Any]:
+    """Return the exploitability from replies, or the reason why there is none."""
+    key = evaluator.key.at("replies", placeless(agent.name))
+    replies, budget = evaluator.policy_replies, evaluator.exact_budget
+    try:
+        found = sampled_exploitability(
+            game, agent, key, replies, budget=budget, record=evaluator.record, queue=evaluator.queue()
+        )
+        return {"sampled": found}
+    except CannotCompute as error:
+        return {"why_not_sampled": str(error)}
 
 
 def row_of(

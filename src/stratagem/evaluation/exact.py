@@ -62,12 +62,12 @@ def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
     game = game.one_round() or game
-    if not game.spec.private_information:
+    if not game.spec.private_information and not hasattr(player, "on_tree"):
         return _by_induction(game, player, budget)
     try:
         oracle = oracle_of(game, budget)
     except CannotCompute:
-        if not merges(game, player):
+        if not merges(game, player) or hasattr(player, "on_tree"):
             raise
         return _by_induction(game, player, budget)
     return of_policy(oracle, policy_on(oracle.tree, player))

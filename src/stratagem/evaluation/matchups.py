@@ -150,6 +150,9 @@ class Evaluator:
     """Number of situations that the exact exploitability may walk."""
     bound: Bound | None = None
     """Measurement of a lower bound on exploitability, where nothing is exact."""
+    policy_replies: int = 0
+    """Mean number of replies a situation, by which the exploitability of a player is measured that states no
+    probabilities; 0 measures none."""
 
     def matchup(self, game: Game[Any], agent: Player, opponent: Player, pools: Sequence[str]) -> Matchup:
         """Play one agent against one opponent."""

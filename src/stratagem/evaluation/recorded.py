@@ -56,10 +56,13 @@ def reading_of(folder: Path, metrics: Sequence[str] = (), *, seats: bool = False
 
 
 def recorded(episodes: Iterable[Episode], reading: Reading) -> list[GameResult]:
-    """Compute the figures of recorded episodes, game by game; the agent is the first player of a match."""
+    """Compute the figures of recorded episodes, game by game; the agent is the first player of a match.
+
+    Probes, such as replies that were asked for in single situations, are no part of them.
+    """
     games: dict[str, list[Episode]] = {}
     for episode in episodes:
-        if episode.finished:
+        if episode.finished and episode.purpose != "probe":
             games.setdefault(episode.game, []).append(episode)
     by_agent = [_game(text, rows, reading) for text, rows in games.items()]
     return [result for result in by_agent if result.rows]

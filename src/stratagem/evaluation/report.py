@@ -79,6 +79,7 @@ def _row_json(result: GameResult, row: Row) -> Json:
         "unscaled": {"pay": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
         "exact": row.exact.to_json() if row.exact else {"not_computed": row.why_not_exact},
         **({"scored": row.scored.to_json()} if row.scored else {}),
+        **({"from_replies": row.sampled.to_json()} if row.sampled else {}),
         **({"lower_bound": row.bound.to_json()} if row.bound else {}),
         "replies": row.validity and row.validity.to_json(),
         "in_other_words": [_other_words_json(result.game, other) for other in row.in_other_words],

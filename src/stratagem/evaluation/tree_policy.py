@@ -27,7 +27,13 @@ _ASKED = 100_000
 
 
 def policy_on(tree: GameTree, player: Player) -> Floats:
-    """Return a player's policy at every seat; it is asked once about each view, about all in one batch."""
+    """Return a player's policy at every seat; it is asked once about each view, about all in one batch.
+
+    A player that knows its policy on a whole tree has a method `on_tree` beside `policy`.
+    """
+    if (on_tree := getattr(player, "on_tree", None)) is not None:
+        known: Floats = on_tree(tree)
+        return known
     views = {(known.seat, known.view.info_key): known.view for known in tree.information_sets}
     check_price(tree, player, len(views))
     return rows_on(tree, dict(zip(views, stated(player, list(views.values())), strict=True)))

@@ -1,0 +1,57 @@
+"""Player whose probabilities are the shares of its replies, for best responses to players that state none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.sampled.asking import Asker
+from stratagem.evaluation.sampled.questions import Floats, questions_of
+from stratagem.evaluation.sampled.tally import frequencies
+from stratagem.games.base import View
+from stratagem.games.key import Key
+from stratagem.games.tree import GameTree
+from stratagem.players.base import Ask, Mix, Player, Traits, Turn
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Another player, of whose replies the same number is counted in each situation of a tree.
+
+    The exploitability of these shares is biased upwards, the more the fewer replies there are.
+    """
+
+    player: Player
+    replies: int
+    """Number of replies in each situation."""
+    key: Key
+
+    @property
+    def name(self) -> str:
+        return self.player.name
+
+    @property
+    def traits(self) -> Traits:
+        return replace(self.player.traits, exact=True)
+
+    def turn(self, ask: Ask) -> Turn:
+        return self.player.turn(ask)
+
+    def policy(self, view: View[Any]) -> Mix:
+        raise CannotCompute(f"{self.name} states no probabilities; those of a game tree can be counted.")
+
+    def on_tree(self, tree: GameTree) -> Floats:
+        """Return the shares of the actions by slot of a tree."""
+        questions = questions_of(tree, self.player)
+        asker = Asker(tree.game, self.player, questions, self.key)
+        tally = asker(np.full(len(questions), self.replies))
+        shares: Floats = frequencies(questions, tally.counts)[questions.in_tree]
+        return shares
+
+
+def stating(player: Player, replies: int, key: Key) -> Player:
+    """Return a player that states its probabilities: itself, or with `replies` one whose replies are counted."""
+    return player if player.traits.exact or not replies else Counted(player, replies, key)

@@ -1,0 +1,99 @@
+"""Exploitability from replies in an evaluation: cells, lines, JSON, records, and reasons where there is none."""
+
+import json
+
+import pytest
+from test_asking import Told
+
+import stratagem
+from stratagem.cli.exploit import replies_line
+from stratagem.evaluation.exact import exact
+from stratagem.games import make_game
+from stratagem.players.catalogue import make_player
+
+KUHN = make_game("kuhn")
+UNIFORM = make_player("random", KUHN)
+
+
+def sloppy(ask):
+    """Random play that says nothing legal in a quarter of its turns."""
+    return (None, "") if ask.key.at("sloppy").unit() < 0.25 else (ask.view.choices.sample(ask.key), "")
+
+
+def evaluated(player, game="kuhn(hands=1)", **options):
+    settings = {"opponents": ["random"], "episodes": 2, "chance": False, "progress": False}
+    return stratagem.evaluate(game, player, **settings, **options)
+
+
+def figures(evaluation):
+    return {one.name: one.estimate for one in evaluation.figures()}
+
+
+def test_player_that_states_nothing_gets_figures_with_limits():
+    found = evaluated(Told(lambda ask: (UNIFORM.turn(ask).action, "")), policy_replies=30)
+    estimate, truth = figures(found)["exploitability"], exact(KUHN, UNIFORM).exploitability
+    assert estimate.low < truth < estimate.high
+    assert estimate.mean == pytest.approx(truth, abs=0.15)
+    assert estimate.n == 360
+    (row,) = found.to_json()["games"][0]["players"]
+    assert row["from_replies"]["lower"] == estimate.low
+    assert f"{estimate.mean:.3f} {estimate.low:.3f}…{estimate.high:.3f}" in str(found)
+
+
+def test_player_that_states_its_probabilities_is_exact_still():
+    found = evaluated("random", policy_replies=30)
+    assert figures(found)["exploitability"].exact
+    assert "from_replies" not in found.to_json()["games"][0]["players"][0]
+
+
+def test_recorded_replies_are_not_asked_for_again(tmp_path):
+    player = Told(sloppy)
+    first = evaluated(player, policy_replies=4, record=tmp_path)
+    asked = len(player.asked)
+    assert asked >= 48
+    again = evaluated(player, policy_replies=4, record=tmp_path, resume=True)
+    assert len(player.asked) == asked
+    assert figures(again) == figures(first)
+    read = stratagem.read_record(tmp_path).evaluate()
+    assert figures(read)["pay"] == figures(first)["pay"]
+    with pytest.raises(stratagem.StratagemError, match="policy_replies"):
+        evaluated(player, policy_replies=5, record=tmp_path, resume=True)
+
+
+def test_line_tells_replies_and_what_was_illegal():
+    row = evaluated(Told(sloppy), policy_replies=20).results[0].rows[0]
+    line = replies_line("told", row.sampled)
+    assert line.startswith("exploitability of told from 240 replies in 12 situations, ")
+    assert "illegal, which count as the game's own action; " in line
+    assert 0.15 < row.sampled.illegal_rate < 0.35
+    few = evaluated(Told(sloppy), policy_replies=4).results[0].rows[0].sampled
+    assert few.point is None
+    assert "too few for an estimate" in replies_line("told", few)
+
+
+@pytest.mark.parametrize(
+    ("player", "game", "says"),
+    [
+        (Told(sloppy), "ipd(rounds=1)", "no action for a reply that is none"),
+        (Told(lambda ask: (ask.view.choices.first, "")), "negotiation-v1", "nodes"),
+    ],
+)
+def test_reason_is_told_where_replies_give_no_figure(player, game, says):
+    (result,) = evaluated(player, game, policy_replies=8).results
+    assert result.rows[0].sampled is None
+    assert any(says in warning and "no exploitability from replies" in warning for warning in result.warnings)
+
+
+def test_exploitability_of_the_front_door():
+    found = stratagem.exploitability("kuhn", Told(sloppy), policy_replies=20)
+    assert found.to_json()["lower"] <= float(found) <= found.to_json()["upper"]
+    assert len(found.rows()) == 12
+    assert json.loads(json.dumps(found.to_json()))["num_replies"] == 240
+    assert "240 replies" in str(found)
+    assert float(stratagem.exploitability("kuhn", "NashApprox", policy_replies=20)) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("replies", [1, -3, 2.5, "x"])
+def test_wrong_number_of_replies_is_refused(replies):
+    with pytest.raises(stratagem.StratagemError, match="policy_replies"):
+        evaluated(Told(sloppy), policy_replies=replies)
