@@ -62,12 +62,13 @@ class Study:
 
 
 STUDIES = (
-    Study("kuhn", "kuhn", KUHN, (100, 400, 1700, 5000), 1000, num_bootstrapped=100),
-    Study("illegal", "kuhn", KUHN[:3], (1700,), 1000, illegal_rate=0.2),
-    Study("cache", "kuhn", KUHN, (400, 1700), 1000, cache_rate=0.75),
-    Study("ipd", "ipd(rounds=4)", IPD, (600, 2000), 300),
-    Study("three", "spiel:kuhn_poker(players=3)", ("random", "noise(first-legal, p=0.4)"), (1000, 4000), 300),
+    Study("kuhn", "kuhn", KUHN, (100, 400, 1700), 1000, num_bootstrapped=50),
+    Study("illegal", "kuhn", KUHN[:4], (1700,), 500, illegal_rate=0.2),
+    Study("ipd", "ipd(rounds=4)", IPD, (600, 2000), 200),
+    Study("three", "spiel:kuhn_poker(players=3)", ("random", "noise(first-legal, p=0.4)"), (1000, 4000), 200),
     Study("leduc", "leduc", ("random", "cfr:100"), (8000, 20000), 100),
+    Study("cache", "kuhn", KUHN, (1700,), 300, cache_rate=0.75),
+    Study("more", "kuhn", KUHN, (5000,), 500),
 )
 
 
