@@ -4,14 +4,17 @@ import pytest
 
 from stratagem.cli.main import main
 from stratagem.engines import open as open_models
-from stratagem.engines.remote import hosts
+from stratagem.engines.agents import open as open_agents
+from stratagem.engines.remote import budget, hosts, tally
 
 
 @pytest.fixture(autouse=True)
 def no_servers(monkeypatch):
-    """Begin as a process of its own does: servers that other tests asked are told of no more."""
+    """Begin as a process of its own does: servers and agents that other tests asked are told of no more."""
     monkeypatch.setattr(open_models, "_servers", {})
-    monkeypatch.setattr(hosts, "_allowed", [])  # a refused command line leaves its options' resources open
+    monkeypatch.setattr(open_agents, "_engines", {})
+    for module, name in ((hosts, "_allowed"), (budget, "_budgets"), (tally, "_lists")):
+        monkeypatch.setattr(module, name, [])  # a refused command line leaves its options' resources open
 
 
 @pytest.fixture
