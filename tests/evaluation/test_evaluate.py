@@ -1,12 +1,16 @@
 """Whole evaluations: the same deals for everybody, chance beside them, and mistakes told before anything is played."""
 
+import re
 from dataclasses import replace
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
 
+from stratagem import file_modules
 from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.evaluation import evaluate as module
+from stratagem.evaluation import suites
 from stratagem.evaluation.evaluate import evaluate, num_rows, shortened
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS
@@ -15,6 +19,7 @@ from stratagem.evaluation.suites import SUITES, find_suite
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import SAFETY
+from stratagem.named_files import naming
 from stratagem.play.store import read_episodes
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
@@ -26,6 +31,70 @@ MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
 def seated(line):
     game = make_game(line.game)
     return [make_player(name, game) for names in line.pools.values() for name in names]
+
+
+SUITE = str(Path(__file__).parents[2] / "examples" / "card_suite.py")
+ODD = """
+from dataclasses import replace
+from stratagem.evaluation.suites import SUITES, Line, Suite
+from stratagem.games.kuhn import Kuhn
+
+def empty():
+    return replace(SUITES["sepo"], lines=())
+
+def nobody():
+    return replace(SUITES["sepo"], lines=(Line("kuhn", {"train": ()}),))
+
+def never():
+    return replace(SUITES["sepo"], episodes=0)
+
+def unmetric():
+    return replace(SUITES["sepo"], metrics=("payy",))
+
+def number():
+    return 3
+
+def game():
+    return Kuhn(hands=2)
+"""
+
+
+def test_a_suite_may_be_of_a_file_or_of_a_package(monkeypatch):
+    with naming([f"{SUITE}:cards"]):
+        suite = find_suite(f"{SUITE}:cards")
+        assert [line.game for line in suite.lines] == ["kuhn(hands=1)", "leduc"]
+        assert suite.lines[0].pools["exploit"] == ("AlwaysBet",)
+        found = evaluate(suite, ["random"], SHORT, chance=False)
+        assert [(result.text, set(result.rows[0].metrics)) for result in found] == [
+            ("kuhn(hands=1)", {"pay", "win rate", "exploit"}),
+            ("leduc", {"pay", "win rate", "exploit"}),
+        ]
+        monkeypatch.setitem(suites._registry._table, "cards", lambda: replace(suite, name="other"))
+        assert find_suite("cards") == replace(suite, name="cards")
+        assert find_suite("cards", ("random",)).lines[1].pools == {"opponents": ("random",)}
+    assert "cards" in suites.suite_names()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("empty", "needs lines: each a Line of a game and its opponents by pool"),
+        ("nobody", "needs lines: each a Line of a game and its opponents by pool"),
+        ("never", "needs `episodes` of at least 1, not 0"),
+        ("unmetric", "no metric called 'payy': did you mean pay"),
+        ("number", "odd.py:number makes int, which is no game"),
+        ("nothing", "no suite or game called 'odd.py:nothing'"),
+        ("number(x=1)", "cannot be made so: it has no option x"),
+    ],
+)
+def test_a_wrong_suite_is_one_sentence(tmp_path, monkeypatch, name, says):
+    (tmp_path / "odd.py").write_text(ODD)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(file_modules, "_modules", {})
+    with naming(["odd.py:number"]):
+        with pytest.raises(StratagemError, match=re.escape(says)):
+            find_suite(f"odd.py:{name}")
+        assert find_suite("odd.py:game").lines[0].pools["shifted"] == SAFETY["kuhn"].pools["shifted"]
 
 
 @pytest.mark.parametrize("name", [*SUITES, *(MATRIX if name == "matrix" else name for name in game_names())])

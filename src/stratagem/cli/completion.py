@@ -25,9 +25,9 @@ def games() -> list[str]:
 
 def suites() -> list[str]:
     """Return the suites and the games."""
-    from stratagem.evaluation.suites import SUITES
+    from stratagem.evaluation.suites import suite_names
 
-    return _words([*SUITES, *game_names()])
+    return _words([*suite_names(), *game_names()])
 
 
 def players(context: typer.Context) -> list[str]:

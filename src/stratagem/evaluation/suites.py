@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import isfunction
 from typing import Any
 
-from stratagem.errors import UnknownName
+from stratagem.errors import BadParameter, UnknownName
 from stratagem.evaluation.metrics import METRICS
+from stratagem.file_modules import factory_of
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.safety.base import Pools
@@ -16,7 +18,7 @@ from stratagem.named_files import split_name
 from stratagem.players.base import Player
 from stratagem.players.pools import NONE, has_pools, pools
 from stratagem.players.search import searchable
-from stratagem.registry import parse_call
+from stratagem.registry import Registry, parse_call
 
 SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")
 CONTEST_METRICS = ("win rate", "pay", "regret", "illegal", "length")
@@ -90,22 +92,57 @@ SUITES: dict[str, Suite] = {
 """Every suite by name."""
 
 
+_registry: Registry[Suite] = Registry("suite", {}, "stratagem.suites", Suite)
+"""Suites of other packages, each a function without arguments; ours are in `SUITES`."""
+
+
+def suite_names() -> list[str]:
+    """Return the names of all suites, other packages' included."""
+    return [*SUITES, *_registry.names()]
+
+
 def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...] = ()) -> Suite:
     """Find the suite of that name, or make one of a single game: against `opponents`, its pools, or random play."""
-    if isinstance(text, Suite) or (isinstance(text, str) and text in SUITES):
-        suite = SUITES[text] if isinstance(text, str) else text
+    if (suite := text if isinstance(text, Suite) else _named_suite(text)) is not None:
         return _against(suite, opponents) if opponents else suite
+    assert not isinstance(text, Suite)
     try:
         game = make_game(text)
     except UnknownName as error:
         if split_name(parse_call(str(text)).name):
             raise
-        raise UnknownName("suite or game", str(text), [*SUITES, *error.known], file=True) from None
+        raise UnknownName("suite or game", str(text), [*suite_names(), *error.known], file=True) from None
     if not opponents and has_pools(game):
         return safety_suite(text, game)
     line = _contest(text, *(opponents or _usual_opponents(game)))
     metrics = STANDING_METRICS if "centers" in signal_names(game) else CONTEST_METRICS
     return Suite(line.text, game.spec.summary, (line,), metrics, SUITES["gtbench"].episodes)
+
+
+def _named_suite(text: str | Game[Any]) -> Suite | None:
+    """Return the suite of a name, of a package, or of a function of a file; None where the text names a game."""
+    if not isinstance(text, str):
+        return None
+    if text in SUITES:
+        return SUITES[text]
+    call = parse_call(text)
+    if named := split_name(call.name):
+        if not isfunction(factory_of("suite or game", *named, None)):
+            return None
+        made: object = Registry[Any]("suite or game", {}, "").make(call)
+        return _checked(text, made) if isinstance(made, Suite) else None
+    return _checked(text, _registry.make(call)) if call.name in _registry else None
+
+
+def _checked(text: str, suite: object) -> Suite:
+    """Return a suite of somebody else, under the name by which it was asked for."""
+    if not isinstance(suite, Suite):
+        raise BadParameter(f"{text} makes {type(suite).__name__}, which is no suite.")
+    if not suite.lines or not all(isinstance(line, Line) and any(line.pools.values()) for line in suite.lines):
+        raise BadParameter(f"The suite {text} needs lines: each a Line of a game and its opponents by pool.")
+    if type(suite.episodes) is not int or suite.episodes < 1:
+        raise BadParameter(f"The suite {text} needs `episodes` of at least 1, not {suite.episodes!r}.")
+    return with_metrics(replace(suite, name=text), ())
 
 
 def safety_suite(text: str | Game[Any], game: Game[Any], own: Pools = NONE) -> Suite:
@@ -127,7 +164,7 @@ def _usual_opponents(game: Game[Any]) -> tuple[str, ...]:
 
 def with_metrics(suite: Suite, names: Sequence[str]) -> Suite:
     """Add further metrics to the suite."""
-    for name in names:
+    for name in (*suite.metrics, *names):
         if name not in METRICS:
             raise UnknownName("metric", name, METRICS, file=True)
     return replace(suite, metrics=tuple(dict.fromkeys((*suite.metrics, *names))))
