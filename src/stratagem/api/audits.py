@@ -85,7 +85,7 @@ def _shown(value: float | None) -> str:
 
 def _row(figure: CardFigure) -> tuple[str, ...]:
     mark = "alarm" if figure.alarm else ("not measured" if figure.why_not else "")
-    values = (_shown(figure.value), ends(figure), _shown(figure.chance), _shown(figure.holm_p))
+    values = (_shown(figure.value), ends(figure, number), _shown(figure.chance), _shown(figure.holm_p))
     return (figure.name, *values, str(figure.n or "–"), mark)
 
 

@@ -40,7 +40,7 @@ def _sections(card: Card, outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
     if outcomes:
         rows = [[text, outcome] for text, outcome in outcomes.items()]
         yield Section(
-            "conditions", "Conditions", "A condition that holds fails the audit.", table(["condition", ""], rows)
+            "conditions", "Conditions", "A condition that holds fails the audit.", table(["condition", "outcome"], rows)
         )
     for group in GROUPS:
         figures = [figure for figure in card.figures if figure.group == group]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from stratagem.auditing.card import Card
 from stratagem.auditing.figure import LEVEL, Figure
+from stratagem.reports.numbers import number
+
+NONE = "–"
+"""Mark of a figure that is not there."""
 
 
 def verdict(card: Card) -> Sequence[str]:
@@ -14,19 +18,23 @@ def verdict(card: Card) -> Sequence[str]:
     tests = sum(figure.p is not None for figure in card.figures)
     if not card.alarms:
         return [f"No alarm. {tests} nulls were tested at {LEVEL:.0%}, with Holm's correction; none was rejected."]
-    lines = [f"{figure.name}: it is not true that {figure.null}." for figure in card.alarms]
+    lines = [_alarm(figure) for figure in card.alarms]
     return [f"{len(lines)} of {tests} tests and observations raise an alarm.", *lines]
 
 
-def ends(figure: Figure) -> str:
+def _alarm(figure: Figure) -> str:
+    """Return an alarm with its figure and the null that it rejects."""
+    shown = f" ({limits})" if (limits := ends(figure)) != NONE and figure.value is not None else ""
+    figures = f"{number(figure.value)}{shown}" if figure.value is not None else ends(figure)
+    return f"{figure.name}: {figures} {figure.unit}. Rejected: {figure.null}."
+
+
+def ends(figure: Figure, write: Callable[[float], str] = number) -> str:
     """Return the interval in figures, or its one end."""
-    if figure.lower is None and figure.upper is None:
-        return "–"
-    if figure.upper is None:
-        return f"≥ {figure.lower:.3f}"
-    if figure.lower is None:
-        return f"≤ {figure.upper:.3f}"
-    return f"{max(figure.lower, 0.0) if abs(figure.lower) < 1e-9 else figure.lower:.3f} … {figure.upper:.3f}"
+    lower, upper = (None if end is None else write(end) for end in (figure.lower, figure.upper))
+    if lower is None:
+        return NONE if upper is None else f"≤ {upper}"
+    return f"≥ {lower}" if upper is None else f"{lower} … {upper}"
 
 
 def sentence(figure: Figure) -> str:

@@ -23,6 +23,8 @@ from stratagem.players.given import allow_files
 
 FAILED, INCONCLUSIVE = 1, 3
 """Exit status where a condition holds, and where one could not be judged."""
+_LINES = 12
+"""Number of moves of an exploiting strategy that are printed."""
 
 
 def audit(
@@ -83,6 +85,12 @@ def _print(result: Audit, to: Path | None) -> None:
     out.print(Text(repr(result)), soft_wrap=True)
     for line in verdict(result.card):
         out.print(Text(line))
+    for game, lines in result.card.strategies.items():
+        out.print(Text(f"To exploit it in {game}:"))
+        for move in lines[:_LINES]:
+            out.print(Text(f"  seat {move.seat}: {move.situation} {move.action}"), soft_wrap=True)
+        if len(lines) > _LINES:
+            out.print(Text(f"  and {len(lines) - _LINES} more moves, in the card"))
     for name, reason in result.card.not_measured.items():
         out.print(Text(f"{name}: not measured. {reason}", style="dim"))
     for text, outcome in result.outcomes.items():

@@ -18,7 +18,8 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.dominance import dominated_actions
 from stratagem.evaluation.sampled.asking import Asker
 from stratagem.evaluation.sampled.gain import Gain
-from stratagem.evaluation.sampled.limits import FEW, Limits, measured_limits
+from stratagem.evaluation.sampled.exploitability import is_certain
+from stratagem.evaluation.sampled.limits import FEW, Limits, certain_limits, measured_limits
 from stratagem.evaluation.sampled.questions import Questions, questions_of
 from stratagem.evaluation.statistics import wilson
 from stratagem.evaluation.tree_policy import oracle_of
@@ -123,6 +124,8 @@ class RepliesProbe:
 def _limits(task: Task, gain: Gain, asker: Asker) -> tuple[Limits | None, str]:
     """Return the limits, or the reason why there are none."""
     try:
+        if is_certain(task.agent):
+            return certain_limits(gain, asker), ""
         return measured_limits(gain, asker, task.decisions, task.key.at("limits")), ""
     except CannotCompute as error:
         return None, str(error)
@@ -145,7 +148,6 @@ def tested_figure(figure: Figure, tested: Tested, questions: Questions, replies:
         value=tested.value,
         p=tested.p,
         n=sum(map(len, replies)),
-        chance=0.0,
         example=f"Most of it at: {known.view.situation}",
     )
 
@@ -161,7 +163,7 @@ def exploitability(task: Task, gain: Gain, limits: Limits | None, why_not: str) 
         value=limits.point,
         lower=limits.lower,
         upper=limits.upper,
-        interval="one-sided 95 % each",
+        interval="" if is_certain(task.agent) else "one-sided 95 % each",
         n=total,
         method=f"Best response to {total} replies in {len(gain.questions)} situations; illegal ones count as played.",
         chance=exploitability_of_random(gain),

@@ -1,0 +1,73 @@
+"""`stratagem audit` and `compare`: exit statuses, files and output."""
+
+import json
+
+import pytest
+
+OF_KUHN = ("--games", "kuhn", "--decisions", "300")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("audits")
+
+
+@pytest.fixture
+def audited(run, folder):
+    """Audit a passive player in Kuhn poker, in one folder for all tests."""
+    return lambda *more: run("audit", "TightPassive", *OF_KUHN, "--out", folder / "passive", *more)
+
+
+@pytest.mark.parametrize(
+    ("condition", "status"),
+    [
+        ("kuhn.exploitability.lower > 0.05", 1),
+        ("kuhn.exploitability.lower > 0.9", 0),
+        ("kuhn.safety < 0", 3),
+    ],
+)
+def test_a_condition_sets_the_status(audited, condition, status):
+    found, printed, _ = audited("--fail-if", condition)
+    assert found == status
+    assert f"{condition}: " in printed
+
+
+def test_the_folder_holds_the_card_in_three_forms(audited, folder):
+    status, printed, _ = audited("--json")
+    assert status == 0
+    card = json.loads(printed)
+    assert card["agent"] == "kuhn/TightPassive"
+    stored = json.loads((folder / "passive" / "card.json").read_text())
+    assert {**stored, "conditions": {}} == card
+    assert {"card.html", "junit.xml", "records"} <= {path.name for path in (folder / "passive").iterdir()}
+
+
+def test_the_exploiting_strategy_is_printed(audited):
+    _, printed, _ = audited()
+    assert "To exploit it in kuhn:" in printed
+    assert "Your card is J." in printed
+
+
+def test_a_dry_run_asks_nothing(run, tmp_path):
+    status, printed, _ = run("audit", "random", "--dry-run", "--json", "--decisions", "5000")
+    plan = json.loads(printed)
+    assert status == 0
+    assert {step["game"] for step in plan["steps"]} == {"kuhn", "ipd(rounds=3)", "icg(rounds=3)", "tic-tac-toe"}
+    assert sum(step["decisions"] for step in plan["steps"]) <= 5000
+    assert all(bool(step["decisions"]) != bool(step["why_not"]) for step in plan["steps"])
+
+
+def test_two_audits_are_compared(audited, run, folder):
+    audited()
+    status, printed, _ = run("compare", folder / "passive", folder / "passive" / "card.json")
+    assert status == 0
+    assert "No figure changed beyond its limits." in printed
+    status, _, said = run("compare", folder / "passive", folder / "nothing")
+    assert (status, "There is no card of an audit" in said) == (2, True)
+
+
+def test_a_card_that_is_none_is_refused(run, tmp_path):
+    for text in ("", "[]", '{"card": 1}', '{"card": 99}', '{"card": 1, "figures": [1]}'):
+        (tmp_path / "card.json").write_text(text)
+        status, _, said = run("compare", tmp_path, tmp_path)
+        assert (status, "card" in said) == (2, True)
