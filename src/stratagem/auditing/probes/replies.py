@@ -17,8 +17,8 @@ from stratagem.auditing.probes.strategy import replayed, strategy
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.dominance import dominated_actions
 from stratagem.evaluation.sampled.asking import Asker
-from stratagem.evaluation.sampled.gain import Gain
 from stratagem.evaluation.sampled.exploitability import is_certain
+from stratagem.evaluation.sampled.gain import Gain
 from stratagem.evaluation.sampled.limits import FEW, Limits, certain_limits, measured_limits
 from stratagem.evaluation.sampled.questions import Questions, questions_of
 from stratagem.evaluation.statistics import wilson
