@@ -192,7 +192,7 @@ FLAWS: dict[type[Equilibrium], tuple[str, ...]] = {
     Counter: ("kuhn.sequence",),
     Sticky: ("kuhn.sequence", "kuhn.change"),
     Replaced: ("kuhn.change",),
-    FirstListed: ("kuhn.words",),
-    Memoriser: ("kuhn.words",),
+    FirstListed: ("kuhn.words", "ipd(rounds=3).words", "icg(rounds=3).words"),
+    Memoriser: ("kuhn.words", "ipd(rounds=3).words", "icg(rounds=3).words"),
 }
 """Figures of which one must raise an alarm, by agent."""

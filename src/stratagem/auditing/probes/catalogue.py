@@ -6,7 +6,14 @@ from stratagem.auditing.probes.base import Probe
 from stratagem.auditing.probes.bound import BoundProbe
 from stratagem.auditing.probes.matches import MatchesProbe
 from stratagem.auditing.probes.replies import RepliesProbe
-from stratagem.auditing.probes.words import WordsProbe
+from stratagem.auditing.probes.words import RepeatProbe, StyleProbe, WordsProbe
 
-PROBES: tuple[Probe, ...] = (RepliesProbe(), BoundProbe(), WordsProbe(), MatchesProbe())
+PROBES: tuple[Probe, ...] = (
+    RepliesProbe(),
+    BoundProbe(),
+    WordsProbe(),
+    StyleProbe(),
+    RepeatProbe(),
+    MatchesProbe(),
+)
 """Probes by name, once each."""

@@ -1,9 +1,11 @@
-"""Probe of other words: the same situations under renamed cards, actions and units, in another order."""
+"""Probes of the same situations asked otherwise: in other words, in another style, and twice at temperature 0."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar
+from dataclasses import replace
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -16,19 +18,27 @@ from stratagem.evaluation.memorisation import proof_of
 from stratagem.evaluation.sampled.asking import Asker
 from stratagem.evaluation.sampled.questions import Questions
 from stratagem.evaluation.sampled.tally import apportioned
+from stratagem.evaluation.statistics import wilson
 from stratagem.players.base import Player
 from stratagem.players.disguised import disguised
+from stratagem.players.language import LanguagePlayer
+from stratagem.players.wrappers import check_player
 
 _LEAST = 3.0
 """Smallest number of replies to a question in each of the two settings."""
 
 
-class WordsProbe:
-    """Total variation between the replies in plain words and in other words."""
+class AskedOtherwise(ABC):
+    """Total variation between the replies of an agent in two settings, with a test that there is none."""
 
-    name: ClassVar[str] = "words"
+    name: ClassVar[str]
     weight: ClassVar[float] = 0.2
-    quantities: ClassVar[Mapping[str, str]] = {"words": "consistency"}
+    quantities: ClassVar[Mapping[str, str]]
+    null: ClassVar[str]
+
+    @abstractmethod
+    def other(self, task: Task) -> Player:
+        """Return the agent in the other setting; refused where there is none."""
 
     def why_not(self, task: Task) -> str:
         if not task.agent.traits.reads_words:
@@ -36,26 +46,89 @@ class WordsProbe:
         if reason := askable(task, 2 * _LEAST):
             return reason
         try:
-            proof_of(task.game, disguised(task.agent, seed=1))
+            self.other(task)
         except StratagemError as error:
             return str(error)
         return ""
 
     def measure(self, task: Task) -> Measured:
-        questions = gain_of(task).questions
-        other = disguised(task.agent, seed=1 + task.key.at("words").value % 1000)
+        questions, other = gain_of(task).questions, self.other(task)
         number = max(task.decisions // 2, len(questions))
-        plain, changed = (self._replies(task, questions, agent, number) for agent in (task.agent, other))
+        own, changed = (replies_of(task, questions, agent, number) for agent in (task.agent, other))
         figure = Figure(
-            name=task.name("words"),
+            name=task.name(self.name),
             group="consistency",
             unit="total variation",
-            method=f"The same {len(questions)} situations in plain words and as {other.name}.",
-            null="it plays alike in other words",
+            method=f"The same {len(questions)} situations as it is, and as {other.name}.",
+            null=self.null,
         )
-        return Measured([tested_figure(figure, differ(plain, changed, task.key), questions, [*plain, *changed])])
+        return Measured([tested_figure(figure, differ(own, changed, task.key), questions, [*own, *changed])])
 
-    def _replies(self, task: Task, questions: Questions, agent: Player, number: int) -> Replies:
-        asker = Asker(questions.tree.game, agent, questions, task.key.at(agent.name), task.record, task.queue())
-        asker.ask(apportioned(np.ones(len(questions)), number))
-        return actions_of(questions, asker)
+
+class WordsProbe(AskedOtherwise):
+    """Replies in plain words, and under a disguise of the game."""
+
+    name: ClassVar[str] = "words"
+    quantities: ClassVar[Mapping[str, str]] = {"words": "consistency"}
+    null: ClassVar[str] = "it plays alike in other words"
+
+    def other(self, task: Task) -> Player:
+        other = disguised(task.agent, seed=1 + task.key.at("words").value % 1000)
+        check_player(other, task.game)
+        proof_of(task.game, other)
+        return other
+
+
+class StyleProbe(AskedOtherwise):
+    """Replies of a language model to prompts of its own style, and to those of another."""
+
+    name: ClassVar[str] = "style"
+    weight: ClassVar[float] = 0.15
+    quantities: ClassVar[Mapping[str, str]] = {"style": "consistency"}
+    null: ClassVar[str] = "it plays alike when it is asked in another style"
+
+    def other(self, task: Task) -> Player:
+        if not isinstance(task.agent, LanguagePlayer):
+            raise StratagemError("It has no prompt style.")
+        other = replace(task.agent, style="brief" if task.agent.style != "brief" else "plain")
+        check_player(other, task.game)
+        return other
+
+
+class RepeatProbe:
+    """Share of questions that get the same reply twice at temperature 0, from a model behind a server."""
+
+    name: ClassVar[str] = "repeat"
+    weight: ClassVar[float] = 0.05
+    quantities: ClassVar[Mapping[str, str]] = {"repeat": "consistency"}
+
+    def why_not(self, task: Task) -> str:
+        if not isinstance(task.agent, LanguagePlayer) or task.agent.traits.repeats:
+            return "It is no model behind a server."
+        return askable(task, 2.0)
+
+    def measure(self, task: Task) -> Measured:
+        questions = gain_of(task).questions
+        cold = replace(cast("LanguagePlayer", task.agent), temperature=0.0)
+        replies = replies_of(task, questions, cold, 2 * len(questions))
+        share = wilson(sum(len(set(pair)) == 1 for pair in replies), len(replies))
+        figure = Figure(
+            name=task.name("repeat"),
+            group="consistency",
+            value=share.mean,
+            lower=share.low,
+            upper=share.high,
+            interval="95 %",
+            n=len(replies),
+            unit="share of situations",
+            method="The same action twice at temperature 0.",
+            best=1.0,
+        )
+        return Measured([figure])
+
+
+def replies_of(task: Task, questions: Questions, agent: Player, number: int) -> Replies:
+    """Ask an agent so many questions, each as often, and return its actions."""
+    asker = Asker(questions.tree.game, agent, questions, task.key.at(agent.name), task.record, task.queue())
+    asker.ask(apportioned(np.ones(len(questions)), number))
+    return actions_of(questions, asker)
